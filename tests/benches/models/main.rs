@@ -2,22 +2,28 @@
 //!
 //! Nobody chose them, so that nothing can be tuned to them. Externals and inputs are made as `cargo xtask corpus` makes
 //! them. All who are measured take turns in one process; each call that is timed follows one that is not, with the same
-//! arguments. Before that, the results on all layouts are held against those of `rayon` on arrays of our own.
+//! arguments. Before that, the results on all layouts are held against those on arrays of our own. Where gt4py is
+//! installed, its back ends take turns with ours.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to its user")]
 
+mod beside;
 mod measure;
 mod report;
 #[path = "../kernels/statistics.rs"]
 mod statistics;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use isobar_compiler::space::Domain;
+use isobar_tests::agree::handed;
 use isobar_tests::corpus::{Checkout, Trial};
 use isobar_tests::native::{Workplace, named};
+use isobar_tests::{peers, root};
+
+use beside::Gt4py;
 
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -50,6 +56,16 @@ struct Options {
     repeats: usize,
     #[arg(long, value_delimiter = ',', default_value = "openmp,rayon")]
     backends: Vec<String>,
+    /// A Python environment with gt4py, as `cargo xtask bench-env` makes: its back ends take turns with ours, on
+    /// arrays that lie as each prefers
+    #[arg(long)]
+    gt4py: Option<PathBuf>,
+    /// Which of its back ends
+    #[arg(long, value_delimiter = ',', default_value = "gt:cpu_ifirst,gt:cpu_kfirst")]
+    gt4py_backends: Vec<String>,
+    /// Where it keeps what it has built, which takes long; below `target` without
+    #[arg(long)]
+    gt4py_cache: Option<PathBuf>,
     /// Write everything to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -73,6 +89,14 @@ fn main() -> Result<()> {
 }
 
 fn work(options: &Options) -> Result<()> {
+    // `cargo bench` starts it below; paths count from where `cargo xtask` works.
+    std::env::set_current_dir(root())?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("models");
+    let cache = options.gt4py_cache.clone().unwrap_or_else(|| folder.join("gt4py"));
+    fs::create_dir_all(&cache).with_context(|| cache.display().to_string())?;
+    let cache = std::path::absolute(cache)?;
+    let named_there: Vec<&str> = options.gt4py_backends.iter().map(String::as_str).collect();
+    let python = options.gt4py.as_deref().map(|it| peers::python_of(it, &named_there)).transpose()?;
     let workplace = Workplace::temporary()?;
     let backends = options.backends.iter().map(|it| named(it)).collect::<Result<Vec<_>>>()?;
     for &backend in &backends {
@@ -88,6 +112,21 @@ fn work(options: &Options) -> Result<()> {
         let mut stencils = trial.stencils();
         shuffle(&mut stencils, options.seed);
         let mut n_left = options.stencils;
+        let source = folder.join("source");
+        if python.is_some() {
+            if source.exists() {
+                fs::remove_dir_all(&source).with_context(|| source.display().to_string())?;
+            }
+            handed::write_files(trial.files(), &source)?;
+        }
+        let gt4py = python.clone().map(|python| Gt4py {
+            python,
+            backends: &options.gt4py_backends,
+            cache: &cache,
+            folder: folder.join("peers"),
+            source,
+            threads: options.threads,
+        });
         for (file, stencil) in stencils {
             let name = format!("{file}:{stencil}");
             let is_wanted = options.name.as_ref().is_none_or(|it| name.contains(it.as_str()));
@@ -95,7 +134,7 @@ fn work(options: &Options) -> Result<()> {
                 continue;
             }
             let (project, config) = trial.project(&file, &stencil);
-            match measure::measure(&name, &project, config, options, &workplace, &backends) {
+            match measure::measure(&name, &project, config, options, &workplace, &backends, gt4py.as_ref()) {
                 Ok(Some(it)) => {
                     n_left -= 1;
                     eprintln!("{}", report::line(&it));

@@ -19,6 +19,7 @@ use isobar_tests::kernels::fields::{Fields, Layout};
 use isobar_tests::native::Workplace;
 use serde::Serialize;
 
+use crate::beside::{Beside, Gt4py, Theirs};
 use crate::statistics::Summary;
 use crate::{Options, shuffle};
 
@@ -47,6 +48,8 @@ pub(crate) struct Measured {
     pub(crate) contestants: Vec<Contestant>,
     /// What was not fused, and why.
     pub(crate) apart: Vec<String>,
+    /// The back ends of gt4py, where they are asked for.
+    pub(crate) gt4py: Vec<Beside>,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,6 +69,16 @@ impl Measured {
         Some(self.contestants.iter().find(is_it)?.ms.as_ref()?.median)
     }
 
+    /// The time of a back end of gt4py.
+    pub(crate) fn of_gt4py(&self, backend: &str) -> Option<f64> {
+        Some(self.gt4py.iter().find(|it| it.backend == backend)?.ms.as_ref()?.median)
+    }
+
+    /// The least time of those.
+    pub(crate) fn best_of_gt4py(&self) -> Option<f64> {
+        self.gt4py.iter().filter_map(|it| Some(it.ms.as_ref()?.median)).min_by(f64::total_cmp)
+    }
+
     pub(crate) fn copy(&self) -> Option<f64> {
         Some(self.copy_ms.as_ref()?.median)
     }
@@ -79,6 +92,7 @@ pub(crate) fn measure(
     options: &Options,
     workplace: &Workplace,
     backends: &[Backend],
+    gt4py: Option<&Gt4py<'_>>,
 ) -> Result<Option<Measured>> {
     config.passes.machine = Some(workplace.machine());
     let compilation = route::compile(project, &config, &mut NoHook);
@@ -95,24 +109,32 @@ pub(crate) fn measure(
         turn.fields.spoil();
         let begun = Instant::now();
         turn.run().with_context(|| name.to_owned())?;
-        let took = 2.0 * begun.elapsed().as_secs_f64();
-        let n = (PATIENCE / took.max(1e-9)).min(options.repeats as f64);
-        turn.every = (options.repeats as f64 / n.max(5.0)).ceil().max(1.0);
+        turn.every = every(begun.elapsed().as_secs_f64(), options.repeats);
     }
     for it in &turns {
         if let Err(why) = it.fields.compare_with(&turns[meant].fields, &given) {
             bail!("{} {} computes something else: {why}", it.told.backend, it.told.layout);
         }
     }
+    let mut theirs = match gt4py {
+        Some(it) => it.start(name, project, &config, &compilation, &given, &turns[meant].prepared),
+        None => Theirs::default(),
+    };
+    theirs.try_once(options.repeats);
     let bytes = signature.compulsory_bytes(given.domain);
     let mut copiers = Copiers::new(bytes, options.threads);
     let mut copies = Vec::new();
-    let mut order: Vec<usize> = (0..turns.len()).collect();
+    let n_ours = turns.len();
+    let mut order: Vec<usize> = (0..n_ours + theirs.len()).collect();
     for round in 0..options.repeats {
         shuffle(&mut order, round as u64 + 1);
         copiers.copy();
         copies.push(copiers.copy().as_secs_f64() * 1e3);
         for &at in &order {
+            if let Some(number) = at.checked_sub(n_ours) {
+                theirs.take_turn(number, round);
+                continue;
+            }
             let turn = &mut turns[at];
             if round as f64 % turn.every >= 1.0 {
                 continue;
@@ -141,7 +163,14 @@ pub(crate) fn measure(
             .map(|it| Contestant { ms: Summary::of(&it.times), ..it.told })
             .collect(),
         apart,
+        gt4py: theirs.into_told(),
     }))
+}
+
+/// In every how many rounds somebody takes part whose call takes so many seconds.
+pub(crate) fn every(seconds: f64, repeats: usize) -> f64 {
+    let n = (PATIENCE / (2.0 * seconds).max(1e-9)).min(repeats as f64);
+    (repeats as f64 / n.max(5.0)).ceil().max(1.0)
 }
 
 /// Fields along all three axes.

@@ -14,6 +14,15 @@ pub(crate) fn line(it: &Measured) -> String {
         let ms = contestant.ms.as_ref().map_or(f64::NAN, |it| it.median);
         let _ = write!(line, "; {} {} {ms:.3}", contestant.backend, contestant.layout);
     }
+    for peer in &it.gt4py {
+        let _ = match &peer.ms {
+            Some(ms) => write!(line, "; {} {:.3}", peer.backend, ms.median),
+            None => write!(line, "; {} not measured", peer.backend),
+        };
+        if let Some(agreement) = peer.agreement.or(peer.differs.as_deref()) {
+            let _ = write!(line, " ({agreement})");
+        }
+    }
     line
 }
 
@@ -64,6 +73,7 @@ pub(crate) fn report(all: &[Measured], backends: &[Backend]) -> String {
         "\nms on arrays of our own, as a part of copying what has to be moved, and that through the time on the other \
          layouts: 1 is as fast, more is faster.\n"
     );
+    beside(&mut text, all, backends);
     for it in all {
         let ways: Vec<&str> = it
             .contestants
@@ -79,4 +89,79 @@ pub(crate) fn report(all: &[Measured], backends: &[Backend]) -> String {
         }
     }
     text
+}
+
+/// The back end of gt4py whose arrays lie along k.
+const ALONG_K: &str = "gt:cpu_kfirst";
+
+/// GT4Py's times, and through them ours on each layout; then what it does not do, and what it does otherwise.
+fn beside(text: &mut String, all: &[Measured], backends: &[Backend]) {
+    let Some(first) = all.iter().find(|it| !it.gt4py.is_empty()) else { return };
+    let theirs: Vec<&str> = first.gt4py.iter().map(|it| it.backend.as_str()).collect();
+    let of_k = theirs.contains(&ALONG_K) && theirs.len() > 1;
+    let mut columns = vec!["stencil".to_owned()];
+    columns.extend(theirs.iter().map(|it| format!("`{it}`")));
+    for backend in backends {
+        columns.extend(LAYOUTS.iter().map(|it| format!("{} {}", backend.name(), told(*it))));
+        if of_k {
+            columns.push(format!("along k of `{ALONG_K}`"));
+        }
+    }
+    let _ = writeln!(text, "| {} |", columns.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(columns.len() - 1));
+    let n_ratios = columns.len() - 1 - theirs.len();
+    let mut ratios = vec![Vec::new(); n_ratios];
+    for it in all {
+        let mut row = Vec::new();
+        for backend in backends {
+            let ours = |layout| it.median(backend.name(), layout);
+            let through = |theirs: Option<f64>, layout| Some(theirs? / ours(layout)?);
+            row.extend(LAYOUTS.map(|layout| through(it.best_of_gt4py(), layout)));
+            if of_k {
+                row.push(through(it.of_gt4py(ALONG_K), Some(Layout::AlongK)));
+            }
+        }
+        for (all, ratio) in ratios.iter_mut().zip(&row) {
+            all.extend(*ratio);
+        }
+        let times = theirs.iter().map(|backend| plain(it.of_gt4py(backend)));
+        let cells: Vec<String> = times.chain(row.into_iter().map(plain)).collect();
+        let _ = writeln!(text, "| `{}` | {} |", it.stencil, cells.join(" | "));
+    }
+    let mean = |all: &Vec<f64>| {
+        let sum: f64 = all.iter().map(|it| it.ln()).sum();
+        (!all.is_empty()).then(|| (sum / all.len() as f64).exp())
+    };
+    let least = |all: &Vec<f64>| all.iter().copied().min_by(f64::total_cmp);
+    let blank = " |".repeat(theirs.len());
+    for (name, cells) in [
+        ("geometric mean", ratios.iter().map(|it| plain(mean(it))).collect::<Vec<_>>()),
+        ("least", ratios.iter().map(|it| plain(least(it))).collect()),
+    ] {
+        let _ = writeln!(text, "| {name} |{blank} {} |", cells.join(" | "));
+    }
+    let _ = writeln!(
+        text,
+        "\nms of gt4py's back ends, each on arrays that lie as it prefers, and the time of the best of them through ours \
+         on each layout: 1 is as fast, more is for us.\n"
+    );
+    for it in all {
+        for peer in &it.gt4py {
+            if let Some(why) = &peer.why_not {
+                let _ = writeln!(text, "- `{}` is not measured with `{}`: {why}", it.stencil, peer.backend);
+            }
+            if let Some(differs) = &peer.differs {
+                let _ = writeln!(
+                    text,
+                    "- `{}` computes something else with `{}`: {differs}",
+                    it.stencil, peer.backend
+                );
+            }
+        }
+    }
+    text.push('\n');
+}
+
+fn plain(it: Option<f64>) -> String {
+    it.map(|it| format!("{it:.2}")).unwrap_or_default()
 }

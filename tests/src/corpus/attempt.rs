@@ -89,6 +89,12 @@ impl Trial {
         Ok(Self { backends: backends.to_vec(), workplace: Some(workplace), ..self })
     }
 
+    /// All files.
+    #[must_use]
+    pub fn files(&self) -> &Project {
+        self.checkout.files()
+    }
+
     /// Every stencil: its file and its name.
     pub fn stencils(&mut self) -> Vec<(String, String)> {
         self.checkout.stencils()

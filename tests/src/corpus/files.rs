@@ -47,6 +47,12 @@ impl Checkout {
         Ok(Self { project, own, parsed: ParsedFiles::default() })
     }
 
+    /// All files, whichever stencil is meant.
+    #[must_use]
+    pub fn files(&self) -> &Project {
+        &self.project
+    }
+
     /// Every stencil: its file and its name, each once.
     pub fn stencils(&mut self) -> Vec<(String, String)> {
         let files = self.parsed.of(&self.project);
