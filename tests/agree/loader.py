@@ -19,6 +19,10 @@ from gt4py.cartesian import gtscript
 REAL = {"gt4py", "numpy", "math", "typing", "enum", "dataclasses", "types", "functools", "__future__", "os", "sys"}
 
 
+# Stand-ins for modules whose files have more than those.
+PARTIAL = {"ndsl.dsl.typing"}
+
+
 class Anything:
     """Stands for what is not there."""
 
@@ -80,11 +84,13 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module):
-        if module.__name__ in self.stand_ins:
+        name = module.__name__
+        if name in self.stand_ins and name not in PARTIAL:
             return
-        path = self.path_of(module.__name__)
+        path = self.path_of(name)
         if path is not None:
             execute(module, path)
+            module.__dict__.update(self.stand_ins.get(name, {}))
 
     def path_of(self, name):
         """The file of a module: one that ends with its name, one of another checkout, or one that its name ends with,

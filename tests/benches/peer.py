@@ -69,6 +69,7 @@ class Gt4py:
         import oracle
         from gt4py import storage
         from gt4py.cartesian import gtscript
+        from gt4py.cartesian.definitions import AccessKind
         from gt4py.cartesian.gtc.passes.oir_pipeline import DefaultPipeline
 
         backend, _, variant = name.partition(" ")
@@ -93,10 +94,8 @@ class Gt4py:
             format_source=False,
             **options,
         )
-        self.fields = {}
-        # What it does not use is nothing.
-        self.arguments = dict.fromkeys([*stencil.field_info, *stencil.parameter_info])
-        origin = {key: (0,) * it.ndim for key, it in stencil.field_info.items()}
+        domain = tuple(job["domain"])
+        self.fields, self.arguments, origin = {}, {}, {}
         for it in job["arguments"]:
             if it["kind"] == "scalar":
                 self.arguments[it["name"]] = np.dtype(it["dtype"]).type(it["value"])
@@ -114,8 +113,20 @@ class Gt4py:
             )
             self.fields[it["name"]] = self.arguments[it["name"]] = made
             origin[it["name"]] = at
+        # What nobody uses has to be there all the same.
+        for key, it in {**stencil.field_info, **stencil.parameter_info}.items():
+            if key in self.arguments:
+                continue
+            if it.access != AccessKind.NONE:
+                raise LookupError(f"gt4py uses `{key}`, which Isobar does not")
+            if key in stencil.field_info:
+                sizes = dict(zip("IJK", domain, strict=True))
+                shape = (*[sizes[axis] for axis in it.axes], *it.data_dims)
+                self.arguments[key] = np.zeros(shape, it.dtype)
+                origin[key] = (0,) * it.ndim
+            else:
+                self.arguments[key] = it.dtype.type(0)
         # What checks its arguments once.
-        domain = tuple(job["domain"])
         self.stencil = stencil.freeze(origin=origin, domain=domain)
         self.checked = lambda: stencil(**self.arguments, origin=origin, domain=domain)
 
