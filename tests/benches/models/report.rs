@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use isobar_runner::backends::Backend;
-use isobar_tests::kernels::fields::Layout;
+use isobar_tests::kernels::fields::{Agreement, Layout};
 
 use crate::measure::{LAYOUTS, Measured, told};
 
@@ -143,23 +143,36 @@ fn beside(text: &mut String, all: &[Measured], backends: &[Backend]) {
     let _ = writeln!(
         text,
         "\nms of gt4py's back ends, each on arrays that lie as it prefers, and the time of the best of them through ours \
-         on each layout: 1 is as fast, more is for us.\n"
+         on each layout: 1 is as fast, more is for us. {}\n",
+        agreed(all)
     );
+    let mut told = String::new();
     for it in all {
         for peer in &it.gt4py {
             if let Some(why) = &peer.why_not {
-                let _ = writeln!(text, "- `{}` is not measured with `{}`: {why}", it.stencil, peer.backend);
+                let _ = writeln!(told, "- `{}` is not measured with `{}`: {why}", it.stencil, peer.backend);
             }
             if let Some(differs) = &peer.differs {
                 let _ = writeln!(
-                    text,
+                    told,
                     "- `{}` computes something else with `{}`: {differs}",
                     it.stencil, peer.backend
                 );
             }
         }
     }
-    text.push('\n');
+    if !told.is_empty() {
+        let _ = writeln!(text, "{told}");
+    }
+}
+
+/// How many of their results are ours.
+fn agreed(all: &[Measured]) -> String {
+    let peers = || all.iter().flat_map(|it| &it.gt4py);
+    let count = |told: &str| peers().filter(|it| it.agreement == Some(told)).count();
+    let [bits, close] = [Agreement::Bits, Agreement::Close].map(|it| count(it.told()));
+    let differ = peers().filter(|it| it.differs.is_some()).count();
+    format!("Of their results {bits} have our bits, {close} are close, and {differ} differ.")
 }
 
 fn plain(it: Option<f64>) -> String {
