@@ -13,7 +13,7 @@ const TUNABLES: &str = "glibc.malloc.hugetlb=1";
 /// Benchmarks with options of their own, and what they measure.
 const OWN: [(&str, &str); 2] = [
     ("kernels", "measure the kernels against C by hand, and others"),
-    ("models", "measure stencils of a checkout, drawn by lot, on each layout"),
+    ("models", "measure stencils of a checkout, drawn by lot, on each layout, and gt4py beside us"),
 ];
 
 /// Runs the benchmarks; `args` are those of `cargo bench`, or one of [`OWN`] with its options.
