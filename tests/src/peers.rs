@@ -237,3 +237,15 @@ fn write(folder: &Path, job: &Job<'_>) -> Result<()> {
     fs::write(folder.join("text.py"), text)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_no_environment_is_told_with_what_makes_one() {
+        let told = python_of(Path::new("/nowhere"), &[]).unwrap_err().to_string();
+        assert!(told.starts_with("`--gt4py /nowhere`: this is no Python environment"), "{told}");
+        assert!(told.contains("cargo xtask bench-env"), "{told}");
+    }
+}
