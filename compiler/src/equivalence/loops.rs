@@ -18,7 +18,7 @@ use crate::backend::launch::{Argument, Launch};
 use crate::diag::{ProgramOrder, Span};
 use crate::expr::{Expr, ExprKind};
 use crate::loops::nodes::{
-    self as loops, Item, Meaning, Part, Positions, Read, Side, Storage, Strips, Target,
+    self as loops, BranchOfStrip, Item, Meaning, Part, Positions, Read, Side, Storage, Strips, Target,
 };
 use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -407,7 +407,26 @@ impl Lowering<'_> {
                 }
                 Ok(vec![Step::While(While { condition, body, origin: it.origin.clone() })])
             }
+            Part::Branch(it) => Ok(vec![self.branch_of_strip(it)?]),
         }
+    }
+
+    /// A branch of a strip for one iteration: arms that it does not take do not matter to it.
+    fn branch_of_strip(&mut self, it: &BranchOfStrip) -> Result<Step, Stop> {
+        let mut branches = Vec::new();
+        for arm in &it.arms {
+            branches.push((self.code(&arm.condition)?, self.parts_of_arm(&arm.parts)?));
+        }
+        let origin = it.arms.first().map(|it| it.origin.clone());
+        Ok(Step::If(If { branches, otherwise: self.parts_of_arm(&it.otherwise)?, origin }))
+    }
+
+    fn parts_of_arm(&mut self, parts: &[Part]) -> Result<Vec<Step>, Stop> {
+        let mut steps = Vec::new();
+        for part in parts {
+            steps.extend(self.part(part)?);
+        }
+        Ok(steps)
     }
 
     fn local(&self, local: usize) -> Element {

@@ -343,6 +343,34 @@ pub enum Part {
     Lanes(Vec<Item>),
     /// Repeats its parts as long as an iteration of the strip goes on; those that do not keep what they have.
     While(Box<WhileOfStrip>),
+    /// Runs each arm where an iteration of the strip takes it, for those that do.
+    Branch(BranchOfStrip),
+}
+
+/// So many branches of strips stand in each other at most.
+pub const MOST_BRANCHES: usize = 3;
+
+/// A branch of all iterations of a strip: what none of them takes is passed over.
+#[derive(Clone, Debug)]
+pub struct BranchOfStrip {
+    /// The first whose condition holds is taken.
+    pub arms: Vec<ArmOfStrip>,
+    pub otherwise: Vec<Part>,
+}
+
+/// An arm of a branch of a strip.
+#[derive(Clone, Debug)]
+pub struct ArmOfStrip {
+    pub condition: Expr<Read>,
+    pub origin: Origin,
+    pub parts: Vec<Part>,
+}
+
+impl BranchOfStrip {
+    /// The parts of all arms, those of the last one without a condition.
+    pub fn arms(&self) -> impl Iterator<Item = &[Part]> {
+        self.arms.iter().map(|it| it.parts.as_slice()).chain([self.otherwise.as_slice()])
+    }
 }
 
 /// A `while` of all iterations of a strip.

@@ -11,8 +11,9 @@ use std::collections::BTreeSet;
 
 use self::names::{Names, Word};
 use super::nodes::{
-    Assign, Branch, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If, Index, Item, Lanes,
-    Launch, Part, Positions, Program, Read, Step, Stores, Strips, Target, Trap, While, WhileOfStrip,
+    ArmOfStrip, Assign, Branch, BranchOfStrip, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If,
+    Index, Item, Lanes, Launch, Part, Positions, Program, Read, Step, Stores, Strips, Target, Trap, While,
+    WhileOfStrip,
 };
 use crate::diag::outline::{self, Line, Unreadable, outline};
 use crate::diag::{Origin, Span, StmtId};
@@ -278,8 +279,51 @@ impl Reader {
         self.names.position(&positions.variable);
         let kept = kept.split(", ").filter(|it| !it.is_empty()).map(|it| self.names.local(it));
         let kept = kept.collect::<Result<_, _>>().map_err(|message| (line.span, message))?;
-        let parts = line.children.iter().map(|part| self.part(part)).collect::<Result<_, _>>()?;
+        let parts = self.parts(&line.children)?;
         Ok(Item::Strips(Strips { positions, width, kept, parts }))
+    }
+
+    /// Parts of a loop in strips: an `if` may be several lines, as it is among statements.
+    fn parts(&mut self, lines: &[Line<'_>]) -> Outcome<Vec<Part>> {
+        let mut rest = lines;
+        let mut parts = Vec::new();
+        while let Some((line, after)) = rest.split_first() {
+            rest = after;
+            let condition = line.text.strip_prefix("if ").and_then(|it| it.strip_suffix(':'));
+            parts.push(match condition {
+                Some(condition) => Part::Branch(self.branch_of_strip(condition, line, &mut rest)?),
+                None => self.part(line)?,
+            });
+        }
+        Ok(parts)
+    }
+
+    fn branch_of_strip(
+        &mut self,
+        condition: &str,
+        line: &Line<'_>,
+        rest: &mut &[Line<'_>],
+    ) -> Outcome<BranchOfStrip> {
+        let mut arms = vec![self.arm_of_strip(condition, line)?];
+        let mut otherwise = Vec::new();
+        while let Some((next, after)) = rest.split_first() {
+            if next.text == "else:" {
+                *rest = after;
+                otherwise = self.parts(&next.children)?;
+                break;
+            }
+            let elif = next.text.strip_prefix("elif ").and_then(|it| it.strip_suffix(':'));
+            let Some(condition) = elif else { break };
+            *rest = after;
+            arms.push(self.arm_of_strip(condition, next)?);
+        }
+        Ok(BranchOfStrip { arms, otherwise })
+    }
+
+    fn arm_of_strip(&mut self, condition: &str, line: &Line<'_>) -> Outcome<ArmOfStrip> {
+        let origin = self.origin(line);
+        let condition = self.expr(condition, line.span)?;
+        Ok(ArmOfStrip { condition, origin, parts: self.parts(&line.children)? })
     }
 
     /// A part of a loop in strips: `lanes:` with statements below, or a `while` whose parts all are

@@ -276,19 +276,40 @@ impl Printer<'_> {
         };
         self.writer.line(format_args!("strips of {} {}{kept}:", it.width, positions(&it.positions)));
         self.writer.indent();
-        for part in &it.parts {
-            match part {
-                Part::Lanes(items) => self.lanes(items),
-                Part::While(it) => {
-                    self.open("while", [&it.origin]);
-                    self.turns(&it.condition, &it.trap, it.counter);
-                    self.writer.indent();
-                    it.parts.iter().for_each(|it| self.lanes(it));
-                    self.writer.dedent();
-                    self.writer.close();
+        it.parts.iter().for_each(|it| self.part(it));
+        self.writer.dedent();
+    }
+
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Lanes(items) => self.lanes(items),
+            Part::While(it) => {
+                self.open("while", [&it.origin]);
+                self.turns(&it.condition, &it.trap, it.counter);
+                self.writer.indent();
+                it.parts.iter().for_each(|it| self.lanes(it));
+                self.writer.dedent();
+                self.writer.close();
+            }
+            Part::Branch(it) => {
+                self.open("branch", it.arms.iter().map(|it| &it.origin));
+                for (at, arm) in it.arms.iter().enumerate() {
+                    let word = if at == 0 { "if" } else { "elif" };
+                    self.writer.line(format_args!("{word} {}:", self.expression(&arm.condition)));
+                    self.parts(&arm.parts);
                 }
+                if !it.otherwise.is_empty() {
+                    self.writer.line("else:");
+                    self.parts(&it.otherwise);
+                }
+                self.writer.close();
             }
         }
+    }
+
+    fn parts(&mut self, parts: &[Part]) {
+        self.writer.indent();
+        parts.iter().for_each(|it| self.part(it));
         self.writer.dedent();
     }
 

@@ -23,8 +23,8 @@ mod marks;
 use std::collections::BTreeSet;
 
 use super::nodes::{
-    Array, Assign, At, Checked, Element, Function, GpuAxis, Item, Launch, Positions, Program, Read, Storage,
-    Strips, Target, Trap,
+    Array, Assign, At, Checked, Element, Function, GpuAxis, Item, Launch, MOST_BRANCHES, Part, Positions,
+    Program, Read, Storage, Strips, Target, Trap,
 };
 use super::visit::{declared, kept, symbols};
 use crate::expr::{self, Expr};
@@ -251,18 +251,29 @@ impl Rules<'_> {
         let outer = self.locals.clone();
         self.locals.extend(&it.kept);
         self.within(&[&it.positions], |this| {
-            for part in &it.parts {
-                match part {
-                    super::nodes::Part::Lanes(items) => this.lanes(items),
-                    super::nodes::Part::While(it) => {
-                        this.condition(&it.condition);
-                        this.trap(&it.trap);
-                        it.parts.iter().for_each(|it| this.lanes(it));
-                    }
-                }
-            }
+            it.parts.iter().for_each(|it| this.part(it, 0));
         });
         self.locals = outer;
+    }
+
+    /// A part of a loop in strips, in so many arms of branches.
+    fn part(&mut self, part: &Part, depth: usize) {
+        match part {
+            Part::Lanes(items) => self.lanes(items),
+            Part::While(it) => {
+                self.demand(depth == 0, || "an arm of a branch of a strip repeats something".to_owned());
+                self.condition(&it.condition);
+                self.trap(&it.trap);
+                it.parts.iter().for_each(|it| self.lanes(it));
+            }
+            Part::Branch(it) => {
+                self.demand(depth < MOST_BRANCHES, || {
+                    format!("more than {MOST_BRANCHES} branches of a strip stand in each other")
+                });
+                it.arms.iter().for_each(|it| self.condition(&it.condition));
+                it.arms().flatten().for_each(|it| self.part(it, depth + 1));
+            }
+        }
     }
 
     /// A part of a loop in strips, which runs in lanes.

@@ -55,10 +55,7 @@ impl Item {
             Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.value)),
             Item::While(it) => each(&it.condition),
             Item::If(it) => it.branches.iter().for_each(|it| each(&it.condition)),
-            Item::Strips(it) => it.parts.iter().for_each(|part| match part {
-                Part::Lanes(_) => {}
-                Part::While(it) => each(&it.condition),
-            }),
+            Item::Strips(it) => it.parts.iter().for_each(|it| it.each_condition(each)),
             Item::For(_) | Item::Launch(_) | Item::Barrier => {}
         }
     }
@@ -71,13 +68,7 @@ impl Item {
             Item::Checked(it) => it.indices.iter_mut().map(|it| &mut it.value).collect(),
             Item::While(it) => vec![&mut it.condition],
             Item::If(it) => it.branches.iter_mut().map(|it| &mut it.condition).collect(),
-            Item::Strips(it) => {
-                let conditions = it.parts.iter_mut().map(|part| match part {
-                    Part::Lanes(_) => None,
-                    Part::While(it) => Some(&mut it.condition),
-                });
-                conditions.flatten().collect()
-            }
+            Item::Strips(it) => it.parts.iter_mut().flat_map(Part::conditions_mut).collect(),
             Item::For(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
         }
     }
@@ -129,6 +120,7 @@ impl Part {
         match self {
             Part::Lanes(items) => vec![items],
             Part::While(it) => it.parts.iter().map(Vec::as_slice).collect(),
+            Part::Branch(it) => it.arms().flatten().flat_map(Part::blocks).collect(),
         }
     }
 
@@ -136,6 +128,42 @@ impl Part {
         match self {
             Part::Lanes(items) => vec![items],
             Part::While(it) => it.parts.iter_mut().collect(),
+            Part::Branch(it) => {
+                let arms = it.arms.iter_mut().flat_map(|it| &mut it.parts);
+                arms.chain(&mut it.otherwise).flat_map(Part::blocks_mut).collect()
+            }
+        }
+    }
+
+    /// The parts, from outside in: arms of branches after the branch.
+    pub(crate) fn walk<'a>(&'a self, each: &mut dyn FnMut(&'a Part)) {
+        each(self);
+        if let Part::Branch(it) = self {
+            it.arms().flatten().for_each(|it| it.walk(each));
+        }
+    }
+
+    fn each_condition<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
+        self.walk(&mut |part| match part {
+            Part::Lanes(_) => {}
+            Part::While(it) => each(&it.condition),
+            Part::Branch(it) => it.arms.iter().for_each(|it| each(&it.condition)),
+        });
+    }
+
+    fn conditions_mut(&mut self) -> Vec<&mut Expr<Read>> {
+        match self {
+            Part::Lanes(_) => Vec::new(),
+            Part::While(it) => vec![&mut it.condition],
+            Part::Branch(it) => {
+                let mut found = Vec::new();
+                for arm in &mut it.arms {
+                    found.push(&mut arm.condition);
+                    found.extend(arm.parts.iter_mut().flat_map(Part::conditions_mut));
+                }
+                found.extend(it.otherwise.iter_mut().flat_map(Part::conditions_mut));
+                found
+            }
         }
     }
 }
@@ -156,9 +184,12 @@ pub fn each_origin(items: &[Item], each: &mut dyn FnMut(&Origin)) {
         Item::Checked(it) => each(&it.origin),
         Item::If(it) => it.branches.iter().for_each(|it| each(&it.origin)),
         Item::While(it) => each(&it.origin),
-        Item::Strips(it) => it.parts.iter().for_each(|part| match part {
-            Part::Lanes(_) => {}
-            Part::While(it) => each(&it.origin),
+        Item::Strips(it) => it.parts.iter().for_each(|it| {
+            it.walk(&mut |part| match part {
+                Part::Lanes(_) => {}
+                Part::While(it) => each(&it.origin),
+                Part::Branch(it) => it.arms.iter().for_each(|it| each(&it.origin)),
+            });
         }),
         Item::For(_) | Item::Launch(_) | Item::Barrier => {}
     });
@@ -342,7 +373,7 @@ pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
         Item::Checked(it) => of_trap(&it.trap),
         Item::While(it) => of_trap(&it.trap),
         Item::Strips(it) => it.parts.iter().for_each(|part| match part {
-            Part::Lanes(_) => {}
+            Part::Lanes(_) | Part::Branch(_) => {}
             Part::While(it) => of_trap(&it.trap),
         }),
         Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) | Item::Barrier => {

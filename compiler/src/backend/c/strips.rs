@@ -6,7 +6,16 @@ use std::collections::BTreeSet;
 
 use super::print::File;
 use crate::backend::emit::braces::Braces;
-use crate::loops::nodes::{Item, Part, Strips, Target, WhileOfStrip};
+use crate::loops::nodes::{BranchOfStrip, Item, Part, Strips, Target, WhileOfStrip};
+
+/// What the loops over the points of a strip have in common.
+#[derive(Clone, Copy)]
+struct OfStrip<'t> {
+    variable: &'t str,
+    /// The head of such a loop.
+    points: &'t str,
+    width: u32,
+}
 
 impl File<'_> {
     /// Writes a loop in strips.
@@ -29,20 +38,68 @@ impl File<'_> {
         }
         self.lanes = it.kept.iter().copied().collect();
         let points = format!("for (int64_t {variable} = i_strip; {variable} < i_end; ++{variable}) {{");
-        for part in &it.parts {
-            match part {
-                Part::While(it) => self.while_of_strip(it, &variable, &points),
-                Part::Lanes(items) => {
-                    self.writer.line("#pragma omp simd");
-                    self.lane_loop(&variable, &points, |this| {
-                        this.is_in_lanes = true;
+        let of_strip = OfStrip { variable: &variable, points: &points, width };
+        it.parts.iter().for_each(|it| self.part(it, of_strip, None));
+        self.lanes = BTreeSet::new();
+        self.writer.dedent();
+        self.writer.line("}");
+        self.writer.close();
+    }
+
+    /// A part of a strip, in an arm of so many branches with this number.
+    fn part(&mut self, part: &Part, of_strip: OfStrip<'_>, arm: Option<(usize, usize)>) {
+        let OfStrip { variable, points, .. } = of_strip;
+        match part {
+            Part::While(it) => self.while_of_strip(it, variable, points),
+            Part::Branch(it) => self.branch_of_strip(it, of_strip, arm),
+            Part::Lanes(items) => {
+                self.writer.line("#pragma omp simd");
+                self.lane_loop(variable, points, |this| {
+                    this.is_in_lanes = arm.is_none();
+                    if let Some((depth, number)) = arm {
+                        this.statement(&format!("if (taken_{depth}[lane] == {number}) {{"));
+                        this.block(items);
+                        this.writer.line("}");
+                    } else {
                         this.items(items);
-                        this.is_in_lanes = false;
-                    });
-                }
+                    }
+                    this.is_in_lanes = false;
+                });
             }
         }
-        self.lanes = BTreeSet::new();
+    }
+
+    /// Each arm for the points that take it, where there are such. Arms are numbered from 1; 0 is none.
+    fn branch_of_strip(&mut self, it: &BranchOfStrip, of_strip: OfStrip<'_>, outer: Option<(usize, usize)>) {
+        let OfStrip { variable, points, width } = of_strip;
+        let depth = outer.map_or(1, |(depth, _)| depth + 1);
+        self.open("branch", it.arms.iter().map(|it| &it.origin));
+        self.writer.line("{");
+        self.writer.indent();
+        self.writer.line(format_args!("int64_t taken_{depth}[{width}];"));
+        self.writer.line(format_args!("uint64_t some_take_{depth} = 0;"));
+        self.writer.line(format_args!("#pragma omp simd reduction(| : some_take_{depth})"));
+        let last = if it.otherwise.is_empty() { 0 } else { it.arms.len() + 1 };
+        let mut taken = String::new();
+        for (at, arm) in it.arms.iter().enumerate() {
+            taken.push_str(&format!("{} ? {} : ", self.text(&arm.condition), at + 1));
+        }
+        taken.push_str(&last.to_string());
+        if let Some((depth, number)) = outer {
+            taken = format!("taken_{depth}[lane] == {number} ? ({taken}) : 0");
+        }
+        self.lane_loop(variable, points, |this| {
+            this.statement(&format!("taken_{depth}[lane] = {taken};"));
+            this.writer.line(format_args!("some_take_{depth} |= (uint64_t)1 << taken_{depth}[lane];"));
+        });
+        for (at, parts) in it.arms().enumerate().filter(|(_, parts)| !parts.is_empty()) {
+            let number = at + 1;
+            self.writer.line(format_args!("if ((some_take_{depth} >> {number} & 1) != 0) {{"));
+            self.writer.indent();
+            parts.iter().for_each(|it| self.part(it, of_strip, Some((depth, number))));
+            self.writer.dedent();
+            self.writer.line("}");
+        }
         self.writer.dedent();
         self.writer.line("}");
         self.writer.close();

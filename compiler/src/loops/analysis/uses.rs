@@ -47,7 +47,7 @@ impl Uses {
             Item::Checked(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             Item::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             Item::Strips(it) => it.parts.iter().for_each(|part| match part {
-                Part::Lanes(_) => {}
+                Part::Lanes(_) | Part::Branch(_) => {}
                 Part::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             }),
             Item::Declare(_) | Item::For(_) | Item::If(_) | Item::Barrier => {}

@@ -2,7 +2,8 @@
 //! are all computed, and what is stored and read again is a local.
 //!
 //! Lanes compute both arms anyway. Where the arms of a branch read memory, a C compiler must not read it for lanes that
-//! do not come there, and masks each read.
+//! do not come there, and masks each read. Branches with long arms stay where loops in strips will pass over what no
+//! point takes ([`split_loops`](super::split_loops)).
 //!
 //! ```text
 //! if a[i, j, k] > 0.0:                     x_1 = a[i, j, k] + p[k]
@@ -25,6 +26,7 @@ mod extrema;
 
 use super::super::nodes::{Assign, At, Branch, Element, If, Item, Program, Read, Target};
 use super::super::visit::{any, walk};
+use super::split_loops::is_passed_over;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
@@ -68,6 +70,10 @@ fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
                 read_before_storing(&mut it.body, names);
                 for item in std::mem::take(&mut it.body) {
                     match item {
+                        // Its arms are computed where some lane takes them.
+                        Item::If(branches) if is_passed_over(&branches, it, &cx.options) => {
+                            it.body.push(Item::If(branches));
+                        }
                         Item::If(branches) => {
                             let origins: Vec<Origin> =
                                 branches.branches.iter().map(|it| it.origin.clone()).collect();

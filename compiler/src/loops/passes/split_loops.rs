@@ -4,7 +4,8 @@
 //! it, that is three iterations, each of which waits for its own results most of the time. Where the exponential has a
 //! loop of its own, twice as many iterations of both are in flight, and what goes from one to the other lies in the first
 //! cache. A `while` at each point keeps a loop out of vector lanes; in a strip, its iterations are loops over lanes,
-//! repeated as long as some point goes on.
+//! repeated as long as some point goes on. Lanes compute all arms of a branch; in a strip, a long arm is a loop of its
+//! own, which does not run where no point takes it.
 //!
 //! ```text
 //! for i in [0, I) parallel simd:           strips of 32 i in [0, I) keeping e: float64:
@@ -17,10 +18,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Assign, Declare, For, Item, Part, Program, Read, Strips, Target as Written, While, WhileOfStrip,
+    ArmOfStrip, Assign, Branch, BranchOfStrip, Declare, For, If, Item, MOST_BRANCHES, Part, Program, Read,
+    Strips, Target as Written, While, WhileOfStrip,
 };
 use super::super::visit::{any, each_origin, walk};
-use super::hoist_invariants::takes_long;
+use super::hoist_invariants::{is_long, takes_long};
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
@@ -60,7 +62,9 @@ fn splits(target: &Target) -> bool {
 fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>, cx: &mut PassCx) {
     for item in items {
         match item {
-            Item::For(it) if is_in_lanes(it) && (has_while(it) || is_cut && is_worth(it)) => {
+            Item::For(it)
+                if is_in_lanes(it) && (has_while(it) || has_long_branch(it) || is_cut && is_worth(it)) =>
+            {
                 if !cx.may_change() {
                     continue;
                 }
@@ -69,8 +73,13 @@ fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>
                 }
                 let mut origins: Vec<Origin> = Vec::new();
                 each_origin(&it.body, &mut |it| origins.push(it.clone()));
-                let reason =
-                    if has_while(it) { cx.options.divergence.reason } else { cx.options.fission.reason };
+                let reason = if has_while(it) {
+                    cx.options.divergence.reason
+                } else if has_long_branch(it) {
+                    "what no point of a strip takes of a branch is passed over"
+                } else {
+                    cx.options.fission.reason
+                };
                 cx.applied(format!("the loop runs in strips of {width} points: {reason}"), &origins);
                 *item = Item::Strips(strips(it, width, is_cut));
             }
@@ -93,6 +102,7 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
     };
     let part = |items: &[Item]| match items {
         [Item::While(it)] => Part::While(Box::new(of_while(it))),
+        [Item::If(it)] if is_long_branch(it) => Part::Branch(branch_of_strip(it, 1)),
         items => Part::Lanes(items.to_vec()),
     };
     Strips {
@@ -103,10 +113,90 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
     }
 }
 
+/// A branch whose arms run where some point takes them; in so many of them, itself counted.
+fn branch_of_strip(it: &If, depth: usize) -> BranchOfStrip {
+    let arm = |it: &Branch| ArmOfStrip {
+        condition: it.condition.clone(),
+        origin: it.origin.clone(),
+        parts: parts_of_arm(&it.body, depth),
+    };
+    let otherwise = parts_of_arm(&it.otherwise, depth);
+    BranchOfStrip { arms: it.branches.iter().map(arm).collect(), otherwise }
+}
+
+fn parts_of_arm(items: &[Item], depth: usize) -> Vec<Part> {
+    let part = |items: &[Item]| match items {
+        [Item::If(it)] if depth < MOST_BRANCHES && is_long_branch(it) => {
+            Part::Branch(branch_of_strip(it, depth + 1))
+        }
+        items => Part::Lanes(items.to_vec()),
+    };
+    pieces_of_arm(items, depth).map(part).collect()
+}
+
+/// What of an arm has a loop of its own.
+fn pieces_of_arm(items: &[Item], depth: usize) -> impl Iterator<Item = &[Item]> {
+    let stands_alone =
+        move |it: &Item| depth < MOST_BRANCHES && matches!(it, Item::If(it) if is_long_branch(it));
+    items.chunk_by(move |one, other| !stands_alone(one) && !stands_alone(other))
+}
+
+/// Whether a loop has a branch that is worth passing over, and points that are lanes.
+fn has_long_branch(it: &For) -> bool {
+    may_pass_over(it)
+        && it.stores.is_none()
+        && it.body.iter().any(|it| matches!(it, Item::If(it) if is_long_branch(it)))
+}
+
+/// Whether strips of a loop may pass over branches.
+fn may_pass_over(it: &For) -> bool {
+    it.is_simd && !it.is_descending && it.positions.only_turn().is_none()
+}
+
+/// Whether a loop becomes one in strips for what its points repeat or for the branches that they take.
+pub(super) fn is_mined(it: &For, target: &Target) -> bool {
+    is_in_lanes(it) && (has_while(it) || width(target).is_some() && has_long_branch(it))
+}
+
+/// Whether strips of a loop will pass over a branch.
+pub(super) fn is_passed_over(branch: &If, it: &For, target: &Target) -> bool {
+    width(target).is_some() && is_in_lanes(it) && may_pass_over(it) && is_long_branch(branch)
+}
+
+/// Whether an arm of a branch does so much that asking whether some point takes it pays.
+fn is_long_branch(it: &If) -> bool {
+    let of_arm = it.branches.iter().map(|it| it.body.as_slice()).chain([it.otherwise.as_slice()]);
+    it.branches.len() < 62 && of_arm.map(work).max().is_some_and(|it| it >= LEAST_WORK)
+}
+
+/// An arm of a branch that is passed over does so much at least, in additions.
+const LEAST_WORK: usize = 96;
+
+/// What statements do, in additions: a division is some of them, a function of mathematics many.
+fn work(items: &[Item]) -> usize {
+    let mut n = 0;
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.walk(&mut |it| {
+                n += match () {
+                    () if it.is_transcendental() => 24,
+                    () if is_long(it) => 8,
+                    () => usize::from(!matches!(it.kind, ExprKind::Access(_) | ExprKind::Literal(_))),
+                };
+            });
+        });
+    });
+    n
+}
+
 /// The parts of a body, each of which is a loop of its own: what repeats something, where `is_cut` also each function
 /// that takes long, and what stands between them.
 fn parts(items: &[Item], is_cut: bool) -> impl Iterator<Item = &[Item]> {
-    let stands_alone = move |it: &Item| matches!(it, Item::While(_)) || is_cut && is_call(it);
+    let stands_alone = move |it: &Item| match it {
+        Item::While(_) => true,
+        Item::If(it) => is_long_branch(it),
+        it => is_cut && is_call(it),
+    };
     items.chunk_by(move |one, other| !stands_alone(one) && !stands_alone(other))
 }
 
@@ -154,7 +244,7 @@ fn reaches_function(expr: &Expr<Read>) -> bool {
 }
 
 /// Whether points of a loop may take part in a loop in strips, whatever they repeat.
-pub(super) fn is_in_lanes(it: &For) -> bool {
+fn is_in_lanes(it: &For) -> bool {
     let is_plain = |items: &[Item]| {
         !any(items, &mut |it| {
             matches!(it, Item::While(_) | Item::Checked(_) | Item::For(_) | Item::Strips(_) | Item::Launch(_))
@@ -170,7 +260,7 @@ pub(super) fn is_in_lanes(it: &For) -> bool {
 }
 
 /// Whether points of a loop repeat something.
-pub(super) fn has_while(it: &For) -> bool {
+fn has_while(it: &For) -> bool {
     it.body.iter().any(|it| matches!(it, Item::While(_)))
 }
 
@@ -195,6 +285,7 @@ fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
                 });
                 parts(&it.body, is_cut).for_each(|it| kept.part(it));
             }
+            [Item::If(it)] if is_long_branch(it) => kept.branch(it, 1),
             items => kept.part(items),
         }
     }
@@ -211,16 +302,38 @@ struct Kept {
 }
 
 impl Kept {
-    fn part(&mut self, items: &[Item]) {
-        let Self { first_part, locals, n_parts } = self;
-        *n_parts += 1;
-        walk(items, &mut |item| {
-            each_local(item, &mut |local| {
-                if first_part.entry(local).or_insert(*n_parts) != n_parts {
-                    locals.insert(local);
+    /// A branch, whose conditions are asked in a loop of their own.
+    fn branch(&mut self, it: &If, depth: usize) {
+        self.n_parts += 1;
+        for branch in &it.branches {
+            branch.condition.accesses(&mut |read| {
+                if let Read::Local(local) = read {
+                    self.named(*local);
                 }
             });
-        });
+        }
+        for items in it.branches.iter().map(|it| it.body.as_slice()).chain([it.otherwise.as_slice()]) {
+            for items in pieces_of_arm(items, depth) {
+                match items {
+                    [Item::If(it)] if depth < MOST_BRANCHES && is_long_branch(it) => {
+                        self.branch(it, depth + 1);
+                    }
+                    items => self.part(items),
+                }
+            }
+        }
+    }
+
+    /// A local that the last part names.
+    fn named(&mut self, local: usize) {
+        if *self.first_part.entry(local).or_insert(self.n_parts) != self.n_parts {
+            self.locals.insert(local);
+        }
+    }
+
+    fn part(&mut self, items: &[Item]) {
+        self.n_parts += 1;
+        walk(items, &mut |item| each_local(item, &mut |local| self.named(local)));
     }
 }
 
@@ -519,5 +632,244 @@ threads j in [0, J) parallel:
         assert!(!is_cut("      o[i, j, k] = exp(a[i, j, k]) + 1.0\n", 32), "the row goes past the caches");
         let choice = "      t[i] = 1.0 if a[i, j, k] > 0.0 and log(a[i, j, k]) > 1.0 else 2.0\n";
         assert!(!is_cut(choice, 32), "a point may not need it");
+    }
+
+    /// An expression of `operand` that is worth passing over.
+    fn long(operand: &str) -> String {
+        vec![format!("exp({operand})"); 4].join(" + ")
+    }
+
+    #[test]
+    fn long_arms_run_where_some_point_takes_them() {
+        check(
+            &format!(
+                "      c = a[i, j, k] * 2.0
+      if c > 1.0:
+        c = {}
+      elif c > 0.0:
+        b[i, j, k] = c
+      t[i] = c
+",
+                long("c")
+            ),
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
+                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 4) * a_k]);
+                  }
+                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                    double c[32];
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      c[lane] = a[i * a_i + j * a_j + k * a_k] * 2.0;
+                    }
+                    {
+                      int64_t taken_1[32];
+                      uint64_t some_take_1 = 0;
+                      #pragma omp simd reduction(| : some_take_1)
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        taken_1[lane] = c[lane] > 1.0 ? 1 : c[lane] > 0.0 ? 2 : 0;
+                        some_take_1 |= (uint64_t)1 << taken_1[lane];
+                      }
+                      if ((some_take_1 >> 1 & 1) != 0) {
+                        #pragma omp simd
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          if (taken_1[lane] == 1) {
+                            c[lane] = isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane])
+                                + isobar_exp_f64(c[lane]);
+                          }
+                        }
+                      }
+                      if ((some_take_1 >> 2 & 1) != 0) {
+                        #pragma omp simd
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          if (taken_1[lane] == 2) {
+                            b[i * b_i + j * b_j + k * b_k] = c[lane];
+                          }
+                        }
+                      }
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      t[i] = c[lane];
+                    }
+                  }
+                  #pragma omp simd
+                  for (int64_t i = 0; i < I; ++i) {
+                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn branches_in_arms_are_passed_over_too_if_they_are_long() {
+        let (deep, long) = (long("c - 1.0"), long("c"));
+        check(
+            &format!(
+                "      if a[i, j, k] > 1.0:
+        c = b[i, j, k]
+        if c > 2.0:
+          o[i, j, k] = {deep}
+        else:
+          o[i, j, k] = 0.0
+        if c < 0.0:
+          c = 0.0
+        t[i] = {long}
+      else:
+        t[i] = 0.0
+"
+            ),
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
+                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 2) * a_k]);
+                  }
+                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                    double c[32];
+                    {
+                      int64_t taken_1[32];
+                      uint64_t some_take_1 = 0;
+                      #pragma omp simd reduction(| : some_take_1)
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        taken_1[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? 1 : 2;
+                        some_take_1 |= (uint64_t)1 << taken_1[lane];
+                      }
+                      if ((some_take_1 >> 1 & 1) != 0) {
+                        #pragma omp simd
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          if (taken_1[lane] == 1) {
+                            c[lane] = b[i * b_i + j * b_j + k * b_k];
+                          }
+                        }
+                        {
+                          int64_t taken_2[32];
+                          uint64_t some_take_2 = 0;
+                          #pragma omp simd reduction(| : some_take_2)
+                          for (int64_t i = i_strip; i < i_end; ++i) {
+                            const int64_t lane = i - i_strip;
+                            (void)lane;
+                            taken_2[lane] = taken_1[lane] == 1 ? (c[lane] > 2.0 ? 1 : 2) : 0;
+                            some_take_2 |= (uint64_t)1 << taken_2[lane];
+                          }
+                          if ((some_take_2 >> 1 & 1) != 0) {
+                            #pragma omp simd
+                            for (int64_t i = i_strip; i < i_end; ++i) {
+                              const int64_t lane = i - i_strip;
+                              (void)lane;
+                              if (taken_2[lane] == 1) {
+                                o[i * o_i + j * o_j + k * o_k]
+                                    = isobar_exp_f64(c[lane] - 1.0) + isobar_exp_f64(c[lane] - 1.0) + isobar_exp_f64(c[lane] - 1.0)
+                                    + isobar_exp_f64(c[lane] - 1.0);
+                              }
+                            }
+                          }
+                          if ((some_take_2 >> 2 & 1) != 0) {
+                            #pragma omp simd
+                            for (int64_t i = i_strip; i < i_end; ++i) {
+                              const int64_t lane = i - i_strip;
+                              (void)lane;
+                              if (taken_2[lane] == 2) {
+                                o[i * o_i + j * o_j + k * o_k] = 0.0;
+                              }
+                            }
+                          }
+                        }
+                        #pragma omp simd
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          if (taken_1[lane] == 1) {
+                            if (c[lane] < 0.0) {
+                              c[lane] = 0.0;
+                            }
+                            t[i] = isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane])
+                                + isobar_exp_f64(c[lane]);
+                          }
+                        }
+                      }
+                      if ((some_take_1 >> 2 & 1) != 0) {
+                        #pragma omp simd
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          if (taken_1[lane] == 2) {
+                            t[i] = 0.0;
+                          }
+                        }
+                      }
+                    }
+                  }
+                  #pragma omp simd
+                  for (int64_t i = 0; i < I; ++i) {
+                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn short_arms_are_computed_by_all_lanes() {
+        check(
+            "      c = 0.0
+      if a[i, j, k] > 1.0:
+        c = exp(a[i, j, k]) / 2.0
+      t[i] = c
+",
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
+                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 6) * a_k]);
+                  }
+                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                    double c[32];
+                    double exp_value[32];
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      c[lane] = 0.0;
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      exp_value[lane] = isobar_exp_f64(a[i * a_i + j * a_j + k * a_k]);
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      const double c_1 = exp_value[lane] / 2.0;
+                      c[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? c_1 : c[lane];
+                      t[i] = c[lane];
+                    }
+                  }
+                  #pragma omp simd
+                  for (int64_t i = 0; i < I; ++i) {
+                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
+                  }
+                }
+            "#]],
+        );
     }
 }

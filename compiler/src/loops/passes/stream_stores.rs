@@ -17,7 +17,7 @@ use super::super::nodes::{
 };
 use super::super::visit::{any, walk};
 use super::PassCx;
-use super::split_loops::{has_while, is_in_lanes};
+use super::split_loops::is_mined;
 use crate::diag::Origin;
 use crate::space::{Affine, Axis, AxisSet};
 use crate::target::NonTemporal;
@@ -69,9 +69,8 @@ pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
 fn mark(program: &Program, items: &mut [Item], cx: &PassCx) {
     for item in items {
         if let Item::For(it) = item {
-            // What is strip-mined for its `while` is no loop over a row any more.
-            let is_mined = has_while(it) && is_in_lanes(it);
-            let rows = if is_mined { Vec::new() } else { streamed_rows(program, it) };
+            // What is strip-mined for a `while` or a branch is no loop over a row any more.
+            let rows = if is_mined(it, &cx.options) { Vec::new() } else { streamed_rows(program, it) };
             if let Some(buffer) = buffer(program, it, &rows, cx.options.stores.value) {
                 it.stores = Some(Stores { rows, buffer });
             }
