@@ -28,14 +28,14 @@ pub fn event(event: Event) -> EventKind {
 
 /// How the fields of a call lie, and what is made of that.
 pub(crate) fn layout(it: events::Layout) -> Layout {
-    let events::Layout { fields, way, copied, there_bytes, back_bytes } = it;
+    let events::Layout { fields, way, copied, there_bytes, back_bytes, rows } = it;
     let way = match way {
         events::Way::AsGiven => Way::AsGiven,
         events::Way::Turned => Way::Turned,
         events::Way::Copied => Way::Copied,
     };
     let fields = fields.into_iter().map(|(name, axis)| (name, lies(axis))).collect();
-    Layout { fields, way, copied, there_bytes, back_bytes }
+    Layout { fields, way, copied, there_bytes, back_bytes, rows }
 }
 
 pub(crate) fn lies(axis: Option<Axis>) -> Lies {

@@ -56,6 +56,9 @@ pub struct Layout {
     /// What of them is copied before a call, and back behind it.
     pub there_bytes: u64,
     pub back_bytes: u64,
+    /// How many rows along j are copied at a time, where it is not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
 }
 
 impl Layout {
@@ -71,7 +74,12 @@ impl Layout {
         let copies = || {
             let [there, back] =
                 [self.there_bytes, self.back_bytes].map(|it| format!("{:.1} MB", it as f64 / 1e6));
-            format!("{there} there, {back} back")
+            let slabs = match self.rows {
+                None => String::new(),
+                Some(1) => ", a row along j at a time".to_owned(),
+                Some(n) => format!(", {n} rows along j at a time"),
+            };
+            format!("{there} there, {back} back{slabs}")
         };
         match self.way {
             Way::AsGiven => "as given".to_owned(),

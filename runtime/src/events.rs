@@ -34,6 +34,8 @@ pub struct Layout {
     /// What of them is copied before a call, and back behind it.
     pub there_bytes: u64,
     pub back_bytes: u64,
+    /// How many rows along j are copied at a time, where it is not all of them.
+    pub rows: Option<u64>,
 }
 
 /// What is made of the layout of a call.

@@ -296,10 +296,11 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         launches.push(layout.of(&launch, &signature.params));
     }
     // Small fields are not copied unless that is asked for.
-    let relayout = if seed % 5 < 2 {
-        [Relayout::Copies, Relayout::Turns][usize::from(seed % 5 == 1)]
-    } else {
-        Relayout::ByCost
+    let relayout = match seed % 5 {
+        0 => Relayout::Copies,
+        1 => Relayout::Turns,
+        2 => Relayout::Slabs,
+        _ => Relayout::ByCost,
     };
     let setting = Setting { relayout, ..workplace.setting() };
     native_gives_the_bits_of_debug(backend, &compilation, &launches, setting).with_context(in_context)

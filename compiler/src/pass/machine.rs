@@ -40,6 +40,9 @@ impl MachineModel {
         }
     }
 
+    /// What a core has for itself where nothing is known of it.
+    pub const CORE_CACHE_BYTES: u64 = 1 << 20;
+
     /// What a core has for itself of the second cache, or of the first where there is no other.
     #[must_use]
     pub fn core_cache_bytes(&self) -> Option<u64> {

@@ -143,6 +143,8 @@ pub enum Relayout {
     Never,
     /// They are copied.
     Copies,
+    /// They are copied, one row along j after the other, where rows are apart from each other.
+    Slabs,
     /// Loops are turned where they can be; else fields are copied.
     Turns,
 }
@@ -346,6 +348,17 @@ impl Progress {
     /// Replaces what is known of the last call by these moments.
     fn set_moments(&self, moments: Vec<f64>) {
         *self.moments.lock().unwrap_or_else(PoisonError::into_inner) = moments;
+    }
+
+    /// Replaces what is known of the last call by how long each step took, in milliseconds.
+    fn set_steps(&self, steps: &[f64]) {
+        let mut moments = vec![0.0];
+        let mut sum = 0.0;
+        for it in steps {
+            sum += it;
+            moments.push(sum);
+        }
+        self.set_moments(moments);
     }
 
     /// Takes over what is known of another one.

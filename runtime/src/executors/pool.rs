@@ -38,6 +38,11 @@ impl Near {
         Self { threads, is_embedded }
     }
 
+    /// How many they are.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// The same arguments in arrays of their own.
     pub fn copy(&self, launch: &Launch) -> Launch {
         let arguments = launch.arguments.iter().map(|it| match it {

@@ -5,7 +5,7 @@
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, Workers};
 use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
@@ -124,7 +124,7 @@ pub(super) fn moves(
     let may = match how {
         Relayout::Never => false,
         Relayout::ByCost => is_worth_it,
-        Relayout::Copies | Relayout::Turns => true,
+        Relayout::Copies | Relayout::Slabs | Relayout::Turns => true,
     };
     if !may || domain.points() == 0 || !params.iter().zip(arguments).any(is_one) {
         return Vec::new();
@@ -152,7 +152,8 @@ fn nearest(field: &FieldArgument, axes: AxisSet) -> Option<Axis> {
 }
 
 impl Move {
-    fn of((param, argument): (&Param, &Argument), domain: Domain) -> Option<Self> {
+    /// What of a field is copied; none of what is no field.
+    pub(super) fn of((param, argument): (&Param, &Argument), domain: Domain) -> Option<Self> {
         let (ParamKind::Field { axes, dtype, .. }, Argument::Field(field)) = (&param.kind, argument) else {
             return None;
         };
@@ -176,7 +177,7 @@ impl Move {
             origin[axis.index()] = first - i64::try_from(start).ok()?;
             is_whole &= shape[at] as i64 == domain.along(axis) && origin[axis.index()] == 0;
         }
-        let is_needed = param.access != AccessKind::Write || !is_whole;
+        let is_needed = param.access.is_read() || param.access.is_written() && !is_whole;
         Some(Self {
             dtype: *dtype,
             axes: *axes,
@@ -246,32 +247,7 @@ impl Move {
         (way, is_streamed): (Way, bool),
         near: &Near,
     ) {
-        let strides = |it: &FieldArgument| -> Vec<isize> {
-            it.array.strides.iter().map(|&it| isize::try_from(it).unwrap_or(0)).collect()
-        };
-        let (of_given, of_copy) = (strides(given), strides(copy));
-        let mut first = i64::try_from(given.array.first).unwrap_or(i64::MAX);
-        for (&start, &stride) in self.starts.iter().zip(&given.array.strides) {
-            first = first.saturating_add(i64::try_from(start).unwrap_or(i64::MAX).saturating_mul(stride));
-        }
-        let given = start_of(&mut given.array.elements, first);
-        let copy = start_of(&mut copy.array.elements, 0);
-        let dimensions: Vec<Along> = (0..self.shape.len())
-            .map(|at| {
-                let (from, to) = match way {
-                    Way::There => (of_given[at], of_copy[at]),
-                    Way::Back => (of_copy[at], of_given[at]),
-                };
-                Along { n: self.shape[at], from, to }
-            })
-            .collect();
-        let lead = (LINE_BYTES - copy.addr() % LINE_BYTES) % LINE_BYTES / self.dtype.size_bytes();
-        let plan = Plan::of(&dimensions, way, (lead, is_streamed));
-        let (from, to) = match way {
-            Way::There => (given, copy),
-            Way::Back => (copy, given),
-        };
-        let ends = Ends { from: from.cast_const().cast::<u8>(), to: to.cast::<u8>() };
+        let (plan, ends) = self.between(&Given::of_field(given), copy, (way, is_streamed));
         let size = self.dtype.size_bytes();
         let n = plan.rows();
         let pieces = near.pieces().min(n).max(1);
@@ -289,6 +265,89 @@ impl Move {
         }
         let part = &part;
         near.all((0..pieces).map(|it| Box::new(move || part(it)) as _).collect());
+    }
+
+    /// Copies between a field of a caller and a copy that this thread has, while other threads copy other parts of the
+    /// field: `way` says which way.
+    pub(super) fn copy_alone(&self, given: &Given, copy: &mut FieldArgument, way: Way) {
+        let (plan, ends) = self.between(given, copy, (way, false));
+        // SAFETY: as in `copy`; parts that are written do not overlap, since no slab has rows of another one.
+        #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
+        unsafe {
+            ends.copy(&plan, self.dtype.size_bytes(), 0..plan.rows());
+        }
+    }
+
+    /// How elements go between a field as it was given and its copy, and where they begin.
+    fn between(
+        &self,
+        given: &Given,
+        copy: &mut FieldArgument,
+        (way, is_streamed): (Way, bool),
+    ) -> (Plan, Ends) {
+        let strides =
+            |it: &[i64]| -> Vec<isize> { it.iter().map(|&it| isize::try_from(it).unwrap_or(0)).collect() };
+        let (of_given, of_copy) = (strides(&given.strides), strides(&copy.array.strides));
+        let starts = self.starts.iter().map(|&it| isize::try_from(it).unwrap_or(isize::MAX));
+        let first = starts
+            .zip(&of_given)
+            .fold(0_isize, |sum, (start, stride)| sum.saturating_add(start.saturating_mul(*stride)));
+        let size = self.dtype.size_bytes();
+        let given = given.first.wrapping_offset(first.saturating_mul(size.cast_signed()));
+        let copy = start_of(&mut copy.array.elements, 0).cast::<u8>();
+        let dimensions: Vec<Along> = (0..self.shape.len())
+            .map(|at| {
+                let (from, to) = match way {
+                    Way::There => (of_given[at], of_copy[at]),
+                    Way::Back => (of_copy[at], of_given[at]),
+                };
+                Along { n: self.shape[at], from, to }
+            })
+            .collect();
+        let lead = (LINE_BYTES - copy.addr() % LINE_BYTES) % LINE_BYTES / size;
+        let plan = Plan::of(&dimensions, way, (lead, is_streamed));
+        let (from, to) = match way {
+            Way::There => (given, copy),
+            Way::Back => (copy, given),
+        };
+        (plan, Ends { from: from.cast_const(), to })
+    }
+
+    /// Whether it has rows along j.
+    pub(super) fn has_rows(&self) -> bool {
+        self.axes.has(Axis::J)
+    }
+
+    /// Whether another one is the same but for where it starts.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        *self == Self { starts: self.starts.clone(), ..other.clone() }
+    }
+}
+
+/// A field of a caller by the address of its first element: threads copy parts of it at the same time.
+#[derive(Debug)]
+pub(super) struct Given {
+    first: *mut u8,
+    strides: Vec<i64>,
+}
+
+// SAFETY: whoever copies sees to it that no element is written that another thread reads or writes.
+#[expect(unsafe_code, reason = "threads copy parts of one field")]
+unsafe impl Sync for Given {}
+
+impl Given {
+    /// None of what is no field.
+    pub(super) fn of(argument: &mut Argument) -> Option<Self> {
+        match argument {
+            Argument::Field(field) => Some(Self::of_field(field)),
+            Argument::Scalar(_) | Argument::Unused => None,
+        }
+    }
+
+    fn of_field(field: &mut FieldArgument) -> Self {
+        let first = i64::try_from(field.array.first).unwrap_or(i64::MAX);
+        let first = start_of(&mut field.array.elements, first).cast();
+        Self { first, strides: field.array.strides.clone() }
     }
 }
 
@@ -351,6 +410,7 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isobar_compiler::backend::signature::AccessKind;
     use isobar_compiler::diag::Span;
     use isobar_compiler::space::Reach;
     use isobar_compiler::types::Value;

@@ -6,11 +6,13 @@
 //! - **as they are given**: the code has the strides of the caller;
 //! - **turned**: a stencil whose levels have no order is the same with I and K in each other's place, and then its lanes
 //!   are along k ([`isobar_compiler::schedule::turn`]);
-//! - **copied** ([`copies`]): the fields that do not lie along i are copied by blocks before the call, and back behind it.
+//! - **copied** ([`copies`]): the fields that do not lie along i are copied by blocks before the call, and back behind it;
+//!   where rows along j are apart from each other, for some of them after the others ([`slabs`]).
 
 mod blocks;
 mod copies;
 mod own;
+mod slabs;
 
 use std::sync::{Arc, OnceLock};
 
@@ -26,6 +28,7 @@ use isobar_compiler::space::Domain;
 pub(super) use self::copies::bytes;
 use self::copies::{Move, moves};
 pub use self::copies::{along, in_rows};
+use self::slabs::Slabs;
 use super::pool::Near;
 use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
 use crate::events::{self, Event, Sink};
@@ -61,14 +64,21 @@ pub(super) fn code(
     else {
         return Ok(code);
     };
+    let may_be_in_slabs = compilation.levels.tree.as_ref().is_some_and(|it| slabs::may_be(signature, it));
     let mut known = compilation.up_to_oir();
     known.levels.tree.clone_from(&compilation.levels.tree);
     known.levels.schedule.clone_from(&compilation.levels.schedule);
     known.machine.clone_from(&compilation.machine);
     known.skip.clone_from(&compilation.skip);
+    if may_be_in_slabs && setting.threads != 1 {
+        known.levels.sdfg.clone_from(&compilation.levels.sdfg);
+        known.levels.loops.clone_from(&compilation.levels.loops);
+        known.levels.is_whole = compilation.levels.is_whole;
+    }
     Ok(Arc::new(Ways {
         maker,
         code,
+        alone: may_be_in_slabs.then(OnceLock::new),
         signature: signature.clone(),
         known,
         setting: OwnedSetting::of(setting),
@@ -85,6 +95,8 @@ pub(super) fn code(
 struct Ways<M> {
     maker: M,
     code: Arc<dyn Code>,
+    /// The same for one thread, from when a call first took it, of a stencil that may be called slab by slab.
+    alone: Option<OnceLock<Result<Arc<dyn Code>, Failure>>>,
     signature: Signature,
     /// What it was made of, as far as turned code needs it.
     known: Compilation,
@@ -108,6 +120,8 @@ struct Turned {
 enum Way {
     AsGiven,
     Copied(Vec<Option<Move>>),
+    /// With copies of some rows along j after the others.
+    InSlabs(Slabs),
     /// With copies of those that lie along none of the two axes.
     Turned(Vec<Option<Move>>),
 }
@@ -119,6 +133,9 @@ impl<M: Makes> Ways<M> {
             return Way::AsGiven;
         }
         let how = self.setting.relayout;
+        if how == Relayout::Slabs {
+            return self.slabs(launch, 1).map_or(Way::Copied(moves), Way::InSlabs);
+        }
         if how == Relayout::Copies {
             return Way::Copied(moves);
         }
@@ -142,6 +159,10 @@ impl<M: Makes> Ways<M> {
         let as_given = Cost { bytes, operations: APART * cost_here.operations };
         let as_given = as_given.time(&here);
         let copied = cost_here.time(&here) + time_of(&moves, &here);
+        let slabs =
+            self.slabs(launch, self.slab_bytes()).map(|it| (it.time(cost_here.operations, &here), it));
+        let slabs = slabs.filter(|it| it.0 < copied);
+        let copied = slabs.as_ref().map_or(copied, |it| it.0);
         let turned = turned.and_then(|(turned, still)| {
             let there = machine(domain);
             let schedule = turned.compilation.levels.schedule.as_ref()?;
@@ -150,8 +171,35 @@ impl<M: Makes> Ways<M> {
         match turned {
             Some((time, still)) if time <= copied.min(as_given) => Way::Turned(still),
             _ if as_given < copied => Way::AsGiven,
-            _ => Way::Copied(moves),
+            _ => slabs.map_or(Way::Copied(moves), |it| Way::InSlabs(it.1)),
         }
+    }
+
+    /// The slabs of a call, whose copies should take no more than so many bytes.
+    fn slabs(&self, launch: &Launch, bytes: u64) -> Option<Slabs> {
+        self.alone.as_ref().and_then(|_| Slabs::of(&self.signature.params, launch, bytes))
+    }
+
+    /// What copies of a slab may take of the second cache: half of it, since there are temporaries and what is read of
+    /// the next slab.
+    fn slab_bytes(&self) -> u64 {
+        let known = self.known.machine.as_ref().and_then(MachineModel::core_cache_bytes);
+        known.unwrap_or(MachineModel::CORE_CACHE_BYTES) / 2
+    }
+
+    /// Code for one thread.
+    fn code_alone(&self, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
+        let missing = || Failure::Machine("rows are not apart from each other".to_owned());
+        let alone = self.alone.as_ref().ok_or_else(missing)?;
+        let make = || match self.setting.threads {
+            1 => Ok(Arc::clone(&self.code)),
+            // Threads of this process stay where they are.
+            _ => {
+                let setting = Setting { threads: 1, is_embedded: true, ..self.setting.borrow() };
+                self.maker.make(&self.known, setting, sink)
+            }
+        };
+        alone.get_or_init(make).clone()
     }
 
     fn turned(&self) -> Option<&Turned> {
@@ -234,6 +282,11 @@ impl<M: Makes> Code for Ways<M> {
                 let arguments = copied_outlines(arguments, &moves);
                 self.code.fit(&Launch { domain: *domain, arguments }, sink)
             }
+            Way::InSlabs(slabs) => {
+                let params = &self.signature.params;
+                sink(Event::Layout(slabs.layout(params, arguments)));
+                self.code_alone(sink)?.fit(&slabs.launch(arguments), sink)
+            }
             Way::Turned(moves) => {
                 tell(events::Way::Turned, &moves);
                 let arguments = turned_outlines(&self.signature.params, arguments);
@@ -246,7 +299,8 @@ impl<M: Makes> Code for Ways<M> {
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
         let caller = Arc::clone(&self.code).caller();
         let progress = caller.progress();
-        Box::new(OfCaller { code: self, caller, turned: None, last: None, kept: Kept::default(), progress })
+        let (kept, slabs) = (Kept::default(), slabs::Kept::default());
+        Box::new(OfCaller { code: self, caller, turned: None, last: None, kept, slabs, progress })
     }
 }
 
@@ -259,6 +313,7 @@ struct OfCaller<M> {
     /// How the last call was made, for others like it.
     last: Option<(Asked, Way)>,
     kept: Kept,
+    slabs: slabs::Kept,
     progress: Arc<Progress>,
 }
 
@@ -308,10 +363,14 @@ impl<M: Makes> Caller for OfCaller<M> {
             let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
             self.last = Some((Asked::of(launch), self.code.way(launch, wanted)));
         }
-        let Self { code, caller, turned, last, kept, progress } = self;
+        let Self { code, caller, turned, last, kept, slabs, progress } = self;
         match last.as_ref().map(|it| &it.1) {
             None | Some(Way::AsGiven) => caller.run(launch),
             Some(Way::Copied(moves)) => kept.run(&mut **caller, moves, launch, code),
+            Some(Way::InSlabs(it)) => {
+                let code_alone = code.code_alone(&|_| ())?;
+                slabs.run(it, launch, (&code_alone, &code.near), progress)
+            }
             Some(Way::Turned(moves)) => {
                 let turned = match turned {
                     Some(known) => known,
@@ -423,7 +482,8 @@ mod tests {
     fn calls_with_other_arrays_find_their_own_elements() {
         let project = Project::of_one("main.py", TEXT);
         let compilation = route::compile(&project, &Config::default(), &mut NoHook);
-        for relayout in [Relayout::Never, Relayout::ByCost, Relayout::Copies, Relayout::Turns] {
+        let all = [Relayout::Never, Relayout::ByCost, Relayout::Copies, Relayout::Slabs, Relayout::Turns];
+        for relayout in all {
             let setting = Setting { relayout, ..Setting::embedded() };
             let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
             // What is not copied as it is given, since it has no rows, lies elsewhere the second time.
