@@ -57,7 +57,7 @@ impl File<'_> {
                 self.lane_loop(variable, points, |this| {
                     this.is_in_lanes = arm.is_none();
                     if let Some((depth, number)) = arm {
-                        this.statement(&format!("if (taken_{depth}[lane] == {number}) {{"));
+                        this.statement(&format!("if (arm_{depth}[lane] == {number}) {{"));
                         this.block(items);
                         this.writer.line("}");
                     } else {
@@ -76,9 +76,9 @@ impl File<'_> {
         self.open("branch", it.arms.iter().map(|it| &it.origin));
         self.writer.line("{");
         self.writer.indent();
-        self.writer.line(format_args!("int64_t taken_{depth}[{width}];"));
-        self.writer.line(format_args!("uint64_t some_take_{depth} = 0;"));
-        self.writer.line(format_args!("#pragma omp simd reduction(| : some_take_{depth})"));
+        self.writer.line(format_args!("int64_t arm_{depth}[{width}];"));
+        self.writer.line(format_args!("uint64_t arms_{depth} = 0;"));
+        self.writer.line(format_args!("#pragma omp simd reduction(| : arms_{depth})"));
         let last = if it.otherwise.is_empty() { 0 } else { it.arms.len() + 1 };
         let mut taken = String::new();
         for (at, arm) in it.arms.iter().enumerate() {
@@ -86,15 +86,15 @@ impl File<'_> {
         }
         taken.push_str(&last.to_string());
         if let Some((depth, number)) = outer {
-            taken = format!("taken_{depth}[lane] == {number} ? ({taken}) : 0");
+            taken = format!("arm_{depth}[lane] == {number} ? ({taken}) : 0");
         }
         self.lane_loop(variable, points, |this| {
-            this.statement(&format!("taken_{depth}[lane] = {taken};"));
-            this.writer.line(format_args!("some_take_{depth} |= (uint64_t)1 << taken_{depth}[lane];"));
+            this.statement(&format!("arm_{depth}[lane] = {taken};"));
+            this.writer.line(format_args!("arms_{depth} |= (uint64_t)1 << arm_{depth}[lane];"));
         });
         for (at, parts) in it.arms().enumerate().filter(|(_, parts)| !parts.is_empty()) {
             let number = at + 1;
-            self.writer.line(format_args!("if ((some_take_{depth} >> {number} & 1) != 0) {{"));
+            self.writer.line(format_args!("if ((arms_{depth} >> {number} & 1) != 0) {{"));
             self.writer.indent();
             parts.iter().for_each(|it| self.part(it, of_strip, Some((depth, number))));
             self.writer.dedent();

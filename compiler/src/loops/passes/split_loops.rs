@@ -667,32 +667,32 @@ threads j in [0, J) parallel:
                       c[lane] = a[i * a_i + j * a_j + k * a_k] * 2.0;
                     }
                     {
-                      int64_t taken_1[32];
-                      uint64_t some_take_1 = 0;
-                      #pragma omp simd reduction(| : some_take_1)
+                      int64_t arm_1[32];
+                      uint64_t arms_1 = 0;
+                      #pragma omp simd reduction(| : arms_1)
                       for (int64_t i = i_strip; i < i_end; ++i) {
                         const int64_t lane = i - i_strip;
                         (void)lane;
-                        taken_1[lane] = c[lane] > 1.0 ? 1 : c[lane] > 0.0 ? 2 : 0;
-                        some_take_1 |= (uint64_t)1 << taken_1[lane];
+                        arm_1[lane] = c[lane] > 1.0 ? 1 : c[lane] > 0.0 ? 2 : 0;
+                        arms_1 |= (uint64_t)1 << arm_1[lane];
                       }
-                      if ((some_take_1 >> 1 & 1) != 0) {
+                      if ((arms_1 >> 1 & 1) != 0) {
                         #pragma omp simd
                         for (int64_t i = i_strip; i < i_end; ++i) {
                           const int64_t lane = i - i_strip;
                           (void)lane;
-                          if (taken_1[lane] == 1) {
+                          if (arm_1[lane] == 1) {
                             c[lane] = isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane])
                                 + isobar_exp_f64(c[lane]);
                           }
                         }
                       }
-                      if ((some_take_1 >> 2 & 1) != 0) {
+                      if ((arms_1 >> 2 & 1) != 0) {
                         #pragma omp simd
                         for (int64_t i = i_strip; i < i_end; ++i) {
                           const int64_t lane = i - i_strip;
                           (void)lane;
-                          if (taken_1[lane] == 2) {
+                          if (arm_1[lane] == 2) {
                             b[i * b_i + j * b_j + k * b_k] = c[lane];
                           }
                         }
@@ -741,52 +741,52 @@ threads j in [0, J) parallel:
                     const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
                     double c[32];
                     {
-                      int64_t taken_1[32];
-                      uint64_t some_take_1 = 0;
-                      #pragma omp simd reduction(| : some_take_1)
+                      int64_t arm_1[32];
+                      uint64_t arms_1 = 0;
+                      #pragma omp simd reduction(| : arms_1)
                       for (int64_t i = i_strip; i < i_end; ++i) {
                         const int64_t lane = i - i_strip;
                         (void)lane;
-                        taken_1[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? 1 : 2;
-                        some_take_1 |= (uint64_t)1 << taken_1[lane];
+                        arm_1[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? 1 : 2;
+                        arms_1 |= (uint64_t)1 << arm_1[lane];
                       }
-                      if ((some_take_1 >> 1 & 1) != 0) {
+                      if ((arms_1 >> 1 & 1) != 0) {
                         #pragma omp simd
                         for (int64_t i = i_strip; i < i_end; ++i) {
                           const int64_t lane = i - i_strip;
                           (void)lane;
-                          if (taken_1[lane] == 1) {
+                          if (arm_1[lane] == 1) {
                             c[lane] = b[i * b_i + j * b_j + k * b_k];
                           }
                         }
                         {
-                          int64_t taken_2[32];
-                          uint64_t some_take_2 = 0;
-                          #pragma omp simd reduction(| : some_take_2)
+                          int64_t arm_2[32];
+                          uint64_t arms_2 = 0;
+                          #pragma omp simd reduction(| : arms_2)
                           for (int64_t i = i_strip; i < i_end; ++i) {
                             const int64_t lane = i - i_strip;
                             (void)lane;
-                            taken_2[lane] = taken_1[lane] == 1 ? (c[lane] > 2.0 ? 1 : 2) : 0;
-                            some_take_2 |= (uint64_t)1 << taken_2[lane];
+                            arm_2[lane] = arm_1[lane] == 1 ? (c[lane] > 2.0 ? 1 : 2) : 0;
+                            arms_2 |= (uint64_t)1 << arm_2[lane];
                           }
-                          if ((some_take_2 >> 1 & 1) != 0) {
+                          if ((arms_2 >> 1 & 1) != 0) {
                             #pragma omp simd
                             for (int64_t i = i_strip; i < i_end; ++i) {
                               const int64_t lane = i - i_strip;
                               (void)lane;
-                              if (taken_2[lane] == 1) {
+                              if (arm_2[lane] == 1) {
                                 o[i * o_i + j * o_j + k * o_k]
                                     = isobar_exp_f64(c[lane] - 1.0) + isobar_exp_f64(c[lane] - 1.0) + isobar_exp_f64(c[lane] - 1.0)
                                     + isobar_exp_f64(c[lane] - 1.0);
                               }
                             }
                           }
-                          if ((some_take_2 >> 2 & 1) != 0) {
+                          if ((arms_2 >> 2 & 1) != 0) {
                             #pragma omp simd
                             for (int64_t i = i_strip; i < i_end; ++i) {
                               const int64_t lane = i - i_strip;
                               (void)lane;
-                              if (taken_2[lane] == 2) {
+                              if (arm_2[lane] == 2) {
                                 o[i * o_i + j * o_j + k * o_k] = 0.0;
                               }
                             }
@@ -796,7 +796,7 @@ threads j in [0, J) parallel:
                         for (int64_t i = i_strip; i < i_end; ++i) {
                           const int64_t lane = i - i_strip;
                           (void)lane;
-                          if (taken_1[lane] == 1) {
+                          if (arm_1[lane] == 1) {
                             if (c[lane] < 0.0) {
                               c[lane] = 0.0;
                             }
@@ -805,12 +805,12 @@ threads j in [0, J) parallel:
                           }
                         }
                       }
-                      if ((some_take_1 >> 2 & 1) != 0) {
+                      if ((arms_1 >> 2 & 1) != 0) {
                         #pragma omp simd
                         for (int64_t i = i_strip; i < i_end; ++i) {
                           const int64_t lane = i - i_strip;
                           (void)lane;
-                          if (taken_1[lane] == 2) {
+                          if (arm_1[lane] == 2) {
                             t[i] = 0.0;
                           }
                         }

@@ -1,5 +1,6 @@
 //! The scheduling passes, in the order in which they run.
 
+pub mod weigh_layouts;
 pub mod merge_loops;
 pub mod form_launches;
 pub mod fuse_in_tiles;
@@ -113,6 +114,8 @@ pub type PassCx = crate::pass::PassCx<Tree>;
 
 /// All passes, in order.
 pub const PASSES: &[Pass<Tree>] = &[
+    // Of the loops as they were lowered, before any choice.
+    Pass { name: weigh_layouts::NAME, run: weigh_layouts::weigh_layouts, preserves: &[] },
     // First: longer bodies give the later passes more to choose from.
     Pass { name: merge_loops::NAME, run: merge_loops::merge_loops, preserves: &[] },
     // Only for GPUs, and then instead of the three behind it.

@@ -249,3 +249,125 @@ fn behind(failure: Failure, row: i64) -> Failure {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Event;
+    use crate::executors::rayon::Rayon;
+    use crate::executors::{Executor, Relayout, Setting};
+    use isobar_compiler::backend::array::{Array, Elements};
+    use isobar_compiler::backend::launch::{Call, ScalarInput};
+    use isobar_compiler::config::Config;
+    use isobar_compiler::pipeline::{Compilation, NoHook, route};
+    use isobar_compiler::project::Project;
+    use isobar_compiler::types::{DType, Value};
+
+    fn compiled(text: &str) -> Compilation {
+        let compilation = route::compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
+        assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+        compilation
+    }
+
+    fn may_be_of(text: &str) -> bool {
+        let compilation = compiled(text);
+        let tree = compilation.levels.tree.as_ref().expect("it compiled");
+        may_be(compilation.signature.as_ref().expect("it compiled"), tree)
+    }
+
+    #[test]
+    fn rows_that_see_each_other_are_no_slabs() {
+        let of = |body: &str| {
+            may_be_of(&format!(
+                "def s(a: Field[float], out: Field[float], more: Field[float]):
+    with computation(FORWARD), interval(...):
+        {body}
+"
+            ))
+        };
+        assert!(of("t = a[0, 1, 0] + 1.0\n        out = t[0, -2, 0]"));
+        assert!(of("with horizontal(region[I[0], :]):\n            out = a"));
+        // Where a row lies matters.
+        assert!(!of("with horizontal(region[:, J[0]]):\n            out = a"));
+    }
+
+    /// Arrays in the order of C, whose elements are small numbers of their places.
+    fn arrays(shapes: &[(&str, &[usize])]) -> Vec<(String, Array)> {
+        let each = shapes.iter().map(|(name, shape)| {
+            let n: usize = shape.iter().product();
+            let mut elements = Elements::zeros(DType::Float64, n);
+            (0..n).for_each(|at| elements.set(at, Value::Float64((at * 7 % 31) as f64 / 8.0)));
+            ((*name).to_owned(), Array::from_c_order(elements, shape).expect("as many as the shape says"))
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn slabs_give_what_the_whole_gives_on_any_number_of_threads() {
+        let compilation = compiled(
+            "def s(a: Field[float], p: Field[IK, float], q: Field[J, float], r: Field[K, float], out: Field[float], x: float):
+    with computation(FORWARD):
+        with interval(0, 1):
+            out = a[0, 1, 0] + p * x
+        with interval(1, None):
+            t = a - r
+            out = out[0, 0, -1] * q + t[0, -1, 0] - t[1, 0, 0]
+",
+        );
+        let given =
+            arrays(&[("a", &[34, 14, 9]), ("p", &[33, 9]), ("q", &[12]), ("r", &[9]), ("out", &[33, 13, 9])]);
+        let run = |relayout, threads| {
+            let setting = Setting { relayout, threads, ..Setting::embedded() };
+            let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
+            let told = Mutex::new(None);
+            // A second call has other values.
+            let results = [1.5, -0.25].map(|x| {
+                let mut call = Call { domain: Some([33, 12, 9]), ..Call::default() };
+                call.fields = given.iter().cloned().collect();
+                call.origin.insert("a".to_owned(), vec![0, 1, 0]);
+                call.scalars.insert("x".to_owned(), ScalarInput::Typed(Value::Float64(x)));
+                let mut launch = compilation.bind(call).unwrap();
+                let sink = |event| {
+                    if let Event::Layout(it) = event {
+                        *told.lock().unwrap() = Some(it.rows);
+                    }
+                };
+                prepared.fit(&launch, &sink).unwrap();
+                prepared.run(&mut launch).unwrap();
+                let Argument::Field(found) = &launch.arguments[4] else { panic!("it is a field") };
+                found.array.elements.clone()
+            });
+            (results, told.into_inner().unwrap().flatten())
+        };
+        let meant = run(Relayout::Never, 1);
+        assert_eq!(meant.1, None);
+        for threads in [1, 3] {
+            assert_eq!(run(Relayout::Slabs, threads), (meant.0.clone(), Some(1)), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_trap_tells_its_row_and_what_was_written_stays() {
+        let compilation = compiled(
+            "def s(a: Field[float], n: Field[IJ, int], out: Field[float]):
+    with computation(FORWARD), interval(...):
+        out = a[0, 0, n]
+",
+        );
+        let mut call = Call { domain: Some([8, 6, 4]), ..Call::default() };
+        call.fields = arrays(&[("a", &[8, 6, 4]), ("out", &[8, 6, 4])]).into_iter().collect();
+        let mut levels = Elements::zeros(DType::Int64, 48);
+        levels.set(5 * 6 + 4, Value::Int64(100));
+        let levels = Array::from_c_order(levels, &[8, 6]).expect("as many as the shape says");
+        call.fields.insert("n".to_owned(), levels);
+        let mut launch = compilation.bind(call).unwrap();
+        let setting = Setting { relayout: Relayout::Slabs, ..Setting::embedded() };
+        let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
+        let failed = prepared.run(&mut launch).unwrap_err();
+        assert!(matches!(failed, Failure::Trap { cell: [5, 4, 0], .. }), "{failed:?}");
+        let [Argument::Field(a), _, Argument::Field(out)] = &launch.arguments[..] else {
+            panic!("they are fields")
+        };
+        assert_eq!(out.array.get(&[7, 3, 3]), a.array.get(&[7, 3, 3]));
+    }
+}
