@@ -6,6 +6,8 @@ use std::slice;
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::config::Config;
+use isobar_compiler::equivalence::compare::compare_passes;
+use isobar_compiler::equivalence::journey::Passes;
 use isobar_compiler::pass::{Cache, MachineModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
@@ -255,7 +257,7 @@ fn c_in_blocks_gives_the_bits_of_debug() {
 fn c_in_pieces_gives_the_bits_of_debug() {
     let Some(workplace) = workplace("in_pieces") else { return };
     for name in ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport"] {
-        hold_c(&workplace, name, "isobar_past_caches(", [31, 64, 71, 140]);
+        hold_c(&workplace, &gallery_text(name), "isobar_past_caches(", [31, 64, 71, 140]);
     }
 }
 
@@ -264,20 +266,81 @@ fn c_in_pieces_gives_the_bits_of_debug() {
 #[test]
 fn c_in_cut_loops_gives_the_bits_of_debug() {
     let Some(workplace) = workplace("in_cut_loops") else { return };
-    hold_c(&workplace, "column_physics", "exp_value[lane]", [1, 32, 37, 70]);
+    hold_c(&workplace, &gallery_text("column_physics"), "exp_value[lane]", [1, 32, 37, 70]);
+}
+
+/// Branches as cloud schemes have them: in each other, beside a `while`, with values that are needed behind them.
+const BRANCHES: &str = "\
+from gt4py.cartesian.gtscript import *
+
+# @input t random(low=0, high=1)
+# @input q random(low=0, high=0.8)
+# @input out constant(0)
+# @input rain constant(0)
+def cloud(t: Field[float], q: Field[float], out: Field[float], rain: Field[float]):
+    with computation(FORWARD):
+        with interval(0, 1):
+            out = t
+            rain = 0.0
+        with interval(1, None):
+            rate = 0.5
+            if q > 0.4:
+                a = exp(0.3 * t) / (1.0 + q * q)
+                b = log(1.0 + q * q) * a + exp(q - a)
+                if t > 0.5:
+                    rate = exp(a) * b + sqrt(q + 1.0) / (a + 1.0) + exp(b * 0.1) + exp(a - b)
+                    if rate > 2.0:
+                        rain = rain[0, 0, -1] + exp(-rate) + exp(rate - 3.0) + exp(0.2 * rate) + exp(t * rate)
+                    else:
+                        rain = rate
+                elif t > 0.2:
+                    rain = rain[0, 0, -1]
+                    rate = a
+                else:
+                    rain = a
+                b = a
+                out = out[0, 0, -1] + a * rate
+            elif q > 0.2:
+                rain = rate * t
+                out = 1.0
+            else:
+                out = out[0, 0, -1]
+                rain = 0.0
+            while rate > 1.0:
+                rate = 0.5 * rate
+            out = out + rate
+";
+
+/// Strips none of whose points takes an arm, some or all do.
+#[test]
+fn c_that_passes_over_branches_gives_the_bits_of_debug() {
+    let Some(workplace) = workplace("passed_over") else { return };
+    hold_c(&workplace, BRANCHES, "if ((arms_3 >> 1 & 1) != 0)", [1, 32, 37, 70]);
+    let text = BRANCHES.replace("q > 0.4", "q > 40.0");
+    hold_c(&workplace, &text, "if ((arms_3 >> 1 & 1) != 0)", [1, 32, 37, 70]);
+}
+
+#[test]
+fn branches_that_are_passed_over_mean_the_same_at_every_level() {
+    let compilation = route::compile(&Project::of_one("main.py", BRANCHES), &Config::default(), &mut NoHook);
+    let oir = compilation.levels.oir.as_ref().expect("it compiles");
+    for domain in [Domain::new(5, 3, 4), Domain::new(37, 2, 3)] {
+        let (_, found) = compare_passes(&Passes::ALL, oir, &launch(&compilation, domain), &[1, 2]);
+        assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
+    }
 }
 
 /// Holds C for small caches and vectors of 32 bytes against `debug`, on rows of so many points. `form` is what the text has
 /// to have.
-fn hold_c(workplace: &Workplace, name: &str, form: &str, rows: [i64; 4]) {
+fn hold_c(workplace: &Workplace, text: &str, form: &str, rows: [i64; 4]) {
     for precision in [64, 32] {
         let mut config = Config::with_precision(precision);
         let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
         config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
-        let project = Project::of_one("main.py", &gallery_text(name));
-        let compilation = route::compile(&project, &config, &mut NoHook);
+        let compilation = route::compile(&Project::of_one("main.py", text), &config, &mut NoHook);
         let artifact = compilation.levels.c().expect("there is C");
-        assert!(artifact.listing.text.contains(form), "{name} has no `{form}`");
+        let c = &artifact.listing.text;
+        assert!(c.contains(form), "no `{form}` in\n{c}");
         let signature = compilation.signature.as_ref().expect("it compiles");
         let dense = rows.map(|i| launch(&compilation, Domain::new(i, 9, 4)));
         // Rows that start anywhere, and rows that all start at lines.
@@ -285,6 +348,6 @@ fn hold_c(workplace: &Workplace, name: &str, form: &str, rows: [i64; 4]) {
         let given: Vec<Launch> = dense.iter().cloned().chain(aligned).collect();
         let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
         let done = done.map(|_| ()).map_err(|it| format!("{it:#}"));
-        assert_eq!(done, Ok(()), "{name} in {precision} bits");
+        assert_eq!(done, Ok(()), "{} in {precision} bits", signature.name);
     }
 }

@@ -4,6 +4,7 @@
 //! then write down.
 
 pub mod drop_grid;
+pub mod drop_idle_stores;
 pub mod widen_masks;
 pub mod hoist_invariants;
 pub mod lift_repeats;
@@ -34,6 +35,8 @@ pub type PassCx = crate::pass::PassCx<Program>;
 pub const PASSES: &[Pass<Program>] = &[
     // Before any other looks at loops.
     Pass { name: drop_grid::NAME, run: drop_grid::drop_grid, preserves: &[] },
+    // Before elements become locals, and before loops are looked at in which nothing is left then.
+    Pass { name: drop_idle_stores::NAME, run: drop_idle_stores::drop_idle_stores, preserves: &[] },
     // Before what reads a row of masks becomes a local, or is hoisted.
     Pass { name: widen_masks::NAME, run: widen_masks::widen_masks, preserves: &[] },
     // First, since it reads elements where they are read, before anything keeps them in locals.

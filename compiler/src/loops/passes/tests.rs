@@ -78,6 +78,67 @@ fn loops_over_a_grid_are_plain_ones_where_there_is_none() {
 }
 
 #[test]
+fn what_lies_there_already_is_not_stored() {
+    check(
+        "loops/drop-idle-stores",
+        c(32),
+        "  for i in [0, 1) parallel:
+    x = b[i, j, k]
+    y = x
+    b[i, j, k] = x
+    x = a[i, j, k]
+    b[i, j, k] = x + y
+  for i in [1, I) parallel simd:
+    x = b[i, j, k]
+    if a[i, j, k] > s:
+      b[i, j, k] = b[i, j, k]
+    b[i, j, k] = x
+",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              for i in [0, 1) parallel:
+                x = b[i, j, k]
+                y = x
+                x = a[i, j, k]
+                b[i, j, k] = x + y
+              for i in [1, I) parallel simd:
+                x = b[i, j, k]
+            # what is stored lies there already
+            # what is stored lies there already
+            # what is stored lies there already
+        "#]],
+    );
+    check(
+        "loops/drop-idle-stores",
+        c(32),
+        "  for i in [0, I) parallel:
+    x = b[i, j, k]
+    b[i, j, k] = 0.0
+    b[i, j, k] = x
+    x = b[i - 1, j, k]
+    b[i, j, k] = x
+    x = b[i, j, k]
+    if a[i, j, k] > s:
+      x = s
+    b[i, j, k] = x
+",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel:
+                x = b[i, j, k]
+                b[i, j, k] = 0.0
+                b[i, j, k] = x
+                x = b[i - 1, j, k]
+                b[i, j, k] = x
+                x = b[i, j, k]
+                if a[i, j, k] > s:
+                  x = s
+                b[i, j, k] = x
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_the_same_in_all_iterations_stands_before_them() {
     check(
         "loops/hoist-invariants",
