@@ -75,7 +75,7 @@ impl Slabs {
         };
         let first = all.first()?.clone();
         let are_alike = all.iter().all(|it| it.iter().zip(&first).all(|(one, other)| is_like(one, other)));
-        are_alike.then(|| Self { domain: Domain { j: rows, ..launch.domain }, moves: first, all })
+        are_alike.then_some(Self { domain: Domain { j: rows, ..launch.domain }, moves: first, all })
     }
 
     /// What a call takes, in nanoseconds of one core: each element crosses memory once and a cache twice, where arithmetic
