@@ -20,6 +20,9 @@ use crate::executors::pool::Near;
 const LEAST_ROW: i64 = 8;
 const LEAST_POINTS: i64 = 512;
 
+/// Who copies fewer bytes is done before another thread is awake.
+const THREAD_BYTES: usize = 256 << 10;
+
 /// A cache line, at which the rows of copies start.
 pub(super) const LINE_BYTES: usize = 64;
 
@@ -250,7 +253,7 @@ impl Move {
         let (plan, ends) = self.between(&Given::of_field(given), copy, (way, is_streamed));
         let size = self.dtype.size_bytes();
         let n = plan.rows();
-        let pieces = near.pieces().min(n).max(1);
+        let pieces = if self.bytes() < THREAD_BYTES { 1 } else { near.pieces().min(n).max(1) };
         let part = |piece: usize| {
             let rows = piece * n / pieces..(piece + 1) * n / pieces;
             // SAFETY: `bind` checked that each index within the shape of an array is an element of it, the part that
@@ -487,9 +490,13 @@ mod tests {
     #[test]
     fn copies_go_there_and_back_on_any_number_of_threads() {
         for threads in [1, 3] {
-            let Argument::Field(mut given) = field([40, 20, 4], [10, 5, 0]) else { panic!("a field") };
+            // So many that threads share them.
+            let domain = Domain::new(128, 32, 16);
+            let Argument::Field(mut given) = field([140, 40, 16], [10, 5, 0]) else { panic!("a field") };
+            let arguments = [Argument::Field(given.clone())];
             let params = [param(AccessKind::ReadWrite, 2)];
-            let found = only(&params, &[Argument::Field(given.clone())]).unwrap();
+            let found = moves(&params, Relayout::ByCost, domain, &arguments).remove(0).unwrap();
+            assert!(found.bytes() >= THREAD_BYTES);
             let mut copy = super::super::own::fields(&[Some(found.clone())]).unwrap().remove(0).unwrap();
             let near = Near::of(threads);
             found.copy_there(&mut given, &mut copy, false, &near);

@@ -28,7 +28,7 @@ use isobar_compiler::space::Domain;
 pub(super) use self::copies::bytes;
 use self::copies::{Move, moves};
 pub use self::copies::{along, in_rows};
-use self::slabs::Slabs;
+use self::slabs::{Sizes, Slabs};
 use super::pool::Near;
 use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
 use crate::events::{self, Event, Sink};
@@ -134,7 +134,9 @@ impl<M: Makes> Ways<M> {
         }
         let how = self.setting.relayout;
         if how == Relayout::Slabs {
-            return self.slabs(launch, 1).map_or(Way::Copied(moves), Way::InSlabs);
+            return self
+                .slabs(launch, Sizes { of_slab: 1, of_thread: 1 })
+                .map_or(Way::Copied(moves), Way::InSlabs);
         }
         if how == Relayout::Copies {
             return Way::Copied(moves);
@@ -159,8 +161,8 @@ impl<M: Makes> Ways<M> {
         let as_given = Cost { bytes, operations: APART * cost_here.operations };
         let as_given = as_given.time(&here);
         let copied = cost_here.time(&here) + time_of(&moves, &here);
-        let slabs =
-            self.slabs(launch, self.slab_bytes()).map(|it| (it.time(cost_here.operations, &here), it));
+        let sizes = Sizes { of_slab: self.slab_bytes(), of_thread: THREAD_BYTES };
+        let slabs = self.slabs(launch, sizes).map(|it| (it.time(cost_here.operations, &here), it));
         let slabs = slabs.filter(|it| it.0 < copied);
         let copied = slabs.as_ref().map_or(copied, |it| it.0);
         let turned = turned.and_then(|(turned, still)| {
@@ -175,9 +177,9 @@ impl<M: Makes> Ways<M> {
         }
     }
 
-    /// The slabs of a call, whose copies should take no more than so many bytes.
-    fn slabs(&self, launch: &Launch, bytes: u64) -> Option<Slabs> {
-        self.alone.as_ref().and_then(|_| Slabs::of(&self.signature.params, launch, bytes))
+    /// The slabs of a call.
+    fn slabs(&self, launch: &Launch, sizes: Sizes) -> Option<Slabs> {
+        self.alone.as_ref().and_then(|_| Slabs::of(&self.signature.params, launch, sizes))
     }
 
     /// What copies of a slab may take of the second cache: half of it, since there are temporaries and what is read of
@@ -226,6 +228,10 @@ impl<M: Makes> Ways<M> {
 /// So many times as long take bytes and arithmetic where neighbours along i lie apart: most of each line that is read
 /// is of no use, and nothing runs in lanes.
 const APART: f64 = 4.0;
+
+/// A thread that is woken to copy fewer bytes costs more than it brings: it comes after some 50 microseconds, in which
+/// another one has copied as much.
+const THREAD_BYTES: u64 = 1 << 20;
 
 /// What copies of some fields are expected to take, in nanoseconds of one core.
 fn time_of(moves: &[Option<Move>], machine: &Machine) -> f64 {

@@ -53,15 +53,25 @@ pub(super) struct Slabs {
     moves: Vec<Option<Move>>,
     /// The same for all of them.
     all: Vec<Vec<Option<Move>>>,
+    /// So many threads are worth waking.
+    most_threads: usize,
+}
+
+/// How much of a call's arrays slabs have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// The copies of one slab take no more than so many bytes, where that can be.
+    pub(super) of_slab: u64,
+    /// Each thread copies so many bytes at least.
+    pub(super) of_thread: u64,
 }
 
 impl Slabs {
-    /// The slabs of a call, so that the copies of one take no more than so many bytes where that can be; none where it
-    /// would be one alone.
-    pub(super) fn of(params: &[Param], launch: &Launch, bytes: u64) -> Option<Self> {
+    /// The slabs of a call; none where it would be one alone.
+    pub(super) fn of(params: &[Param], launch: &Launch, sizes: Sizes) -> Option<Self> {
         let n = launch.domain.j;
         let of_row: u64 = moves(params, launch, (0, 1))?.iter().flatten().map(|it| it.bytes() as u64).sum();
-        let most = i64::try_from(bytes / of_row.max(1)).unwrap_or(i64::MAX).clamp(1, n);
+        let most = i64::try_from(sizes.of_slab / of_row.max(1)).unwrap_or(i64::MAX).clamp(1, n);
         // All of one size, for which there is one code.
         let rows = (1..=most).rev().find(|it| n % it == 0)?;
         if rows == n {
@@ -75,15 +85,25 @@ impl Slabs {
         };
         let first = all.first()?.clone();
         let are_alike = all.iter().all(|it| it.iter().zip(&first).all(|(one, other)| is_like(one, other)));
-        are_alike.then_some(Self { domain: Domain { j: rows, ..launch.domain }, moves: first, all })
+        let domain = Domain { j: rows, ..launch.domain };
+        let mut slabs = Self { domain, moves: first, all, most_threads: 1 };
+        let most = slabs.bytes() / sizes.of_thread.max(1);
+        slabs.most_threads = usize::try_from(most).unwrap_or(usize::MAX).clamp(1, slabs.all.len());
+        are_alike.then_some(slabs)
     }
 
     /// What a call takes, in nanoseconds of one core: each element crosses memory once and a cache twice, where arithmetic
     /// finds it.
     pub(super) fn time(&self, operations: f64, machine: &Machine) -> f64 {
-        let of_one: f64 = self.moves.iter().flatten().map(|it| it.bytes() as f64 * it.times()).sum();
-        let bytes = of_one * self.all.len() as f64;
-        (1.0 + 2.0 / CACHE) * bytes / machine.bytes_per_ns + operations / machine.operations_per_ns
+        (1.0 + 2.0 / CACHE) * self.bytes() as f64 / machine.bytes_per_ns
+            + operations / machine.operations_per_ns
+    }
+
+    /// What is copied there and back.
+    fn bytes(&self) -> u64 {
+        let times = |it: &Move| u64::from(it.is_needed()) + u64::from(it.is_written());
+        let of_one: u64 = self.moves.iter().flatten().map(|it| it.bytes() as u64 * times(it)).sum();
+        of_one.saturating_mul(self.all.len() as u64)
     }
 
     /// How the fields of a call lie, and what is made of that.
@@ -143,7 +163,7 @@ impl Kept {
     ) -> Result<(), Failure> {
         if self.moves != slabs.moves {
             *self = Self::default();
-            for _ in 0..near.threads().min(slabs.all.len()) {
+            for _ in 0..near.threads().min(slabs.most_threads) {
                 let fields = own::fields(&slabs.moves)?;
                 let arguments = fields.into_iter().map(|it| it.map_or(Argument::Unused, Argument::Field));
                 let launch = Launch { domain: slabs.domain, arguments: arguments.collect() };
@@ -162,8 +182,14 @@ impl Kept {
         let n_threads = self.threads.len();
         let shared = Shared { slabs, n_threads, given, next: AtomicUsize::new(0), ended: Mutex::default() };
         let shared = &shared;
-        let work = self.threads.iter_mut().map(|own| Box::new(move || shared.take_part(own, progress)) as _);
-        near.all(work.collect());
+        match self.threads.as_mut_slice() {
+            // Nobody is woken.
+            [own] => shared.take_part(own, progress),
+            all => {
+                let work = all.iter_mut().map(|own| Box::new(move || shared.take_part(own, progress)) as _);
+                near.all(work.collect());
+            }
+        }
         let ended = shared.ended.lock().unwrap_or_else(PoisonError::into_inner);
         progress.set_steps(&ended.step_ms);
         match &ended.failure {
