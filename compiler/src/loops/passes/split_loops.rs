@@ -17,12 +17,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+mod branches;
+mod functions;
+
+use self::branches::{branch_of_strip, has_long_branch, is_long_branch, may_pass_over, pieces_of_arm};
+use self::functions::named;
 use super::super::nodes::{
-    ArmOfStrip, Assign, Branch, BranchOfStrip, Declare, For, If, Item, MOST_BRANCHES, Part, Program, Read,
-    Strips, Target as Written, While, WhileOfStrip,
+    Assign, Declare, For, If, Item, MOST_BRANCHES, Part, Program, Read, Strips, Target as Written, While,
+    WhileOfStrip,
 };
 use super::super::visit::{any, each_origin, walk};
-use super::hoist_invariants::{is_long, takes_long};
+use super::hoist_invariants::takes_long;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
@@ -113,46 +118,6 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
     }
 }
 
-/// A branch whose arms run where some point takes them; in so many of them, itself counted.
-fn branch_of_strip(it: &If, depth: usize) -> BranchOfStrip {
-    let arm = |it: &Branch| ArmOfStrip {
-        condition: it.condition.clone(),
-        origin: it.origin.clone(),
-        parts: parts_of_arm(&it.body, depth),
-    };
-    let otherwise = parts_of_arm(&it.otherwise, depth);
-    BranchOfStrip { arms: it.branches.iter().map(arm).collect(), otherwise }
-}
-
-fn parts_of_arm(items: &[Item], depth: usize) -> Vec<Part> {
-    let part = |items: &[Item]| match items {
-        [Item::If(it)] if depth < MOST_BRANCHES && is_long_branch(it) => {
-            Part::Branch(branch_of_strip(it, depth + 1))
-        }
-        items => Part::Lanes(items.to_vec()),
-    };
-    pieces_of_arm(items, depth).map(part).collect()
-}
-
-/// What of an arm has a loop of its own.
-fn pieces_of_arm(items: &[Item], depth: usize) -> impl Iterator<Item = &[Item]> {
-    let stands_alone =
-        move |it: &Item| depth < MOST_BRANCHES && matches!(it, Item::If(it) if is_long_branch(it));
-    items.chunk_by(move |one, other| !stands_alone(one) && !stands_alone(other))
-}
-
-/// Whether a loop has a branch that is worth passing over, and points that are lanes.
-fn has_long_branch(it: &For) -> bool {
-    may_pass_over(it)
-        && it.stores.is_none()
-        && it.body.iter().any(|it| matches!(it, Item::If(it) if is_long_branch(it)))
-}
-
-/// Whether strips of a loop may pass over branches.
-fn may_pass_over(it: &For) -> bool {
-    it.is_simd && !it.is_descending && it.positions.only_turn().is_none()
-}
-
 /// Whether a loop becomes one in strips for what its points repeat or for the branches that they take.
 pub(super) fn is_mined(it: &For, target: &Target) -> bool {
     is_in_lanes(it) && (has_while(it) || width(target).is_some() && has_long_branch(it))
@@ -161,32 +126,6 @@ pub(super) fn is_mined(it: &For, target: &Target) -> bool {
 /// Whether strips of a loop will pass over a branch.
 pub(super) fn is_passed_over(branch: &If, it: &For, target: &Target) -> bool {
     width(target).is_some() && is_in_lanes(it) && may_pass_over(it) && is_long_branch(branch)
-}
-
-/// Whether an arm of a branch does so much that asking whether some point takes it pays.
-fn is_long_branch(it: &If) -> bool {
-    let of_arm = it.branches.iter().map(|it| it.body.as_slice()).chain([it.otherwise.as_slice()]);
-    it.branches.len() < 62 && of_arm.map(work).max().is_some_and(|it| it >= LEAST_WORK)
-}
-
-/// An arm of a branch that is passed over does so much at least, in additions.
-const LEAST_WORK: usize = 96;
-
-/// What statements do, in additions: a division is some of them, a function of mathematics many.
-fn work(items: &[Item]) -> usize {
-    let mut n = 0;
-    walk(items, &mut |item| {
-        item.each_expr(&mut |expr| {
-            expr.walk(&mut |it| {
-                n += match () {
-                    () if it.is_transcendental() => 24,
-                    () if is_long(it) => 8,
-                    () => usize::from(!matches!(it.kind, ExprKind::Access(_) | ExprKind::Literal(_))),
-                };
-            });
-        });
-    });
-    n
 }
 
 /// The parts of a body, each of which is a loop of its own: what repeats something, where `is_cut` also each function
@@ -351,88 +290,6 @@ fn each_local(item: &Item, each: &mut dyn FnMut(usize)) {
             each(*local);
         }
         _ => {}
-    }
-}
-
-/// Gives a statement of its own to each function that takes long, and to what it is of where that takes long too.
-///
-/// ```text
-/// b[i] = 1.0 + exp(a[i] / s)        const exp_argument = a[i] / s
-///                                   const exp_value = exp(exp_argument)
-///                                   b[i] = 1.0 + exp_value
-/// ```
-fn named(items: &mut Vec<Item>, names: &mut Names<'_>) {
-    Named { names }.statements(items);
-}
-
-struct Named<'n, 'a> {
-    names: &'n mut Names<'a>,
-}
-
-impl Named<'_, '_> {
-    /// Goes through statements that stand alone or in a `while`; those in branches stay, since a part of a
-    /// loop in strips holds a branch as a whole.
-    fn statements(&mut self, items: &mut Vec<Item>) {
-        for mut item in std::mem::take(items) {
-            match &mut item {
-                Item::While(it) => self.statements(&mut it.body),
-                Item::Assign(Assign { value, origin, .. })
-                | Item::Declare(Declare { value: Some((value, origin)), .. }) => {
-                    if value.is_transcendental() {
-                        self.operands(value, origin, items);
-                    } else {
-                        self.functions(value, origin, items);
-                    }
-                }
-                Item::Declare(_)
-                | Item::If(_)
-                | Item::Checked(_)
-                | Item::For(_)
-                | Item::Strips(_)
-                | Item::Launch(_)
-                | Item::Barrier => {}
-            }
-            items.push(item);
-        }
-    }
-
-    /// Declares what an expression has of functions that take long.
-    fn functions(&mut self, expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
-        if expr.is_transcendental() {
-            self.operands(expr, origin, before);
-            self.declare(expr, &format!("{}_value", name_of(expr)), origin, before);
-        } else if !matches!(expr.kind, ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..)) {
-            for it in expr.operands_mut() {
-                self.functions(it, origin, before);
-            }
-        }
-    }
-
-    /// Declares what a function is of, where that takes long.
-    fn operands(&mut self, call: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
-        let wanted = format!("{}_argument", name_of(call));
-        for it in call.operands_mut() {
-            self.functions(it, origin, before);
-            if takes_long(it) {
-                self.declare(it, &wanted, origin, before);
-            }
-        }
-    }
-
-    /// Gives an expression a local, whose name is what stands there now.
-    fn declare(&mut self, expr: &mut Expr<Read>, wanted: &str, origin: &Origin, before: &mut Vec<Item>) {
-        let local = self.names.new_local(wanted, expr.dtype);
-        let kind = std::mem::replace(&mut expr.kind, ExprKind::Access(Read::Local(local)));
-        let value = Expr { kind, dtype: expr.dtype, span: expr.span };
-        before.push(Item::Declare(Declare { local, value: Some((value, origin.clone())), is_const: true }));
-    }
-}
-
-/// What a function is called in the names of locals.
-fn name_of(call: &Expr<Read>) -> &'static str {
-    match &call.kind {
-        ExprKind::Call(function, _) => function.name(),
-        _ => "power",
     }
 }
 

@@ -1,0 +1,90 @@
+//! Functions that take long as statements of their own.
+
+use super::super::super::nodes::{Assign, Declare, Item, Read};
+use super::super::Names;
+use super::super::hoist_invariants::takes_long;
+use crate::diag::Origin;
+use crate::expr::{Expr, ExprKind};
+use crate::types::BinaryOp;
+
+/// Gives a statement of its own to each function that takes long, and to what it is of where that takes long too.
+///
+/// ```text
+/// b[i] = 1.0 + exp(a[i] / s)        const exp_argument = a[i] / s
+///                                   const exp_value = exp(exp_argument)
+///                                   b[i] = 1.0 + exp_value
+/// ```
+pub(super) fn named(items: &mut Vec<Item>, names: &mut Names<'_>) {
+    Named { names }.statements(items);
+}
+
+struct Named<'n, 'a> {
+    names: &'n mut Names<'a>,
+}
+
+impl Named<'_, '_> {
+    /// Goes through statements that stand alone or in a `while`; those in branches stay, since a part of a
+    /// loop in strips holds a branch as a whole.
+    fn statements(&mut self, items: &mut Vec<Item>) {
+        for mut item in std::mem::take(items) {
+            match &mut item {
+                Item::While(it) => self.statements(&mut it.body),
+                Item::Assign(Assign { value, origin, .. })
+                | Item::Declare(Declare { value: Some((value, origin)), .. }) => {
+                    if value.is_transcendental() {
+                        self.operands(value, origin, items);
+                    } else {
+                        self.functions(value, origin, items);
+                    }
+                }
+                Item::Declare(_)
+                | Item::If(_)
+                | Item::Checked(_)
+                | Item::For(_)
+                | Item::Strips(_)
+                | Item::Launch(_)
+                | Item::Barrier => {}
+            }
+            items.push(item);
+        }
+    }
+
+    /// Declares what an expression has of functions that take long.
+    fn functions(&mut self, expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
+        if expr.is_transcendental() {
+            self.operands(expr, origin, before);
+            self.declare(expr, &format!("{}_value", name_of(expr)), origin, before);
+        } else if !matches!(expr.kind, ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..)) {
+            for it in expr.operands_mut() {
+                self.functions(it, origin, before);
+            }
+        }
+    }
+
+    /// Declares what a function is of, where that takes long.
+    fn operands(&mut self, call: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
+        let wanted = format!("{}_argument", name_of(call));
+        for it in call.operands_mut() {
+            self.functions(it, origin, before);
+            if takes_long(it) {
+                self.declare(it, &wanted, origin, before);
+            }
+        }
+    }
+
+    /// Gives an expression a local, whose name is what stands there now.
+    fn declare(&mut self, expr: &mut Expr<Read>, wanted: &str, origin: &Origin, before: &mut Vec<Item>) {
+        let local = self.names.new_local(wanted, expr.dtype);
+        let kind = std::mem::replace(&mut expr.kind, ExprKind::Access(Read::Local(local)));
+        let value = Expr { kind, dtype: expr.dtype, span: expr.span };
+        before.push(Item::Declare(Declare { local, value: Some((value, origin.clone())), is_const: true }));
+    }
+}
+
+/// What a function is called in the names of locals.
+fn name_of(call: &Expr<Read>) -> &'static str {
+    match &call.kind {
+        ExprKind::Call(function, _) => function.name(),
+        _ => "power",
+    }
+}
