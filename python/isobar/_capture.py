@@ -1,0 +1,387 @@
+"""What the compiler gets of a function of Python: text, with the values that the function sees.
+
+The text of a stencil and of all functions that it calls goes to the compiler as it is written, each in a file named
+after its module, at the lines where it stands. What names of it stand for is asked of the objects themselves: closures
+before globals before builtins. So a constant that is computed while a module is imported is known, and nothing of the
+module is run again.
+
+The same functions and values give the same bytes, in whatever order they are found.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import enum
+import inspect
+import linecache
+import numbers
+import sys
+import textwrap
+import types
+from typing import Any
+
+import numpy as np
+
+from .errors import CaptureError
+
+# Where GT4Py's own objects come from, and the names that a stencil knows without importing them.
+_DIALECTS = ("gt4py.cartesian.gtscript", "isobar.gtscript", "ndsl.dsl.gt4py")
+_DIALECT = "gt4py.cartesian.gtscript"
+
+_TYPES = {float: "float", int: "int", bool: "bool"}
+
+
+@dataclasses.dataclass
+class Chunk:
+    """A function within a file of a request."""
+
+    first_line: int
+    n_lines: int
+    indent: int
+
+
+@dataclasses.dataclass
+class File:
+    """A file of a request, and where its lines come from."""
+
+    path: str
+    n_header_lines: int
+    chunks: list[Chunk]
+
+    def place(self, line: int, column: int) -> tuple[str, int, int]:
+        """Where a line and a column of the request stand in the user's file; columns count from 1."""
+        line -= self.n_header_lines
+        for chunk in self.chunks:
+            if chunk.first_line <= line < chunk.first_line + chunk.n_lines:
+                return self.path, line, column + chunk.indent
+        return self.path, max(line, 1), column
+
+
+@dataclasses.dataclass
+class Captured:
+    """The part of a request that tells a stencil, and the way back to the user's files."""
+
+    request: dict[str, Any]
+    files: dict[str, File]
+
+    def place(self, file: str, line: int, column: int) -> tuple[str, int, int]:
+        """Where something that is told of the request stands in the user's files."""
+        known = self.files.get(file)
+        return known.place(line, column) if known is not None else (file, line, column)
+
+
+def capture(
+    definition: types.FunctionType,
+    *,
+    externals: dict[str, Any] | None = None,
+    dtypes: dict[Any, Any] | None = None,
+    source: str | None = None,
+) -> Captured:
+    """The text of a stencil with all that it sees.
+
+    `externals` are values by name, `dtypes` what types and names of annotations mean. `source` is the text of the
+    definition, where Python has none: after `exec`, or in `python -c`.
+    """
+    capturing = _Capturing(source, definition)
+    module = capturing.module_of(definition)
+    capturing.function(definition, module, is_stencil=True)
+    request: dict[str, Any] = {"main": module.name, "stencil": definition.__name__}
+    if externals:
+        request["externals"] = {
+            name: capturing.external(value, name, module) for name, value in sorted(externals.items())
+        }
+    if dtypes:
+        request["dtypes"] = {_name_of_key(key): _type_name(value) for key, value in dtypes.items()}
+    files = {}
+    texts = {}
+    for name, it in sorted(capturing.modules.items()):
+        texts[name], files[name] = it.written()
+    request["files"] = texts
+    return Captured(request, files)
+
+
+class _Module:
+    """A file of the request while it is collected."""
+
+    def __init__(self, name: str, path: str):
+        self.name, self.path = name, path
+        # Names of the file's head, by what they are bound to.
+        self.head: dict[str, str] = {}
+        self.functions: dict[int, tuple[list[str], int, int]] = {}
+
+    def bind(self, name: str, line: str, what: str) -> None:
+        """Binds a name in the head; a name that means two things is an error."""
+        known = self.head.setdefault(name, line)
+        if known != line:
+            raise CaptureError(f"`{name}` means two things in {self.path}: `{known}` and `{line}`, in {what}")
+
+    @property
+    def dotted(self) -> str:
+        return self.name.removesuffix(".py").replace("/", ".")
+
+    def written(self) -> tuple[str, File]:
+        """The text of the file, and where it comes from."""
+        lines: list[str] = []
+        chunks = []
+        for first_line, (text, indent, decorated) in sorted(self.functions.items()):
+            if first_line - decorated - 1 < len(lines):
+                # Two functions of one line: the second one stands where there is room.
+                raise CaptureError(f"two functions stand in line {first_line} of {self.path}")
+            lines.extend([""] * (first_line - 1 - len(lines)))
+            lines.extend(text)
+            chunks.append(Chunk(first_line, len(text), indent))
+        head = ["import numpy as np", f"import {_DIALECT} as gtscript", f"from {_DIALECT} import *"]
+        # Assignments may name what is imported.
+        bound = sorted(self.head.values(), key=lambda it: (not it.startswith(("import", "from")), it))
+        head.extend(line for it in bound for line in it.split("\n"))
+        # The line of a decorator above a function in the first line.
+        head.append("")
+        body = [*head, *lines]
+        for number in self.marks():
+            body[len(head) + number - 2] = "@gtscript.function"
+        return "\n".join(body) + "\n", File(self.path, len(head), chunks)
+
+    def marks(self) -> list[int]:
+        return [first for first, (_, _, decorated) in self.functions.items() if decorated]
+
+
+class _Capturing:
+    def __init__(self, source: str | None, definition: types.FunctionType):
+        self.source, self.definition = source, definition
+        self.modules: dict[str, _Module] = {}
+        self.done: set[tuple[str, int]] = set()
+
+    def module_of(self, function: Any) -> _Module:
+        """The file of the request for the module of a function."""
+        path = inspect.getsourcefile(function) or f"<{function.__module__}>"
+        return self.module(getattr(function, "__module__", None) or "main", path)
+
+    def module(self, dotted: str, path: str) -> _Module:
+        parts = [it if it.isidentifier() else "".join(c if c.isalnum() else "_" for c in it) for it in dotted.split(".")]
+        name = "/".join(parts) + ".py"
+        known = self.modules.get(name)
+        if known is None:
+            known = self.modules[name] = _Module(name, path)
+        return known
+
+    def function(self, function: types.FunctionType, module: _Module, *, is_stencil: bool) -> None:
+        """Adds a function, and all that it names."""
+        if function.__name__ == "<lambda>":
+            raise CaptureError("a lambda is no stencil: write a function with `def`")
+        lines, first_line = self.lines_of(function)
+        if (module.name, first_line) in self.done:
+            return
+        self.done.add((module.name, first_line))
+        indent = len(lines[0]) - len(lines[0].lstrip())
+        text = textwrap.dedent("".join(lines)).split("\n")
+        while text and not text[-1]:
+            text.pop()
+        try:
+            tree = ast.parse("\n".join(text))
+        except SyntaxError as error:
+            raise CaptureError(f"the text of `{function.__name__}` cannot be read: {error.msg}") from None
+        node = next((it for it in tree.body if isinstance(it, ast.FunctionDef)), None)
+        if node is None:
+            raise CaptureError(f"`{function.__name__}` is no function with a text")
+        # Decorators made of it what it is; the compiler sees the function.
+        at_def = node.lineno - 1
+        text[:at_def] = [""] * at_def
+        module.functions[first_line + at_def] = (text[at_def:], indent, not is_stencil)
+        for name, value in sorted(self.names(node, function).items()):
+            self.value(name, value, module, function)
+
+    def lines_of(self, function: types.FunctionType) -> tuple[list[str], int]:
+        if self.source is not None and function is self.definition:
+            return self.source.splitlines(keepends=True), 1
+        linecache.checkcache(function.__code__.co_filename)
+        try:
+            return inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise CaptureError(
+                f"Python has no text of `{function.__name__}` ({function.__code__.co_filename}): "
+                "write it into a file or a notebook, or pass its text as `source=`"
+            ) from None
+
+    def names(self, node: ast.FunctionDef, function: types.FunctionType) -> dict[str, Any]:
+        """What the free names of a function stand for."""
+        own = {it.arg for it in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        of_externals: set[str] = set()
+        used: set[str] = set()
+        for it in ast.walk(node):
+            if isinstance(it, ast.ImportFrom):
+                of_externals.update(alias.asname or alias.name for alias in it.names)
+            elif isinstance(it, ast.Name):
+                (used if isinstance(it.ctx, ast.Load) else own).add(it.id)
+        annotations = [it.annotation for it in [*node.args.args, *node.args.kwonlyargs] if it.annotation is not None]
+        in_annotations = {it.id for tree in annotations for it in ast.walk(tree) if isinstance(it, ast.Name)}
+        closure = dict(inspect.getclosurevars(function).nonlocals)
+        found = {}
+        for name in (used - own - of_externals) | in_annotations:
+            if name in closure:
+                found[name] = closure[name]
+            elif name in function.__globals__:
+                found[name] = function.__globals__[name]
+            elif not hasattr(builtins, name):
+                # The compiler says best what is wrong with it.
+                continue
+        return found
+
+    def value(self, name: str, value: Any, module: _Module, function: types.FunctionType) -> None:
+        """Binds a name to what it stands for."""
+        what = f"`{function.__name__}`"
+        if isinstance(value, types.FunctionType) and not _is_of_dialect(value):
+            if hasattr(builtins, name) and getattr(builtins, name) is value:
+                return
+            of = self.module_of(value)
+            self.function(value, of, is_stencil=False)
+            if of is not module:
+                module.bind(name, _imported(of.dotted, value.__name__, name), what)
+            elif value.__name__ != name:
+                module.bind(name, f"{name} = {value.__name__}", what)
+            return
+        if isinstance(value, types.ModuleType):
+            self.namespace(name, value, module, what)
+            return
+        line = self.line(name, value)
+        if line is not None:
+            module.bind(name, line, what)
+
+    def namespace(self, name: str, value: types.ModuleType, module: _Module, what: str) -> None:
+        """Binds a module: one file with all of its constants, whoever reads them."""
+        if value.__name__ in _DIALECTS:
+            module.bind(name, f"import {_DIALECT} as {name}", what)
+        elif value.__name__ in {"numpy", "math"}:
+            module.bind(name, f"import {value.__name__} as {name}", what)
+        else:
+            of = self.module(value.__name__, getattr(value, "__file__", None) or f"<{value.__name__}>")
+            for key, it in sorted(vars(value).items()):
+                if key.startswith("__"):
+                    continue
+                if isinstance(it, types.FunctionType) and hasattr(it, "_gtscript_"):
+                    if (of_function := self.module_of(it)) is of:
+                        self.function(it, of, is_stencil=False)
+                    else:
+                        self.function(it, of_function, is_stencil=False)
+                        of.bind(key, _imported(of_function.dotted, it.__name__, key), value.__name__)
+                elif not isinstance(it, (types.ModuleType, types.FunctionType)):
+                    line = self.line(key, it)
+                    if line is not None:
+                        of.bind(key, line, value.__name__)
+            module.bind(name, f"import {of.dotted} as {name}", what)
+
+    def line(self, name: str, value: Any) -> str | None:
+        """The assignment that gives a name its value; nothing for what the compiler knows by that name, or has no use
+        for: it tells where it is used."""
+        known = _names_of_dialect().get(name)
+        if known is not None and known is value:
+            return None
+        if isinstance(value, enum.EnumMeta):
+            members = "\n".join(f"    {it.name} = {int(it.value)}" for it in value if isinstance(it.value, numbers.Integral))
+            return f"from enum import IntEnum\nclass {name}(IntEnum):\n{members}" if members else None
+        if isinstance(value, (bool, np.bool_)):
+            return f"{name} = {bool(value)}"
+        if isinstance(value, np.generic) and value.dtype.kind in "iuf":
+            return f"{name} = np.{value.dtype.name}({value.item()!r})"
+        if isinstance(value, (int, float)) and not isinstance(value, enum.Enum):
+            return f"{name} = {_number(value)}"
+        if isinstance(value, type) and (known := _TYPES.get(value)):
+            return f"{name} = {known}" if name != known else None
+        if isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic):
+            return f"{name} = np.{np.dtype(value).name}"
+        if (field := _field_type(value)) is not None:
+            return f"{name} = {field}"
+        for known, it in _names_of_dialect().items():
+            if it is value:
+                return _imported(_DIALECT, known, name)
+        return None
+
+    def external(self, value: Any, name: str, module: _Module) -> Any:
+        """An external in the form of a request."""
+        if value is None or isinstance(value, (bool, np.bool_)):
+            return None if value is None else bool(value)
+        if isinstance(value, enum.Enum) and not isinstance(value, numbers.Number):
+            value = value.value
+        if isinstance(value, np.generic) and value.dtype.kind in "iuf":
+            return {"dtype": value.dtype.name, "value": value.item()}
+        if isinstance(value, numbers.Integral):
+            return int(value)
+        if isinstance(value, numbers.Real):
+            value = float(value)
+            return value if np.isfinite(value) else str(value)
+        if isinstance(value, types.FunctionType):
+            of = self.module_of(value)
+            self.function(value, of, is_stencil=False)
+            local = value.__name__
+            if of is not module:
+                module.bind(local, _imported(of.dotted, local, local), f"the external `{name}`")
+            return {"function": local}
+        kind = type(value).__name__
+        if kind == "AxisIndex":
+            return {"axis": str(value.axis), "index": int(value.index), "offset": int(value.offset)}
+        if kind == "Axis" and hasattr(value, "name"):
+            return {"axis": value.name, "index": None, "offset": 0}
+        if isinstance(value, types.SimpleNamespace) or dataclasses.is_dataclass(value):
+            members = {key: self.external(it, key, module) for key, it in sorted(vars(value).items())}
+            return {"namespace": members}
+        return {"unsupported": f"{kind} {value!r}"[:80]}
+
+
+def _imported(module: str, name: str, local: str) -> str:
+    return f"from {module} import {name}" + (f" as {local}" if local != name else "")
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int) or np.isfinite(value):
+        return repr(value)
+    return f'float("{value}")'
+
+
+def _is_of_dialect(value: Any) -> bool:
+    return getattr(value, "__module__", None) in _DIALECTS
+
+
+def _names_of_dialect() -> dict[str, Any]:
+    """What GTScript has by its names, where somebody imported it."""
+    found: dict[str, Any] = {}
+    for dialect in _DIALECTS:
+        module = sys.modules.get(dialect)
+        for name, it in vars(module).items() if module is not None else ():
+            if not name.startswith("_") and not isinstance(it, types.ModuleType):
+                found.setdefault(name, it)
+    return found
+
+
+def _field_type(value: Any) -> str | None:
+    """A type of fields as GTScript writes it."""
+    kind = type(value).__name__
+    if kind not in {"_FieldDescriptor", "_GlobalTableDescriptor", "FieldType"} or not hasattr(value, "axes"):
+        return None
+    axes = "".join(str(it) for it in value.axes)
+    dtype = value.dtype if isinstance(value.dtype, str) else _in_text(value.dtype)
+    data = getattr(value, "data_dims", ())
+    element = f"({dtype}, {tuple(int(it) for it in data)!r})" if data else dtype
+    if not axes:
+        return f"GlobalTable[{element}]"
+    return f"Field[{axes}, {element}]"
+
+
+def _in_text(dtype: Any) -> str:
+    """A type as a text names it."""
+    return _TYPES.get(dtype) or f"np.{np.dtype(dtype).name}"
+
+
+def _type_name(value: Any) -> str:
+    """A type as a request names it."""
+    if isinstance(value, str):
+        return value
+    if value in _TYPES:
+        return _TYPES[value]
+    if (field := _field_type(value)) is not None:
+        return field
+    return np.dtype(value).name
+
+
+def _name_of_key(key: Any) -> str:
+    return key if isinstance(key, str) else _TYPES.get(key) or np.dtype(key).name
