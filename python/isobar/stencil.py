@@ -175,8 +175,8 @@ def _told(found: dict[str, Any]) -> str:
 def _stencil_error(found: list[dict[str, Any]], captured: Captured) -> StencilError:
     told = []
     for it in found:
-        path, line, column = captured.place(it["file"], it["start"]["line"], it["start"]["column"])
-        end_path, end_line, end_column = captured.place(it["file"], it["end"]["line"], it["end"]["column"])
+        path, line, column = captured.place(it["file"], it["start"]["line"], it["start"]["col"])
+        end_path, end_line, end_column = captured.place(it["file"], it["end"]["line"], it["end"]["col"])
         told.append({**it, "file": path, "line": line, "column": column, "end_line": end_line, "end_column": end_column})
     errors = [it for it in told if it["severity"] == "error"] or told
     first = errors[0]

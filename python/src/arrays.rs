@@ -33,7 +33,7 @@ pub(crate) unsafe fn lent(
     // SAFETY: the object is an array, whose structure has both.
     let (first, flags) = unsafe {
         let object = array.as_array_ptr();
-        ((*object).data.cast::<u8>(), (*object).flags)
+        ((*object).fields.data.cast::<u8>(), (*object).fields.flags)
     };
     if is_written && flags & numpy::npyffi::flags::NPY_ARRAY_WRITEABLE == 0 {
         return Err(PyValueError::new_err(format!("`{name}` is written by the stencil, and its array is not writeable")));
