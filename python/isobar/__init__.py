@@ -1,5 +1,22 @@
-"""Isobar compiles GT4Py's GTScript stencils in milliseconds, and runs them on NumPy arrays where they lie."""
+"""Isobar compiles GT4Py's GTScript stencils in milliseconds, and runs them on arrays where they lie.
 
+    import isobar
+
+    @isobar.stencil
+    def scale(a: "Field[float]", b: "Field[float]", *, w: float):
+        with computation(PARALLEL), interval(...):
+            b = w * a[1, 0, 0]
+
+    scale(a, b, w=2.0)
+
+`isobar.gt4py` makes it a back end of GT4Py, `isobar.ndsl` of NDSL; `isobar.Runner` runs stencils on another machine.
+"""
+
+import logging as _logging
+import os as _os
+
+from ._config import num_threads, set_num_threads
+from ._native import __version__
 from .errors import (
     BackendUnavailable,
     CallError,
@@ -11,18 +28,36 @@ from .errors import (
     StencilError,
     TrapError,
 )
-from .stencil import Stencil, stencil
+from .stencil import Bound, Frozen, LazyStencil, Stencil, backends, lazy_stencil, stencil
 
 __all__ = [
     "BackendUnavailable",
+    "Bound",
     "CallError",
     "CallTypeError",
     "CancelledError",
     "CaptureError",
+    "Frozen",
     "InternalError",
     "IsobarError",
+    "LazyStencil",
     "Stencil",
     "StencilError",
     "TrapError",
+    "__version__",
+    "backends",
+    "lazy_stencil",
+    "num_threads",
+    "set_num_threads",
     "stencil",
 ]
+
+_logger = _logging.getLogger("isobar")
+_logger.addHandler(_logging.NullHandler())
+if _os.environ.get("ISOBAR_LOG"):
+    # As the `isobar` command takes it: `error`, `warn`, `info`, `debug`, `trace`.
+    _level = _os.environ["ISOBAR_LOG"].upper().replace("WARN", "WARNING").replace("TRACE", "DEBUG")
+    _handler = _logging.StreamHandler()
+    _handler.setFormatter(_logging.Formatter("isobar: %(message)s"))
+    _logger.addHandler(_handler)
+    _logger.setLevel(getattr(_logging, _level.replace("WARNINGING", "WARNING"), _logging.INFO))

@@ -15,6 +15,7 @@ import builtins
 import dataclasses
 import enum
 import inspect
+import json
 import linecache
 import numbers
 import sys
@@ -59,12 +60,40 @@ class File:
         return self.path, max(line, 1), column
 
 
+_MISSING = object()
+
+
 @dataclasses.dataclass
 class Captured:
     """The part of a request that tells a stencil, and the way back to the user's files."""
 
     request: dict[str, Any]
     files: dict[str, File]
+    name: str
+    doc: str | None
+    parameters: tuple[str, ...]
+    n_positional: int
+    # What the functions saw: a namespace or a cell, a name in it, and what stood there.
+    seen: list[tuple[Any, str, Any]]
+    text: str = ""
+
+    def finish(self) -> None:
+        """Fixes the request; its text is what it is known by."""
+        self.text = json.dumps(self.request, sort_keys=True)
+
+    def is_current(self) -> bool:
+        """Whether the functions still see what they saw."""
+        for container, name, value in self.seen:
+            if isinstance(container, dict):
+                if container.get(name, _MISSING) is not value:
+                    return False
+            elif container.cell_contents is not value:
+                return False
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was seen is not in the process that it is sent to.
+        return {**self.__dict__, "seen": [({}, "", None)]}
 
     def place(self, file: str, line: int, column: int) -> tuple[str, int, int]:
         """Where something that is told of the request stands in the user's files."""
@@ -85,7 +114,7 @@ def capture(
     definition, where Python has none: after `exec`, or in `python -c`.
     """
     capturing = _Capturing(source, definition)
-    module = capturing.module_of(definition)
+    module = capturing.file_of(definition)
     capturing.function(definition, module, is_stencil=True)
     request: dict[str, Any] = {"main": module.name, "stencil": definition.__name__}
     if externals:
@@ -99,7 +128,14 @@ def capture(
     for name, it in sorted(capturing.modules.items()):
         texts[name], files[name] = it.written()
     request["files"] = texts
-    return Captured(request, files)
+    kinds = inspect.signature(definition).parameters.values()
+    n_positional = sum(it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD) for it in kinds)
+    parameters = tuple(it.name for it in kinds)
+    captured = Captured(
+        request, files, definition.__name__, definition.__doc__, parameters, n_positional, capturing.seen
+    )
+    captured.finish()
+    return captured
 
 
 class _Module:
@@ -152,11 +188,20 @@ class _Capturing:
         self.source, self.definition = source, definition
         self.modules: dict[str, _Module] = {}
         self.done: set[tuple[str, int]] = set()
+        self.closures: dict[tuple[Any, ...], _Module] = {}
+        self.seen: list[tuple[Any, str, Any]] = []
 
-    def module_of(self, function: Any) -> _Module:
-        """The file of the request for the module of a function."""
+    def file_of(self, function: types.FunctionType) -> _Module:
+        """The file of the request for a function: that of its module. One that was made by another function has a file
+        of its own, since each of those sees other values."""
         path = inspect.getsourcefile(function) or f"<{function.__module__}>"
-        return self.module(getattr(function, "__module__", None) or "main", path)
+        dotted = getattr(function, "__module__", None) or "main"
+        if not function.__closure__:
+            return self.module(dotted, path)
+        key = (function.__code__, *(id(_content(it)) for it in function.__closure__))
+        if key not in self.closures:
+            self.closures[key] = self.module(f"{dotted}__{len(self.closures) + 1}", path)
+        return self.closures[key]
 
     def module(self, dotted: str, path: str) -> _Module:
         parts = [it if it.isidentifier() else "".join(c if c.isalnum() else "_" for c in it) for it in dotted.split(".")]
@@ -216,16 +261,20 @@ class _Capturing:
                 (used if isinstance(it.ctx, ast.Load) else own).add(it.id)
         annotations = [it.annotation for it in [*node.args.args, *node.args.kwonlyargs] if it.annotation is not None]
         in_annotations = {it.id for tree in annotations for it in ast.walk(tree) if isinstance(it, ast.Name)}
-        closure = dict(inspect.getclosurevars(function).nonlocals)
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         found = {}
-        for name in (used - own - of_externals) | in_annotations:
-            if name in closure:
-                found[name] = closure[name]
-            elif name in function.__globals__:
-                found[name] = function.__globals__[name]
-            elif not hasattr(builtins, name):
-                # The compiler says best what is wrong with it.
+        for name in sorted((used - own - of_externals) | in_annotations):
+            if name in cells:
+                value = _content(cells[name])
+                if value is not _MISSING:
+                    found[name] = value
+                    self.seen.append((cells[name], name, value))
                 continue
+            value = function.__globals__.get(name, _MISSING)
+            self.seen.append((function.__globals__, name, value))
+            if value is not _MISSING:
+                found[name] = value
+            # What nobody knows is told best by the compiler.
         return found
 
     def value(self, name: str, value: Any, module: _Module, function: types.FunctionType) -> None:
@@ -234,7 +283,7 @@ class _Capturing:
         if isinstance(value, types.FunctionType) and not _is_of_dialect(value):
             if hasattr(builtins, name) and getattr(builtins, name) is value:
                 return
-            of = self.module_of(value)
+            of = self.file_of(value)
             self.function(value, of, is_stencil=False)
             if of is not module:
                 module.bind(name, _imported(of.dotted, value.__name__, name), what)
@@ -259,8 +308,9 @@ class _Capturing:
             for key, it in sorted(vars(value).items()):
                 if key.startswith("__"):
                     continue
+                self.seen.append((vars(value), key, it))
                 if isinstance(it, types.FunctionType) and hasattr(it, "_gtscript_"):
-                    if (of_function := self.module_of(it)) is of:
+                    if (of_function := self.file_of(it)) is of:
                         self.function(it, of, is_stencil=False)
                     else:
                         self.function(it, of_function, is_stencil=False)
@@ -311,12 +361,14 @@ class _Capturing:
             value = float(value)
             return value if np.isfinite(value) else str(value)
         if isinstance(value, types.FunctionType):
-            of = self.module_of(value)
+            of = self.file_of(value)
             self.function(value, of, is_stencil=False)
             local = value.__name__
             if of is not module:
                 module.bind(local, _imported(of.dotted, local, local), f"the external `{name}`")
             return {"function": local}
+        if isinstance(value, enum.EnumMeta):
+            return {"namespace": {it.name: self.external(it, it.name, module) for it in value}}
         kind = type(value).__name__
         if kind == "AxisIndex":
             return {"axis": str(value.axis), "index": int(value.index), "offset": int(value.offset)}
@@ -326,6 +378,14 @@ class _Capturing:
             members = {key: self.external(it, key, module) for key, it in sorted(vars(value).items())}
             return {"namespace": members}
         return {"unsupported": f"{kind} {value!r}"[:80]}
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        # A function that is not bound yet.
+        return _MISSING
 
 
 def _imported(module: str, name: str, local: str) -> str:

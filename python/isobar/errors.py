@@ -33,7 +33,22 @@ class CallTypeError(IsobarError, TypeError):
 
 
 class TrapError(IsobarError):
-    """A run that ended before its end, at a statement and a cell."""
+    """A run that ended before its end, at a statement and a cell.
+
+    `cell` is the point along I, J, K, counted from the start of the compute domain; `filename`, `lineno` and `offset`
+    are where the statement stands, and none where nobody knows.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        cell: tuple[int, int, int] = (0, 0, 0),
+        filename: str | None = None,
+        lineno: int | None = None,
+        offset: int | None = None,
+    ):
+        super().__init__(message)
+        self.cell, self.filename, self.lineno, self.offset = cell, filename, lineno, offset
 
 
 class CancelledError(IsobarError):

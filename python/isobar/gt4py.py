@@ -9,22 +9,21 @@ Isobar's own front end, so that GT4Py parses nothing and writes no files.
 from __future__ import annotations
 
 import hashlib
-import inspect
-import json
 import runpy
 import sys
 import time
 from typing import Any, ClassVar
 
 import numpy as np
-from gt4py import storage as gt_storage
 from gt4py.cartesian import backend as gt_backend
 from gt4py.cartesian import definitions as gt
+from gt4py.cartesian.frontend.exceptions import GTScriptSyntaxError
 from gt4py.cartesian.gtc.definitions import Boundary
 from gt4py.cartesian.stencil_object import StencilObject
 
-from ._capture import capture
-from .stencil import Stencil, _threads
+from . import _memo
+from .errors import StencilError
+from .stencil import BACKENDS, Stencil, of_call, timed
 
 # What models pass to other back ends of GT4Py; it means nothing here.
 _IGNORED = ("verbose", "debug_mode", "device_sync", "opt_level", "oir_pipeline")
@@ -52,6 +51,10 @@ def _is_optimal(array: Any, dimensions: tuple[str, ...]) -> bool:
     return not sides or 1 in sides or min(array.shape, default=1) <= 1
 
 
+# The classes that there are: by stencil and what GT4Py calls it.
+_classes: dict[Any, type[StencilObject]] = {}
+
+
 class _Backend(gt_backend.Backend):
     """One back end of Isobar's."""
 
@@ -66,42 +69,67 @@ class _Backend(gt_backend.Backend):
     native: ClassVar[str]
 
     def load(self) -> type[StencilObject] | None:
-        return None
+        if self.builder.options.raise_if_not_cached and not _memo.is_built(self._captured(), self.native):
+            return None
+        # What is there is found in no time.
+        return self.generate()
+
+    def _captured(self) -> Any:
+        builder, options = self.builder, self.builder.options
+        precisions = (options.literal_int_precision, options.literal_float_precision)
+        return _memo.captured(builder._definition, builder.externals, builder.dtypes, None, precisions)
 
     def generate(self) -> type[StencilObject]:
         begun = time.perf_counter()
-        builder = self.builder
-        options = builder.options
-        captured = capture(builder._definition, externals=builder.externals, dtypes=builder.dtypes)
-        captured.request["literal_int_precision"] = options.literal_int_precision
-        captured.request["literal_float_precision"] = options.literal_float_precision
-        made = Stencil(builder._definition, captured, self.native, _threads(), options.name)
-        known = json.dumps([captured.request, self.name], sort_keys=True, default=str)
-        identity = hashlib.sha256(known.encode()).hexdigest()
+        builder, options = self.builder, self.builder.options
+        try:
+            captured = self._captured()
+            parsed = time.perf_counter()
+            made = Stencil(captured, self.native, definition=builder._definition)
+        except SyntaxError as error:
+            raise _syntax_error(error) from None
         if options.build_info is not None:
-            took = time.perf_counter() - begun
-            options.build_info.update(parse_time=0.0, module_time=0.0, codegen_time=0.0, build_time=took, load_time=0.0)
-        return _stencil_class(made, builder, self.name, identity)
+            built = time.perf_counter()
+            options.build_info.update(
+                parse_time=parsed - begun, module_time=0.0, codegen_time=0.0, build_time=built - parsed, load_time=0.0
+            )
+        key = (made._native, options.name, options.module, self.name, repr(sorted(options.backend_opts.items())))
+        return _memo.once(lambda: _stencil_class(made, builder, self.name), _classes, key)
 
 
-def _stencil_class(made: Stencil, builder: Any, backend: str, identity: str) -> type[StencilObject]:
-    signature = inspect.signature(builder._definition)
+class StencilSyntaxError(StencilError, GTScriptSyntaxError):
+    """A stencil that does not compile, as GT4Py's callers expect it."""
+
+    def __init__(self, error: StencilError):
+        place = (error.filename, error.lineno, error.offset, error.text, error.end_lineno, error.end_offset)
+        StencilError.__init__(self, error.msg, place, error.diagnostics)
+        self.loc = None
+        self.message = error.msg
+
+
+def _syntax_error(error: SyntaxError) -> Exception:
+    return StencilSyntaxError(error) if isinstance(error, StencilError) else error
+
+
+def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObject]:
     fields = {
         name: gt.FieldInfo(
-            access=_ACCESS[it["access"]],
-            boundary=Boundary(*[(max(-lo, 0), max(hi, 0)) for lo, hi in it["boundary"]]),
-            axes=tuple(it["axes"]),
-            data_dims=tuple(it.get("data_dims") or ()),
-            dtype=np.dtype(it["dtype"]),
+            access=_ACCESS[it.access],
+            boundary=Boundary(*[(max(before, 0), max(behind, 0)) for before, behind in it.boundary]),
+            axes=it.axes,
+            data_dims=it.data_dims,
+            dtype=it.dtype,
         )
         for name, it in made.field_info.items()
     }
     parameters = {
-        name: gt.ParameterInfo(access=_ACCESS[it["access"]], dtype=np.dtype(it["dtype"]))
-        for name, it in made.parameter_info.items()
+        name: gt.ParameterInfo(access=_ACCESS[it.access], dtype=it.dtype) for name, it in made.parameter_info.items()
     }
     options = builder.options
     module = options.module or builder._definition.__module__
+    identity = hashlib.sha256(f"{backend}\n{made._captured.text}".encode()).hexdigest()
+    call, captured = made._native.call, made._captured
+    levels = made.domain_info.min_sequential_axis_size
 
     class Object(StencilObject):
         """A stencil of Isobar's, as GT4Py calls it."""
@@ -116,11 +144,11 @@ def _stencil_class(made: Stencil, builder: Any, backend: str, identity: str) -> 
 
         @property
         def source(self) -> str:
-            return made._captured.request["files"][made._captured.request["main"]]
+            return made.source
 
         @property
         def domain_info(self) -> gt.DomainInfo:
-            return gt.DomainInfo(("I", "J"), "K", made.min_levels, 3)
+            return gt.DomainInfo(("I", "J"), "K", levels, 3)
 
         @property
         def field_info(self) -> dict[str, gt.FieldInfo]:
@@ -149,50 +177,48 @@ def _stencil_class(made: Stencil, builder: Any, backend: str, identity: str) -> 
         ) -> None:
             if exec_info is not None:
                 exec_info["call_start_time"] = time.perf_counter()
-            if args:
-                kwargs = {**dict(zip(signature.parameters, args)), **kwargs}
-            bound = made.bind(domain=domain, origin=origin, **kwargs)
-            self._run(bound, exec_info)
+                timed(made, exec_info, args, kwargs, domain, origin, type(self).__name__)
+                return
+            try:
+                call(args, kwargs, domain, origin)
+            except Exception as error:
+                raise of_call(error, captured) from None
 
         def run(self, _domain_: Any, _origin_: Any, exec_info: dict[str, Any] | None = None, **arguments: Any) -> None:
-            self._run(made.bind(domain=_domain_, origin=_origin_, **arguments), exec_info)
-
-        def _run(self, bound: Any, exec_info: dict[str, Any] | None) -> None:
-            if exec_info is None:
-                bound.run()
+            if exec_info is not None:
+                timed(made, exec_info, (), arguments, _domain_, _origin_, type(self).__name__)
                 return
-            exec_info["run_start_time"] = time.perf_counter()
-            bound.run()
-            now = time.perf_counter()
-            exec_info.update(run_end_time=now, call_run_end_time=now, call_end_time=now)
-            if exec_info.get("__aggregate_data"):
-                run_time = now - exec_info["run_start_time"]
-                call_time = now - exec_info.get("call_start_time", exec_info["run_start_time"])
-                known = exec_info.setdefault(
-                    type(self).__name__, {"ncalls": 0, "total_call_time": 0.0, "total_run_time": 0.0}
-                )
-                known["ncalls"] += 1
-                known["call_time"], known["run_time"] = call_time, run_time
-                known["total_call_time"] += call_time
-                known["total_run_time"] += run_time
+            try:
+                call((), arguments, _domain_, _origin_)
+            except Exception as error:
+                raise of_call(error, captured) from None
 
-    Object.__name__ = Object.__qualname__ = f"{options.name}__isobar_{identity[:10]}"
+    Object.__name__ = Object.__qualname__ = f"{options.name}____{backend.replace(':', '_')}_{identity[:10]}"
     Object.__module__ = module
     return Object
 
 
 def register() -> None:
-    """Registers `isobar`, `isobar:debug` and `isobar:numpy` with GT4Py; once is enough."""
-    for name, native in (("isobar", "rayon"), ("isobar:rayon", "rayon"), ("isobar:debug", "debug"), ("isobar:numpy", "numpy")):
+    """Registers `isobar` and `isobar:rayon`, `:openmp`, `:numpy`, `:debug` with GT4Py; once is enough."""
+    names = {"isobar": "rayon", **{f"isobar:{it}": it for it in BACKENDS}}
+    for name, native in names.items():
         if name not in gt_backend.REGISTRY.names:
-            of_name = type(f"Isobar{native.title()}", (_Backend,), {"name": name, "native": native})
-            gt_backend.register(of_name)
+            gt_backend.register(type(f"Isobar{native.title()}", (_Backend,), {"name": name, "native": native}))
 
 
 register()
 
-if __name__ == "__main__":
-    if len(sys.argv) < 2:
+
+def main(arguments: list[str]) -> None:
+    """Runs a program of GT4Py's with the back ends registered: `python -m isobar.gt4py model.py args...`."""
+    if not arguments:
         sys.exit("usage: python -m isobar.gt4py model.py args...")
-    sys.argv = sys.argv[1:]
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    sys.argv = arguments
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    # As the module that others import, so that there is one of it.
+    from isobar.gt4py import main as of_module
+
+    of_module(sys.argv[1:])

@@ -4,25 +4,74 @@ use std::ptr::NonNull;
 
 use isobar_compiler::types::DType;
 use isobar_runtime::Buffer;
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// An array that is lent for as long as the buffer is; `origin` is the index of the first point of the compute domain.
+/// What an array's structure tells, read without asking Python.
+struct Told<'a> {
+    first: *mut u8,
+    shape: &'a [usize],
+    /// Bytes between neighbours.
+    strides: &'a [isize],
+    kind: u8,
+    byteorder: u8,
+    bytes: usize,
+    is_writeable: bool,
+}
+
+#[expect(unsafe_code, reason = "the structure is NumPy's")]
+fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Told<'a> {
+    let (shape, strides) = (array.shape(), array.strides());
+    let object = array.as_array_ptr();
+    // SAFETY: the object is an array, whose structure has these; its description is one for as long as the array is.
+    let (first, flags, descr) = unsafe {
+        let fields = &(*object).fields;
+        (fields.data.cast::<u8>(), fields.flags, &(*fields.descr).fields)
+    };
+    let (kind, byteorder) = (descr.kind as u8, descr.byteorder as u8);
+    // The numbers that NumPy gives its own types have not changed since there are any.
+    let bytes = match descr.type_num {
+        0..=2 => 1,
+        3 | 4 => 2,
+        5 | 6 | 11 => 4,
+        7..=10 | 12 => 8,
+        _ => 0,
+    };
+    Told { first, shape, strides, kind, byteorder, bytes, is_writeable: flags & NPY_ARRAY_WRITEABLE != 0 }
+}
+
+/// Adds all that decides a call with this array, so that calls with equal words mean the same memory.
+pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>, words: &mut Vec<u64>) {
+    let it = told(array);
+    let traits = [it.kind, it.byteorder, it.bytes as u8, u8::from(it.is_writeable), it.shape.len() as u8];
+    words.push(it.first.addr() as u64);
+    words.push(traits.iter().fold(0, |all, &one| all << 8 | u64::from(one)));
+    words.extend(it.shape.iter().map(|&n| n as u64));
+    words.extend(it.strides.iter().map(|&n| n as u64));
+}
+
+/// An array that is lent for as long as the buffer is.
 ///
 /// # Safety
 ///
-/// Whoever calls keeps the array alive until the buffer is gone.
+/// Whoever calls keeps the array alive for as long as something runs on the buffer.
 #[expect(unsafe_code, reason = "the memory is NumPy's")]
 pub(crate) unsafe fn lent(
     name: &str,
     array: &Bound<'_, PyUntypedArray>,
     is_written: bool,
 ) -> PyResult<Buffer> {
-    let dtype = dtype(name, array)?;
+    let it = told(array);
+    let is_native = matches!(it.byteorder, b'=' | b'|') || it.byteorder == NATIVE;
+    let dtype = dtype(it.kind, it.bytes).filter(|_| is_native).ok_or_else(|| {
+        let told = array.dtype().to_string();
+        PyTypeError::new_err(format!("`{name}` has elements of the type {told}, which no field has"))
+    })?;
     let size = isize::try_from(dtype.size_bytes()).unwrap_or(1);
-    let mut strides = Vec::with_capacity(array.ndim());
-    for (&bytes, &n) in array.strides().iter().zip(array.shape()) {
+    let mut strides = Vec::with_capacity(it.shape.len());
+    for (&bytes, &n) in it.strides.iter().zip(it.shape) {
         if bytes % size != 0 && n > 1 {
             return Err(PyValueError::new_err(format!(
                 "neighbours in `{name}` lie {bytes} bytes apart, which is no multiple of its {size} byte elements"
@@ -30,27 +79,26 @@ pub(crate) unsafe fn lent(
         }
         strides.push(i64::try_from(bytes / size).unwrap_or(0));
     }
-    // SAFETY: the object is an array, whose structure has both.
-    let (first, flags) = unsafe {
-        let object = array.as_array_ptr();
-        ((*object).fields.data.cast::<u8>(), (*object).fields.flags)
-    };
-    if is_written && flags & numpy::npyffi::flags::NPY_ARRAY_WRITEABLE == 0 {
-        return Err(PyValueError::new_err(format!("`{name}` is written by the stencil, and its array is not writeable")));
+    if is_written && !it.is_writeable {
+        return Err(PyValueError::new_err(format!(
+            "`{name}` is written by the stencil, and its array is not writeable"
+        )));
     }
-    if first.addr() % dtype.size_bytes() != 0 {
-        return Err(PyValueError::new_err(format!("the elements of `{name}` are not aligned to their {size} bytes")));
+    if it.first.addr() % dtype.size_bytes() != 0 {
+        return Err(PyValueError::new_err(format!(
+            "the elements of `{name}` are not aligned to their {size} bytes"
+        )));
     }
-    let first = NonNull::new(first).unwrap_or(NonNull::dangling());
+    let first = NonNull::new(it.first).unwrap_or(NonNull::dangling());
     // SAFETY: NumPy vouches for what shape and strides reach; who calls keeps the array alive.
-    let buffer = unsafe { Buffer::lent(dtype, first, array.shape(), &strides) };
+    let buffer = unsafe { Buffer::lent(dtype, first, it.shape, &strides) };
     buffer.map_err(|why| PyValueError::new_err(format!("`{name}`: {why:?}")))
 }
 
-fn dtype(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
-    let descr = array.dtype();
-    let is_native = descr.is_native_byteorder().unwrap_or(true);
-    let found = match (descr.kind(), descr.itemsize()) {
+const NATIVE: u8 = if cfg!(target_endian = "little") { b'<' } else { b'>' };
+
+fn dtype(kind: u8, bytes: usize) -> Option<DType> {
+    match (kind, bytes) {
         (b'b', 1) => Some(DType::Bool),
         (b'i', 1) => Some(DType::Int8),
         (b'i', 2) => Some(DType::Int16),
@@ -59,9 +107,5 @@ fn dtype(name: &str, array: &Bound<'_, PyUntypedArray>) -> PyResult<DType> {
         (b'f', 4) => Some(DType::Float32),
         (b'f', 8) => Some(DType::Float64),
         _ => None,
-    };
-    found.filter(|_| is_native).ok_or_else(|| {
-        let told = descr.to_string();
-        PyTypeError::new_err(format!("`{name}` has elements of the type {told}, which no field has"))
-    })
+    }
 }

@@ -4,6 +4,10 @@
 //! element is copied on the way.
 
 mod arrays;
+mod scalars;
+mod failures;
+mod plans;
+mod call;
 mod stencil;
 
 use pyo3::prelude::*;
@@ -12,10 +16,13 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stencil::Stencil>()?;
-    module.add_class::<stencil::BoundCall>()?;
-    module.add("Refused", module.py().get_type::<stencil::Refused>())?;
-    module.add("Trapped", module.py().get_type::<stencil::Trapped>())?;
-    module.add("Failed", module.py().get_type::<stencil::Failed>())?;
+    module.add_class::<stencil::Frozen>()?;
+    module.add_class::<call::BoundCall>()?;
+    module.add_function(wrap_pyfunction!(stencil::backends, module)?)?;
+    module.add("Refused", module.py().get_type::<failures::Refused>())?;
+    module.add("Trapped", module.py().get_type::<failures::Trapped>())?;
+    module.add("Cancelled", module.py().get_type::<failures::Cancelled>())?;
+    module.add("Unavailable", module.py().get_type::<failures::Unavailable>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     Ok(())
 }

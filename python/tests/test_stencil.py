@@ -54,7 +54,7 @@ class Runs(unittest.TestCase):
         self.a[:] = 1.0
         call.run()
         self.assertEqual(o[0, 0, 4], 5.0)
-        self.assertEqual(call.domain(), [9, 6, 5])
+        self.assertEqual(call.domain, (9, 6, 5))
 
     def test_levels_can_be_read(self):
         made = isobar.stencil(sums)

@@ -241,6 +241,17 @@ impl Bound {
         &self.launch
     }
 
+    /// Gives a scalar another value for the calls to come, by its position in the signature. A parameter that the
+    /// stencil does not use stays unused.
+    ///
+    /// # Errors
+    ///
+    /// C01 where the value has another type than the parameter; then nothing is changed.
+    pub fn set_scalar(&mut self, position: usize, input: ScalarInput) -> Result<(), Diagnostic> {
+        let Some(signature) = &self.variant.compilation.signature else { return Ok(()) };
+        self.launch.set_scalar(signature, position, input)
+    }
+
     /// Gives the fields back, by parameter name.
     #[must_use]
     pub fn into_fields(self) -> BTreeMap<String, Buffer> {

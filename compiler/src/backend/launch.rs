@@ -154,6 +154,29 @@ impl Launch {
     }
 }
 
+impl Launch {
+    /// Gives one scalar another value, by its position in the signature.
+    ///
+    /// # Errors
+    ///
+    /// C01 where the value has another type than the parameter; then nothing is changed.
+    pub fn set_scalar(
+        &mut self,
+        signature: &Signature,
+        position: usize,
+        input: ScalarInput,
+    ) -> Result<(), Diagnostic> {
+        let (Some(Param { name, kind: ParamKind::Scalar { dtype, .. }, .. }), Some(Argument::Scalar(slot))) =
+            (signature.params.get(position), self.arguments.get_mut(position))
+        else {
+            return Ok(());
+        };
+        let value = scalar(input, *dtype);
+        *slot = value.ok_or_else(|| call::scalar_of_wrong_type(name, *dtype, &input.to_string()))?;
+        Ok(())
+    }
+}
+
 /// Checks a call against a signature.
 ///
 /// # Errors

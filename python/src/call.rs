@@ -1,0 +1,356 @@
+//! How a stencil is called from Python: arguments by position or name, arrays where they lie, origins, a domain.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
+use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use crate::arrays::{describe, lent};
+use crate::failures::{failed, refused};
+use crate::plans::{Plan, Plans};
+use crate::scalars::scalar;
+
+/// A parameter as calls look for it.
+struct Param {
+    /// As Python interns it: names of keywords are found by their address.
+    interned: Py<PyString>,
+    name: String,
+    is_field: bool,
+    is_used: bool,
+    is_written: bool,
+    /// The places of its axes among I, J and K.
+    axes: Vec<usize>,
+}
+
+/// What can be called.
+pub(crate) struct Callable {
+    pub(crate) executable: Executable,
+    /// In the order of the definition.
+    params: Vec<Param>,
+    /// So many of them may be given by position.
+    n_positional: usize,
+    plans: Plans,
+}
+
+/// Where the compute domain begins and how large it is, as somebody said it; zero words where nobody did.
+#[derive(Default)]
+pub(crate) struct Frame {
+    domain: Option<[i64; 3]>,
+    /// Of all fields that have none of their own.
+    all: Option<Vec<i64>>,
+    /// By position among the parameters.
+    own: Vec<(usize, Vec<i64>)>,
+}
+
+/// The arguments of one call: by position among the parameters.
+struct Given<'py> {
+    fields: Vec<(usize, Bound<'py, PyUntypedArray>)>,
+    scalars: Vec<(usize, Bound<'py, PyAny>)>,
+    /// Origins that arrays know of themselves.
+    of_arrays: Vec<(usize, Vec<i64>)>,
+}
+
+thread_local! {
+    static WORDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Callable {
+    pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize) -> Self {
+        let signature = executable.signature();
+        let params = signature.iter().flat_map(|it| &it.params).map(|it| {
+            let axes = match it.kind {
+                ParamKind::Field { axes, .. } => axes.iter().map(|it| it.index()).collect(),
+                ParamKind::Scalar { .. } => Vec::new(),
+            };
+            Param {
+                interned: PyString::intern(py, &it.name).unbind(),
+                name: it.name.clone(),
+                is_field: matches!(it.kind, ParamKind::Field { .. }),
+                is_used: it.access != AccessKind::None,
+                is_written: it.access.is_written(),
+                axes,
+            }
+        });
+        let params: Vec<Param> = params.collect();
+        Self { executable, params, n_positional, plans: Plans::default() }
+    }
+
+    /// How many calls are known.
+    pub(crate) fn n_plans(&self) -> usize {
+        self.plans.len()
+    }
+
+    fn position(&self, name: &Bound<'_, PyAny>) -> Option<usize> {
+        let same = self.params.iter().position(|it| it.interned.as_ptr() == name.as_ptr());
+        same.or_else(|| {
+            let name = name.cast::<PyString>().ok()?.to_str().ok()?;
+            self.params.iter().position(|it| it.name == name)
+        })
+    }
+
+    fn no_such(&self, name: &Bound<'_, PyAny>) -> PyErr {
+        let own = self.executable.signature().map_or("", |it: &Signature| it.name.as_str());
+        PyTypeError::new_err(format!("`{own}` has no parameter `{name}`"))
+    }
+
+    /// A frame of `domain` and `origin` as GT4Py's calls have them.
+    pub(crate) fn frame(
+        &self,
+        domain: Option<&Bound<'_, PyAny>>,
+        origin: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Frame> {
+        let mut frame = Frame::default();
+        if let Some(domain) = domain.filter(|it| !it.is_none()) {
+            let given = integers(domain, "domain")?;
+            let told = || PyValueError::new_err(format!("the domain has {} sizes, and needs 3: along I, J and K", given.len()));
+            frame.domain = Some(<[i64; 3]>::try_from(given.as_slice()).map_err(|_| told())?);
+        }
+        let Some(origin) = origin.filter(|it| !it.is_none()) else { return Ok(frame) };
+        let Ok(origins) = origin.cast::<PyDict>() else {
+            frame.all = Some(integers(origin, "origin")?);
+            return Ok(frame);
+        };
+        for (name, at) in origins {
+            let all = intern!(origin.py(), "_all_");
+            if name.is(all) || name.eq(all)? {
+                frame.all = Some(integers(&at, "origin")?);
+            } else if let Some(position) = self.position(&name) {
+                frame.own.push((position, integers(&at, "origin")?));
+            } else {
+                return Err(self.no_such(&name));
+            }
+        }
+        frame.own.sort_by_key(|it| it.0);
+        Ok(frame)
+    }
+
+    fn given<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Given<'py>> {
+        if args.len() > self.n_positional {
+            let name = self.executable.signature().map_or("", |it: &Signature| it.name.as_str());
+            return Err(PyTypeError::new_err(format!(
+                "`{name}` takes {} arguments by position, and was given {}",
+                self.n_positional,
+                args.len()
+            )));
+        }
+        let n = self.params.len();
+        let mut given = Given {
+            fields: Vec::with_capacity(n),
+            scalars: Vec::new(),
+            of_arrays: Vec::new(),
+        };
+        for (at, value) in args.iter().enumerate() {
+            self.take(at, value, &mut given)?;
+        }
+        if let Some(kwargs) = kwargs {
+            for (name, value) in kwargs {
+                let at = self.position(&name).ok_or_else(|| self.no_such(&name))?;
+                if at < args.len() {
+                    return Err(PyTypeError::new_err(format!("`{}` is given twice", self.params[at].name)));
+                }
+                self.take(at, value, &mut given)?;
+            }
+            given.fields.sort_by_key(|it| it.0);
+            given.scalars.sort_by_key(|it| it.0);
+        }
+        Ok(given)
+    }
+
+    fn take<'py>(&self, at: usize, value: Bound<'py, PyAny>, given: &mut Given<'py>) -> PyResult<()> {
+        let param = &self.params[at];
+        if !param.is_field {
+            if !value.is_none() {
+                given.scalars.push((at, value));
+            }
+            return Ok(());
+        }
+        // What is not used may be missing, whatever it is.
+        if value.is_none() || !param.is_used {
+            return Ok(());
+        }
+        let array = match value.cast_exact::<PyUntypedArray>() {
+            Ok(array) => array.clone(),
+            Err(_) => foreign(at, param, &value, given)?,
+        };
+        given.fields.push((at, array));
+        Ok(())
+    }
+
+    /// Checks a call.
+    #[expect(unsafe_code, reason = "the memory is NumPy's")]
+    fn check(&self, given: &Given<'_>, frame: &Frame) -> PyResult<Checked> {
+        let mut arguments = Arguments { domain: frame.domain, ..Arguments::default() };
+        for (at, array) in &given.fields {
+            let param = &self.params[*at];
+            // SAFETY: whoever calls holds the arrays while the call goes on, and a plan is taken for a call that has
+            // the same arrays.
+            let buffer = unsafe { lent(&param.name, array, param.is_written) }?;
+            let own = frame.own.iter().chain(&given.of_arrays).find(|it| it.0 == *at);
+            let buffer = match (own, &frame.all) {
+                (Some((_, origin)), _) => buffer.with_origin(origin),
+                (None, Some(all)) if all.len() == 3 => {
+                    let of_axes: Vec<i64> = param.axes.iter().map(|&it| all[it]).collect();
+                    buffer.with_origin(&of_axes)
+                }
+                (None, Some(all)) => buffer.with_origin(all),
+                (None, None) => buffer,
+            };
+            arguments.fields.insert(param.name.clone(), buffer);
+        }
+        for (at, value) in &given.scalars {
+            let name = &self.params[*at].name;
+            arguments.scalars.insert(name.clone(), scalar(name, value)?);
+        }
+        self.executable.bind(arguments).map_err(|why| refused(why, &self.executable))
+    }
+
+    /// Checks a call for good; answers what it holds as well.
+    pub(crate) fn bind<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        frame: &Frame,
+    ) -> PyResult<(Checked, Vec<Bound<'py, PyUntypedArray>>)> {
+        let given = self.given(args, kwargs)?;
+        let checked = self.check(&given, frame)?;
+        Ok((checked, given.fields.into_iter().map(|it| it.1).collect()))
+    }
+
+    /// Calls it: checked where there was no such call before.
+    pub(crate) fn call(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+        frame: &Frame,
+    ) -> PyResult<()> {
+        let given = self.given(args, kwargs)?;
+        let mut words = WORDS.take();
+        words.clear();
+        self.words(&given, frame, &mut words);
+        let found = self.plan(&given, frame, &words);
+        WORDS.set(words);
+        let plan = found?;
+        let mut own = None;
+        let mut held = match plan.try_lock() {
+            Ok(held) => Some(held),
+            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+            // Another thread calls with the same arrays at this moment.
+            Err(TryLockError::WouldBlock) => {
+                own = Some(self.check(&given, frame)?);
+                None
+            }
+        };
+        let checked: &mut Checked = match (&mut held, &mut own) {
+            (Some(held), _) => held,
+            (None, Some(own)) => own,
+            (None, None) => return Ok(()),
+        };
+        for (at, value) in &given.scalars {
+            let input = scalar(&self.params[*at].name, value)?;
+            let set = checked.set_scalar(*at, input);
+            set.map_err(|why| refused(Refusal::Diagnostics(vec![why]), &self.executable))?;
+        }
+        let ran = py.detach(|| self.executable.run(checked));
+        ran.map_err(|why| failed(why, &self.executable))
+    }
+
+    fn plan(&self, given: &Given<'_>, frame: &Frame, words: &[u64]) -> PyResult<Plan> {
+        if let Some(plan) = self.plans.get(words) {
+            return Ok(plan);
+        }
+        let plan = Arc::new(Mutex::new(self.check(given, frame)?));
+        self.plans.insert(words, &plan);
+        Ok(plan)
+    }
+
+    /// All that decides what is checked: which arguments there are, how arrays lie, where the domain is.
+    fn words(&self, given: &Given<'_>, frame: &Frame, words: &mut Vec<u64>) {
+        let list = |it: Option<&[i64]>, words: &mut Vec<u64>| {
+            words.push(it.map_or(u64::MAX, |it| it.len() as u64));
+            words.extend(it.unwrap_or_default().iter().map(|&it| it as u64));
+        };
+        for (at, array) in &given.fields {
+            words.push(*at as u64);
+            describe(array, words);
+        }
+        words.push(u64::MAX);
+        words.extend(given.scalars.iter().map(|it| it.0 as u64));
+        list(frame.domain.as_ref().map(<[i64; 3]>::as_slice), words);
+        list(frame.all.as_deref(), words);
+        for (at, origin) in frame.own.iter().chain(&given.of_arrays) {
+            words.push(*at as u64);
+            list(Some(origin), words);
+        }
+    }
+}
+
+/// A call whose arguments are checked and fixed. It keeps their arrays alive.
+#[pyclass(frozen, module = "isobar._native")]
+pub(crate) struct BoundCall {
+    pub(crate) executable: Executable,
+    pub(crate) checked: Mutex<Checked>,
+    pub(crate) _arrays: Vec<Py<PyUntypedArray>>,
+}
+
+#[pymethods]
+impl BoundCall {
+    /// Calls the stencil; other threads of Python run meanwhile.
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py)
+    }
+
+    /// Calls the stencil; other threads of Python run meanwhile.
+    fn run(&self, py: Python<'_>) -> PyResult<()> {
+        let ran = py.detach(|| {
+            let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            self.executable.run(&mut checked)
+        });
+        ran.map_err(|why| failed(why, &self.executable))
+    }
+
+    /// The points along I, J and K.
+    #[getter]
+    fn domain(&self, py: Python<'_>) -> (i64, i64, i64) {
+        py.detach(|| {
+            let checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+            let domain = checked.launch().domain;
+            (domain.i, domain.j, domain.k)
+        })
+    }
+}
+
+/// An array of somebody else's: of a type derived from NumPy's, or by one of the protocols; its memory, not a copy.
+fn foreign<'py>(
+    at: usize,
+    param: &Param,
+    value: &Bound<'py, PyAny>,
+    given: &mut Given<'py>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = value.py();
+    let package = py.import(intern!(py, "isobar._arrays"))?;
+    let (array, origin): (Bound<'py, PyUntypedArray>, Option<Vec<i64>>) =
+        package.call_method1(intern!(py, "array_of"), (&param.name, value))?.extract()?;
+    given.of_arrays.extend(origin.map(|it| (at, it)));
+    Ok(array)
+}
+
+/// A sequence of integers.
+fn integers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let all: PyResult<Vec<i64>> = tuple.iter_borrowed().map(|it| it.extract()).collect();
+        return all.map_err(|_| PyTypeError::new_err(format!("`{what}` is {value}, which is no tuple of integers")));
+    }
+    let all: PyResult<Vec<i64>> = value.try_iter().and_then(|it| it.map(|it| it?.extract()).collect());
+    all.map_err(|_| PyTypeError::new_err(format!("`{what}` is {value}, which is no tuple of integers")))
+}
