@@ -25,6 +25,7 @@ from .errors import (
     CaptureError,
     InternalError,
     IsobarError,
+    MissingArgumentError,
     StencilError,
     TrapError,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "InternalError",
     "IsobarError",
     "LazyStencil",
+    "MissingArgumentError",
     "Stencil",
     "StencilError",
     "TrapError",

@@ -11,7 +11,7 @@ The same functions and values give the same bytes, in whatever order they are fo
 from __future__ import annotations
 
 import ast
-import builtins
+import contextlib
 import dataclasses
 import enum
 import inspect
@@ -230,12 +230,33 @@ class _Capturing:
         node = next((it for it in tree.body if isinstance(it, ast.FunctionDef)), None)
         if node is None:
             raise CaptureError(f"`{function.__name__}` is no function with a text")
+        self.annotate(node, function, text)
         # Decorators made of it what it is; the compiler sees the function.
         at_def = node.lineno - 1
         text[:at_def] = [""] * at_def
         module.functions[first_line + at_def] = (text[at_def:], indent, not is_stencil)
         for name, value in sorted(self.names(node, function).items()):
             self.value(name, value, module, function)
+
+    def annotate(self, node: ast.FunctionDef, function: types.FunctionType, text: list[str]) -> None:
+        """Writes down the types of parameters that were set on the function object, and that its text lacks or has
+        otherwise; also those that are named by variables of the function around, which are gone by now."""
+        for it in reversed([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]):
+            value = function.__annotations__.get(it.arg)
+            if value is None or it.annotation is not None and _means(it.annotation, function, value):
+                continue
+            written = value if isinstance(value, str) else field_type(value) or _in_text(value)
+            if it.annotation is None:
+                line, at, end = it.end_lineno or it.lineno, it.end_col_offset or 0, it.end_col_offset or 0
+                written = f": {written}"
+            else:
+                line, at, end = it.annotation.lineno, it.annotation.col_offset, it.annotation.end_col_offset or 0
+                if it.annotation.end_lineno != line:
+                    continue
+            # Columns of the tree count bytes.
+            old = text[line - 1].encode()
+            text[line - 1] = (old[:at] + written.encode() + old[end:]).decode()
+            it.annotation = None
 
     def lines_of(self, function: types.FunctionType) -> tuple[list[str], int]:
         if self.source is not None and function is self.definition:
@@ -254,6 +275,7 @@ class _Capturing:
         own = {it.arg for it in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
         of_externals: set[str] = set()
         used: set[str] = set()
+        node.decorator_list = []
         for it in ast.walk(node):
             if isinstance(it, ast.ImportFrom):
                 of_externals.update(alias.asname or alias.name for alias in it.names)
@@ -281,8 +303,6 @@ class _Capturing:
         """Binds a name to what it stands for."""
         what = f"`{function.__name__}`"
         if isinstance(value, types.FunctionType) and not _is_of_dialect(value):
-            if hasattr(builtins, name) and getattr(builtins, name) is value:
-                return
             of = self.file_of(value)
             self.function(value, of, is_stencil=False)
             if of is not module:
@@ -340,8 +360,12 @@ class _Capturing:
             return f"{name} = {known}" if name != known else None
         if isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic):
             return f"{name} = np.{np.dtype(value).name}"
-        if (field := _field_type(value)) is not None:
+        if (field := field_type(value)) is not None:
             return f"{name} = {field}"
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], tuple):
+            # The type of elements that are vectors or matrices: `(float, (3,))`.
+            with contextlib.suppress(TypeError, ValueError):
+                return f"{name} = ({_in_text(value[0])}, {tuple(int(it) for it in value[1])!r})"
         for known, it in _names_of_dialect().items():
             if it is value:
                 return _imported(_DIALECT, known, name)
@@ -380,6 +404,18 @@ class _Capturing:
         return {"unsupported": f"{kind} {value!r}"[:80]}
 
 
+def _means(annotation: ast.expr, function: types.FunctionType, value: Any) -> bool:
+    """Whether an annotation as it is written is the type that the function object has."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    try:
+        code = compile(ast.Expression(annotation), function.__code__.co_filename, "eval")
+        written = eval(code, function.__globals__, {name: _content(it) for name, it in cells.items()})
+    except Exception:
+        # A string is what it was written as, whoever resolves it.
+        return isinstance(value, str)
+    return isinstance(written, str) or isinstance(value, str) or bool(written == value)
+
+
 def _content(cell: types.CellType) -> Any:
     try:
         return cell.cell_contents
@@ -413,7 +449,7 @@ def _names_of_dialect() -> dict[str, Any]:
     return found
 
 
-def _field_type(value: Any) -> str | None:
+def field_type(value: Any) -> str | None:
     """A type of fields as GTScript writes it."""
     kind = type(value).__name__
     if kind not in {"_FieldDescriptor", "_GlobalTableDescriptor", "FieldType"} or not hasattr(value, "axes"):
@@ -438,7 +474,7 @@ def _type_name(value: Any) -> str:
         return value
     if value in _TYPES:
         return _TYPES[value]
-    if (field := _field_type(value)) is not None:
+    if (field := field_type(value)) is not None:
         return field
     return np.dtype(value).name
 

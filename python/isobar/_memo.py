@@ -21,7 +21,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _config, _native
-from ._capture import Captured, capture
+from ._capture import Captured, capture, field_type
 
 _LOG = logging.getLogger("isobar")
 
@@ -53,6 +53,7 @@ def captured(
         closure,
         tuple((name, _identity(it, held)) for name, it in sorted((externals or {}).items())),
         tuple((str(name), _identity(it, held)) for name, it in (dtypes or {}).items()),
+        tuple((name, field_type(it) or _identity(it, held)) for name, it in definition.__annotations__.items()),
         source,
         precisions,
     )

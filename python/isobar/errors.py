@@ -32,6 +32,10 @@ class CallTypeError(IsobarError, TypeError):
     """A call with an argument of another type, or one too many or too few."""
 
 
+class MissingArgumentError(CallError, CallTypeError):
+    """A call that lacks a field or a scalar."""
+
+
 class TrapError(IsobarError):
     """A run that ended before its end, at a statement and a cell.
 

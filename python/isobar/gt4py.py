@@ -12,6 +12,7 @@ import hashlib
 import runpy
 import sys
 import time
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +56,20 @@ def _is_optimal(array: Any, dimensions: tuple[str, ...]) -> bool:
 _classes: dict[Any, type[StencilObject]] = {}
 
 
+def _tell_layouts(given: dict[str, Any], fields: dict[str, Any]) -> None:
+    """Warns of arrays that are slow, as GT4Py does, when a stencil is called with them for the first time."""
+    for name, it in fields.items():
+        array = given.get(name)
+        if isinstance(array, np.ndarray) and it.access != gt.AccessKind.NONE and not _is_optimal(array, it.axes):
+            warnings.warn(
+                f"The layout of the field '{name}' is not recommended for this backend."
+                "This may lead to performance degradation. Please consider using the"
+                "provided allocators in `gt4py.storage`.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
 class _Backend(gt_backend.Backend):
     """One back end of Isobar's."""
 
@@ -82,6 +97,8 @@ class _Backend(gt_backend.Backend):
     def generate(self) -> type[StencilObject]:
         begun = time.perf_counter()
         builder, options = self.builder, self.builder.options
+        if unknown := set(options.backend_opts) - set(self.options):
+            warnings.warn(f"Unknown options '{unknown}' for backend '{self.name}'", RuntimeWarning, stacklevel=2)
         try:
             captured = self._captured()
             parsed = time.perf_counter()
@@ -121,6 +138,8 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
             dtype=it.dtype,
         )
         for name, it in made.field_info.items()
+        # One that has no type, and that nothing uses, is no field in GT4Py either.
+        if it.access != "none" or name in builder._definition.__annotations__
     }
     parameters = {
         name: gt.ParameterInfo(access=_ACCESS[it.access], dtype=it.dtype) for name, it in made.parameter_info.items()
@@ -130,6 +149,8 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
     identity = hashlib.sha256(f"{backend}\n{made._captured.text}".encode()).hexdigest()
     call, captured = made._native.call, made._captured
     levels = made.domain_info.min_sequential_axis_size
+    constants = {key: it for key, it in builder.externals.items() if isinstance(it, (int, float, np.generic))}
+    order = captured.parameters
 
     class Object(StencilObject):
         """A stencil of Isobar's, as GT4Py calls it."""
@@ -160,7 +181,7 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
 
         @property
         def constants(self) -> dict[str, Any]:
-            return {}
+            return constants
 
         @property
         def options(self) -> dict[str, Any]:
@@ -180,7 +201,8 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
                 timed(made, exec_info, args, kwargs, domain, origin, type(self).__name__)
                 return
             try:
-                call(args, kwargs, domain, origin)
+                if call(args, kwargs, domain, origin) and validate_args:
+                    _tell_layouts({**dict(zip(order, args)), **kwargs}, fields)
             except Exception as error:
                 raise of_call(error, captured) from None
 

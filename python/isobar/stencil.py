@@ -20,6 +20,7 @@ from .errors import (
     CallTypeError,
     CancelledError,
     IsobarError,
+    MissingArgumentError,
     StencilError,
     TrapError,
 )
@@ -360,25 +361,40 @@ def timed(made: Stencil, exec_info: dict[str, Any], args: Any, kwargs: Any, doma
     """A call with its times, as GT4Py's `exec_info` has them."""
     begun = time.perf_counter()
     try:
-        bound = made._native.bind(args, kwargs, domain, origin)
-        checked = time.perf_counter()
-        bound.run()
+        ran, points = made._native.timed_call(args, kwargs, domain, origin)
     except Exception as error:
         raise of_call(error, made._captured) from None
     ended = time.perf_counter()
+    checked = begun + (ended - begun - ran) / 2
     exec_info.setdefault("call_start_time", begun)
     exec_info.update(
-        domain=bound.domain, origin=origin, call_run_start_time=begun, run_start_time=checked,
-        run_end_time=ended, call_run_end_time=ended, call_end_time=ended,
+        domain=points, origin=_all_origins(made, args, kwargs, origin), call_run_start_time=begun,
+        run_start_time=checked, run_end_time=checked + ran, call_run_end_time=ended, call_end_time=ended,
     )  # fmt: skip
+    exec_info.setdefault("__aggregate_data", False)
     if exec_info.get("__aggregate_data"):
         known = exec_info.setdefault(name or made.__name__, {"ncalls": 0, "total_call_time": 0.0, "total_run_time": 0.0})
         known["ncalls"] += 1
         known["call_start_time"], known["call_end_time"] = exec_info["call_start_time"], ended
-        known["run_start_time"], known["run_end_time"] = checked, ended
-        known["call_time"], known["run_time"] = ended - exec_info["call_start_time"], ended - checked
+        known["run_start_time"], known["run_end_time"] = checked, checked + ran
+        known["call_time"], known["run_time"] = ended - exec_info["call_start_time"], ran
         known["total_call_time"] += known["call_time"]
         known["total_run_time"] += known["run_time"]
+
+
+def _all_origins(made: Stencil, args: Any, kwargs: Any, origin: Any) -> dict[str, tuple[int, ...]]:
+    """The origin of each field, as GT4Py's `exec_info` has them."""
+    given = dict(origin) if isinstance(origin, dict) else {} if origin is None else {"_all_": tuple(origin)}
+    arguments = {**dict(zip(made._captured.parameters, args)), **kwargs}
+    for name, it in made.field_info.items():
+        if name in given:
+            continue
+        if "_all_" in given:
+            at = tuple(place for place, axis in zip(given["_all_"], "IJK") if axis in it.axes)
+        else:
+            at = tuple(getattr(arguments.get(name), "__gt_origin__", ()))[: len(it.axes)] or (0,) * len(it.axes)
+        given[name] = at + (0,) * len(it.data_dims)
+    return given
 
 
 def of_call(error: Exception, captured: Captured) -> BaseException:
@@ -386,7 +402,9 @@ def of_call(error: Exception, captured: Captured) -> BaseException:
     if isinstance(error, _native.Refused):
         found = json.loads(error.args[0])
         errors = [it for it in found if it["severity"] == "error"] or found
-        return CallError("\n".join(told(it) for it in errors) or "the call does not fit")
+        text = "\n".join(told(it) for it in errors) or "the call does not fit"
+        is_missing = bool(errors) and all(it["code"] == "C06" for it in errors)
+        return MissingArgumentError(text) if is_missing else CallError(text)
     if isinstance(error, _native.Trapped):
         return _trap(json.loads(error.args[0]), captured)
     if isinstance(error, _native.Cancelled):

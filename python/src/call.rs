@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::Instant;
 
 use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
 use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
@@ -46,6 +47,15 @@ pub(crate) struct Frame {
     all: Option<Vec<i64>>,
     /// By position among the parameters.
     own: Vec<(usize, Vec<i64>)>,
+}
+
+/// A call that is over.
+pub(crate) struct Ran {
+    pub(crate) seconds: f64,
+    /// Points along I, J and K.
+    pub(crate) domain: [i64; 3],
+    /// Whether there was no such call before.
+    pub(crate) is_new: bool,
 }
 
 /// The arguments of one call: by position among the parameters.
@@ -188,22 +198,25 @@ impl Callable {
 
     /// Checks a call.
     #[expect(unsafe_code, reason = "the memory is NumPy's")]
-    fn check(&self, given: &Given<'_>, frame: &Frame) -> PyResult<Checked> {
+    fn check<'a>(&self, given: &'a Given<'_>, frame: &'a Frame) -> PyResult<Checked> {
         let mut arguments = Arguments { domain: frame.domain, ..Arguments::default() };
         for (at, array) in &given.fields {
             let param = &self.params[*at];
             // SAFETY: whoever calls holds the arrays while the call goes on, and a plan is taken for a call that has
             // the same arrays.
             let buffer = unsafe { lent(&param.name, array, param.is_written) }?;
-            let own = frame.own.iter().chain(&given.of_arrays).find(|it| it.0 == *at);
-            let buffer = match (own, &frame.all) {
-                (Some((_, origin)), _) => buffer.with_origin(origin),
+            let own = |them: &'a [(usize, Vec<i64>)]| them.iter().find(|it| it.0 == *at).map(|it| it.1.as_slice());
+            let buffer = match (own(&frame.own), &frame.all) {
+                (Some(origin), _) => buffer.with_origin(origin),
                 (None, Some(all)) if all.len() == 3 => {
                     let of_axes: Vec<i64> = param.axes.iter().map(|&it| all[it]).collect();
                     buffer.with_origin(&of_axes)
                 }
                 (None, Some(all)) => buffer.with_origin(all),
-                (None, None) => buffer,
+                (None, None) => match own(&given.of_arrays) {
+                    Some(origin) => buffer.with_origin(origin),
+                    None => buffer,
+                },
             };
             arguments.fields.insert(param.name.clone(), buffer);
         }
@@ -226,21 +239,21 @@ impl Callable {
         Ok((checked, given.fields.into_iter().map(|it| it.1).collect()))
     }
 
-    /// Calls it: checked where there was no such call before.
+    /// Calls it: checked where there was no such call before. Answers for how long it ran.
     pub(crate) fn call(
         &self,
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
         frame: &Frame,
-    ) -> PyResult<()> {
+    ) -> PyResult<Ran> {
         let given = self.given(args, kwargs)?;
         let mut words = WORDS.take();
         words.clear();
         self.words(&given, frame, &mut words);
         let found = self.plan(&given, frame, &words);
         WORDS.set(words);
-        let plan = found?;
+        let (plan, is_new) = found?;
         let mut own = None;
         let mut held = match plan.try_lock() {
             Ok(held) => Some(held),
@@ -254,24 +267,29 @@ impl Callable {
         let checked: &mut Checked = match (&mut held, &mut own) {
             (Some(held), _) => held,
             (None, Some(own)) => own,
-            (None, None) => return Ok(()),
+            (None, None) => return Ok(Ran { seconds: 0.0, domain: [0; 3], is_new: false }),
         };
         for (at, value) in &given.scalars {
             let input = scalar(&self.params[*at].name, value)?;
             let set = checked.set_scalar(*at, input);
             set.map_err(|why| refused(Refusal::Diagnostics(vec![why]), &self.executable))?;
         }
-        let ran = py.detach(|| self.executable.run(checked));
-        ran.map_err(|why| failed(why, &self.executable))
+        let domain = checked.launch().domain;
+        let (ran, seconds) = py.detach(|| {
+            let begun = Instant::now();
+            (self.executable.run(checked), begun.elapsed().as_secs_f64())
+        });
+        ran.map_err(|why| failed(why, &self.executable))?;
+        Ok(Ran { seconds, domain: [domain.i, domain.j, domain.k], is_new })
     }
 
-    fn plan(&self, given: &Given<'_>, frame: &Frame, words: &[u64]) -> PyResult<Plan> {
+    fn plan(&self, given: &Given<'_>, frame: &Frame, words: &[u64]) -> PyResult<(Plan, bool)> {
         if let Some(plan) = self.plans.get(words) {
-            return Ok(plan);
+            return Ok((plan, false));
         }
         let plan = Arc::new(Mutex::new(self.check(given, frame)?));
         self.plans.insert(words, &plan);
-        Ok(plan)
+        Ok((plan, true))
     }
 
     /// All that decides what is checked: which arguments there are, how arrays lie, where the domain is.

@@ -107,7 +107,8 @@ impl Stencil {
         self.callable.n_plans()
     }
 
-    /// Calls it, with arguments by position and by name, as the definition has them.
+    /// Calls it, with arguments by position and by name, as the definition has them. Answers whether there was no call
+    /// with such arrays before.
     #[pyo3(signature = (args, kwargs=None, domain=None, origin=None))]
     fn call(
         &self,
@@ -116,9 +117,24 @@ impl Stencil {
         kwargs: Option<&Bound<'_, PyDict>>,
         domain: Option<&Bound<'_, PyAny>>,
         origin: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<bool> {
         let frame = self.callable.frame(domain, origin)?;
-        self.callable.call(py, args, kwargs, &frame)
+        Ok(self.callable.call(py, args, kwargs, &frame)?.is_new)
+    }
+
+    /// The same; answers for how many seconds it ran, and the domain.
+    #[pyo3(signature = (args, kwargs=None, domain=None, origin=None))]
+    fn timed_call(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+        domain: Option<&Bound<'_, PyAny>>,
+        origin: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(f64, (i64, i64, i64))> {
+        let frame = self.callable.frame(domain, origin)?;
+        let ran = self.callable.call(py, args, kwargs, &frame)?;
+        Ok((ran.seconds, ran.domain.into()))
     }
 
     /// Fixes domain and origins.
@@ -157,7 +173,7 @@ impl Frozen {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        self.callable.call(py, args, kwargs, &self.frame)
+        self.callable.call(py, args, kwargs, &self.frame).map(drop)
     }
 }
 
