@@ -15,6 +15,7 @@
 import logging as _logging
 import os as _os
 
+from . import _native
 from ._config import num_threads, set_num_threads
 from ._native import __version__
 from .errors import (
@@ -26,10 +27,13 @@ from .errors import (
     InternalError,
     IsobarError,
     MissingArgumentError,
+    RunnerError,
     StencilError,
     TrapError,
 )
+from .runner import Runner
 from .stencil import Bound, Frozen, LazyStencil, Stencil, backends, lazy_stencil, stencil
+from .storage import empty, from_array, full, ones, zeros
 
 __all__ = [
     "BackendUnavailable",
@@ -43,16 +47,26 @@ __all__ = [
     "IsobarError",
     "LazyStencil",
     "MissingArgumentError",
+    "Runner",
+    "RunnerError",
     "Stencil",
     "StencilError",
     "TrapError",
     "__version__",
     "backends",
+    "empty",
+    "from_array",
+    "full",
     "lazy_stencil",
     "num_threads",
+    "ones",
     "set_num_threads",
     "stencil",
+    "zeros",
 ]
+
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_native.after_fork)
 
 _logger = _logging.getLogger("isobar")
 _logger.addHandler(_logging.NullHandler())

@@ -117,10 +117,12 @@ def capture(
     module = capturing.file_of(definition)
     capturing.function(definition, module, is_stencil=True)
     request: dict[str, Any] = {"main": module.name, "stencil": definition.__name__}
-    if externals:
-        request["externals"] = {
-            name: capturing.external(value, name, module) for name, value in sorted(externals.items())
-        }
+    # Functions among them may ask for more; what nobody asks for decides nothing.
+    found: dict[str, Any] = {}
+    while asked := sorted((capturing.asked & (externals or {}).keys()) - found.keys()):
+        found.update({name: capturing.external((externals or {})[name], name, module) for name in asked})
+    if found:
+        request["externals"] = dict(sorted(found.items()))
     if dtypes:
         request["dtypes"] = {_name_of_key(key): _type_name(value) for key, value in dtypes.items()}
     files = {}
@@ -190,6 +192,8 @@ class _Capturing:
         self.done: set[tuple[str, int]] = set()
         self.closures: dict[tuple[Any, ...], _Module] = {}
         self.seen: list[tuple[Any, str, Any]] = []
+        # The externals that functions import.
+        self.asked: set[str] = set()
 
     def file_of(self, function: types.FunctionType) -> _Module:
         """The file of the request for a function: that of its module. One that was made by another function has a file
@@ -279,6 +283,8 @@ class _Capturing:
         for it in ast.walk(node):
             if isinstance(it, ast.ImportFrom):
                 of_externals.update(alias.asname or alias.name for alias in it.names)
+                if it.module == "__externals__":
+                    self.asked.update(alias.name for alias in it.names)
             elif isinstance(it, ast.Name):
                 (used if isinstance(it.ctx, ast.Load) else own).add(it.id)
         annotations = [it.annotation for it in [*node.args.args, *node.args.kwonlyargs] if it.annotation is not None]
@@ -348,7 +354,9 @@ class _Capturing:
         if known is not None and known is value:
             return None
         if isinstance(value, enum.EnumMeta):
-            members = "\n".join(f"    {it.name} = {int(it.value)}" for it in value if isinstance(it.value, numbers.Integral))
+            those: list[Any] = list(value)
+            those = [it for it in those if isinstance(it.value, numbers.Integral)]
+            members = "\n".join(f"    {it.name} = {int(it.value)}" for it in those)
             return f"from enum import IntEnum\nclass {name}(IntEnum):\n{members}" if members else None
         if isinstance(value, (bool, np.bool_)):
             return f"{name} = {bool(value)}"
@@ -392,7 +400,8 @@ class _Capturing:
                 module.bind(local, _imported(of.dotted, local, local), f"the external `{name}`")
             return {"function": local}
         if isinstance(value, enum.EnumMeta):
-            return {"namespace": {it.name: self.external(it, it.name, module) for it in value}}
+            those: list[Any] = list(value)
+            return {"namespace": {it.name: self.external(it, it.name, module) for it in those}}
         kind = type(value).__name__
         if kind == "AxisIndex":
             return {"axis": str(value.axis), "index": int(value.index), "offset": int(value.offset)}
@@ -476,7 +485,7 @@ def _type_name(value: Any) -> str:
         return _TYPES[value]
     if (field := field_type(value)) is not None:
         return field
-    return np.dtype(value).name
+    return str(np.dtype(value).name)
 
 
 def _name_of_key(key: Any) -> str:

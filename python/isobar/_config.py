@@ -89,7 +89,7 @@ class _Folder:
         atexit.register(remove)
 
 
-def wanted(backend: str, threads: int | None, mode: str, n_positional: int) -> dict[str, Any]:
+def wanted(backend: str, threads: int | None, mode: str, n_positional: int) -> Any:
     """What the native part is asked for."""
     needs_files = backend == "openmp"
     return {

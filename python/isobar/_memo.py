@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _config, _native
 from ._capture import Captured, capture, field_type
+from .errors import CaptureError
 
 _LOG = logging.getLogger("isobar")
 
@@ -45,6 +46,8 @@ def captured(
     precisions: tuple[int, int],
 ) -> Captured:
     """The request of a function, from memory where nothing of what it sees has changed."""
+    if not isinstance(definition, types.FunctionType):
+        raise CaptureError(f"a stencil is a function that is written with `def`, and {definition!r} is none")
     held: list[Any] = [definition, externals, dtypes]
     closure = tuple(_identity(_content(it), held) for it in definition.__closure__ or ())
     key = (

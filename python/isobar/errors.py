@@ -59,6 +59,10 @@ class CancelledError(IsobarError):
     """A run that was told to end."""
 
 
+class RunnerError(IsobarError):
+    """A runner that does not answer, or that refuses."""
+
+
 class BackendUnavailable(IsobarError):
     """A back end that cannot run here, and why."""
 

@@ -19,6 +19,7 @@ from .errors import (
     CallError,
     CallTypeError,
     CancelledError,
+    InternalError,
     IsobarError,
     MissingArgumentError,
     StencilError,
@@ -26,6 +27,9 @@ from .errors import (
 )
 
 _LOG = logging.getLogger("isobar")
+
+# What the native part raises; a bug of it is no `Exception` of Python's.
+FAILURES = (Exception, _native.Panicked)
 
 BACKENDS = ("rayon", "openmp", "numpy", "debug")
 
@@ -93,8 +97,8 @@ def stencil(
     Raises `StencilError` where the stencil does not compile, with the line of the function; `CaptureError` where Python
     has no text of it; `BackendUnavailable` where the back end lacks something.
     """
-    if callable(backend) and definition is None:
-        backend, definition = "rayon", backend
+    if callable(backend):
+        definition, backend = backend, "rayon"
     del format_source, cache_settings, options
     precisions = (literal_int_precision, literal_float_precision)
 
@@ -128,8 +132,8 @@ def lazy_stencil(
 
     With `check_syntax`, as in GT4Py, what does not compile raises at once; compiling takes milliseconds here.
     """
-    if callable(backend) and definition is None:
-        backend, definition = "rayon", backend
+    if callable(backend):
+        definition, backend = backend, "rayon"
 
     def make(function: Any) -> Any:
         lazy = LazyStencil(str(backend), function, options)
@@ -191,8 +195,8 @@ class Stencil:
             self._native = _memo.native(captured, backend, threads, mode)
         except _native.Refused as refused:
             raise stencil_error(json.loads(refused.args[0]), captured) from None
-        except _native.Unavailable as why:
-            raise BackendUnavailable(str(why)) from None
+        except FAILURES as error:
+            raise of_call(error, captured) from None
         self._call = self._native.call
         signature = json.loads(self._native.signature())
         self.field_info: dict[str, FieldInfo] = {
@@ -230,7 +234,7 @@ class Stencil:
                 return
         try:
             self._call(args, kwargs, domain, origin)
-        except Exception as error:
+        except FAILURES as error:
             raise of_call(error, self._captured) from None
 
     def run(self, *, _domain_: Any, _origin_: Any, exec_info: dict[str, Any] | None = None, **arguments: Any) -> None:
@@ -241,7 +245,7 @@ class Stencil:
         """The same with domain and origins fixed: it is called with arrays and scalars alone."""
         try:
             return Frozen(self._native.freeze(domain, origin), self)
-        except Exception as error:
+        except FAILURES as error:
             raise of_call(error, self._captured) from None
 
     def bind(self, *args: Any, domain: Any = None, origin: Any = None, **kwargs: Any) -> Bound:
@@ -249,7 +253,7 @@ class Stencil:
         which it keeps alive."""
         try:
             return Bound(self._native.bind(args, kwargs, domain, origin), self)
-        except Exception as error:
+        except FAILURES as error:
             raise of_call(error, self._captured) from None
 
     @property
@@ -330,7 +334,7 @@ class Frozen:
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         try:
             self._call(*args, **kwargs)
-        except Exception as error:
+        except FAILURES as error:
             raise of_call(error, self.stencil._captured) from None
 
 
@@ -345,7 +349,7 @@ class Bound:
     def __call__(self) -> None:
         try:
             self._run()
-        except Exception as error:
+        except FAILURES as error:
             raise of_call(error, self.stencil._captured) from None
 
     run = __call__
@@ -362,7 +366,7 @@ def timed(made: Stencil, exec_info: dict[str, Any], args: Any, kwargs: Any, doma
     begun = time.perf_counter()
     try:
         ran, points = made._native.timed_call(args, kwargs, domain, origin)
-    except Exception as error:
+    except FAILURES as error:
         raise of_call(error, made._captured) from None
     ended = time.perf_counter()
     checked = begun + (ended - begun - ran) / 2
@@ -397,7 +401,7 @@ def _all_origins(made: Stencil, args: Any, kwargs: Any, origin: Any) -> dict[str
     return given
 
 
-def of_call(error: Exception, captured: Captured) -> BaseException:
+def of_call(error: BaseException, captured: Captured) -> BaseException:
     """An exception of the native part as one of the package's own."""
     if isinstance(error, _native.Refused):
         found = json.loads(error.args[0])
@@ -417,6 +421,8 @@ def of_call(error: Exception, captured: Captured) -> BaseException:
         return CallTypeError(str(error))
     if isinstance(error, ValueError):
         return CallError(str(error))
+    if isinstance(error, _native.Panicked):
+        return InternalError(f"a bug of Isobar's, please report it: {error}")
     if isinstance(error, OverflowError):
         return CallError(f"an integer is too large: {error}")
     return error

@@ -16,6 +16,7 @@ use crate::arrays::{describe, lent};
 use crate::failures::{failed, refused};
 use crate::plans::{Plan, Plans};
 use crate::scalars::scalar;
+use crate::stencil::refuse_forked;
 
 /// A parameter as calls look for it.
 struct Param {
@@ -37,6 +38,8 @@ pub(crate) struct Callable {
     /// So many of them may be given by position.
     n_positional: usize,
     plans: Plans,
+    /// Whether its threads are OpenMP's.
+    pub(crate) is_openmp: bool,
 }
 
 /// Where the compute domain begins and how large it is, as somebody said it; zero words where nobody did.
@@ -71,7 +74,7 @@ thread_local! {
 }
 
 impl Callable {
-    pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize) -> Self {
+    pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize, is_openmp: bool) -> Self {
         let signature = executable.signature();
         let params = signature.iter().flat_map(|it| &it.params).map(|it| {
             let axes = match it.kind {
@@ -88,7 +91,7 @@ impl Callable {
             }
         });
         let params: Vec<Param> = params.collect();
-        Self { executable, params, n_positional, plans: Plans::default() }
+        Self { executable, params, n_positional, plans: Plans::default(), is_openmp }
     }
 
     /// How many calls are known.
@@ -247,6 +250,7 @@ impl Callable {
         kwargs: Option<&Bound<'_, PyDict>>,
         frame: &Frame,
     ) -> PyResult<Ran> {
+        refuse_forked(self.is_openmp)?;
         let given = self.given(args, kwargs)?;
         let mut words = WORDS.take();
         words.clear();
@@ -319,6 +323,7 @@ pub(crate) struct BoundCall {
     pub(crate) executable: Executable,
     pub(crate) checked: Mutex<Checked>,
     pub(crate) _arrays: Vec<Py<PyUntypedArray>>,
+    pub(crate) is_openmp: bool,
 }
 
 #[pymethods]
@@ -330,6 +335,7 @@ impl BoundCall {
 
     /// Calls the stencil; other threads of Python run meanwhile.
     fn run(&self, py: Python<'_>) -> PyResult<()> {
+        refuse_forked(self.is_openmp)?;
         let ran = py.detach(|| {
             let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
             self.executable.run(&mut checked)

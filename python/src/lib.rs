@@ -19,10 +19,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stencil::Frozen>()?;
     module.add_class::<call::BoundCall>()?;
     module.add_function(wrap_pyfunction!(stencil::backends, module)?)?;
+    module.add_function(wrap_pyfunction!(stencil::after_fork, module)?)?;
     module.add("Refused", module.py().get_type::<failures::Refused>())?;
     module.add("Trapped", module.py().get_type::<failures::Trapped>())?;
     module.add("Cancelled", module.py().get_type::<failures::Cancelled>())?;
     module.add("Unavailable", module.py().get_type::<failures::Unavailable>())?;
+    module.add("Panicked", module.py().get_type::<pyo3::panic::PanicException>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     Ok(())
 }

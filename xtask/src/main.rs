@@ -13,6 +13,7 @@ mod nvrtc;
 mod page;
 mod play;
 mod process;
+mod python;
 mod registry;
 mod rooms;
 mod size;
@@ -73,6 +74,8 @@ enum Chore {
         #[arg(long, conflicts_with_all = ["measure", "faults"])]
         firefox: bool,
     },
+    /// Build the wheel of the Python package, check its types, and run its tests under the system's Python
+    Python,
     /// Write what of the manual is made from the sources: docs/diagnostics.md
     Manual,
     /// Check what each room may import, and that no leftovers are in the sources
@@ -207,6 +210,7 @@ fn main() -> ExitCode {
             test::test(Some(&format!("{browser}:{}", filter.unwrap_or_default())))
         }
         Chore::Manual => manual(),
+        Chore::Python => test::python(),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench::bench(&args),

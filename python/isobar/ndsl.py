@@ -1,0 +1,60 @@
+"""Isobar as a back end of NDSL: `import isobar.ndsl`, then `backend="isobar"`, or `Backend("st:isobar:cpu:KJI")`.
+
+NDSL up to 2026.01 hands the name of a back end to GT4Py; from 2026.02 on it has a list of its own, to which the names
+are added here. Nothing of NDSL is edited. Import it before the model makes its first stencil; `python -m isobar.ndsl
+model.py args...` does so for a model that nobody edits.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+
+# GT4Py's settings are NDSL's, which asks to be imported first.
+import ndsl.dsl  # noqa: F401
+
+from . import gt4py as _gt4py
+from .stencil import BACKENDS
+
+# As NDSL from 2026.02 on calls them: strategy, framework, device, order of loops.
+NAMES = {
+    "st:isobar:cpu:KJI": "isobar",
+    **{f"st:isobar-{it}:cpu:KJI": f"isobar:{it}" for it in BACKENDS},
+}
+
+
+def install() -> bool:
+    """Adds the names to NDSL's list, where it has one; once is enough. Answers whether it has."""
+    _gt4py.register()
+    try:
+        from ndsl.config import backend as of_ndsl
+    except ImportError:
+        return False
+    frameworks = of_ndsl.BackendFramework
+    for name in ("isobar", *(f"isobar-{it}" for it in BACKENDS)):
+        if name in frameworks._value2member_map_:
+            continue
+        member = object.__new__(frameworks)
+        member._name_, member._value_, member.__objclass__ = name.upper().replace("-", "_"), name, frameworks
+        frameworks._member_map_[member._name_] = frameworks._value2member_map_[name] = member
+        frameworks._member_names_.append(member._name_)
+    of_ndsl._NDSL_TO_GT4PY_BACKEND_NAMING.update(NAMES)
+    return True
+
+
+install()
+
+
+def main(arguments: list[str]) -> None:
+    """Runs a program of NDSL's with the back ends there: `python -m isobar.ndsl model.py args...`."""
+    if not arguments:
+        sys.exit("usage: python -m isobar.ndsl model.py args...")
+    sys.argv = arguments
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    # As the module that others import, so that there is one of it.
+    from isobar.ndsl import main as of_module
+
+    of_module(sys.argv[1:])

@@ -1,0 +1,250 @@
+"""Arrays as callers have them: whose memory it is, how it lies, and what is refused."""
+
+import array
+import ctypes
+import enum
+import gc
+import types
+import unittest
+import weakref
+
+import isobar
+import numpy as np
+
+CONSTANTS = types.ModuleType("constants_of_a_test")
+CONSTANTS.GRAV = 9.5
+CONSTANTS.__file__ = __file__
+
+
+class Kind(enum.IntEnum):
+    HALF = 1
+    WHOLE = 2
+
+
+def add_one(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        b = a + 1.0
+
+
+def in_place(a: "Field[float]"):  # noqa: F821
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        a = a + CONSTANTS.GRAV
+
+
+def shift(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        b = a[1, 0, 0]
+
+
+def typed(a: "Field[float]", b: "Field[np.int32]", c: "Field[bool]"):  # noqa: F821
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        if c:
+            a = b
+
+
+def makes_function(factor):
+    def times(x):
+        return factor * x
+
+    return times
+
+
+class Lent:
+    """An object of somebody else's that has an array."""
+
+    def __init__(self, it, origin=None):
+        self.it = it
+        if origin is not None:
+            self.__gt_origin__ = origin
+
+    @property
+    def __array_interface__(self):
+        return self.it.__array_interface__
+
+
+class OfDlpack:
+    def __init__(self, it, device=1):
+        self.it, self.device = it, device
+
+    def __dlpack__(self, **options):
+        return self.it.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+class OnGpu:
+    __cuda_array_interface__ = {"shape": (2, 2, 2), "typestr": "<f8", "data": (0, False), "version": 3}
+
+
+class Lie(unittest.TestCase):
+    def test_objects_with_protocols_are_their_memory(self):
+        made = isobar.stencil("rayon", add_one)
+        a = np.random.default_rng(0).random((4, 3, 2))
+
+        class Own(np.ndarray):
+            pass
+
+        for wrap in (Lent, OfDlpack, memoryview, lambda it: it.view(Own)):
+            b = np.zeros_like(a)
+            made(wrap(a), wrap(b))
+            self.assertTrue(np.array_equal(b, a + 1.0))
+
+    def test_memory_without_numpy_is_taken(self):
+        flat = array.array("d", [0.0] * 24)
+        b = memoryview(flat).cast("B").cast("d", (4, 3, 2))
+        isobar.stencil("rayon", add_one)(np.ones((4, 3, 2)), b)
+        self.assertEqual(list(flat), [2.0] * 24)
+        ours = (ctypes.c_double * 2 * 3 * 4)()
+        isobar.stencil("rayon", add_one)(np.ones((4, 3, 2)), ours)
+        self.assertEqual(ours[3][2][1], 2.0)
+
+    def test_origins_of_arrays_are_heeded_where_a_call_has_none(self):
+        made = isobar.stencil("rayon", add_one)
+        a, b = np.zeros((4, 4, 4)), np.zeros((4, 4, 4))
+        made(Lent(a, (1, 1, 0)), Lent(b, (1, 1, 0)), domain=(2, 2, 4))
+        self.assertEqual((b.sum(), b[1:3, 1:3].sum()), (16.0, 16.0))
+        b[:] = 0.0
+        made(Lent(a, (1, 1, 0)), Lent(b, (1, 1, 0)), domain=(2, 2, 4), origin=(2, 2, 0))
+        self.assertEqual(b[2:, 2:].sum(), 16.0)
+
+    def test_nothing_is_copied_and_nothing_kept(self):
+        made = isobar.stencil("rayon", add_one)
+        a, b = np.ones((3, 3, 3)), np.zeros((3, 3, 3))
+        made(a, b)
+        gone = [weakref.ref(a), weakref.ref(b)]
+        address = b.ctypes.data
+        bound = made.bind(a, b)
+        del a, b
+        gc.collect()
+        # A bound call keeps its arrays, so that nobody frees what it writes.
+        self.assertEqual(gone[1]().ctypes.data, address)
+        bound.run()
+        del bound
+        gc.collect()
+        self.assertEqual([it() for it in gone], [None, None])
+
+    def test_all_types_of_elements(self):
+        a, b, c = np.zeros((2, 2, 2)), np.full((2, 2, 2), 7, dtype=np.int32), np.ones((2, 2, 2), dtype=bool)
+        isobar.stencil("rayon", typed)(a, b, c)
+        self.assertTrue((a == 7.0).all())
+
+    def test_storages_lie_as_code_likes_them(self):
+        it = isobar.zeros((18, 18, 5), aligned_index=(3, 3, 0))
+        self.assertEqual(it.strides[0], 8)
+        self.assertEqual(it[3:, 3:].ctypes.data % 64, 0)
+        self.assertEqual(it.strides[1] % 64, 0)
+        copy = isobar.from_array(np.arange(6).reshape(2, 3), dimensions=("I", "K"))
+        self.assertTrue(np.array_equal(copy, [[0, 1, 2], [3, 4, 5]]))
+        with self.assertRaises(isobar.CallError):
+            isobar.empty((2, -1))
+
+
+class Refuse(unittest.TestCase):
+    def setUp(self):
+        self.made = isobar.stencil("rayon", add_one)
+        self.a = np.ones((4, 4, 4))
+
+    def test_arrays_of_devices(self):
+        for it in (OnGpu(), OfDlpack(self.a, device=2)):
+            with self.assertRaisesRegex(isobar.CallTypeError, "nothing is copied unasked"):
+                self.made(self.a, it)
+
+    def test_elements_that_are_not_aligned_or_not_native(self):
+        raw = np.zeros(8 * 64 + 4, dtype=np.uint8)
+        off = np.ndarray((4, 4, 4), dtype=float, buffer=raw, offset=4)
+        with self.assertRaisesRegex(isobar.CallError, "aligned"):
+            self.made(self.a, off)
+        with self.assertRaisesRegex(isobar.CallTypeError, "type"):
+            self.made(self.a, self.a.astype(">f8"))
+        apart = np.zeros((4, 4, 4), dtype=[("x", "f8"), ("y", "i4")])["x"]
+        with self.assertRaisesRegex(isobar.CallError, "apart"):
+            self.made(self.a, apart)
+
+    def test_other_types_and_ranks_after_a_call_that_fits(self):
+        b = np.zeros_like(self.a)
+        self.made(self.a, b)
+        with self.assertRaises(isobar.CallError):
+            self.made(self.a, b.astype(np.float32))
+        with self.assertRaises(isobar.CallError):
+            self.made(self.a, b[0])
+        b.flags.writeable = False
+        with self.assertRaisesRegex(isobar.CallError, "not writeable"):
+            self.made(self.a, b)
+        self.a.flags.writeable = False
+        self.made(self.a, np.zeros_like(self.a))
+
+    def test_one_array_for_two_is_what_the_text_says_and_parts_of_it_are_refused(self):
+        whole = np.random.default_rng(1).random((9, 4, 4))
+        meant = whole + 1.0
+        self.made(whole, whole)
+        self.assertTrue(np.array_equal(whole, meant))
+        with self.assertRaises(isobar.CallError):
+            isobar.stencil("rayon", shift)(whole[:8], whole[1:], domain=(7, 4, 4))
+
+    def test_the_call(self):
+        with self.assertRaises(isobar.CallTypeError):
+            self.made(self.a, self.a, self.a)
+        with self.assertRaises(isobar.CallTypeError):
+            self.made(self.a, a=self.a)
+        with self.assertRaises(isobar.MissingArgumentError):
+            self.made(self.a)
+        with self.assertRaises(isobar.CallError):
+            self.made(self.a, np.zeros_like(self.a), domain=(1, 2))
+        with self.assertRaises(isobar.CallTypeError):
+            self.made(self.a, np.zeros_like(self.a), domain="all")
+        with self.assertRaises(isobar.CallError):
+            self.made(self.a, np.zeros_like(self.a), domain=(9, 9, 9))
+        with self.assertRaises(isobar.CallTypeError):
+            self.made(self.a, np.zeros_like(self.a), origin={"c": (0, 0, 0)})
+
+
+class See(unittest.TestCase):
+    """What a function sees is what it means."""
+
+    def test_a_constant_of_a_module_that_changes_is_noticed(self):
+        a = np.zeros((2, 2, 2))
+        isobar.stencil("rayon", in_place)(a)
+        CONSTANTS.GRAV = 1.5
+        try:
+            isobar.stencil("rayon", in_place)(a)
+        finally:
+            CONSTANTS.GRAV = 9.5
+        self.assertTrue((a == 11.0).all())
+
+    def test_functions_of_one_maker_are_two(self):
+        double, triple = makes_function(2.0), makes_function(3.0)
+
+        def both(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+            with computation(PARALLEL), interval(...):  # noqa: F821
+                b = double(a) + triple(a)
+
+        a, b = np.ones((2, 2, 2)), np.zeros((2, 2, 2))
+        isobar.stencil("rayon", both)(a, b)
+        self.assertTrue((b == 5.0).all())
+
+    def test_externals_of_all_kinds(self):
+        def scaled(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+            from __externals__ import HOW, OFFSETS, scale
+
+            with computation(PARALLEL), interval(...):  # noqa: F821
+                if __INLINED(HOW == Kind.WHOLE):  # noqa: F821
+                    b = scale(a) + OFFSETS.up
+                else:
+                    b = 0.5 * a
+
+        externals = {"HOW": Kind.WHOLE, "scale": makes_function(4.0), "OFFSETS": types.SimpleNamespace(up=0.25)}
+        a, b = np.ones((2, 2, 2)), np.zeros((2, 2, 2))
+        isobar.stencil("rayon", scaled, externals=externals)(a, b)
+        self.assertTrue((b == 4.25).all())
+        isobar.stencil("rayon", scaled, externals={**externals, "HOW": Kind.HALF})(a, b)
+        self.assertTrue((b == 0.5).all())
+
+    def test_a_lambda_and_a_builtin_are_refused(self):
+        for it in (lambda a: a, len):
+            with self.assertRaises(isobar.CaptureError):
+                isobar.stencil("rayon", it)
+
+
+if __name__ == "__main__":
+    unittest.main()
