@@ -3,6 +3,20 @@
 from os import PathLike
 from typing import Any, TypedDict, final
 
+__all__ = [
+    "BoundCall",
+    "Cancelled",
+    "Frozen",
+    "Panicked",
+    "Refused",
+    "Stencil",
+    "Trapped",
+    "Unavailable",
+    "__version__",
+    "after_fork",
+    "backends",
+]
+
 __version__: str
 
 class Refused(Exception): ...

@@ -121,7 +121,12 @@ impl Callable {
         let mut frame = Frame::default();
         if let Some(domain) = domain.filter(|it| !it.is_none()) {
             let given = integers(domain, "domain")?;
-            let told = || PyValueError::new_err(format!("the domain has {} sizes, and needs 3: along I, J and K", given.len()));
+            let told = || {
+                PyValueError::new_err(format!(
+                    "the domain has {} sizes, and needs 3: along I, J and K",
+                    given.len()
+                ))
+            };
             frame.domain = Some(<[i64; 3]>::try_from(given.as_slice()).map_err(|_| told())?);
         }
         let Some(origin) = origin.filter(|it| !it.is_none()) else { return Ok(frame) };
@@ -157,11 +162,7 @@ impl Callable {
             )));
         }
         let n = self.params.len();
-        let mut given = Given {
-            fields: Vec::with_capacity(n),
-            scalars: Vec::new(),
-            of_arrays: Vec::new(),
-        };
+        let mut given = Given { fields: Vec::with_capacity(n), scalars: Vec::new(), of_arrays: Vec::new() };
         for (at, value) in args.iter().enumerate() {
             self.take(at, value, &mut given)?;
         }
@@ -208,7 +209,8 @@ impl Callable {
             // SAFETY: whoever calls holds the arrays while the call goes on, and a plan is taken for a call that has
             // the same arrays.
             let buffer = unsafe { lent(&param.name, array, param.is_written) }?;
-            let own = |them: &'a [(usize, Vec<i64>)]| them.iter().find(|it| it.0 == *at).map(|it| it.1.as_slice());
+            let own =
+                |them: &'a [(usize, Vec<i64>)]| them.iter().find(|it| it.0 == *at).map(|it| it.1.as_slice());
             let buffer = match (own(&frame.own), &frame.all) {
                 (Some(origin), _) => buffer.with_origin(origin),
                 (None, Some(all)) if all.len() == 3 => {
@@ -373,7 +375,9 @@ fn foreign<'py>(
 fn integers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let all: PyResult<Vec<i64>> = tuple.iter_borrowed().map(|it| it.extract()).collect();
-        return all.map_err(|_| PyTypeError::new_err(format!("`{what}` is {value}, which is no tuple of integers")));
+        return all.map_err(|_| {
+            PyTypeError::new_err(format!("`{what}` is {value}, which is no tuple of integers"))
+        });
     }
     let all: PyResult<Vec<i64>> = value.try_iter().and_then(|it| it.map(|it| it?.extract()).collect());
     all.map_err(|_| PyTypeError::new_err(format!("`{what}` is {value}, which is no tuple of integers")))

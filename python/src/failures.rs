@@ -5,11 +5,16 @@ use isobar_compiler::diag::Diagnostic;
 use isobar_protocol::diagnostic::Places;
 use isobar_runtime::executable::{Executable, Refusal};
 use isobar_runtime::failure::Failure;
+use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::create_exception;
 
-create_exception!(isobar, Refused, PyException, "What does not compile, or does not fit: JSON of its diagnostics.");
+create_exception!(
+    isobar,
+    Refused,
+    PyException,
+    "What does not compile, or does not fit: JSON of its diagnostics."
+);
 create_exception!(isobar, Trapped, PyException, "A run that ended before its end: JSON of where.");
 create_exception!(isobar, Cancelled, PyException, "A run that was told to end.");
 create_exception!(isobar, Unavailable, PyException, "What this machine lacks.");
@@ -46,7 +51,9 @@ pub(crate) fn failed(why: Failure, executable: &Executable) -> PyErr {
 pub(crate) fn unavailable(why: Failure) -> PyErr {
     match why {
         Failure::Cancelled => Cancelled::new_err("the run was told to end"),
-        Failure::OutOfMemory => PyMemoryError::new_err("the temporaries of the stencil do not fit into memory"),
+        Failure::OutOfMemory => {
+            PyMemoryError::new_err("the temporaries of the stencil do not fit into memory")
+        }
         Failure::Trap { message, .. } => Trapped::new_err(message),
         Failure::Code(why) | Failure::Machine(why) => Unavailable::new_err(why),
     }

@@ -23,7 +23,8 @@ pub(crate) fn scalar(name: &str, value: &Bound<'_, PyAny>) -> PyResult<ScalarInp
     let py = value.py();
     let dtype = value.getattr(intern!(py, "dtype")).and_then(|it| it.getattr(intern!(py, "name")));
     let dtype: Option<String> = dtype.ok().and_then(|it| it.extract().ok());
-    let is_number = value.getattr(intern!(py, "ndim")).is_ok_and(|it| it.extract::<u32>().is_ok_and(|it| it == 0));
+    let is_number =
+        value.getattr(intern!(py, "ndim")).is_ok_and(|it| it.extract::<u32>().is_ok_and(|it| it == 0));
     let typed = |value| Ok(ScalarInput::Typed(value));
     match dtype.as_deref().filter(|_| is_number) {
         None if value.cast::<PyFloat>().is_ok() => Ok(ScalarInput::Float(value.extract()?)),

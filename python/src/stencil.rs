@@ -86,7 +86,14 @@ impl Stencil {
             Refusal::Elsewhere { .. } => wrong("no field is given yet".to_owned()),
             Refusal::Failure(why) => unavailable(why),
         })?;
-        Ok(Self { callable: Arc::new(Callable::new(py, executable, wanted.n_positional, wanted.backend == "openmp")) })
+        Ok(Self {
+            callable: Arc::new(Callable::new(
+                py,
+                executable,
+                wanted.n_positional,
+                wanted.backend == "openmp",
+            )),
+        })
     }
 
     /// What it takes, as JSON.
@@ -151,7 +158,11 @@ impl Stencil {
 
     /// Fixes domain and origins.
     #[pyo3(signature = (domain=None, origin=None))]
-    fn freeze(&self, domain: Option<&Bound<'_, PyAny>>, origin: Option<&Bound<'_, PyAny>>) -> PyResult<Frozen> {
+    fn freeze(
+        &self,
+        domain: Option<&Bound<'_, PyAny>>,
+        origin: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Frozen> {
         let frame = self.callable.frame(domain, origin)?;
         Ok(Frozen { callable: Arc::clone(&self.callable), frame })
     }

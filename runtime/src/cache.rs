@@ -2,10 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -170,6 +172,14 @@ pub struct Entry {
 /// The files of an entry beside its code.
 const PROOF: &str = "sha256";
 const DESCRIPTION: &str = "json";
+const LOCK: &str = "lock";
+
+/// Who makes an entry; dropped, others may.
+#[derive(Debug)]
+pub struct Alone(#[expect(dead_code, reason = "closing the file lets go of the lock")] File);
+
+/// Who makes an entry for longer than this is not waited for: it may be a machine that is gone.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 impl Entry {
     pub fn of(kind: Kind, folder: PathBuf, key: String) -> Self {
@@ -193,6 +203,29 @@ impl Entry {
         let code = fs::read(self.library()).ok()?;
         let proof = fs::read_to_string(self.file(PROOF)).ok()?;
         (proof == hash(&[&code])).then_some(code)
+    }
+
+    /// Waits until nobody else makes this entry, in this process or in another one that has the same folder; who gets
+    /// it looks again whether it is there by now. None where nobody can be waited for, or took too long: then it is made
+    /// twice, which is no harm.
+    pub fn alone(&self) -> Option<Alone> {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(self.file(LOCK))
+            .ok()?;
+        let begun = Instant::now();
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Some(Alone(file)),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(_) => return None,
+            }
+        }
     }
 
     /// Notes that it was used. That it cannot be noted is no harm.
@@ -264,7 +297,7 @@ fn entries_of(root: &Path, kind: Kind) -> Vec<Entry> {
 pub fn clear(root: &Path) -> std::io::Result<usize> {
     let entries = entries(root);
     for entry in &entries {
-        for kind in [PROOF, DESCRIPTION, entry.kind.suffix()] {
+        for kind in [PROOF, DESCRIPTION, LOCK, entry.kind.suffix()] {
             absent(fs::remove_file(entry.file(kind)))?;
         }
     }
@@ -349,6 +382,35 @@ mod tests {
         assert!(!entry.is_whole());
         assert!(!explain(root.path(), "copy", &parts).is_hit);
         assert!(!list(root.path())[0].is_whole);
+    }
+
+    #[test]
+    fn one_makes_an_entry_and_all_others_find_it() {
+        let (root, entry, _) = cache();
+        let parts = Parts::of("another", "-O3".to_owned(), "cc".to_owned());
+        let made = std::sync::atomic::AtomicUsize::new(0);
+        let key = parts.key();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..125 {
+                        let entry = Entry::of(Kind::C, entry.folder.clone(), key.clone());
+                        if entry.is_whole() {
+                            continue;
+                        }
+                        let _alone = entry.alone().expect("nobody takes long");
+                        if !entry.is_whole() {
+                            made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                            entry.keep(b"other code", "copy", &parts).expect("it is ours");
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(made.into_inner(), 1);
+        assert_eq!(list(root.path()).len(), 2);
+        clear(root.path()).expect("it is ours");
+        assert_eq!(fs::read_dir(&entry.folder).expect("it is there").count(), 0);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use ::rayon::ThreadPool;
 use isobar_codegen::Team;
 
 use super::Failure;
-use super::pool::pool;
+use super::pool::{forks, pool};
 use super::team::Home;
 
 /// After a run, helpers with a processor of their own look out for the next one for so long.
@@ -29,6 +29,8 @@ pub(super) struct Helpers {
     /// Where the thread that calls is during a call, if there is a processor for each.
     home: Option<Home>,
     common: Arc<Common>,
+    /// In which process the threads are.
+    forks: u64,
 }
 
 impl Helpers {
@@ -48,7 +50,12 @@ impl Helpers {
             seats,
             has_processors: home.is_some(),
         };
-        Ok(Self { pool, home, common: Arc::new(common) })
+        Ok(Self { pool, home, common: Arc::new(common), forks: forks() })
+    }
+
+    /// Whether the threads are in this process, which may be a copy of the one that made them.
+    pub(super) fn are_here(&self) -> bool {
+        self.forks == forks()
     }
 
     /// Calls for the helpers, who take part in what `call` shares, and calls.

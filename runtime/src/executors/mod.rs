@@ -33,7 +33,7 @@ use crate::wanted::Wanted;
 pub use isobar_codegen::Vectors;
 pub use layouts::{along, in_rows};
 pub use openmp::CCompiler;
-pub use pool::Near;
+pub use pool::{Near, after_fork};
 
 /// What a back end may use while it gets ready.
 #[derive(Clone, Copy, Debug)]

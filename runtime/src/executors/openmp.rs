@@ -288,11 +288,19 @@ impl Made {
             step.end_cached();
             return Ok(entry.library());
         }
+        // One of those who need it at the same time makes it.
+        let alone = kept.as_ref().and_then(|(entry, _)| entry.alone());
+        if let Some((entry, _)) = kept.as_ref().filter(|it| alone.is_some() && it.0.is_whole()) {
+            step.end_cached();
+            return Ok(entry.library());
+        }
         let made = make(&self.source, is_unit, &self.cc, &self.folder, self.makers)?;
         let library = match kept {
             Some((entry, parts)) => {
                 let done = fs::read(&made).and_then(|code| entry.keep(&code, &self.stencil, &parts));
                 done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+                // The cache has it; that the rest cannot be removed is no harm.
+                let _ = made.parent().map(fs::remove_dir_all);
                 entry.library()
             }
             None => made,
@@ -363,6 +371,9 @@ fn make(
     let made = MADE.fetch_add(1, Ordering::Relaxed);
     let library = format!("stencil-{made}.so");
     let machine = |error: std::io::Error| Failure::Machine(format!("the C compiler: {error}"));
+    // Threads of one process make several at a time.
+    let folder = &folder.join(format!("made-{made}"));
+    fs::create_dir(folder).map_err(machine)?;
     fs::write(folder.join(SOURCE), source.text.as_ref()).map_err(machine)?;
     let started = |more: &[String]| {
         let mut command = Command::new(&cc.program);

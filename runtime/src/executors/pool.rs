@@ -1,6 +1,7 @@
 //! The threads of runs, and memory near them: who fills fields and copies them.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::rayon::{ThreadPool, ThreadPoolBuilder};
@@ -137,10 +138,32 @@ fn stay(place: Option<usize>) {
     let _ = place;
 }
 
+type Pools = BTreeMap<(usize, bool), Arc<ThreadPool>>;
+
+static POOLS: Mutex<Pools> = Mutex::new(BTreeMap::new());
+
+/// How many processes above this one forked, of those that told so.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// Tells that this process is a copy that was just made of another one, by `fork`: threads stay behind there, so that
+/// pools are made anew when they are needed. Whoever embeds stencils in a program that forks calls it in the child.
+pub fn after_fork() {
+    FORKS.fetch_add(1, Ordering::AcqRel);
+    // A thread that held the lock is not here to let go of it; then the pools have been forgotten, or are none.
+    if let Ok(mut pools) = POOLS.try_lock() {
+        // To drop one would wait for its threads.
+        std::mem::forget(std::mem::take(&mut *pools));
+    }
+}
+
+/// What [`after_fork`] counts.
+pub(super) fn forks() -> u64 {
+    FORKS.load(Ordering::Acquire)
+}
+
 /// The pool with one thread less than this: whoever asks for work takes part. Made once, since threads are dear.
 /// `threads` is two or more. In a process that has other work the system places them.
 pub(super) fn pool(threads: usize, is_embedded: bool) -> Result<Arc<ThreadPool>, Failure> {
-    static POOLS: Mutex<BTreeMap<(usize, bool), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&(threads, is_embedded)) {
         return Ok(pool.clone());

@@ -256,7 +256,9 @@ impl Caller for OfCaller {
             return Ok(());
         }
         let made = Arc::clone(&self.made);
-        if made.threads > 1 && self.helpers.is_none() {
+        if made.threads > 1 && self.helpers.as_ref().is_none_or(|it| !it.are_here()) {
+            // To drop those of another process would wait for them.
+            std::mem::forget(self.helpers.take());
             self.helpers = Some(Helpers::of(made.threads, made.is_embedded)?);
         }
         let code = made.code_for(launch, self.code.as_ref())?;

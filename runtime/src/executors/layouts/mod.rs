@@ -30,6 +30,7 @@ use self::copies::{Move, moves};
 pub use self::copies::{along, in_rows};
 use self::slabs::{Sizes, Slabs};
 use super::pool::Near;
+use super::shapes::{self, Shapes};
 use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
 use crate::events::{self, Event, Sink};
 
@@ -88,6 +89,7 @@ pub(super) fn code(
             .as_ref()
             .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
         turned: OnceLock::new(),
+        known_ways: Shapes::default(),
     }))
 }
 
@@ -106,6 +108,8 @@ struct Ways<M> {
     stream_from: u64,
     /// From when it was first asked for; none where the loops cannot be turned.
     turned: OnceLock<Option<Turned>>,
+    /// How calls with arrays that lie so are made: to find it out takes longer than many a call.
+    known_ways: Shapes<Asked, Way>,
 }
 
 /// The stencil with I and K in each other's place.
@@ -317,7 +321,7 @@ struct OfCaller<M> {
     /// Of turned code, from when a call first took it.
     turned: Option<Box<dyn Caller>>,
     /// How the last call was made, for others like it.
-    last: Option<(Asked, Way)>,
+    last: Option<Arc<shapes::Made<Asked, Way>>>,
     kept: Kept,
     slabs: slabs::Kept,
     progress: Arc<Progress>,
@@ -327,6 +331,23 @@ struct OfCaller<M> {
 struct Asked {
     domain: Domain,
     fields: Vec<Option<FieldArgument>>,
+}
+
+impl PartialEq for Asked {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |one: &Option<FieldArgument>, other: &Option<FieldArgument>| match (one, other) {
+            (Some(one), Some(other)) => {
+                one.origin == other.origin
+                    && one.array.shape == other.array.shape
+                    && one.array.strides == other.array.strides
+            }
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        self.domain == other.domain
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(|(one, other)| is_same(one, other))
+    }
 }
 
 impl Asked {
@@ -352,11 +373,45 @@ impl Asked {
     }
 }
 
-/// The copies of the last call, for another one like it.
+/// The copies of the last calls, for others like them: of the last one, and of those before it as far as all of them are
+/// few bytes.
 #[derive(Default)]
 struct Kept {
+    /// The last one behind.
+    sets: Vec<Copies>,
+}
+
+struct Copies {
     moves: Vec<Option<Move>>,
+    bytes: u64,
     fields: Vec<Option<FieldArgument>>,
+}
+
+/// So many bytes of copies are kept beside those of the last call.
+const KEPT_BYTES: u64 = 2 << 20;
+
+impl Kept {
+    /// The copies for these moves, behind all others.
+    fn find(&mut self, moves: &[Option<Move>]) -> Result<&mut Copies, Failure> {
+        match self.sets.iter().position(|it| it.moves == moves) {
+            Some(at) if at + 1 == self.sets.len() => {}
+            Some(at) => {
+                let found = self.sets.remove(at);
+                self.sets.push(found);
+            }
+            None => {
+                let bytes: u64 = moves.iter().flatten().map(|it| it.bytes() as u64).sum();
+                // What is kept no longer is let go of first, so that there is never both.
+                while self.sets.iter().map(|it| it.bytes).sum::<u64>() + bytes > KEPT_BYTES
+                    && !self.sets.is_empty()
+                {
+                    self.sets.remove(0);
+                }
+                self.sets.push(Copies { moves: moves.to_vec(), bytes, fields: own::fields(moves)? });
+            }
+        }
+        self.sets.last_mut().ok_or_else(|| Failure::Machine("nothing was copied".to_owned()))
+    }
 }
 
 impl<M: Makes> Caller for OfCaller<M> {
@@ -365,12 +420,15 @@ impl<M: Makes> Caller for OfCaller<M> {
         if copies::are_in_rows(params, &launch.arguments) {
             return self.caller.run(launch);
         }
-        if self.last.as_ref().is_none_or(|(asked, _)| !asked.is_like(launch)) {
-            let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
-            self.last = Some((Asked::of(launch), self.code.way(launch, wanted)));
+        if self.last.as_ref().is_none_or(|it| !it.shape.is_like(launch)) {
+            let found = self.code.known_ways.get(Asked::of(launch), |_| {
+                let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
+                Ok(self.code.way(launch, wanted))
+            });
+            self.last = Some(found?);
         }
         let Self { code, caller, turned, last, kept, slabs, progress } = self;
-        match last.as_ref().map(|it| &it.1) {
+        match last.as_ref().and_then(|it| it.get().ok()) {
             None | Some(Way::AsGiven) => caller.run(launch),
             Some(Way::Copied(moves)) => kept.run(&mut **caller, moves, launch, code),
             Some(Way::InSlabs(it)) => {
@@ -424,15 +482,9 @@ impl Kept {
         launch: &mut Launch,
         Ways { near, stream_from, .. }: &Ways<M>,
     ) -> Result<(), Failure> {
-        if self.moves != moves {
-            // What is kept is let go of first, so that there are never both.
-            *self = Self::default();
-            self.fields = own::fields(moves)?;
-            self.moves = moves.to_vec();
-        }
-        let bytes: u64 = moves.iter().flatten().map(|it| it.bytes() as u64).sum();
-        let is_streamed = bytes >= *stream_from;
-        for ((it, copy), argument) in moves.iter().zip(&mut self.fields).zip(&mut launch.arguments) {
+        let Copies { bytes, fields, .. } = self.find(moves)?;
+        let is_streamed = *bytes >= *stream_from;
+        for ((it, copy), argument) in moves.iter().zip(&mut *fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(copy), Argument::Field(given)) = (it, copy, argument) {
                 if it.is_needed() {
                     it.copy_there(given, copy, is_streamed, near);
@@ -443,7 +495,7 @@ impl Kept {
         let ran = caller.run(launch);
         // Where the run ended early, what it has written by then stays; of what was not copied there it may have written
         // a part, beside which the copy holds nothing.
-        for ((it, given), argument) in moves.iter().zip(&mut self.fields).zip(&mut launch.arguments) {
+        for ((it, given), argument) in moves.iter().zip(fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(given), Argument::Field(copy)) = (it, given, argument) {
                 std::mem::swap(given, copy);
                 let (given, copy) = (copy, given);
