@@ -45,9 +45,10 @@ fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Told<'a> {
 /// Adds all that decides a call with this array, so that calls with equal words mean the same memory.
 pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>, words: &mut Vec<u64>) {
     let it = told(array);
-    let traits = [it.kind, it.byteorder, it.bytes as u8, u8::from(it.is_writeable), it.shape.len() as u8];
+    let traits = [it.kind, it.byteorder, u8::from(it.is_writeable)].map(u64::from);
+    let traits = traits.into_iter().chain([it.bytes as u64, it.shape.len() as u64]);
     words.push(it.first.addr() as u64);
-    words.push(traits.iter().fold(0, |all, &one| all << 8 | u64::from(one)));
+    words.push(traits.fold(0, |all, one| all << 8 | one));
     words.extend(it.shape.iter().map(|&n| n as u64));
     words.extend(it.strides.iter().map(|&n| n as u64));
 }
@@ -84,7 +85,7 @@ pub(crate) unsafe fn lent(
             "`{name}` is written by the stencil, and its array is not writeable"
         )));
     }
-    if it.first.addr() % dtype.size_bytes() != 0 {
+    if !it.first.addr().is_multiple_of(dtype.size_bytes()) {
         return Err(PyValueError::new_err(format!(
             "the elements of `{name}` are not aligned to their {size} bytes"
         )));

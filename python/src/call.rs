@@ -14,9 +14,9 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arrays::{describe, lent};
 use crate::failures::{failed, refused};
+use crate::forks::refuse_forked;
 use crate::plans::{Plan, Plans};
 use crate::scalars::scalar;
-use crate::stencil::refuse_forked;
 
 /// A parameter as calls look for it.
 struct Param {

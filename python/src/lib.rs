@@ -6,6 +6,7 @@
 mod arrays;
 mod scalars;
 mod failures;
+mod forks;
 mod plans;
 mod call;
 mod stencil;
@@ -19,7 +20,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stencil::Frozen>()?;
     module.add_class::<call::BoundCall>()?;
     module.add_function(wrap_pyfunction!(stencil::backends, module)?)?;
-    module.add_function(wrap_pyfunction!(stencil::after_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(forks::after_fork, module)?)?;
     module.add("Refused", module.py().get_type::<failures::Refused>())?;
     module.add("Trapped", module.py().get_type::<failures::Trapped>())?;
     module.add("Cancelled", module.py().get_type::<failures::Cancelled>())?;

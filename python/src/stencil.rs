@@ -1,7 +1,6 @@
 //! A stencil that is ready to be called.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use isobar_compiler::inputs::Directives;
@@ -23,22 +22,12 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{BoundCall, Callable, Frame};
 use crate::failures::{Unavailable, diagnosed, unavailable};
+use crate::forks;
 
 /// A stencil with its back end.
 #[pyclass(frozen, weakref, module = "isobar._native")]
 pub(crate) struct Stencil {
     callable: Arc<Callable>,
-}
-
-/// OpenMP's threads are not in this process.
-pub(crate) fn refuse_forked(is_openmp: bool) -> PyResult<()> {
-    if is_openmp && HAS_FORKED.load(Ordering::Acquire) {
-        return Err(Unavailable::new_err(
-            "this process was forked after a stencil was compiled for `openmp`, whose threads stayed behind: start \
-             processes by `spawn`, or take `rayon`",
-        ));
-    }
-    Ok(())
 }
 
 /// A stencil whose domain and origins are fixed.
@@ -212,7 +201,7 @@ fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
         "numpy" => Arc::new(Numpy),
         "rayon" => Arc::new(Rayon),
         "openmp" => {
-            USES_OPENMP.store(true, Ordering::Release);
+            forks::uses_openmp();
             let found = openmp::find_compiler(wanted.cc.as_deref(), wanted.path.as_ref());
             setting.cc = Ok(found.map_err(Unavailable::new_err)?);
             Arc::new(Openmp)
@@ -221,18 +210,6 @@ fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
     };
     Ok((executor, setting))
 }
-
-/// Tells that this process was just forked from another one: threads stayed behind there.
-#[pyfunction]
-pub(crate) fn after_fork() {
-    HAS_FORKED.store(USES_OPENMP.load(Ordering::Acquire), Ordering::Release);
-    isobar_runtime::executors::after_fork();
-}
-
-/// Whether C with OpenMP ran in this process, and whether that was in another one that this is a copy of: its threads
-/// are not here, and it waits for them for ever.
-static USES_OPENMP: AtomicBool = AtomicBool::new(false);
-static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// What each back end found here: its name, whether it can run, and with what or why not.
 #[pyfunction]

@@ -18,7 +18,11 @@ pub(crate) struct Installed {
 
 /// Builds the wheel, with the profile `dev` or `release`, and installs it beside GT4Py.
 pub(crate) fn install(profile: Profile) -> Result<Installed> {
-    let venv = registry::installed("python", "python", "install maturin, mypy, NumPy and GT4Py from Python's registry")?;
+    let venv = registry::installed(
+        "python",
+        "python",
+        "install maturin, mypy, NumPy and GT4Py from Python's registry",
+    )?;
     let python = venv.join("bin/python");
     let wheels = target_dir().join("python/wheels");
     if wheels.exists() {
@@ -33,7 +37,10 @@ pub(crate) fn install(profile: Profile) -> Result<Installed> {
     build.arg("--interpreter").arg(&python).arg("--out").arg(&wheels);
     build.arg("--manifest-path").arg(root().join("python/Cargo.toml"));
     run(&mut build, "build the wheel of the Python package")?;
-    let wheel = fs::read_dir(&wheels)?.flatten().map(|it| it.path()).find(|it| it.extension().is_some_and(|it| it == "whl"));
+    let wheel = fs::read_dir(&wheels)?
+        .flatten()
+        .map(|it| it.path())
+        .find(|it| it.extension().is_some_and(|it| it == "whl"));
     let wheel = wheel.context("maturin left no wheel")?;
     let mut install = program(&python);
     install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(&wheel);

@@ -297,6 +297,10 @@ const TEXTS: &[&str] =
 /// What checks a learner's text runs in a browser too.
 const CHECKING: &[&str] = &["std::fs", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 
+/// What a program of Python has of its own.
+const OF_PYTHON: &[&str] =
+    &["isobar_runner", "std::fs", "std::env", "std::net", "std::process", "std::thread"];
+
 const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
     // Courses: their texts for the page, their checks for its worker.
@@ -308,6 +312,15 @@ const OTHERS: &[Room] = &[
     room("lessons", "folder", &["check", "course", "glossary", "markdown"], CHECKING),
     room("lessons", "bin", &["course", "folder", "glossary", "markdown"], &["std::net", "std::thread"]),
     room("lessons", "./.", &["*"], CHECKING),
+    // What Python imports: it knows calls and arrays, no file and no server.
+    room("python", "arrays", &[], OF_PYTHON),
+    room("python", "scalars", &[], OF_PYTHON),
+    room("python", "plans", &[], OF_PYTHON),
+    room("python", "failures", &[], OF_PYTHON),
+    room("python", "forks", &["failures"], OF_PYTHON),
+    room("python", "call", &["arrays", "failures", "forks", "plans", "scalars"], OF_PYTHON),
+    room("python", "stencil", &["call", "failures", "forks"], OF_PYTHON),
+    room("python", "./.", &["*"], OF_PYTHON),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),
     room("web", "worker", &["compile", "gpu", "parts"], &["leptos"]),
