@@ -9,6 +9,7 @@ mod explore;
 mod fuzz;
 mod install;
 mod measure;
+mod model;
 mod nvrtc;
 mod page;
 mod play;
@@ -73,6 +74,26 @@ enum Chore {
         /// In Firefox: what a newcomer meets, or the scenarios whose name contains the filter
         #[arg(long, conflicts_with_all = ["measure", "faults"])]
         firefox: bool,
+    },
+    /// Run PyFV3's dynamical core with every stencil by Isobar, hold back ends against each other and against GT4Py's
+    /// `numpy`, and write docs/benchmarks/model.md
+    Model {
+        /// A checkout of NDSL, 2025.05.00
+        #[arg(long)]
+        ndsl: std::path::PathBuf,
+        /// A checkout of PyFV3, 8d99d40
+        #[arg(long)]
+        pyfv3: std::path::PathBuf,
+        /// Points along each edge of a tile
+        #[arg(long, default_value_t = 12)]
+        points: u32,
+        #[arg(long, default_value_t = 10)]
+        levels: u32,
+        #[arg(long, default_value_t = 3)]
+        steps: u32,
+        /// Without GT4Py's `numpy`, which takes minutes to build
+        #[arg(long)]
+        alone: bool,
     },
     /// Build the wheel of the Python package, check its types, and run its tests under the system's Python
     Python,
@@ -210,6 +231,9 @@ fn main() -> ExitCode {
             test::test(Some(&format!("{browser}:{}", filter.unwrap_or_default())))
         }
         Chore::Manual => manual(),
+        Chore::Model { ndsl, pyfv3, points, levels, steps, alone } => {
+            model::model(&model::Order { ndsl, pyfv3, points, levels, steps, has_reference: !alone })
+        }
         Chore::Python => test::python(),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),

@@ -10,19 +10,31 @@ use crate::page::Profile;
 use crate::process::{program, root, run, say, target_dir};
 use crate::registry;
 
-/// Makes the wheel and installs it where nothing else of the sources is seen.
+/// The package, where nothing else of the sources is seen.
 pub(crate) struct Installed {
     /// The interpreter that has it.
     python: PathBuf,
 }
 
-/// Builds the wheel, with the profile `dev` or `release`, and installs it beside GT4Py.
+/// The environment that wheels are built and tested in.
+fn environment() -> Result<PathBuf> {
+    let why = "install maturin, mypy, NumPy and GT4Py from Python's registry";
+    registry::installed("python", "python", why)
+}
+
+/// Builds the wheel, and installs it beside GT4Py.
 pub(crate) fn install(profile: Profile) -> Result<Installed> {
-    let venv = registry::installed(
-        "python",
-        "python",
-        "install maturin, mypy, NumPy and GT4Py from Python's registry",
-    )?;
+    let wheel = build(profile)?;
+    let python = environment()?.join("bin/python");
+    let mut install = program(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(&wheel);
+    run(&mut install, "install the wheel")?;
+    Ok(Installed { python })
+}
+
+/// Builds the wheel.
+pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
+    let venv = environment()?;
     let python = venv.join("bin/python");
     let wheels = target_dir().join("python/wheels");
     if wheels.exists() {
@@ -42,11 +54,8 @@ pub(crate) fn install(profile: Profile) -> Result<Installed> {
         .map(|it| it.path())
         .find(|it| it.extension().is_some_and(|it| it == "whl"));
     let wheel = wheel.context("maturin left no wheel")?;
-    let mut install = program(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(&wheel);
-    run(&mut install, "install the wheel")?;
     say(&format!("the wheel: {}", wheel.display()));
-    Ok(Installed { python })
+    Ok(wheel)
 }
 
 impl Installed {
