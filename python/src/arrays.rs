@@ -36,10 +36,14 @@ pub(crate) unsafe fn lent(
         ((*object).fields.data.cast::<u8>(), (*object).fields.flags)
     };
     if is_written && flags & numpy::npyffi::flags::NPY_ARRAY_WRITEABLE == 0 {
-        return Err(PyValueError::new_err(format!("`{name}` is written by the stencil, and its array is not writeable")));
+        return Err(PyValueError::new_err(format!(
+            "`{name}` is written by the stencil, and its array is not writeable"
+        )));
     }
     if first.addr() % dtype.size_bytes() != 0 {
-        return Err(PyValueError::new_err(format!("the elements of `{name}` are not aligned to their {size} bytes")));
+        return Err(PyValueError::new_err(format!(
+            "the elements of `{name}` are not aligned to their {size} bytes"
+        )));
     }
     let first = NonNull::new(first).unwrap_or(NonNull::dangling());
     // SAFETY: NumPy vouches for what shape and strides reach; who calls keeps the array alive.

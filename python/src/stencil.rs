@@ -12,9 +12,9 @@ use isobar_protocol::compile::{Remark, Signature};
 use isobar_protocol::diagnostic::Places;
 use isobar_protocol::request::Request;
 use isobar_runtime::executable::{self, Arguments, Executable, OwnedSetting, Refusal};
+use isobar_runtime::executors::Executor;
 use isobar_runtime::executors::interpreters::{Debug, Numpy};
 use isobar_runtime::executors::rayon::Rayon;
-use isobar_runtime::executors::Executor;
 use isobar_runtime::failure::Failure;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
@@ -24,7 +24,12 @@ use pyo3::{create_exception, intern};
 
 use crate::arrays::lent;
 
-create_exception!(isobar, Refused, PyException, "What does not compile, or does not fit: JSON of its diagnostics.");
+create_exception!(
+    isobar,
+    Refused,
+    PyException,
+    "What does not compile, or does not fit: JSON of its diagnostics."
+);
 create_exception!(isobar, Trapped, PyException, "A run that ended before its end: JSON of where.");
 create_exception!(isobar, Failed, PyException, "The machine refuses.");
 
@@ -162,7 +167,8 @@ fn scalar(name: &str, value: &Bound<'_, PyAny>) -> PyResult<ScalarInput> {
     }
     // NumPy's numbers know their type; its `float64` is a number of Python's too.
     let dtype = value.getattr(intern!(value.py(), "dtype")).ok();
-    let dtype: Option<String> = dtype.and_then(|it| it.getattr(intern!(value.py(), "name")).ok()?.extract().ok());
+    let dtype: Option<String> =
+        dtype.and_then(|it| it.getattr(intern!(value.py(), "name")).ok()?.extract().ok());
     match dtype.as_deref() {
         None if value.cast::<PyFloat>().is_ok() => Ok(ScalarInput::Float(value.extract()?)),
         Some("float64") => Ok(ScalarInput::Typed(Value::Float64(value.extract()?))),
@@ -197,7 +203,9 @@ fn refused(why: Refusal, project: &Project) -> PyErr {
 fn failed(why: Failure) -> PyErr {
     match why {
         Failure::Cancelled => Failed::new_err("the run was told to end"),
-        Failure::OutOfMemory => pyo3::exceptions::PyMemoryError::new_err("a stencil's temporaries do not fit into memory"),
+        Failure::OutOfMemory => {
+            pyo3::exceptions::PyMemoryError::new_err("a stencil's temporaries do not fit into memory")
+        }
         Failure::Trap { message, cell, .. } => {
             Trapped::new_err(serde_json::json!({"message": message, "cell": cell}).to_string())
         }

@@ -258,7 +258,8 @@ fn traps(stencil: &Stencil<'_>) -> String {
     let mut text = String::new();
     for (stmt, span) in all {
         let file = usize::from(span.file.0);
-        let (Some(&(name, source)), Some(index)) = (stencil.source.sources.get(file), indices.get(file)) else {
+        let (Some(&(name, source)), Some(index)) = (stencil.source.sources.get(file), indices.get(file))
+        else {
             continue;
         };
         let at = index.line_col(source, span.start);
@@ -279,9 +280,11 @@ fn example(project: &Project<'_>) -> String {
     for stencil in &project.stencils {
         let _ = writeln!(text, "```c\n#include <stdio.h>\n\n#include \"{}.h\"\n", project.name);
         for (it, field) in stencil.fields() {
-            let shape = listed(std::iter::repeat_n("10", field.axes.len()).map(str::to_owned).chain(
-                field.data_dims.iter().map(ToString::to_string),
-            ));
+            let shape = listed(
+                std::iter::repeat_n("10", field.axes.len())
+                    .map(str::to_owned)
+                    .chain(field.data_dims.iter().map(ToString::to_string)),
+            );
             let _ = writeln!(
                 text,
                 "isobar_field {0} = {{sizeof {0}, {1}, {2}, 0, {0}_data, {{{shape}}}, {{/* strides in elements */}}, {{/* origin */}}}};",

@@ -11,7 +11,10 @@ pub(super) const BINDING: Binding =
 
 fn files(project: &Project<'_>) -> Vec<File> {
     let guard = format!("{}_STENCIL_HPP", project.name.to_ascii_uppercase());
-    let mut text = format!("// Stencils that Isobar compiled, for C++17 and later. README.md says how they are called.\n#ifndef {guard}\n#define {guard}\n\n#include \"{}.h\"\n\n", project.name);
+    let mut text = format!(
+        "// Stencils that Isobar compiled, for C++17 and later. README.md says how they are called.\n#ifndef {guard}\n#define {guard}\n\n#include \"{}.h\"\n\n",
+        project.name
+    );
     text.push_str(include_str!("texts/view.hpp"));
     let _ = writeln!(text, "\nnamespace {} {{\n", project.name);
     for it in &project.stencils {
@@ -52,6 +55,10 @@ fn function(stencil: &Stencil<'_>) -> String {
     let params: Vec<String> = params.chain(["const isobar::call &call = {}".to_owned()]).collect();
     let _ = writeln!(text, "void {}({})\n{{", stencil.name, listed(params));
     for (at, (it, field)) in stencil.fields().enumerate() {
+        if !field.is_used {
+            let _ = writeln!(text, "  (void){};", it.name);
+            continue;
+        }
         let _ = writeln!(
             text,
             "  const isobar_field isobar_{at} = isobar::detail::field<{}, {}, {}>({});",
@@ -63,9 +70,9 @@ fn function(stencil: &Stencil<'_>) -> String {
     }
     let mut at = 0;
     let arguments = stencil.params.iter().map(|it| match it.field() {
-        Some(_) => {
+        Some(field) => {
             at += 1;
-            format!("&isobar_{}", at - 1)
+            if field.is_used { format!("&isobar_{}", at - 1) } else { "nullptr".to_owned() }
         }
         None => it.name.clone(),
     });

@@ -82,12 +82,16 @@ fn interface(stencil: &Stencil<'_>) -> String {
         let declared = fortran_type(it.dtype());
         match it.field() {
             Some(field) => {
-                let intent = if field.is_written { "inout" } else { "in" };
+                let intent = match (field.is_used, field.is_written) {
+                    (false, _) => "in), optional",
+                    (true, true) => "inout)",
+                    (true, false) => "in)",
+                };
                 let shape = match field.rank() {
                     0 => String::new(),
                     n => format!("({})", vec![":"; n].join(",")),
                 };
-                let _ = writeln!(text, "      {declared}, intent({intent}) :: {}{shape}", it.name);
+                let _ = writeln!(text, "      {declared}, intent({intent} :: {}{shape}", it.name);
             }
             None => {
                 let _ = writeln!(text, "      {declared}, value :: {}", it.name);
@@ -95,7 +99,10 @@ fn interface(stencil: &Stencil<'_>) -> String {
         }
     }
     let n_fields = stencil.n_fields().max(1);
-    let _ = writeln!(text, "      integer(c_int64_t), intent(in), optional :: domain(3), origin(3), origins(3, {n_fields})");
+    let _ = writeln!(
+        text,
+        "      integer(c_int64_t), intent(in), optional :: domain(3), origin(3), origins(3, {n_fields})"
+    );
     text.push_str("      integer(c_int32_t), intent(in), optional :: threads\n");
     text.push_str("      integer(c_int8_t), intent(inout), optional :: scratch(*)\n");
     text.push_str("      integer(c_int64_t), intent(in), optional :: scratch_bytes\n");
@@ -128,12 +135,24 @@ fn shim(stencil: &Stencil<'_>) -> String {
     ];
     params.extend(options.map(str::to_owned));
     let _ = writeln!(text, "int32_t {}_fortran({})\n{{", stencil.name, params.join(",\n    "));
-    let _ = writeln!(text, "  isobar_call call;\n  isobar_describe_call(&call, domain, threads, scratch, scratch_bytes, error);");
+    let _ = writeln!(
+        text,
+        "  isobar_call call;\n  isobar_describe_call(&call, domain, threads, scratch, scratch_bytes, error);"
+    );
     for (at, (it, field)) in stencil.fields().enumerate() {
+        if !field.is_used {
+            let _ = writeln!(text, "  (void){};", it.name);
+            continue;
+        }
         let axes = listed(field.axes.iter().map(|it| it.index()));
         let _ = writeln!(text, "  isobar_field isobar_{at};");
         let _ = match field.rank() {
-            0 => writeln!(text, "  isobar_describe_element(&isobar_{at}, {}, {});", constant(it.dtype()), it.name),
+            0 => writeln!(
+                text,
+                "  isobar_describe_element(&isobar_{at}, {}, {});",
+                constant(it.dtype()),
+                it.name
+            ),
             _ if field.axes.is_empty() => writeln!(
                 text,
                 "  if (!isobar_describe(&isobar_{at}, {0}, {1}, 0, NULL, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
@@ -151,9 +170,9 @@ fn shim(stencil: &Stencil<'_>) -> String {
     }
     let mut at = 0;
     let arguments = stencil.params.iter().map(|it| match it.field() {
-        Some(_) => {
+        Some(field) => {
             at += 1;
-            format!("&isobar_{}", at - 1)
+            if field.is_used { format!("&isobar_{}", at - 1) } else { "NULL".to_owned() }
         }
         None => it.name.clone(),
     });

@@ -23,7 +23,8 @@ pub(super) fn text(project: &Project<'_>, request: &Request<'_>, files: &[File])
             hash.update(text);
         }
     }
-    let files: Vec<Value> = files.iter().map(|it| json!({"path": it.path, "sha256": hash_of(&it.text)})).collect();
+    let files: Vec<Value> =
+        files.iter().map(|it| json!({"path": it.path, "sha256": hash_of(&it.text)})).collect();
     let manifest = json!({
         "generator": request.generator,
         "abi": ABI,

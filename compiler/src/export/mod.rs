@@ -86,7 +86,8 @@ pub struct Binding {
 }
 
 /// Every language, in the order in which files are listed.
-pub static BINDINGS: [Binding; 5] = [c::BINDING, cpp::BINDING, fortran::BINDING, python::BINDING, rust::BINDING];
+pub static BINDINGS: [Binding; 5] =
+    [c::BINDING, cpp::BINDING, fortran::BINDING, python::BINDING, rust::BINDING];
 
 impl Binding {
     /// The row of that name.
@@ -112,6 +113,13 @@ pub fn files(request: &Request<'_>) -> Result<Vec<File>, String> {
     let manifest = manifest::text(&project, request, &files);
     files.push(File::new(MANIFEST, manifest));
     Ok(files)
+}
+
+/// What the parameters of a stencil are called in all languages, in their order.
+#[must_use]
+pub fn parameter_names(signature: &Signature) -> Vec<String> {
+    let mut names = Names::default();
+    signature.params.iter().map(|it| names.choose(&it.name)).collect()
 }
 
 /// A project with its names.
@@ -211,18 +219,23 @@ impl<'a> Project<'a> {
         let name = Names::default().choose(request.name.unwrap_or(&first.signature.name));
         let (mut names, mut stencils) = (Names::default(), Vec::new());
         for source in &request.stencils {
-            let (mut own, mut params) = (Names::default(), Vec::new());
-            for param in &source.signature.params {
+            let mut params = Vec::new();
+            for (param, name) in source.signature.params.iter().zip(parameter_names(source.signature)) {
                 if let ParamKind::Field { axes, data_dims, .. } = &param.kind
                     && axes.len() + data_dims.len() > MOST_DIMENSIONS
                 {
-                    return Err(format!("`{}` has more than 8 dimensions, which the interface cannot hold", param.name));
+                    return Err(format!(
+                        "`{}` has more than 8 dimensions, which the interface cannot hold",
+                        param.name
+                    ));
                 }
-                params.push(Parameter { name: own.choose(&param.name), param });
+                params.push(Parameter { name, param });
             }
             let stencil = names.choose(&source.signature.name);
             if ["run", "scratch", "fortran"].iter().any(|it| name == format!("{stencil}_{it}")) {
-                return Err(format!("`{name}` is the name of a function of this project: give it another one"));
+                return Err(format!(
+                    "`{name}` is the name of a function of this project: give it another one"
+                ));
             }
             stencils.push(Stencil { name: stencil, params, source });
         }

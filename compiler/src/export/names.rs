@@ -75,10 +75,22 @@ mod tests {
     #[test]
     fn a_name_is_one_in_every_language() {
         let mut names = Names::default();
-        let chosen = ["q", "Q", "lambda", "_x", "größe", "if", "t__in", "x", "domain", "do", "isobar_q", "a_"];
+        let chosen =
+            ["q", "Q", "lambda", "_x", "größe", "if", "t__in", "x", "domain", "do", "isobar_q", "a_"];
         let chosen = chosen.map(|it| names.choose(it));
         let expected = [
-            "q", "Q_2", "lambda_x", "x_x", "gr_e_x", "if_x", "t_in", "x", "domain_x", "do_x", "isobar_q_x", "a_x",
+            "q",
+            "Q_2",
+            "lambda_x",
+            "x_x",
+            "gr_e_x",
+            "if_x",
+            "t_in",
+            "x",
+            "domain_x",
+            "do_x",
+            "isobar_q_x",
+            "a_x",
         ];
         // `größe` has two letters beyond ASCII that stand side by side.
         assert_eq!(chosen[4], "gr_e");

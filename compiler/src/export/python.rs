@@ -33,7 +33,12 @@ fn files(project: &Project<'_>) -> Vec<File> {
                     field.axes.iter().map(|it| format!("{},", it.index())).collect::<String>(),
                     if field.is_written { "True" } else { "False" },
                 ),
-                None => writeln!(rows, "            (\"{0}\", {0}, \"{1}\", None, False),", it.name, it.dtype().name()),
+                None => writeln!(
+                    rows,
+                    "            (\"{0}\", {0}, \"{1}\", None, False),",
+                    it.name,
+                    it.dtype().name()
+                ),
             };
         }
         let _ = writeln!(
@@ -62,7 +67,8 @@ fn example(project: &Project<'_>) -> String {
     let mut text = String::new();
     for stencil in &project.stencils {
         let params = listed(stencil.params.iter().map(|it| it.name.as_str()));
-        let _ = writeln!(text, "```python\nimport {0}\n\n{0}.{1}({params})\n```\n", project.name, stencil.name);
+        let _ =
+            writeln!(text, "```python\nimport {0}\n\n{0}.{1}({params})\n```\n", project.name, stencil.name);
     }
     let _ = writeln!(
         text,

@@ -8,7 +8,9 @@ use super::{Project, build};
 pub(super) fn text(project: &Project<'_>) -> String {
     let name = &project.name;
     let upper = name.to_ascii_uppercase();
-    let mut text = format!("# {name}\n\nStencils that Isobar compiled: C without dependencies but OpenMP, and what calls it from other languages.\nAll paths in this folder are relative: move it wherever it is needed.\n");
+    let mut text = format!(
+        "# {name}\n\nStencils that Isobar compiled: C without dependencies but OpenMP, and what calls it from other languages.\nAll paths in this folder are relative: move it wherever it is needed.\n"
+    );
     for stencil in &project.stencils {
         let _ = writeln!(text, "\n## {}\n\n| parameter | |\n|---|---|", stencil.name);
         for (name, what) in described(stencil) {

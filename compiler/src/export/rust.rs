@@ -51,7 +51,12 @@ fn external(stencil: &Stencil<'_>) -> String {
         Some(_) => format!("{}: *const Field", it.name),
         None => format!("{}: {}", it.name, rust_type(it.dtype())),
     });
-    let params = listed(["call: *const CallOptions".to_owned()].into_iter().chain(params).chain(["error: *mut Report".to_owned()]));
+    let params = listed(
+        ["call: *const CallOptions".to_owned()]
+            .into_iter()
+            .chain(params)
+            .chain(["error: *mut Report".to_owned()]),
+    );
     format!("    fn {}_run({params}) -> i32;\n", stencil.name)
 }
 
@@ -63,7 +68,12 @@ fn function(stencil: &Stencil<'_>) -> String {
     text.push_str("///\n/// # Errors\n///\n/// What does not fit, or what ended the run.\n");
     text.push_str("#[allow(clippy::too_many_arguments)]\n");
     let params = stencil.params.iter().map(|it| match it.field() {
-        Some(field) if field.is_written => format!("{}: &mut ViewMut<'_, {}>", it.name, rust_type(it.dtype())),
+        Some(field) if !field.is_used => {
+            format!("{}: Option<&View<'_, {}>>", it.name, rust_type(it.dtype()))
+        }
+        Some(field) if field.is_written => {
+            format!("{}: &mut ViewMut<'_, {}>", it.name, rust_type(it.dtype()))
+        }
         Some(_) => format!("{}: &View<'_, {}>", it.name, rust_type(it.dtype())),
         None => format!("{}: {}", it.name, rust_type(it.dtype())),
     });
@@ -71,10 +81,14 @@ fn function(stencil: &Stencil<'_>) -> String {
     let _ = writeln!(text, "pub fn {}({params}) -> Result<(), Error> {{", stencil.name);
     text.push_str("    let (call, mut report) = (options.call(), Report::new());\n");
     let arguments = stencil.params.iter().map(|it| match it.field() {
+        Some(field) if !field.is_used => {
+            format!("{}.map_or(std::ptr::null(), |it| &it.field as *const Field)", it.name)
+        }
         Some(_) => format!("&{}.field", it.name),
         None => it.name.clone(),
     });
-    let arguments = listed(["&call".to_owned()].into_iter().chain(arguments).chain(["&mut report".to_owned()]));
+    let arguments =
+        listed(["&call".to_owned()].into_iter().chain(arguments).chain(["&mut report".to_owned()]));
     text.push_str("    // SAFETY: each view lies within a slice that is lent for the call, and the library checks all else.\n");
     let _ = writeln!(text, "    let status = unsafe {{ {}_run({arguments}) }};", stencil.name);
     text.push_str("    report.result(status)\n}\n\n");
@@ -86,6 +100,7 @@ fn example(project: &Project<'_>) -> String {
     let _ = writeln!(text, "```toml\n[dependencies]\n{} = {{ path = \"PATH/rust\" }}\n```\n", project.name);
     for stencil in &project.stencils {
         let arguments = stencil.params.iter().map(|it| match it.field() {
+            Some(field) if !field.is_used => "None".to_owned(),
             Some(field) if field.is_written => format!("&mut {}", it.name),
             Some(_) => format!("&{}", it.name),
             None => it.name.clone(),

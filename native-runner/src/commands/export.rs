@@ -224,7 +224,8 @@ struct Begun {
 
 impl Begun {
     fn write(&mut self, path: &Path, text: &str) -> io::Result<()> {
-        let mut missing: Vec<&Path> = path.ancestors().skip(1).take_while(|it| !it.as_os_str().is_empty() && !it.exists()).collect();
+        let mut missing: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|it| !it.as_os_str().is_empty() && !it.exists()).collect();
         while let Some(folder) = missing.pop() {
             fs::create_dir(folder)?;
             self.folders.push(folder.to_owned());

@@ -201,7 +201,8 @@ impl File<'_> {
             for (number, &at) in self.program.arguments.iter().filter(fields).enumerate() {
                 let name = self.name(at).to_owned();
                 for side in Self::sides(&self.program.arrays[at]) {
-                    self.writer.line(format_args!("run.{name}_{0} = call->fields[{number}].{0};", side.name()));
+                    self.writer
+                        .line(format_args!("run.{name}_{0} = call->fields[{number}].{0};", side.name()));
                 }
             }
             self.reserved(&temporaries);

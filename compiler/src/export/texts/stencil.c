@@ -16,7 +16,8 @@
 #define isobar_run @NAME@_kernel
 #pragma GCC visibility push(hidden)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-function"
 #include "kernels/@NAME@.c"
 #pragma GCC diagnostic pop
 #pragma GCC visibility pop

@@ -1,0 +1,292 @@
+//! An exported project is built as its README says, moved, found by CMake and pkg-config, and called from each language on
+//! arrays of any strides: what it leaves has the bits of `debug`, and nobody's elements stay what they are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::config::Config;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+use isobar_tests::exported::{
+    Driver, LANGUAGES, Language, Lying, Tools, driver, files, hold, run, write, write_arrays,
+};
+use isobar_tests::{gallery_text, launch, root, run_debug};
+
+/// Two stencils, with names that are words of other languages, and every kind of parameter.
+const MIXED: &str = "
+# @domain 5 4 6
+# @input Q random(low=-1, high=1, seed=1)
+# @input q random(low=-1, high=1, seed=2)
+# @input mask random(low=0, high=2, seed=3)
+# @input do random(low=-3, high=3, seed=4)
+# @input end random(low=-1, high=1, seed=5)
+# @scalar module = 3
+# @scalar switch = true
+# @scalar namespace = 0.25
+import numpy as np
+from gt4py.cartesian.gtscript import BACKWARD, FORWARD, IJ, K, PARALLEL, Field, computation, horizontal, interval, region, I, J
+
+def template(Q: Field[float], q: Field[IJ, np.float32], mask: Field[IJ, bool], do: Field[np.int64],
+             end: Field[(float, (3,))], out: Field[np.int16], module: np.int32, switch: bool, namespace: float):
+    with computation(PARALLEL), interval(...):
+        out = module
+        if mask and switch:
+            do = do + module
+            Q = Q[0, 0, 0] + end[0, 0, 0][1] * namespace
+        with horizontal(region[I[0], :]):
+            Q = end[1, 0, 0][2] + q
+
+def function(Q: Field[float], out: Field[float], unused: Field[float]):
+    with computation(FORWARD):
+        with interval(0, 1):
+            out = Q
+        with interval(1, None):
+            out = out[0, 0, -1] + Q[1, -1, 0]
+";
+
+/// What is exported as one library.
+struct Case {
+    name: &'static str,
+    /// Of the project, where it is not that of the stencil.
+    project: Option<&'static str>,
+    text: String,
+    stencils: &'static [&'static str],
+    domain: Domain,
+}
+
+fn cases() -> Vec<Case> {
+    let gallery = |name: &'static str, stencils: &'static [&'static str], domain| Case {
+        name,
+        project: None,
+        text: gallery_text(name),
+        stencils,
+        domain,
+    };
+    vec![
+        gallery("horizontal_diffusion", &["horizontal_diffusion"], Domain::new(19, 7, 5)),
+        gallery("thomas", &["ground_heat"], Domain::new(9, 5, 6)),
+        gallery("column_physics", &["column_physics"], Domain::new(6, 5, 12)),
+        gallery("cloud_base", &["cloud_base"], Domain::new(9, 4, 10)),
+        gallery("ppm_transport", &["ppm_transport"], Domain::new(11, 9, 4)),
+        Case {
+            name: "mixed",
+            project: Some("class"),
+            text: MIXED.to_owned(),
+            stencils: &["template", "function"],
+            domain: Domain::new(5, 4, 6),
+        },
+    ]
+}
+
+impl Case {
+    fn compiled(&self) -> Vec<Compilation> {
+        let one = |stencil: &&str| {
+            let mut project = Project::of_one("main.py", &self.text);
+            project.stencil = Some((*stencil).to_owned());
+            let compilation = route::compile(&project, &Config::default(), &mut NoHook);
+            assert!(!compilation.has_errors(), "{}: {:#?}", self.name, compilation.diagnostics);
+            compilation
+        };
+        self.stencils.iter().map(one).collect()
+    }
+}
+
+fn scratch_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exported").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The tools; where one is missing, that is said, and is a failure where they were installed for this.
+fn tools() -> Option<Tools> {
+    match Tools::find() {
+        Ok(tools) => Some(tools),
+        Err(why) if std::env::var_os("ISOBAR_EXPORT_TOOLS").is_some() => panic!("{why:#}"),
+        Err(why) => {
+            eprintln!("skipped: {why:#}; `cargo xtask test exported` installs it");
+            None
+        }
+    }
+}
+
+#[test]
+fn an_export_is_the_same_every_time_and_has_no_path_of_this_machine() {
+    for case in cases() {
+        let compilations = case.compiled();
+        let made = files(case.project, &compilations).unwrap();
+        assert_eq!(made, files(case.project, &case.compiled()).unwrap(), "{}", case.name);
+        let machine = [root().canonicalize().unwrap(), std::env::temp_dir()];
+        for file in &made {
+            for path in &machine {
+                assert!(!file.text.contains(&path.display().to_string()), "{}", file.path);
+            }
+            let is_absolute = |word: &str| {
+                ["/home/", "/root/", "/usr/", "/work/", "/tmp/"].iter().any(|it| word.contains(it))
+            };
+            assert!(!file.text.lines().any(is_absolute), "{}", file.path);
+            assert!(file.text.is_ascii(), "{}", file.path);
+            let is_fortran = Path::new(&file.path).extension().is_some_and(|it| it == "f90");
+            assert!(!is_fortran || file.text.lines().all(|it| it.len() <= 132), "{}", file.path);
+        }
+    }
+}
+
+#[test]
+fn each_language_gives_the_bits_of_debug_on_arrays_as_they_lie() {
+    let Some(tools) = tools() else { return };
+    for case in cases() {
+        check(&tools, &case);
+    }
+}
+
+fn check(tools: &Tools, case: &Case) {
+    let compilations = case.compiled();
+    let home = scratch_folder(case.name);
+    write(&home.join("first"), &files(case.project, &compilations).unwrap()).unwrap();
+    fs::rename(home.join("first"), home.join("moved")).unwrap();
+    let project_folder = home.join("moved");
+    let header = fs::read_dir(project_folder.join("include")).unwrap().map(|it| it.unwrap().path());
+    let header = header.filter(|it| it.extension().is_some_and(|it| it == "h")).next().unwrap();
+    let project = header.file_stem().unwrap().to_str().unwrap().to_owned();
+
+    // As the README says, and moved once more where it was installed.
+    run(tools.cmake().current_dir(&project_folder).args(["-S", ".", "-B", "build"])).unwrap();
+    run(tools.cmake().current_dir(&project_folder).args(["--build", "build"])).unwrap();
+    run(tools.cmake().current_dir(&project_folder).args(["--install", "build", "--prefix", "../installed"]))
+        .unwrap();
+    fs::rename(home.join("installed"), home.join("prefix")).unwrap();
+    fs::remove_dir_all(project_folder.join("build")).unwrap();
+    let prefix = home.join("prefix");
+    no_path_of_here(&prefix, &home);
+    for compilation in &compilations {
+        let stencil = compilation.signature.as_ref().unwrap().name.clone();
+        let stencil = project_names(&project_folder, &stencil);
+        let launch = launch(compilation, case.domain);
+        for lying in [Lying::Sections, Lying::Transposed] {
+            let own = home.join(format!("{stencil}-{lying:?}"));
+            fs::create_dir_all(&own).unwrap();
+            let launch = lying.of(&launch);
+            let mut meant = launch.clone();
+            run_debug(compilation, &mut meant);
+            write_arrays(&own, &launch).unwrap();
+            for language in LANGUAGES {
+                if language == Language::Fortran && lying == Lying::Transposed {
+                    continue;
+                }
+                let told = format!("{} {stencil} {lying:?} {language:?}", case.name);
+                call(
+                    tools,
+                    language,
+                    compilation,
+                    &launch,
+                    [&project, &stencil],
+                    &own,
+                    [&project_folder, &prefix],
+                );
+                hold(&own, &meant).unwrap_or_else(|why| panic!("{told}: {why:#}"));
+            }
+        }
+    }
+    // Without CMake.
+    let readme = fs::read_to_string(project_folder.join("README.md")).unwrap();
+    let line = readme.lines().find(|it| it.starts_with("gcc ") && it.contains("-shared")).unwrap();
+    run(Command::new("sh").current_dir(&project_folder).args(["-c", &format!("{line} -Werror -Wall")]))
+        .unwrap();
+    assert!(project_folder.join(format!("lib{project}.so")).is_file());
+}
+
+/// As the project calls a stencil.
+fn project_names(project_folder: &Path, stencil: &str) -> String {
+    let is_own = |it: &String| it == stencil || it.strip_suffix("_x").is_some_and(|it| it == stencil);
+    let kernels = fs::read_dir(project_folder.join("src/kernels")).unwrap();
+    let names = kernels.map(|it| it.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
+    names.filter(is_own).next().unwrap()
+}
+
+/// What is installed can be moved: CMake's and pkg-config's files have relative paths alone.
+fn no_path_of_here(prefix: &Path, home: &Path) {
+    for folder in ["lib/cmake", "lib/pkgconfig", "include", "python"] {
+        let mut folders = vec![prefix.join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if let Ok(text) = fs::read_to_string(&path) {
+                    assert!(!text.contains(&home.display().to_string()), "{}", path.display());
+                }
+            }
+        }
+    }
+}
+
+/// Builds a program that calls the stencil, and runs it.
+fn call(
+    tools: &Tools,
+    language: Language,
+    compilation: &Compilation,
+    launch: &Launch,
+    [project, stencil]: [&str; 2],
+    folder: &Path,
+    [project_folder, prefix]: [&Path; 2],
+) {
+    let signature = compilation.signature.as_ref().unwrap();
+    let text = driver(language, &Driver { project, stencil, signature, launch });
+    let library = prefix.join("lib");
+    match language {
+        Language::C => {
+            fs::write(folder.join("main.c"), text).unwrap();
+            let mut find = Command::new("pkg-config");
+            find.args(["--cflags", "--libs", project]).env("PKG_CONFIG_PATH", library.join("pkgconfig"));
+            let flags = run(&mut find).unwrap();
+            let mut gcc = Command::new("gcc");
+            gcc.current_dir(folder).args(["-std=gnu11", "-Wall", "-Werror", "-O1", "main.c", "-o", "main_c"]);
+            run(gcc.args(flags.split_whitespace())).unwrap();
+            let said =
+                run(Command::new("./main_c").current_dir(folder).env("LD_LIBRARY_PATH", &library)).unwrap();
+            assert_eq!(said, "", "with scratch nothing is allocated");
+        }
+        Language::Cpp | Language::Fortran => {
+            let (file, enabled, target) = match language {
+                Language::Cpp => ("main.cpp", "CXX", project.to_owned()),
+                _ => ("main.f90", "Fortran", format!("{project}_fortran")),
+            };
+            let own = folder.join(enabled);
+            fs::create_dir_all(&own).unwrap();
+            fs::write(own.join(file), text).unwrap();
+            let consumer = format!(
+                "cmake_minimum_required(VERSION 3.16)\nproject(consumer LANGUAGES C {enabled})\nset(CMAKE_CXX_STANDARD 17)\nfind_package({project} 1 REQUIRED)\nadd_executable(main {file})\ntarget_link_libraries(main PRIVATE {project}::{target})\n"
+            );
+            fs::write(own.join("CMakeLists.txt"), consumer).unwrap();
+            let mut configure = tools.cmake();
+            configure.current_dir(&own).args(["-S", ".", "-B", "build"]).env("CMAKE_PREFIX_PATH", prefix);
+            run(&mut configure).unwrap();
+            run(tools.cmake().current_dir(&own).args(["--build", "build"])).unwrap();
+            run(Command::new(own.join("build/main")).current_dir(folder)).unwrap();
+        }
+        Language::Python => {
+            fs::write(folder.join("main.py"), text).unwrap();
+            let mut python = Command::new(&tools.python);
+            run(python.current_dir(folder).arg("main.py").env("PYTHONPATH", prefix.join("python"))).unwrap();
+        }
+        Language::Rust => {
+            let own = folder.join("rust");
+            fs::create_dir_all(own.join("src")).unwrap();
+            fs::write(own.join("src/main.rs"), text).unwrap();
+            let manifest = format!(
+                "[package]\nname = \"main\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\n[dependencies]\n{project} = {{ path = \"../../moved/rust\" }}\n\n[workspace]\n"
+            );
+            fs::write(own.join("Cargo.toml"), manifest).unwrap();
+            // The crate compiles the C once for all that call it.
+            let target = project_folder.with_file_name("rust-target");
+            let mut cargo = Command::new("cargo");
+            cargo.current_dir(&own).args(["build", "--quiet", "--offline"]).env("CARGO_TARGET_DIR", &target);
+            run(&mut cargo).unwrap();
+            run(Command::new(target.join("debug/main")).current_dir(folder)).unwrap();
+        }
+    }
+}
