@@ -150,7 +150,7 @@ fn check(tools: &Tools, case: &Case) {
     fs::rename(home.join("first"), home.join("moved")).unwrap();
     let project_folder = home.join("moved");
     let header = fs::read_dir(project_folder.join("include")).unwrap().map(|it| it.unwrap().path());
-    let header = header.filter(|it| it.extension().is_some_and(|it| it == "h")).next().unwrap();
+    let header = header.into_iter().find(|it| it.extension().is_some_and(|it| it == "h")).unwrap();
     let project = header.file_stem().unwrap().to_str().unwrap().to_owned();
 
     // As the README says, and moved once more where it was installed.
@@ -204,7 +204,7 @@ fn project_names(project_folder: &Path, stencil: &str) -> String {
     let is_own = |it: &String| it == stencil || it.strip_suffix("_x").is_some_and(|it| it == stencil);
     let kernels = fs::read_dir(project_folder.join("src/kernels")).unwrap();
     let names = kernels.map(|it| it.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
-    names.filter(is_own).next().unwrap()
+    names.into_iter().find(is_own).unwrap()
 }
 
 /// What is installed can be moved: CMake's and pkg-config's files have relative paths alone.

@@ -1,6 +1,6 @@
 //! What builds and finds a project: CMake, pkg-config, and a line for no tool at all.
 
-use super::c::source_path;
+use super::c::source_paths;
 use super::{ABI, File, Project, filled};
 use crate::backend::c::GCC_FLAGS;
 
@@ -27,7 +27,7 @@ Libs.private: -fopenmp -lm
 ";
 
 pub(super) fn files(project: &Project<'_>) -> Vec<File> {
-    let sources: Vec<String> = project.stencils.iter().map(source_path).collect();
+    let sources = source_paths(project);
     let bindings: String = project.bindings.iter().map(|it| (it.cmake)(project)).collect();
     let [flags, gcc_flags] = flags(project).map(|it| it.join(" "));
     let upper = project.name.to_ascii_uppercase();
@@ -57,7 +57,7 @@ pub(super) fn flags(project: &Project<'_>) -> [Vec<&'static str>; 2] {
 
 /// The line that builds a shared library with gcc alone.
 pub(super) fn line(project: &Project<'_>) -> String {
-    let sources: Vec<String> = project.stencils.iter().map(source_path).collect();
+    let sources = source_paths(project);
     format!(
         "gcc {} -march=native -fPIC -shared -fvisibility=hidden -Iinclude {} -o lib{}.so -lm",
         project.flags.join(" "),

@@ -19,16 +19,24 @@ pub(super) fn sources(project: &Project<'_>) -> Vec<File> {
     let mut files = vec![File::new(format!("include/{}.h", project.name), header(project))];
     files.push(File::new("src/isobar_checks.h", CHECKS));
     for it in &project.stencils {
-        files.push(File::new(source_path(it), source(project, it)));
+        files.push(File::new(format!("src/{}.c", it.name), source(project, it)));
         let text = format!("{}\n{}", it.source.artifact.listing.text, it.source.artifact.workspace);
         files.push(File::new(format!("src/kernels/{}.c", it.name), text));
+        let one_thread = include_str!("texts/one_thread.c");
+        files.push(File::new(
+            format!("src/one_thread/{}.c", it.name),
+            filled(one_thread, &[("NAME", &it.name)]),
+        ));
+        let text = it.source.of_one_thread.listing.text.as_str();
+        files.push(File::new(format!("src/kernels/one_thread/{}.c", it.name), text));
     }
     files
 }
 
-/// The file that is compiled; it includes the others.
-pub(super) fn source_path(stencil: &Stencil<'_>) -> String {
-    format!("src/{}.c", stencil.name)
+/// The files that are compiled; they include the others.
+pub(super) fn source_paths(project: &Project<'_>) -> Vec<String> {
+    let of = |it: &Stencil<'_>| [format!("src/{}.c", it.name), format!("src/one_thread/{}.c", it.name)];
+    project.stencils.iter().flat_map(of).collect()
 }
 
 /// As C declares a value of this type.

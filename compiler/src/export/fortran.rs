@@ -25,7 +25,7 @@ fn files(project: &Project<'_>) -> Vec<File> {
     );
     vec![
         File::new(format!("fortran/{}.f90", project.name), module),
-        File::new(format!("src/{}_fortran.c", project.name), c),
+        File::new(format!("fortran/{}_descriptors.c", project.name), c),
     ]
 }
 

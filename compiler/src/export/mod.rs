@@ -52,6 +52,8 @@ pub struct Request<'a> {
 pub struct Source<'a> {
     pub signature: &'a Signature,
     pub artifact: &'a Artifact,
+    /// The same code for calls with one thread.
+    pub of_one_thread: Artifact,
     pub oir: &'a oir::Stencil,
     pub extents: &'a Extents,
     /// Name and text of each file, in the order of their numbers.
@@ -232,7 +234,7 @@ impl<'a> Project<'a> {
                 params.push(Parameter { name, param });
             }
             let stencil = names.choose(&source.signature.name);
-            if ["run", "scratch", "fortran"].iter().any(|it| name == format!("{stencil}_{it}")) {
+            if ["run", "scratch", "fortran", "kernel"].iter().any(|it| name == format!("{stencil}_{it}")) {
                 return Err(format!(
                     "`{name}` is the name of a function of this project: give it another one"
                 ));

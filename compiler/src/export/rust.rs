@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::c::{described, source_path};
+use super::c::{described, source_paths};
 use super::{Binding, File, Project, Stencil, build, filled, listed};
 use crate::types::DType;
 
@@ -13,7 +13,7 @@ fn files(project: &Project<'_>) -> Vec<File> {
     let upper = project.name.to_ascii_uppercase();
     let quoted = |all: &[&str]| listed(all.iter().map(|it| format!("\"{it}\"")));
     let [of_all, of_gcc] = build::flags(project);
-    let sources: Vec<String> = project.stencils.iter().map(|it| format!("\"{}\"", source_path(it))).collect();
+    let sources = source_paths(project).into_iter().map(|it| format!("\"{it}\""));
     let externs: String = project.stencils.iter().map(external).collect();
     let functions: String = project.stencils.iter().map(function).collect();
     let values = [

@@ -110,6 +110,7 @@ fn project(
             Some(export::Source {
                 signature: it.signature.as_ref()?,
                 artifact: it.levels.c()?,
+                of_one_thread: it.levels.c_of_one_thread()?,
                 oir: it.levels.oir.as_ref()?,
                 extents: it.levels.extents.as_ref()?,
                 sources: it.sources().collect(),

@@ -431,7 +431,7 @@ fn rust(it: &Driver<'_>) -> String {
     ));
     let _ = writeln!(
         text,
-        "    let options = Options {{ domain: Some([{}]), threads: 2 }};\n    {}::{}({arguments}, &options).unwrap();",
+        "    let options = Options {{ domain: Some([{}]), threads: 3 }};\n    {}::{}({arguments}, &options).unwrap();",
         it.domain(),
         it.project,
         it.stencil

@@ -30,6 +30,7 @@ pub fn files(name: Option<&str>, compilations: &[Compilation]) -> Result<Vec<Fil
         Some(export::Source {
             signature: it.signature.as_ref()?,
             artifact: it.levels.c()?,
+            of_one_thread: it.levels.c_of_one_thread()?,
             oir: it.levels.oir.as_ref()?,
             extents: it.levels.extents.as_ref()?,
             sources: it.sources().collect(),
@@ -88,14 +89,14 @@ impl Lying {
         let (mut strides, mut first, mut n) = (vec![0_i64; rank], 0_usize, 1_usize);
         match self {
             Lying::Sections => {
-                for at in 0..rank {
+                for (at, (stride, size)) in strides.iter_mut().zip(&old.shape).enumerate() {
                     let step = if at == 0 { 2 } else { 1 };
-                    strides[at] = i64::try_from(n * step).unwrap_or(0);
+                    *stride = i64::try_from(n * step).unwrap_or(0);
                     if at == 1 {
-                        first += n * old.shape[at].saturating_sub(1);
-                        strides[at] = -strides[at];
+                        first += n * size.saturating_sub(1);
+                        *stride = -*stride;
                     }
-                    n *= old.shape[at] * step;
+                    n *= size * step;
                 }
             }
             Lying::Transposed => {

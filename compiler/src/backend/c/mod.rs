@@ -89,11 +89,14 @@ pub const LINE_FLAGS: [&str; 1] = ["-g1"];
 pub struct COptions {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
     pub max_turns: u64,
+    /// Whether loops are shared by threads. Without, the text is for calls with one thread, which then do not wait for
+    /// OpenMP to make a team of it.
+    pub has_threads: bool,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { max_turns: 1_000_000 }
+        Self { max_turns: 1_000_000, has_threads: true }
     }
 }
 

@@ -459,9 +459,11 @@ impl File<'_> {
                 } else {
                     String::new()
                 };
-                self.writer.line(format_args!(
-                    "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
-                ));
+                if self.options.has_threads {
+                    self.writer.line(format_args!(
+                        "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
+                    ));
+                }
                 for positions in &it.positions {
                     let (variable, start, end, next) = self.bounds(positions);
                     self.writer

@@ -4,7 +4,7 @@ include(CheckLanguage)
 check_language(Fortran)
 if(CMAKE_Fortran_COMPILER)
   enable_language(Fortran)
-  add_library(@NAME@_fortran STATIC fortran/@NAME@.f90 src/@NAME@_fortran.c)
+  add_library(@NAME@_fortran STATIC fortran/@NAME@.f90 fortran/@NAME@_descriptors.c)
   add_library(@NAME@::@NAME@_fortran ALIAS @NAME@_fortran)
   set_target_properties(@NAME@_fortran PROPERTIES
     Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/fortran" POSITION_INDEPENDENT_CODE ON C_STANDARD 11)

@@ -31,6 +31,9 @@
 #pragma GCC visibility pop
 #include "isobar_checks.h"
 
+/* The same for one thread, for which OpenMP has no team to make. */
+__attribute__((visibility("hidden"))) int32_t @NAME@_kernel_one_thread(const isobar_kernel_call *call);
+
 @TABLES@
 
 /* Where statements are written that may end a run. */
@@ -120,7 +123,7 @@ static inline void isobar_prepare(const isobar_call *call, const isobar_field *c
     run.workspace = memory + skipped;
     run.workspace_bytes = available - skipped;
   }
-  switch (@NAME@_kernel(&run)) {
+  switch (run.threads == 1 ? @NAME@_kernel_one_thread(&run) : @NAME@_kernel(&run)) {
   case 0: return ISOBAR_OK;
   case 1: return isobar_trapped(&trap, error);
   case 2:
