@@ -199,6 +199,44 @@ fn check(tools: &Tools, case: &Case) {
     assert!(project_folder.join(format!("lib{project}.so")).is_file());
 }
 
+/// The blocks of a page in a language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let fence = format!("\n```{language}\n");
+    page.split(&fence).skip(1).filter_map(|it| Some(it.split_once("\n```")?.0.to_owned() + "\n")).collect()
+}
+
+#[test]
+fn the_page_about_bindings_does_what_it_says() {
+    let Some(tools) = tools() else { return };
+    let home = scratch_folder("page");
+    let page = fs::read_to_string(root().join("docs/bindings.md")).unwrap();
+    let [stencil, python] = <[String; 2]>::try_from(blocks(&page, "python")).unwrap();
+    let compilation =
+        route::compile(&Project::of_one("smooth.py", &stencil), &Config::default(), &mut NoHook);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    write(&home.join("smooth"), &files(None, &[compilation]).unwrap()).unwrap();
+    fs::create_dir_all(home.join("caller/src")).unwrap();
+    fs::write(home.join("main.py"), python).unwrap();
+    let programs = [
+        ("c", "main.c"),
+        ("cpp", "main.cpp"),
+        ("fortran", "main.f90"),
+        ("toml", "caller/Cargo.toml"),
+        ("rust", "caller/src/main.rs"),
+    ];
+    for (language, file) in programs {
+        fs::write(home.join(file), blocks(&page, language).concat()).unwrap();
+    }
+    // The project is there already.
+    let lines: String = blocks(&page, "sh").concat().replace("isobar export", "true isobar export");
+    let mut shell = Command::new("sh");
+    shell.current_dir(&home).args(["-e", "-c", &lines]).env("CARGO_TARGET_DIR", home.join("target"));
+    let path = tools.cmake().get_envs().find_map(|it| (it.0 == "PATH").then(|| it.1.unwrap().to_owned()));
+    let printed = run(shell.env("PATH", path.unwrap())).unwrap();
+    let results: Vec<&str> = printed.lines().filter(|it| it.starts_with("2 ")).collect();
+    assert_eq!(results, ["2 65"; 5], "{printed}");
+}
+
 /// As the project calls a stencil.
 fn project_names(project_folder: &Path, stencil: &str) -> String {
     let is_own = |it: &String| it == stencil || it.strip_suffix("_x").is_some_and(|it| it == stencil);
