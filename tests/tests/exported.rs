@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context as _, Result};
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::config::Config;
+use isobar_compiler::export::MANIFEST;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
@@ -14,6 +16,7 @@ use isobar_tests::exported::{
     Driver, LANGUAGES, Language, Lying, Tools, driver, files, hold, run, write, write_arrays,
 };
 use isobar_tests::{gallery_text, launch, root, run_debug};
+use serde_json::Value as Json;
 
 /// Two stencils, with names that are words of other languages, and every kind of parameter.
 const MIXED: &str = "
@@ -94,11 +97,11 @@ impl Case {
     }
 }
 
-fn scratch_folder(name: &str) -> PathBuf {
+fn scratch_folder(name: &str) -> Result<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exported").join(name);
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
 }
 
 /// The tools; where one is missing, that is said, and is a failure where they were installed for this.
@@ -139,40 +142,39 @@ fn an_export_is_the_same_every_time_and_has_no_path_of_this_machine() {
 fn each_language_gives_the_bits_of_debug_on_arrays_as_they_lie() {
     let Some(tools) = tools() else { return };
     for case in cases() {
-        check(&tools, &case);
+        check(&tools, &case).unwrap();
     }
 }
 
-fn check(tools: &Tools, case: &Case) {
+fn check(tools: &Tools, case: &Case) -> Result<()> {
     let compilations = case.compiled();
-    let home = scratch_folder(case.name);
-    write(&home.join("first"), &files(case.project, &compilations).unwrap()).unwrap();
-    fs::rename(home.join("first"), home.join("moved")).unwrap();
+    let home = scratch_folder(case.name)?;
+    write(&home.join("first"), &files(case.project, &compilations).map_err(anyhow::Error::msg)?)?;
+    fs::rename(home.join("first"), home.join("moved"))?;
     let project_folder = home.join("moved");
-    let header = fs::read_dir(project_folder.join("include")).unwrap().map(|it| it.unwrap().path());
-    let header = header.into_iter().find(|it| it.extension().is_some_and(|it| it == "h")).unwrap();
-    let project = header.file_stem().unwrap().to_str().unwrap().to_owned();
+    let manifest: Json = serde_json::from_str(&fs::read_to_string(project_folder.join(MANIFEST))?)?;
+    let text = |it: &Json| it.as_str().map(str::to_owned).context("a name is a text");
+    let project = text(&manifest["name"])?;
+    let stencils = manifest["stencils"].as_array().context("a manifest lists stencils")?;
 
     // As the README says, and moved once more where it was installed.
-    run(tools.cmake().current_dir(&project_folder).args(["-S", ".", "-B", "build"])).unwrap();
-    run(tools.cmake().current_dir(&project_folder).args(["--build", "build"])).unwrap();
-    run(tools.cmake().current_dir(&project_folder).args(["--install", "build", "--prefix", "../installed"]))
-        .unwrap();
-    fs::rename(home.join("installed"), home.join("prefix")).unwrap();
-    fs::remove_dir_all(project_folder.join("build")).unwrap();
+    run(tools.cmake().current_dir(&project_folder).args(["-S", ".", "-B", "build"]))?;
+    run(tools.cmake().current_dir(&project_folder).args(["--build", "build"]))?;
+    run(tools.cmake().current_dir(&project_folder).args(["--install", "build", "--prefix", "../installed"]))?;
+    fs::rename(home.join("installed"), home.join("prefix"))?;
+    fs::remove_dir_all(project_folder.join("build"))?;
     let prefix = home.join("prefix");
-    no_path_of_here(&prefix, &home);
-    for compilation in &compilations {
-        let stencil = compilation.signature.as_ref().unwrap().name.clone();
-        let stencil = project_names(&project_folder, &stencil);
+    no_path_of_here(&prefix, &home)?;
+    for (compilation, stencil) in compilations.iter().zip(stencils) {
+        let stencil = text(stencil)?;
         let launch = launch(compilation, case.domain);
         for lying in [Lying::Sections, Lying::Transposed] {
             let own = home.join(format!("{stencil}-{lying:?}"));
-            fs::create_dir_all(&own).unwrap();
+            fs::create_dir_all(&own)?;
             let launch = lying.of(&launch);
             let mut meant = launch.clone();
             run_debug(compilation, &mut meant);
-            write_arrays(&own, &launch).unwrap();
+            write_arrays(&own, &launch)?;
             for language in LANGUAGES {
                 if language == Language::Fortran && lying == Lying::Transposed {
                     continue;
@@ -186,17 +188,117 @@ fn check(tools: &Tools, case: &Case) {
                     [&project, &stencil],
                     &own,
                     [&project_folder, &prefix],
-                );
-                hold(&own, &meant).unwrap_or_else(|why| panic!("{told}: {why:#}"));
+                )?;
+                hold(&own, &meant).with_context(|| told)?;
             }
         }
     }
     // Without CMake.
-    let readme = fs::read_to_string(project_folder.join("README.md")).unwrap();
-    let line = readme.lines().find(|it| it.starts_with("gcc ") && it.contains("-shared")).unwrap();
-    run(Command::new("sh").current_dir(&project_folder).args(["-c", &format!("{line} -Werror -Wall")]))
-        .unwrap();
+    let readme = fs::read_to_string(project_folder.join("README.md"))?;
+    let line = readme
+        .lines()
+        .find(|it| it.starts_with("gcc ") && it.contains("-shared"))
+        .context("there is a line for gcc")?;
+    run(Command::new("sh").current_dir(&project_folder).args(["-c", &format!("{line} -Werror -Wall")]))?;
     assert!(project_folder.join(format!("lib{project}.so")).is_file());
+    Ok(())
+}
+
+/// Components of an array of structures, which lie between each other; an index that leaves its field.
+const PLACES: &str = "
+#include <string.h>
+#include <stdio.h>
+#include \"cloud_base.h\"
+
+static isobar_field field(int dtype, int rank, void *data, int64_t step)
+{
+  isobar_field made = {sizeof made, dtype, rank, 0, data, {3, 2, 4}, {step, 3 * step, 6 * step}, {0}};
+  return made;
+}
+
+int main(void)
+{
+  static double both[24][2];
+  static int64_t levels[6];
+  static double base[6];
+  isobar_error error = ISOBAR_ERROR_INIT;
+  isobar_field qc = field(ISOBAR_FLOAT64, 3, &both[0][0], 2), p = field(ISOBAR_FLOAT64, 3, &both[0][1], 2);
+  isobar_field level = field(ISOBAR_INT64, 2, levels, 1), p_base = field(ISOBAR_FLOAT64, 2, base, 1);
+  /* Two fields that are read may share elements. */
+  if (cloud_base_run(NULL, &qc, &qc, &level, &p_base, &error) != ISOBAR_OK) return 1;
+  if (cloud_base_run(NULL, &qc, &p, &level, &p_base, &error) != ISOBAR_OK) return 2;
+  /* What is written lies among the elements of what is read, and shares none of them. */
+  p_base = field(ISOBAR_FLOAT64, 2, &both[0][1], 2);
+  if (cloud_base_run(NULL, &qc, &qc, &level, &p_base, &error) != ISOBAR_OK) return 3;
+  if (cloud_base_run(NULL, &qc, &p, &level, &p_base, &error) != ISOBAR_WRONG_CALL || strcmp(error.code, \"C08\") != 0) return 4;
+  p_base = field(ISOBAR_FLOAT64, 2, &both[1][0], 2);
+  if (cloud_base_run(NULL, &qc, &p, &level, &p_base, &error) != ISOBAR_WRONG_CALL || strcmp(error.code, \"C08\") != 0) return 5;
+  if (cloud_base_run(NULL, &qc, &p, NULL, &p_base, &error) != ISOBAR_WRONG_CALL || strcmp(error.code, \"C06\") != 0) return 6;
+  puts(error.message);
+  error.size = 4;
+  if (cloud_base_run(NULL, &qc, &p, &level, &p_base, &error) != ISOBAR_VERSION) return 7;
+  return 0;
+}
+";
+
+/// Reads a level that is found at run time, which may not be there.
+const TRAP: &str = "
+from gt4py.cartesian.gtscript import PARALLEL, Field, IJ, computation, interval
+import numpy as np
+
+def at_level(q: Field[float], n: Field[IJ, np.int32], out: Field[float]):
+    with computation(PARALLEL), interval(...):
+        out = q.at(K=n)
+";
+
+const TRAPPED: &str = "
+#include <stdio.h>
+#include \"at_level.h\"
+
+int main(void)
+{
+  static double q[24], out[24];
+  static int32_t n[6] = {0, 1, 3, 2, 4, 0};
+  isobar_field of_q = {sizeof of_q, ISOBAR_FLOAT64, 3, 0, q, {3, 2, 4}, {1, 3, 6}, {0}};
+  isobar_field of_out = of_q, of_n = {sizeof of_n, ISOBAR_INT32, 2, 0, n, {3, 2}, {1, 3}, {0}};
+  of_out.data = out;
+  isobar_error error = ISOBAR_ERROR_INIT;
+  if (at_level_run(NULL, &of_q, &of_n, &of_out, &error) != ISOBAR_TRAP) return 1;
+  printf(\"%s %s:%d %d %d %d\\n\", error.code, error.file, error.line, (int)error.cell[0], (int)error.cell[1], (int)error.cell[2]);
+  return 0;
+}
+";
+
+/// Builds a library of one text with the README's line, and a program beside it; answers what the program printed.
+fn in_c(home: &Path, name: &str, text: &str, program: &str) -> Result<String> {
+    let compilation = route::compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
+    anyhow::ensure!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    write(home, &files(None, &[compilation]).map_err(anyhow::Error::msg)?)?;
+    let readme = fs::read_to_string(home.join("README.md"))?;
+    let line = readme.lines().find(|it| it.contains("-shared")).context("there is a line for gcc")?;
+    fs::write(home.join("main.c"), program)?;
+    let then = format!("{line} && gcc -Iinclude main.c -L. -l{name} -o main");
+    run(Command::new("sh").current_dir(home).args(["-c", &then]))?;
+    run(Command::new("./main").current_dir(home).env("LD_LIBRARY_PATH", home))
+}
+
+#[test]
+fn fields_may_lie_among_each_other_and_share_nothing_that_is_written() {
+    if tools().is_none() {
+        return;
+    }
+    let home = scratch_folder("places").unwrap();
+    let said = in_c(&home, "cloud_base", &gallery_text("cloud_base"), PLACES).unwrap();
+    assert_eq!(said, "field `level` is used by the stencil and was not passed\n");
+}
+
+#[test]
+fn a_run_that_ends_early_names_its_statement() {
+    if tools().is_none() {
+        return;
+    }
+    let home = scratch_folder("trap").unwrap();
+    assert_eq!(in_c(&home, "at_level", TRAP, TRAPPED).unwrap(), "A03 main.py:7 1 1 0\n");
 }
 
 /// The blocks of a page in a language.
@@ -208,7 +310,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 #[test]
 fn the_page_about_bindings_does_what_it_says() {
     let Some(tools) = tools() else { return };
-    let home = scratch_folder("page");
+    let home = scratch_folder("page").unwrap();
     let page = fs::read_to_string(root().join("docs/bindings.md")).unwrap();
     let [stencil, python] = <[String; 2]>::try_from(blocks(&page, "python")).unwrap();
     let compilation =
@@ -237,21 +339,13 @@ fn the_page_about_bindings_does_what_it_says() {
     assert_eq!(results, ["2 65"; 5], "{printed}");
 }
 
-/// As the project calls a stencil.
-fn project_names(project_folder: &Path, stencil: &str) -> String {
-    let is_own = |it: &String| it == stencil || it.strip_suffix("_x").is_some_and(|it| it == stencil);
-    let kernels = fs::read_dir(project_folder.join("src/kernels")).unwrap();
-    let names = kernels.map(|it| it.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
-    names.into_iter().find(is_own).unwrap()
-}
-
 /// What is installed can be moved: CMake's and pkg-config's files have relative paths alone.
-fn no_path_of_here(prefix: &Path, home: &Path) {
+fn no_path_of_here(prefix: &Path, home: &Path) -> Result<()> {
     for folder in ["lib/cmake", "lib/pkgconfig", "include", "python"] {
         let mut folders = vec![prefix.join(folder)];
         while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).unwrap() {
-                let path = entry.unwrap().path();
+            for entry in fs::read_dir(&folder)? {
+                let path = entry?.path();
                 if path.is_dir() {
                     folders.push(path);
                 } else if let Ok(text) = fs::read_to_string(&path) {
@@ -260,6 +354,7 @@ fn no_path_of_here(prefix: &Path, home: &Path) {
             }
         }
     }
+    Ok(())
 }
 
 /// Builds a program that calls the stencil, and runs it.
@@ -271,21 +366,20 @@ fn call(
     [project, stencil]: [&str; 2],
     folder: &Path,
     [project_folder, prefix]: [&Path; 2],
-) {
-    let signature = compilation.signature.as_ref().unwrap();
+) -> Result<()> {
+    let signature = compilation.signature.as_ref().context("it compiled")?;
     let text = driver(language, &Driver { project, stencil, signature, launch });
     let library = prefix.join("lib");
     match language {
         Language::C => {
-            fs::write(folder.join("main.c"), text).unwrap();
+            fs::write(folder.join("main.c"), text)?;
             let mut find = Command::new("pkg-config");
             find.args(["--cflags", "--libs", project]).env("PKG_CONFIG_PATH", library.join("pkgconfig"));
-            let flags = run(&mut find).unwrap();
+            let flags = run(&mut find)?;
             let mut gcc = Command::new("gcc");
             gcc.current_dir(folder).args(["-std=gnu11", "-Wall", "-Werror", "-O1", "main.c", "-o", "main_c"]);
-            run(gcc.args(flags.split_whitespace())).unwrap();
-            let said =
-                run(Command::new("./main_c").current_dir(folder).env("LD_LIBRARY_PATH", &library)).unwrap();
+            run(gcc.args(flags.split_whitespace()))?;
+            let said = run(Command::new("./main_c").current_dir(folder).env("LD_LIBRARY_PATH", &library))?;
             assert_eq!(said, "", "with scratch nothing is allocated");
         }
         Language::Cpp | Language::Fortran => {
@@ -294,37 +388,38 @@ fn call(
                 _ => ("main.f90", "Fortran", format!("{project}_fortran")),
             };
             let own = folder.join(enabled);
-            fs::create_dir_all(&own).unwrap();
-            fs::write(own.join(file), text).unwrap();
+            fs::create_dir_all(&own)?;
+            fs::write(own.join(file), text)?;
             let consumer = format!(
                 "cmake_minimum_required(VERSION 3.16)\nproject(consumer LANGUAGES C {enabled})\nset(CMAKE_CXX_STANDARD 17)\nfind_package({project} 1 REQUIRED)\nadd_executable(main {file})\ntarget_link_libraries(main PRIVATE {project}::{target})\n"
             );
-            fs::write(own.join("CMakeLists.txt"), consumer).unwrap();
+            fs::write(own.join("CMakeLists.txt"), consumer)?;
             let mut configure = tools.cmake();
             configure.current_dir(&own).args(["-S", ".", "-B", "build"]).env("CMAKE_PREFIX_PATH", prefix);
-            run(&mut configure).unwrap();
-            run(tools.cmake().current_dir(&own).args(["--build", "build"])).unwrap();
-            run(Command::new(own.join("build/main")).current_dir(folder)).unwrap();
+            run(&mut configure)?;
+            run(tools.cmake().current_dir(&own).args(["--build", "build"]))?;
+            run(Command::new(own.join("build/main")).current_dir(folder))?;
         }
         Language::Python => {
-            fs::write(folder.join("main.py"), text).unwrap();
+            fs::write(folder.join("main.py"), text)?;
             let mut python = Command::new(&tools.python);
-            run(python.current_dir(folder).arg("main.py").env("PYTHONPATH", prefix.join("python"))).unwrap();
+            run(python.current_dir(folder).arg("main.py").env("PYTHONPATH", prefix.join("python")))?;
         }
         Language::Rust => {
             let own = folder.join("rust");
-            fs::create_dir_all(own.join("src")).unwrap();
-            fs::write(own.join("src/main.rs"), text).unwrap();
+            fs::create_dir_all(own.join("src"))?;
+            fs::write(own.join("src/main.rs"), text)?;
             let manifest = format!(
                 "[package]\nname = \"main\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\n[dependencies]\n{project} = {{ path = \"../../moved/rust\" }}\n\n[workspace]\n"
             );
-            fs::write(own.join("Cargo.toml"), manifest).unwrap();
+            fs::write(own.join("Cargo.toml"), manifest)?;
             // The crate compiles the C once for all that call it.
             let target = project_folder.with_file_name("rust-target");
             let mut cargo = Command::new("cargo");
             cargo.current_dir(&own).args(["build", "--quiet", "--offline"]).env("CARGO_TARGET_DIR", &target);
-            run(&mut cargo).unwrap();
-            run(Command::new(target.join("debug/main")).current_dir(folder)).unwrap();
+            run(&mut cargo)?;
+            run(Command::new(target.join("debug/main")).current_dir(folder))?;
         }
     }
+    Ok(())
 }
