@@ -122,15 +122,12 @@ fn an_export_is_the_same_every_time_and_has_no_path_of_this_machine() {
         let compilations = case.compiled();
         let made = files(case.project, &compilations).unwrap();
         assert_eq!(made, files(case.project, &case.compiled()).unwrap(), "{}", case.name);
-        let machine = [root().canonicalize().unwrap(), std::env::temp_dir()];
+        let home = std::env::var_os("HOME").unwrap_or_else(|| "/nowhere".into());
+        let machine = [root().canonicalize().unwrap(), std::env::temp_dir(), home.into()];
         for file in &made {
             for path in &machine {
                 assert!(!file.text.contains(&path.display().to_string()), "{}", file.path);
             }
-            let is_absolute = |word: &str| {
-                ["/home/", "/root/", "/usr/", "/work/", "/tmp/"].iter().any(|it| word.contains(it))
-            };
-            assert!(!file.text.lines().any(is_absolute), "{}", file.path);
             assert!(file.text.is_ascii(), "{}", file.path);
             let is_fortran = Path::new(&file.path).extension().is_some_and(|it| it == "f90");
             assert!(!is_fortran || file.text.lines().all(|it| it.len() <= 132), "{}", file.path);
@@ -277,7 +274,7 @@ fn in_c(home: &Path, name: &str, text: &str, program: &str) -> Result<String> {
     let readme = fs::read_to_string(home.join("README.md"))?;
     let line = readme.lines().find(|it| it.contains("-shared")).context("there is a line for gcc")?;
     fs::write(home.join("main.c"), program)?;
-    let then = format!("{line} && gcc -Iinclude main.c -L. -l{name} -o main");
+    let then = format!("{line} && gcc -I include main.c -L. -l{name} -o main");
     run(Command::new("sh").current_dir(home).args(["-c", &then]))?;
     run(Command::new("./main").current_dir(home).env("LD_LIBRARY_PATH", home))
 }

@@ -59,7 +59,7 @@ pub(super) fn flags(project: &Project<'_>) -> [Vec<&'static str>; 2] {
 pub(super) fn line(project: &Project<'_>) -> String {
     let sources = source_paths(project);
     format!(
-        "gcc {} -march=native -fPIC -shared -fvisibility=hidden -Iinclude {} -o lib{}.so -lm",
+        "gcc {} -march=native -fPIC -shared -fvisibility=hidden -I include {} -o lib{}.so -lm",
         project.flags.join(" "),
         sources.join(" "),
         project.name
