@@ -75,15 +75,15 @@ mod tests {
     #[test]
     fn a_name_is_one_in_every_language() {
         let mut names = Names::default();
-        let chosen =
+        let wanted =
             ["q", "Q", "lambda", "_x", "größe", "if", "t__in", "x", "domain", "do", "isobar_q", "a_"];
-        let chosen = chosen.map(|it| names.choose(it));
+        let chosen = wanted.map(|it| names.choose(it));
         let expected = [
             "q",
             "Q_2",
             "lambda_x",
             "x_x",
-            "gr_e_x",
+            "gr_e",
             "if_x",
             "t_in",
             "x",
@@ -92,11 +92,7 @@ mod tests {
             "isobar_q_x",
             "a_x",
         ];
-        // `größe` has two letters beyond ASCII that stand side by side.
-        assert_eq!(chosen[4], "gr_e");
-        for (at, (chosen, expected)) in chosen.iter().zip(expected).enumerate().filter(|it| it.0 != 4) {
-            assert_eq!(chosen, expected, "{at}");
-        }
+        assert_eq!(chosen, expected);
         let long = names.choose(&"a".repeat(200));
         assert!(long.len() <= MOST);
     }
