@@ -36,6 +36,9 @@ pub mod loops;
 pub mod backend;
 pub mod inputs;
 
+// What carries it into programs of other languages.
+pub mod export;
+
 // What the later levels mean, to hold every door and pass against it.
 pub mod equivalence;
 

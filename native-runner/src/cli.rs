@@ -29,6 +29,8 @@ enum Command {
     Explain(ExplainArgs),
     /// Print a level of the compiler, or the code that it generates
     Emit(EmitArgs),
+    /// Write a project that C, C++, Fortran, Python and Rust call a stencil from
+    Export(ExportArgs),
     /// Run a stencil: inputs in, written fields out
     Run(RunArgs),
     /// Measure back ends against each other and against copying
@@ -75,6 +77,16 @@ Examples:
   isobar emit diffusion.py --stage oir --after prune-temporaries
   isobar emit diffusion.py --stage all --format json
   isobar emit diffusion.py --stage sdfg --form sdfg > diffusion.sdfg";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  isobar export diffusion.py -o diffusion
+  isobar export diffusion.py --bindings c,fortran --name diffusion_lib -o lib/diffusion
+  isobar export model.py --stencil advect --machine here -o advect --force
+
+The folder is new or empty; with --force, files that an export wrote there are replaced, and no others. It has a
+README, builds with CMake or with one line of gcc, and works wherever it is moved to. Without --stencil all stencils
+of a file are in one library.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -257,6 +269,32 @@ pub struct EmitArgs {
     /// of comments that do
     #[arg(long)]
     pub lines: bool,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// Options of `export`.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub struct ExportArgs {
+    /// The Python file with the stencil
+    #[arg(required_unless_present = "request")]
+    pub file: Option<PathBuf>,
+    /// The languages that call it
+    #[arg(long, value_name = "L,..", value_delimiter = ',', default_value = "c,cpp,fortran,python,rust")]
+    pub bindings: Vec<String>,
+    /// The folder of the project
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// What library, module and package are called; without, as the stencil
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Replace files that an export wrote into the folder before
+    #[arg(long)]
+    pub force: bool,
+    /// The axis along which neighbours lie side by side in the arrays of callers; all strides work, these are fast
+    #[arg(long, value_name = "i|k", value_parser = ["i", "k"])]
+    pub contiguous: Option<String>,
     #[command(flatten)]
     pub shared: Shared,
 }
@@ -620,6 +658,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Check(args) => commands::check::check(&args, environment),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Emit(args) => commands::emit::emit(&args, environment),
+        Command::Export(args) => commands::export::export(&args),
         Command::Bench(args) => commands::bench::bench(&args, environment),
         Command::Cache(args) => commands::cache::cache(&args, environment),
         Command::Config(args) => commands::config::config(&args, environment),

@@ -21,6 +21,17 @@ pub struct CheckReport {
     pub files: Vec<CheckedFile>,
 }
 
+/// `isobar export`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExportReport {
+    pub diagnostics: Vec<Diagnostic>,
+    /// The folder that was asked for.
+    pub output: String,
+    pub stencils: Vec<String>,
+    /// Below the folder; empty where nothing was written.
+    pub files: Vec<String>,
+}
+
 /// A file that was checked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckedFile {

@@ -6,6 +6,7 @@ pub mod conformance;
 pub mod corpus;
 pub mod dace;
 pub mod emulation;
+pub mod exported;
 pub mod generate;
 pub mod golden;
 pub mod gpu;

@@ -10,6 +10,7 @@ mod client_text;
 mod conformance;
 mod emulation;
 mod equivalence;
+mod exported;
 mod fixes;
 mod generated_c;
 mod golden;

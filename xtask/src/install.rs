@@ -111,6 +111,23 @@ pub(crate) fn vulkan() -> Result<()> {
     )
 }
 
+/// A compiler of Fortran, and what finds libraries, for the tests of exported projects.
+pub(crate) fn fortran() -> Result<()> {
+    let missing: Vec<&str> = ["gfortran", "pkg-config"].into_iter().filter(|it| find(it).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if find("apt-get").is_none() {
+        bail!("{} is missing, and there is no apt-get to install it", missing.join(" and "));
+    }
+    run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers, to install gfortran")?;
+    let options = ["install", "--quiet", "--yes", "--no-install-recommends"];
+    run(
+        &mut as_root("apt-get", &[&options[..], &missing].concat()),
+        "install what builds the programs that call exported stencils",
+    )
+}
+
 pub(crate) fn as_root(name: &str, args: &[&str]) -> Command {
     let is_root = output(program("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
     let mut command = if is_root {

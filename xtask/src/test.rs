@@ -130,12 +130,19 @@ fn install() -> Result<()> {
     install::wasm_target()?;
     install::npm_packages()?;
     install::vulkan()?;
+    install::fortran()?;
     install::crates()
 }
 
 fn cargo_test(packages: &[&str], filter: Option<&str>) -> Result<Count> {
     let mut tests = cargo();
     tests.args(["test", "--locked", "--no-fail-fast"]).args(packages).args(filter);
+    let are_exports_meant = filter.is_none_or(|it| it.contains("export"));
+    if are_exports_meant {
+        install::fortran()?;
+        // Where it is named, a tool that is missing fails the test.
+        tests.env("ISOBAR_EXPORT_TOOLS", registry::export()?);
+    }
     counted(&mut tests, "run the tests of all crates", Count::add_cargo_line)
 }
 

@@ -18,7 +18,7 @@ use crate::{loops, schedule, sdfg, tree};
 pub(super) struct Behind {
     pub(super) levels: fn(&mut Trip<'_>, &Project, &Config) -> Option<()>,
     pub(super) kernels: fn(&Levels) -> Option<Kernels>,
-    pub(super) c: fn(&loops::Program) -> c::Artifact,
+    pub(super) c: fn(&loops::Program, &c::COptions) -> c::Artifact,
     pub(super) cuda: fn(&Kernels) -> cuda::Artifact,
     texts: &'static [Text],
 }
@@ -26,7 +26,7 @@ pub(super) struct Behind {
 static BEHIND: Behind = Behind {
     levels: |it, project, config| it.levels_behind_oir(project, config),
     kernels: route::kernels,
-    c: |program| c::generate(program, &c::COptions::default()),
+    c: c::generate,
     cuda: cuda::generate,
     texts: &[
         Text { stage: Stage::TREE, make: |it| Some(tree::print::listing(it.tree.as_ref()?)) },

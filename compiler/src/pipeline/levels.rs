@@ -89,9 +89,20 @@ impl Levels {
     /// C for the machine of the compilation; `None` where not all passes ran, or for a GPU.
     #[must_use]
     pub fn c(&self) -> Option<&c::Artifact> {
-        let program = self.loops.as_ref().filter(|_| self.is_whole && self.device == Device::Cpu)?;
+        let program = self.program_of_c()?;
         let behind = behind::found()?;
-        Some(self.c.get_or_init(|| (behind.c)(program)))
+        Some(self.c.get_or_init(|| (behind.c)(program, &c::COptions::default())))
+    }
+
+    /// The same C for calls with one thread; made anew each time.
+    #[must_use]
+    pub fn c_of_one_thread(&self) -> Option<c::Artifact> {
+        let options = c::COptions { has_threads: false, ..c::COptions::default() };
+        Some((behind::found()?.c)(self.program_of_c()?, &options))
+    }
+
+    fn program_of_c(&self) -> Option<&loops::Program> {
+        self.loops.as_ref().filter(|_| self.is_whole && self.device == Device::Cpu)
     }
 
     /// The text of a stage, which `make` makes when it is first asked for; `None` where its level was not reached.

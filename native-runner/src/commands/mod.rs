@@ -11,6 +11,7 @@ pub mod compare;
 pub mod config;
 pub mod emit;
 pub mod explain;
+pub mod export;
 pub mod human;
 mod job;
 pub mod lsp;

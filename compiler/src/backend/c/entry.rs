@@ -3,7 +3,7 @@
 use super::print::{File, from_row_to_row, starts_at_line};
 use crate::backend::emit::c_family::binding::ATOM;
 use crate::backend::emit::c_family::expression::{affine, at_least, c_element_type, c_type, size};
-use crate::loops::nodes::{Array, ArrayKind, BETWEEN_THREADS, Meaning, Storage};
+use crate::loops::nodes::{Array, ArrayKind, BETWEEN_THREADS, Meaning, Program, Storage};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
 impl File<'_> {
@@ -96,44 +96,9 @@ impl File<'_> {
         }
         self.writer.line("");
         self.writer.line("/* All temporaries in one piece: the caller's, or one of this call. */");
-        self.writer.line("uint64_t size = 0;");
-        let arrays = &self.program.arrays;
-        let has_own = temporaries.iter().any(|(at, _)| arrays[*at].is_per_thread);
-        if has_own {
-            self.writer.line("/* Those of each thread lie together, a page from the next thread's: what the processor fetches");
-            self.writer.line("   ahead of one thread is not what another one writes. */");
-            self.writer.line(format_args!("uint64_t each = {BETWEEN_THREADS};"));
-        }
-        let mut spell = |symbol: &Symbol| match self.program.symbols.get(symbol) {
-            Some(&Meaning::Levels { array: at, side }) => {
-                format!("run.{}_{}", arrays[at].name.as_deref().unwrap_or_default(), side.name())
-            }
-            _ => symbol.name().to_owned(),
-        };
-        for (at, it) in &temporaries {
-            let name = self.name(*at).to_owned();
-            let ctype = c_element_type(it.dtype);
-            let places: Vec<Size> = arrays[*at].places().collect();
-            let (points, data) = places.split_at(it.axes.len());
-            let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
-            if let Some(row) = lengths.first_mut() {
-                *row = from_row_to_row(&arrays[*at], row).unwrap_or_else(|| row.clone());
-            }
-            lengths.resize(3, "1".to_owned());
-            let mut bytes = format!("sizeof({ctype})");
-            for length in data {
-                bytes = format!("isobar_times({bytes}, {})", size(length, &mut spell).0);
-            }
-            let lengths = lengths.join(", ");
-            let total = if arrays[*at].is_per_thread { "each" } else { "size" };
-            self.writer.line(format_args!(
-                "const uint64_t {name}_at = isobar_reserve(&{total}, {lengths}, {bytes});"
-            ));
-        }
-        if has_own {
-            self.writer.line("run.each = each;");
-            self.writer.line("const uint64_t own_at = isobar_reserve(&size, run.threads, 1, 1, each);");
-        }
+        self.reserved(&temporaries);
+        let (program, arrays) = (self.program, &self.program.arrays);
+        let mut spell = |symbol: &Symbol| spelled(program, symbol);
         self.writer.line("char *memory = NULL, *workspace = call->workspace;");
         self.writer.line(
             "if (workspace == NULL || (uintptr_t)workspace % 64 != 0 || call->workspace_bytes < size) {",
@@ -178,6 +143,74 @@ impl File<'_> {
             self.writer
                 .line(format_args!("run.{name} = ({ctype} *)(void *)(workspace + {own}{name}_at){start};"));
         }
+    }
+
+    /// How much a call needs, in bytes, and where in it each temporary starts.
+    fn reserved(&mut self, temporaries: &[(usize, Array)]) {
+        self.writer.line("uint64_t size = 0;");
+        let program = self.program;
+        let arrays = &program.arrays;
+        let has_own = temporaries.iter().any(|(at, _)| arrays[*at].is_per_thread);
+        if has_own {
+            self.writer.line("/* Those of each thread lie together, a page from the next thread's: what the processor fetches");
+            self.writer.line("   ahead of one thread is not what another one writes. */");
+            self.writer.line(format_args!("uint64_t each = {BETWEEN_THREADS};"));
+        }
+        let mut spell = |symbol: &Symbol| spelled(program, symbol);
+        for (at, it) in temporaries {
+            let name = self.name(*at).to_owned();
+            let ctype = c_element_type(it.dtype);
+            let places: Vec<Size> = arrays[*at].places().collect();
+            let (points, data) = places.split_at(it.axes.len());
+            let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
+            if let Some(row) = lengths.first_mut() {
+                *row = from_row_to_row(&arrays[*at], row).unwrap_or_else(|| row.clone());
+            }
+            lengths.resize(3, "1".to_owned());
+            let mut bytes = format!("sizeof({ctype})");
+            for length in data {
+                bytes = format!("isobar_times({bytes}, {})", size(length, &mut spell).0);
+            }
+            let lengths = lengths.join(", ");
+            let total = if arrays[*at].is_per_thread { "each" } else { "size" };
+            self.writer.line(format_args!(
+                "const uint64_t {name}_at = isobar_reserve(&{total}, {lengths}, {bytes});"
+            ));
+        }
+        if has_own {
+            self.writer.line("run.each = each;");
+            self.writer.line("const uint64_t own_at = isobar_reserve(&size, run.threads, 1, 1, each);");
+        }
+    }
+
+    /// A function that tells how much memory a call needs for its temporaries, with what aligning them may cost.
+    pub(super) fn workspace(&mut self) {
+        self.writer.line("static uint64_t isobar_workspace(const isobar_call *call)");
+        self.writer.line("{");
+        self.writer.indent();
+        let temporaries: Vec<(usize, Array)> = self.temporaries().map(|(at, it)| (at, it.clone())).collect();
+        if temporaries.is_empty() {
+            self.writer.line("(void)call;");
+            self.writer.line("return 0;");
+        } else {
+            self.writer.line("const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];");
+            self.writer.line("if (I <= 0 || J <= 0 || K <= 0) return 0;");
+            self.writer.line("struct run run = {.I = I, .J = J, .K = K};");
+            self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
+            let fields = |it: &&usize| matches!(self.program.arrays[**it].kind, ArrayKind::Field { .. });
+            for (number, &at) in self.program.arguments.iter().filter(fields).enumerate() {
+                let name = self.name(at).to_owned();
+                for side in Self::sides(&self.program.arrays[at]) {
+                    self.writer
+                        .line(format_args!("run.{name}_{0} = call->fields[{number}].{0};", side.name()));
+                }
+            }
+            self.reserved(&temporaries);
+            self.writer.line("(void)run;");
+            self.writer.line("return size < UINT64_MAX - 63 ? size + 63 : UINT64_MAX;");
+        }
+        self.writer.dedent();
+        self.writer.line("}");
     }
 
     fn steps(&mut self) {
@@ -226,5 +259,15 @@ impl File<'_> {
             self.writer.line("free(memory);");
         }
         self.writer.line("return status;");
+    }
+}
+
+/// A size as the entry calls it.
+fn spelled(program: &Program, symbol: &Symbol) -> String {
+    match program.symbols.get(symbol) {
+        Some(&Meaning::Levels { array: at, side }) => {
+            format!("run.{}_{}", program.arrays[at].name.as_deref().unwrap_or_default(), side.name())
+        }
+        _ => symbol.name().to_owned(),
     }
 }

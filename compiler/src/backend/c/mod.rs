@@ -89,11 +89,14 @@ pub const LINE_FLAGS: [&str; 1] = ["-g1"];
 pub struct COptions {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
     pub max_turns: u64,
+    /// Whether loops are shared by threads. Without, the text is for calls with one thread, which then do not wait for
+    /// OpenMP to make a team of it.
+    pub has_threads: bool,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { max_turns: 1_000_000 }
+        Self { max_turns: 1_000_000, has_threads: true }
     }
 }
 
@@ -117,6 +120,9 @@ pub struct Artifact {
     /// Whether a compiler takes long for it; see [`LONG_FLAGS`].
     is_long: bool,
     temporaries: Vec<Temporary>,
+    /// A function for the end of the text, which a program that calls it may ask how much a call allocates:
+    /// `isobar_workspace`, which takes what the entry does.
+    pub workspace: String,
 }
 
 /// An array that a run allocates.
@@ -207,7 +213,7 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
 /// Generates C for a valid program.
 #[must_use]
 pub fn generate(program: &Program, options: &COptions) -> Artifact {
-    let print::Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long } =
+    let print::Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace } =
         print::file(program, options);
     let argument = |it: &Array| {
         let kind = match it.kind {
@@ -228,6 +234,7 @@ pub fn generate(program: &Program, options: &COptions) -> Artifact {
         has_mathematics,
         is_long,
         temporaries,
+        workspace,
     }
 }
 

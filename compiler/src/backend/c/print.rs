@@ -36,6 +36,8 @@ pub(super) struct Printed {
     pub(super) has_mathematics: bool,
     /// Whether a compiler takes long for it.
     pub(super) is_long: bool,
+    /// A function for the end of the file that tells what a call allocates.
+    pub(super) workspace: String,
 }
 
 /// Writes the file.
@@ -59,7 +61,9 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
     file.entry();
     let (n_parts, is_long) = (file.n_parts(), file.is_long);
     let has_mathematics = !file.wording.callees.is_empty();
-    let listing = file.writer.finish();
+    let listing = std::mem::take(&mut file.writer).finish();
+    file.workspace();
+    let workspace = file.writer.finish().text;
     let n_steps = program.steps.len();
     let temporaries = program.arrays.iter().filter_map(|it| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
@@ -67,7 +71,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long }
+    Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace }
 }
 
 pub(super) struct File<'p> {
@@ -455,9 +459,11 @@ impl File<'_> {
                 } else {
                     String::new()
                 };
-                self.writer.line(format_args!(
-                    "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
-                ));
+                if self.options.has_threads {
+                    self.writer.line(format_args!(
+                        "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
+                    ));
+                }
                 for positions in &it.positions {
                     let (variable, start, end, next) = self.bounds(positions);
                     self.writer

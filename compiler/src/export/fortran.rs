@@ -1,0 +1,204 @@
+//! Fortran: a module whose procedures take arrays of assumed shape, and the C that reads their descriptors.
+
+use std::fmt::Write as _;
+
+use super::c::{c_type, constant, described};
+use super::{Binding, File, Project, Stencil, filled, listed};
+use crate::types::DType;
+
+pub(super) const BINDING: Binding = Binding { name: "fortran", title: "Fortran", files, cmake, example };
+
+fn files(project: &Project<'_>) -> Vec<File> {
+    let mut interfaces = String::new();
+    let mut shims = String::new();
+    for it in &project.stencils {
+        interfaces.push_str(&interface(it));
+        shims.push_str(&shim(it));
+    }
+    let module = filled(
+        include_str!("texts/module.f90"),
+        &[("NAME", project.name.as_str()), ("INTERFACES", interfaces.trim_end())],
+    );
+    let c = filled(
+        include_str!("texts/fortran.c"),
+        &[("NAME", project.name.as_str()), ("SHIMS", shims.trim_end())],
+    );
+    vec![
+        File::new(format!("fortran/{}.f90", project.name), module),
+        File::new(format!("fortran/{}_descriptors.c", project.name), c),
+    ]
+}
+
+/// As Fortran declares an element or a value of this type.
+fn fortran_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "logical(c_bool)",
+        DType::Int8 => "integer(c_int8_t)",
+        DType::Int16 => "integer(c_int16_t)",
+        DType::Int32 => "integer(c_int32_t)",
+        DType::Int64 => "integer(c_int64_t)",
+        DType::Float32 => "real(c_float)",
+        DType::Float64 => "real(c_double)",
+    }
+}
+
+/// The names of dummy arguments, with a line for each few of them: lines of Fortran end after 132 characters.
+fn over_lines(names: impl IntoIterator<Item = String>, indent: &str) -> String {
+    let mut text = String::new();
+    let mut length = 0;
+    for (at, it) in names.into_iter().enumerate() {
+        if at > 0 {
+            text.push_str(", ");
+        }
+        if length + it.len() > 70 {
+            let _ = write!(text, "&\n{indent}");
+            length = 0;
+        }
+        length += it.len() + 2;
+        text.push_str(&it);
+    }
+    text
+}
+
+const OPTIONS: [&str; 7] = ["domain", "origin", "origins", "threads", "scratch", "scratch_bytes", "error"];
+
+fn interface(stencil: &Stencil<'_>) -> String {
+    let mut text = String::new();
+    let names = stencil.params.iter().map(|it| it.name.as_str()).chain(OPTIONS).map(str::to_owned);
+    for (name, what) in described(stencil) {
+        let _ = writeln!(text, "    ! {name}: {what}");
+    }
+    let _ = writeln!(
+        text,
+        "    function {0}_run(&\n        {1}) &\n        result(isobar_status) bind(c, name=\"{0}_fortran\")",
+        stencil.name,
+        over_lines(names, "        "),
+    );
+    let _ = writeln!(
+        text,
+        "      import :: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double, c_bool, isobar_error"
+    );
+    for it in &stencil.params {
+        let declared = fortran_type(it.dtype());
+        match it.field() {
+            Some(field) => {
+                let intent = match (field.is_used, field.is_written) {
+                    (false, _) => "in), optional",
+                    (true, true) => "inout)",
+                    (true, false) => "in)",
+                };
+                let shape = match field.rank() {
+                    0 => String::new(),
+                    n => format!("({})", vec![":"; n].join(",")),
+                };
+                let _ = writeln!(text, "      {declared}, intent({intent} :: {}{shape}", it.name);
+            }
+            None => {
+                let _ = writeln!(text, "      {declared}, value :: {}", it.name);
+            }
+        }
+    }
+    let n_fields = stencil.n_fields().max(1);
+    let _ = writeln!(
+        text,
+        "      integer(c_int64_t), intent(in), optional :: domain(3), origin(3), origins(3, {n_fields})"
+    );
+    text.push_str("      integer(c_int32_t), intent(in), optional :: threads\n");
+    text.push_str("      integer(c_int8_t), intent(inout), optional :: scratch(*)\n");
+    text.push_str("      integer(c_int64_t), intent(in), optional :: scratch_bytes\n");
+    text.push_str("      type(isobar_error), intent(inout), optional :: error\n");
+    text.push_str("      integer(c_int32_t) :: isobar_status\n");
+    let _ = writeln!(text, "    end function {}_run\n", stencil.name);
+    text
+}
+
+fn shim(stencil: &Stencil<'_>) -> String {
+    let mut text = String::new();
+    let mut params: Vec<String> = stencil
+        .params
+        .iter()
+        .map(|it| match it.field() {
+            Some(field) if field.rank() > 0 => format!("const CFI_cdesc_t *{}", it.name),
+            // A field of one element is no array in Fortran.
+            Some(_) => format!("void *{}", it.name),
+            None => format!("{} {}", c_type(it.dtype()), it.name),
+        })
+        .collect();
+    let options = [
+        "const int64_t *domain",
+        "const int64_t *origin",
+        "const int64_t *origins",
+        "const int32_t *threads",
+        "void *scratch",
+        "const int64_t *scratch_bytes",
+        "isobar_error *error",
+    ];
+    params.extend(options.map(str::to_owned));
+    let _ = writeln!(text, "int32_t {}_fortran({})\n{{", stencil.name, params.join(",\n    "));
+    let _ = writeln!(
+        text,
+        "  isobar_call call;\n  isobar_describe_call(&call, domain, threads, scratch, scratch_bytes, error);"
+    );
+    for (at, (it, field)) in stencil.fields().enumerate() {
+        if !field.is_used {
+            let _ = writeln!(text, "  (void){};", it.name);
+            continue;
+        }
+        let axes = listed(field.axes.iter().map(|it| it.index()));
+        let _ = writeln!(text, "  isobar_field isobar_{at};");
+        let _ = match field.rank() {
+            0 => writeln!(
+                text,
+                "  isobar_describe_element(&isobar_{at}, {}, {});",
+                constant(it.dtype()),
+                it.name
+            ),
+            _ if field.axes.is_empty() => writeln!(
+                text,
+                "  if (!isobar_describe(&isobar_{at}, {0}, {1}, 0, NULL, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
+                constant(it.dtype()),
+                it.name
+            ),
+            _ => writeln!(
+                text,
+                "  if (!isobar_describe(&isobar_{at}, {0}, {1}, {2}, (const int[]){{{axes}}}, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
+                constant(it.dtype()),
+                it.name,
+                field.axes.len()
+            ),
+        };
+    }
+    let mut at = 0;
+    let arguments = stencil.params.iter().map(|it| match it.field() {
+        Some(field) => {
+            at += 1;
+            if field.is_used { format!("&isobar_{}", at - 1) } else { "NULL".to_owned() }
+        }
+        None => it.name.clone(),
+    });
+    let arguments = listed(["&call".to_owned()].into_iter().chain(arguments).chain(["error".to_owned()]));
+    let _ = writeln!(text, "  return {}_run({arguments});\n}}\n", stencil.name);
+    text
+}
+
+fn cmake(project: &Project<'_>) -> String {
+    filled(include_str!("texts/fortran.cmake"), &[("NAME", &project.name)])
+}
+
+fn example(project: &Project<'_>) -> String {
+    let mut text = String::new();
+    for stencil in &project.stencils {
+        let arguments = stencil.params.iter().map(|it| it.name.clone());
+        let arguments = over_lines(arguments.chain(["error=error".to_owned()]), "    ");
+        let _ = writeln!(
+            text,
+            "```fortran\nuse {0}\nuse, intrinsic :: iso_c_binding\ntype(isobar_error) :: error\n\
+             if ({1}_run(&\n    {arguments}) /= isobar_ok) print *, isobar_message(error)\n```\n",
+            project.name, stencil.name,
+        );
+    }
+    text.push_str(
+        "Arrays may be sections with any strides: nothing is copied.\n`domain(3)` is the number of points along I, J, K, `origin(3)` how many points lie before the first of them in all fields, `origins(3, n)` the same for each field; all are `integer(c_int64_t)` and may be left out.\n`logical` fields are `logical(c_bool)`.\n",
+    );
+    text
+}
