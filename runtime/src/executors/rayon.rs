@@ -187,30 +187,27 @@ impl Code for Made {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        step("machine code", sink, || self.code_for(launch, None).map(drop))
+        step("machine code", sink, || self.code_for(launch).map(drop))
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(self.program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
         let workspace = Workspace::default();
-        Box::new(OfCaller { made: self, code: None, workspace, helpers: None, progress })
+        Box::new(OfCaller { made: self, last: None, workspace, helpers: None, progress })
     }
 }
 
 impl Made {
-    /// The code for the arrays of a launch; `last`, where it is for such ones.
-    fn code_for(&self, launch: &Launch, last: Option<&OfShape>) -> Result<OfShape, Failure> {
+    /// The code for the arrays of a launch.
+    fn code_for(&self, launch: &Launch) -> Result<OfShape, Failure> {
         let Domain { i, j, k } = launch.domain;
         let given = |at: usize| given(self.places[at], &launch.arguments, launch.domain);
         let shape = Shape::of(&self.program, [i, j, k], &given).ok_or(Failure::OutOfMemory)?;
-        match last {
-            Some(last) if last.shape == shape => Ok(Arc::clone(last)),
-            _ => self.shapes.get(shape, |shape| {
-                Machine::new(&self.program, shape, self.options, Some(&self.makers))
-                    .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))
-            }),
-        }
+        self.shapes.get(shape, |shape| {
+            Machine::new(&self.program, shape, self.options, Some(&self.makers))
+                .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))
+        })
     }
 }
 
@@ -241,13 +238,40 @@ impl Team for Makers {
 /// What a caller has for itself.
 struct OfCaller {
     made: Arc<Made>,
-    /// The code that it called last.
-    code: Option<OfShape>,
+    /// The code that it called last, and how the arrays of that call lay.
+    last: Option<Last>,
     /// The memory of its temporaries.
     workspace: Workspace,
     /// Where there is more than one thread, as soon as there is code.
     helpers: Option<Helpers>,
     progress: Arc<Progress>,
+}
+
+/// A call, as far as it decides which code is called: found again without making anything of it.
+struct Last {
+    code: OfShape,
+    domain: Domain,
+    /// By position among the arrays of the program.
+    given: Vec<Option<Given>>,
+}
+
+impl Last {
+    fn is_like(&self, launch: &Launch, places: &[Option<Place>]) -> bool {
+        self.domain == launch.domain
+            && places.iter().zip(&self.given).all(|(place, known)| match (place, known) {
+                (Some(place), Some(known)) => lies_as(place, &launch.arguments, launch.domain, known),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            })
+    }
+}
+
+/// Whether an argument lies in memory as this one did.
+fn lies_as(place: &Place, arguments: &[Argument], domain: Domain, known: &Given) -> bool {
+    let (Some(axes), Some(Argument::Field(field))) = (place.axes, arguments.get(place.position)) else {
+        return known.strides.is_empty();
+    };
+    known.levels == field.levels_beside(axes, domain) && known.strides == field.array.strides
 }
 
 impl Caller for OfCaller {
@@ -261,8 +285,12 @@ impl Caller for OfCaller {
             std::mem::forget(self.helpers.take());
             self.helpers = Some(Helpers::of(made.threads, made.is_embedded)?);
         }
-        let code = made.code_for(launch, self.code.as_ref())?;
-        self.code = Some(Arc::clone(&code));
+        if self.last.as_ref().is_none_or(|it| !it.is_like(launch, &made.places)) {
+            let code = made.code_for(launch)?;
+            let given = made.places.iter().map(|&it| given(Some(it?), &launch.arguments, launch.domain));
+            self.last = Some(Last { code, domain: launch.domain, given: given.collect() });
+        }
+        let Some(code) = self.last.as_ref().map(|it| Arc::clone(&it.code)) else { return Ok(()) };
         let frame = self.frame(&made, &code.shape, launch)?;
         self.call(code.get()?, frame)
     }
@@ -313,11 +341,13 @@ impl OfCaller {
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn call(&self, machine: &Machine, frame: Vec<u64>) -> Result<(), Failure> {
         let helpers = self.helpers.as_ref();
-        let begun = Instant::now();
-        let moments = Mutex::new(vec![0.0]);
+        // A program that embeds a stencil is not told of its steps; its calls may take no longer than noting them does.
+        let moments = (!self.made.is_embedded).then(|| (Instant::now(), Mutex::new(vec![0.0])));
         let progress = |done: usize| {
-            let now = milliseconds(begun.elapsed());
-            moments.lock().unwrap_or_else(PoisonError::into_inner).push(now);
+            if let Some((begun, moments)) = &moments {
+                let now = milliseconds(begun.elapsed());
+                moments.lock().unwrap_or_else(PoisonError::into_inner).push(now);
+            }
             self.progress.done.store(i64::try_from(done).unwrap_or(i64::MAX), Ordering::Relaxed);
         };
         let team = helpers.map(|it| it as &dyn Team);
@@ -330,7 +360,9 @@ impl OfCaller {
             Some(helpers) => helpers.during(run),
             None => run(),
         };
-        self.progress.set_moments(moments.into_inner().unwrap_or_else(PoisonError::into_inner));
+        if let Some((_, moments)) = moments {
+            self.progress.set_moments(moments.into_inner().unwrap_or_else(PoisonError::into_inner));
+        }
         match raised {
             None => Ok(()),
             Some(Raised { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {
