@@ -1,6 +1,7 @@
 //! A stencil that is ready is called as often as one likes.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -212,8 +213,12 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
         };
         let prepared = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();
-        let files = std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path());
-        let library = files.into_iter().find(|it| it.extension().is_some_and(|it| it == "so")).unwrap();
+        let below = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+        // What is compiled has a folder of its own.
+        let library = below(temporary.path())
+            .flat_map(|it| below(&it))
+            .find(|it| it.extension().is_some_and(|it| it == "so"))
+            .unwrap();
         let read = Command::new("objdump").arg("--dwarf=decodedline").arg(library).output().unwrap();
         let table = String::from_utf8_lossy(&read.stdout).into_owned();
         let (_, text) = compilation.sources().next().unwrap();

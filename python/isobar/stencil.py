@@ -447,7 +447,9 @@ def _trap(found: dict[str, Any], captured: Captured) -> TrapError:
 def told(found: dict[str, Any]) -> str:
     """A diagnostic in one line."""
     text = f"{found['message']} [{found['code']}]"
-    return text + (f"; {found['help']}" if found.get("help") else "")
+    # What is made up is made up for the command line.
+    helps = str(found.get("help") or "").split(", or have it made", 1)[0]
+    return text + (f"; {helps}" if helps else "")
 
 
 def stencil_error(found: list[dict[str, Any]], captured: Captured) -> StencilError:

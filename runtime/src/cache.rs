@@ -413,6 +413,62 @@ mod tests {
         assert_eq!(fs::read_dir(&entry.folder).expect("it is there").count(), 0);
     }
 
+    /// Where a process puts entries until it is killed.
+    const PUBLISHING: &str = "ISOBAR_TEST_PUBLISHING";
+
+    /// The entries that are put there, each with its code.
+    fn published(folder: &Path) -> impl Iterator<Item = (Entry, Parts, Vec<u8>)> {
+        ["one", "two", "three"].into_iter().map(|text| {
+            let parts = Parts::of(text, "-O3".to_owned(), "cc".to_owned());
+            (Entry::of(Kind::C, folder.to_owned(), parts.key()), parts, text.repeat(50_000).into_bytes())
+        })
+    }
+
+    #[test]
+    fn whoever_is_killed_while_it_puts_an_entry_leaves_no_wrong_one() {
+        if let Some(folder) = std::env::var_os(PUBLISHING) {
+            // The process of below: it goes on until somebody ends it.
+            loop {
+                for (entry, parts, code) in published(Path::new(&folder)) {
+                    let _alone = entry.alone();
+                    entry.keep(&code, "copy", &parts).expect("it is ours");
+                }
+            }
+        }
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
+        let (mut n_hits, mut n_misses) = (0, 0);
+        for turn in 0_u64..1000 {
+            let own = std::env::current_exe().expect("this program");
+            let name = "cache::tests::whoever_is_killed_while_it_puts_an_entry_leaves_no_wrong_one";
+            let mut publishing = std::process::Command::new(own)
+                .args([name, "--exact", "--nocapture", "--quiet"])
+                .env(PUBLISHING, &folder)
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .expect("it is this program");
+            std::thread::sleep(Duration::from_micros(2000 + turn * 7919 % 6000));
+            publishing.kill().expect("it goes on until then");
+            publishing.wait().expect("it was killed");
+            for (entry, _, code) in published(&folder) {
+                match entry.whole() {
+                    Some(found) => {
+                        assert!(found == code, "turn {turn}");
+                        n_hits += 1;
+                    }
+                    None => n_misses += 1,
+                }
+                // What is there is put there again, so that there are always some that are half done.
+                if turn % 3 == 0 {
+                    let _ = fs::remove_file(entry.file(PROOF));
+                }
+            }
+        }
+        assert!(n_hits > 0 && n_misses > 0, "{n_hits} hits, {n_misses} misses");
+        // A lock goes with its process.
+        assert!(published(&folder).all(|it| it.0.alone().is_some()));
+    }
+
     #[test]
     fn a_miss_is_explained_by_the_nearest_entry() {
         let (root, entry, parts) = cache();

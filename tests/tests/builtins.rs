@@ -14,6 +14,7 @@ const MOST_FILES: usize = 4;
 /// Files in which some of the names mean something else, and what.
 const OTHERS: &[(&str, &[&str], &str)] = &[
     ("compiler/src/backend/wgsl/print/places.rs", &["min", "max"], "the text of a size"),
+    ("compiler/src/export/touched.rs", &["min", "max"], "functions of Rust's integers"),
     ("compiler/src/space/affine.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/space/parse.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/sdfg/file/python.rs", &["min", "max"], "the text of a size"),
