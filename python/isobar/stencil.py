@@ -216,7 +216,7 @@ class Stencil:
         self.externals = captured.request.get("externals", {})
 
     def __call__(self, *args: Any, domain: Any = None, origin: Any = None, **kwargs: Any) -> None:
-        """Runs it: arrays are updated in place, and never copied.
+        """Runs it: arrays are updated in place.
 
         `domain` is the number of points along I, J, K, else the largest that fits; `origin` the index of its first
         point in all arrays, or by name, else the first element. Arrays have the axes of their fields in the order
