@@ -9,7 +9,6 @@ Isobar's own front end, so that GT4Py parses nothing and writes no files.
 from __future__ import annotations
 
 import hashlib
-import runpy
 import sys
 import time
 import warnings
@@ -23,6 +22,7 @@ from gt4py.cartesian.gtc.definitions import Boundary
 from gt4py.cartesian.stencil_object import StencilObject
 
 from . import _memo
+from ._program import run_program
 from .errors import StencilError
 from .stencil import BACKENDS, FAILURES, Stencil, of_call, timed
 
@@ -238,16 +238,5 @@ def register() -> None:
 register()
 
 
-def main(arguments: list[str]) -> None:
-    """Runs a program of GT4Py's with the back ends registered: `python -m isobar.gt4py model.py args...`."""
-    if not arguments:
-        sys.exit("usage: python -m isobar.gt4py model.py args...")
-    sys.argv = arguments
-    runpy.run_path(arguments[0], run_name="__main__")
-
-
 if __name__ == "__main__":
-    # As the module that others import, so that there is one of it.
-    from isobar.gt4py import main as of_module
-
-    of_module(sys.argv[1:])
+    run_program("isobar.gt4py", sys.argv[1:])

@@ -7,13 +7,13 @@ model.py args...` does so for a model that nobody edits.
 
 from __future__ import annotations
 
-import runpy
 import sys
 
 # GT4Py's settings are NDSL's, which asks to be imported first.
 import ndsl.dsl  # noqa: F401
 
 from . import gt4py as _gt4py
+from ._program import run_program
 from .stencil import BACKENDS
 
 # As NDSL from 2026.02 on calls them: strategy, framework, device, order of loops.
@@ -45,16 +45,5 @@ def install() -> bool:
 install()
 
 
-def main(arguments: list[str]) -> None:
-    """Runs a program of NDSL's with the back ends there: `python -m isobar.ndsl model.py args...`."""
-    if not arguments:
-        sys.exit("usage: python -m isobar.ndsl model.py args...")
-    sys.argv = arguments
-    runpy.run_path(arguments[0], run_name="__main__")
-
-
 if __name__ == "__main__":
-    # As the module that others import, so that there is one of it.
-    from isobar.ndsl import main as of_module
-
-    of_module(sys.argv[1:])
+    run_program("isobar.ndsl", sys.argv[1:])

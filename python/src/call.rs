@@ -94,11 +94,6 @@ impl Callable {
         Self { executable, params, n_positional, plans: Plans::default(), is_openmp }
     }
 
-    /// How many calls are known.
-    pub(crate) fn n_plans(&self) -> usize {
-        self.plans.len()
-    }
-
     fn position(&self, name: &Bound<'_, PyAny>) -> Option<usize> {
         let same = self.params.iter().position(|it| it.interned.as_ptr() == name.as_ptr());
         same.or_else(|| {

@@ -35,8 +35,4 @@ impl Plans {
         }
         known.insert(words.into(), Arc::clone(plan));
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
 }

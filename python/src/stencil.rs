@@ -110,11 +110,6 @@ impl Stencil {
         Ok(py.detach(|| compilation.listing(*known).map(|it| it.text.clone())))
     }
 
-    /// How many different calls are known: by arrays, domain and origins.
-    fn n_plans(&self) -> usize {
-        self.callable.n_plans()
-    }
-
     /// Calls it, with arguments by position and by name, as the definition has them. Answers whether there was no call
     /// with such arrays before.
     #[pyo3(signature = (args, kwargs=None, domain=None, origin=None))]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::touched::{Hull, touched};
 use super::{BINDINGS, Binding, File, Project, Stencil, filled, listed};
+use crate::backend::c::c_type;
 use crate::diag::LineIndex;
 use crate::space::{Axis, Bound, Level};
 use crate::types::DType;
@@ -37,19 +38,6 @@ pub(super) fn sources(project: &Project<'_>) -> Vec<File> {
 pub(super) fn source_paths(project: &Project<'_>) -> Vec<String> {
     let of = |it: &Stencil<'_>| [format!("src/{}.c", it.name), format!("src/one_thread/{}.c", it.name)];
     project.stencils.iter().flat_map(of).collect()
-}
-
-/// As C declares a value of this type.
-pub(super) fn c_type(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::Int8 => "int8_t",
-        DType::Int16 => "int16_t",
-        DType::Int32 => "int32_t",
-        DType::Int64 => "int64_t",
-        DType::Float32 => "float",
-        DType::Float64 => "double",
-    }
 }
 
 /// As the interface names the type.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::c::{c_type, described};
+use super::c::described;
 use super::{Binding, File, Project, Stencil, listed};
+use crate::backend::c::c_type;
 use crate::types::DType;
 
 pub(super) const BINDING: Binding =

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::c::{c_type, constant, described};
+use super::c::{constant, described};
 use super::{Binding, File, Project, Stencil, filled, listed};
+use crate::backend::c::c_type;
 use crate::types::DType;
 
 pub(super) const BINDING: Binding = Binding { name: "fortran", title: "Fortran", files, cmake, example };

@@ -16,6 +16,7 @@ mod streams;
 mod strips;
 mod words;
 
+pub(crate) use crate::backend::emit::c_family::expression::c_type;
 pub use crate::backend::emit::c_family::math;
 use crate::diag::Listing;
 use crate::loops::nodes::{Array, ArrayKind, Program};

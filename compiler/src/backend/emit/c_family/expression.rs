@@ -290,7 +290,7 @@ pub(in crate::backend) fn says_nan_or_infinity<A>(expr: &Expr<A>) -> bool {
 }
 
 /// The C type of a value.
-pub(in crate::backend) fn c_type(dtype: DType) -> &'static str {
+pub(crate) fn c_type(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
         DType::Int8 => "int8_t",
