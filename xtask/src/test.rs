@@ -74,7 +74,23 @@ pub(crate) fn python() -> Result<()> {
     Ok(())
 }
 
+/// What a build of everything takes on disk, in kilobytes; from nothing, with the wheels and browsers beside it.
+const DISK_KB: u64 = 16 << 20;
+
+/// Tells where the disk may become full: what fails then does not say so in one place.
+fn tell_of_disk() {
+    let asked = Command::new("df").args(["-Pk", "."]).current_dir(root()).output();
+    let told = asked.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default();
+    let free = told.lines().last().and_then(|it| it.split_whitespace().nth(3)).and_then(|it| it.parse().ok());
+    let is_built = target_dir().join("debug/isobar").is_file();
+    if let Some(free) = free.filter(|&it: &u64| it < DISK_KB && !is_built) {
+        let [free, needed] = [free, DISK_KB].map(|it| it >> 20);
+        say(&format!("the disk has {free} GB free, and all of this takes up to {needed} GB"));
+    }
+}
+
 fn everything(report: &mut Report) {
+    tell_of_disk();
     report.step("format", || {
         check(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
     });
