@@ -8,14 +8,15 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::expr::evaluate::{self, Element as _};
 use isobar_compiler::types::math;
 use isobar_compiler::types::{BinaryPrimitive, DType, Primitive, UnaryPrimitive, Value};
+use serde::{Deserialize, Serialize};
 
 use super::translate::Spread;
 use super::wide::end_stream;
 
 /// Something of the host that generated code calls.
 ///
-/// Their addresses are constants of the code: it is made for this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Their addresses are filled in when code is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Import {
     Helper(Helper),
     /// Reports that the run must end.
@@ -27,7 +28,7 @@ pub(super) enum Import {
 }
 
 /// A function of single numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Helper {
     /// The remainder of floats of this type.
     Mod(DType),
@@ -178,7 +179,7 @@ impl Helper {
 /// A statement that may have to end the run.
 ///
 /// What does not depend on the cell; code passes the position of a site, and the cell beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Site {
     /// Which loop over the levels it stands in, in the text.
     pub(super) sweep: u32,

@@ -1,7 +1,7 @@
 //! From loops over elements to machine code in this process, by Cranelift and by an assembler of our own.
 //!
 //! ```text
-//! loops::Program ─┬─▶ Shape (sizes, strides, memory) ─┬─▶ translate ─▶ Cranelift ─┬─▶ Machine ─▶ run(frame)
+//! loops::Program ─┬─▶ Shape (sizes, strides, memory) ─┬─▶ translate ─▶ Cranelift ─┬─▶ Object ─▶ Machine ─▶ run(frame)
 //!                 │                                   └─▶ wide (512 or 256 bits) ─┘
 //! ```
 //!
@@ -11,7 +11,8 @@
 //!
 //! Reading order: [`Shape`] (what a call fixes before code is made), `translate` (functions, loops, statements),
 //! `control`, `memory`, `expression`, `formula` (the parts of that), `lanes` (vectors of 128 bits), `wide` (vectors of
-//! 512 and 256 bits), `host` (what code calls), [`Machine`] (how all that becomes code, and is entered).
+//! 512 and 256 bits), `host` (what code calls), [`Object`] (how all that becomes code, which can be kept), [`Machine`] (how
+//! it is loaded, and entered).
 //!
 //! # Units and orders
 //!
@@ -28,10 +29,12 @@ mod formula;
 mod lanes;
 mod wide;
 mod host;
+mod object;
 mod machine;
 
 pub use host::{Raised, Team, word};
-pub use machine::{Machine, Options, check, vector_bits};
+pub use machine::Machine;
+pub use object::{Object, Options, check, vector_bits};
 pub use shape::{ArrayShape, Given, Shape};
 
 /// The vectors of machine code that is made here.

@@ -3,9 +3,10 @@
 use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
 use isobar_compiler::loops::nodes::{ArrayKind, Storage, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
+use serde::{Deserialize, Serialize};
 
 /// Sizes and strides, which are constants of the code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Points of the compute domain along I, J, K.
     pub domain: [i64; 3],
@@ -18,7 +19,7 @@ pub struct Shape {
 }
 
 /// How an array lies in memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrayShape {
     /// Per dimension, in elements.
     pub strides: Vec<i64>,
@@ -31,7 +32,7 @@ pub struct ArrayShape {
 }
 
 /// An argument as it was passed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     /// Per dimension of the container, in elements.
     pub strides: Vec<i64>,

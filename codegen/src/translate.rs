@@ -21,6 +21,7 @@ use isobar_compiler::types::math::POWER;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
 use isobar_compiler::types::{BinaryOp, DType};
+use serde::{Deserialize, Serialize};
 
 use super::host::{Helper, Import, Site};
 use super::lanes::{Emitter, Operand, scalar_type};
@@ -44,7 +45,7 @@ pub(super) struct Shared<'p> {
 }
 
 /// A loop that the threads share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Spread {
     /// What runs at each position, by position in the program's functions.
     pub(super) function: usize,

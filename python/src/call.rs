@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 
-use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
+use isobar_compiler::backend::signature::{AccessKind, ParamKind};
 use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -76,7 +76,7 @@ thread_local! {
 impl Callable {
     pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize, is_openmp: bool) -> Self {
         let signature = executable.signature();
-        let params = signature.iter().flat_map(|it| &it.params).map(|it| {
+        let params = signature.params.iter().map(|it| {
             let axes = match it.kind {
                 ParamKind::Field { axes, .. } => axes.iter().map(|it| it.index()).collect(),
                 ParamKind::Scalar { .. } => Vec::new(),
@@ -103,7 +103,7 @@ impl Callable {
     }
 
     fn no_such(&self, name: &Bound<'_, PyAny>) -> PyErr {
-        let own = self.executable.signature().map_or("", |it: &Signature| it.name.as_str());
+        let own = &self.executable.signature().name;
         PyTypeError::new_err(format!("`{own}` has no parameter `{name}`"))
     }
 
@@ -149,7 +149,7 @@ impl Callable {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Given<'py>> {
         if args.len() > self.n_positional {
-            let name = self.executable.signature().map_or("", |it: &Signature| it.name.as_str());
+            let name = &self.executable.signature().name;
             return Err(PyTypeError::new_err(format!(
                 "`{name}` takes {} arguments by position, and was given {}",
                 self.n_positional,

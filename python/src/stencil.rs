@@ -87,7 +87,7 @@ impl Stencil {
 
     /// What it takes, as JSON.
     fn signature(&self) -> String {
-        let signature = self.callable.executable.signature().map(Signature::new);
+        let signature = Signature::new(self.callable.executable.signature());
         serde_json::to_string(&signature).unwrap_or_default()
     }
 

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
@@ -21,10 +22,12 @@ pub enum Kind {
     Cuda,
     /// What drivers of Vulkan made of WGSL.
     Pipelines,
+    /// Machine code that was made in a process, and what calls of it are checked against.
+    Stencils,
 }
 
 impl Kind {
-    const ALL: [Kind; 3] = [Kind::C, Kind::Cuda, Kind::Pipelines];
+    const ALL: [Kind; 4] = [Kind::C, Kind::Cuda, Kind::Pipelines, Kind::Stencils];
 
     /// Its folder, below that of the cache.
     #[must_use]
@@ -33,6 +36,7 @@ impl Kind {
             Kind::C => "c",
             Kind::Cuda => "cuda",
             Kind::Pipelines => "wgpu",
+            Kind::Stencils => "rayon",
         }
     }
 
@@ -42,6 +46,7 @@ impl Kind {
             Kind::C => "so",
             Kind::Cuda => "cubin",
             Kind::Pipelines => "pipelines",
+            Kind::Stencils => "stencil",
         }
     }
 }
@@ -100,6 +105,18 @@ impl Parts {
         }
     }
 
+    /// Those of machine code that this program makes itself, of a stencil with these texts.
+    pub fn of_own_code<'a>(texts: impl Iterator<Item = &'a str>, flags: String) -> Self {
+        let texts: Vec<&[u8]> = texts.map(str::as_bytes).collect();
+        Self {
+            text: hash(&texts),
+            flags,
+            compiler: env!("ISOBAR_SOURCES").to_owned(),
+            processor: processor(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
     fn named(&self) -> [(&'static str, &str); 5] {
         [
             ("text", &self.text),
@@ -122,12 +139,16 @@ impl Parts {
 
 /// The hash of what the processor says of itself.
 pub fn processor() -> String {
-    let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let told: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
-        .into_iter()
-        .filter_map(|key| told.lines().find(|line| line.starts_with(key)))
-        .collect();
-    hash(&[told.join("\n").as_bytes()])
+    // The file is long where there are many processors.
+    static TOLD: LazyLock<String> = LazyLock::new(|| {
+        let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let told: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
+            .into_iter()
+            .filter_map(|key| told.lines().find(|line| line.starts_with(key)))
+            .collect();
+        hash(&[told.join("\n").as_bytes()])
+    });
+    TOLD.clone()
 }
 
 /// What stands beside a library.
@@ -176,7 +197,14 @@ const LOCK: &str = "lock";
 
 /// Who makes an entry; dropped, others may.
 #[derive(Debug)]
-pub struct Alone(#[expect(dead_code, reason = "closing the file lets go of the lock")] File);
+pub struct Alone(File);
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // Not by closing it alone: a process that was forked meanwhile has the same file.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
 
 /// Who makes an entry for longer than this is not waited for: it may be a machine that is gone.
 const PATIENCE: Duration = Duration::from_secs(300);

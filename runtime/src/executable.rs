@@ -10,15 +10,19 @@ use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::pass;
-use isobar_compiler::pipeline::{self, Compilation, NoHook, route};
+use isobar_compiler::pipeline::{self, Compilation, Contract, NoHook, route};
 use isobar_compiler::project::Project;
+use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, OnDevice};
+use crate::cache::Parts;
 use crate::device::{Device, Over, Ticket};
 use crate::events::Sink;
 pub use crate::executors::OwnedSetting;
-use crate::executors::{Code, Executor, Prepared};
+use crate::executors::source::Source;
+use crate::executors::{Code, Executor, Prepared, Recalled};
 use crate::failure::Failure;
+use crate::kept::{Kept, Part};
 
 /// Why nothing runs.
 #[derive(Clone, Debug)]
@@ -58,13 +62,16 @@ struct Shared {
     setting: OwnedSetting,
     /// As it is written, no parameter the array of another one.
     own: Arc<Variant>,
+    /// What is kept of it.
+    part: Option<Part>,
     /// By the pairs of parameters that are one array.
     unified: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<Variant>>>,
 }
 
 /// The stencil for calls in which certain parameters are one array.
 struct Variant {
-    compilation: Compilation,
+    source: Arc<Source>,
+    contract: Contract,
     code: Arc<dyn Code>,
     is_on_device: bool,
     /// Callers that are not calling now, each with a frame and a workspace.
@@ -95,25 +102,33 @@ impl Executable {
         if passes.device == pass::Device::Cpu && passes.gpu.is_none() {
             passes.gpu = executor.device().and_then(|it| it.model());
         }
-        let compilation = route::compile(project, &config, &mut NoHook);
-        if compilation.has_errors() || compilation.signature.is_none() {
-            return Err(Refusal::Diagnostics(compilation.diagnostics));
-        }
-        let own = Arc::new(Variant::new(compilation, &*executor, &setting, sink)?);
+        let part = kept(project, &config, &*executor, &setting);
+        let source = Source::later({
+            let (project, config) = (project.clone(), config.clone());
+            move || route::compile(&project, &config, &mut NoHook)
+        });
+        let own = Arc::new(Variant::new((source, part.clone()), &config, &*executor, &setting, sink)?);
         let unified = Mutex::default();
-        Ok(Self { shared: Arc::new(Shared { config, executor, setting, own, unified }) })
+        Ok(Self { shared: Arc::new(Shared { config, executor, setting, own, part, unified }) })
     }
 
-    /// Every level of it.
+    /// Every level of it. A stencil whose code was kept is compiled now.
     #[must_use]
     pub fn compilation(&self) -> &Compilation {
-        &self.shared.own.compilation
+        self.shared.own.source.compilation()
+    }
+
+    /// Whether it was compiled in this process; what was kept of another one needs that only where somebody looks into it,
+    /// or calls it with other arrays.
+    #[must_use]
+    pub fn is_compiled(&self) -> bool {
+        self.shared.own.source.is_compiled()
     }
 
     /// What it takes.
     #[must_use]
-    pub fn signature(&self) -> Option<&Signature> {
-        self.compilation().signature.as_ref()
+    pub fn signature(&self) -> &Signature {
+        &self.shared.own.contract.signature
     }
 
     /// Checks a call. One array for several parameters, with one origin, is one field: each statement reads what those
@@ -124,7 +139,7 @@ impl Executable {
     /// What is wrong with the call (codes C01 to C06 and C08), or a field that lies on another device.
     pub fn bind(&self, arguments: Arguments) -> Result<Bound, Refusal> {
         let own = &self.shared.own;
-        let signature = self.signature().ok_or_else(|| Refusal::Diagnostics(Vec::new()))?;
+        let signature = self.signature();
         let Arguments { fields, scalars, domain } = arguments;
         let mut call = Call { scalars, domain, ..Call::default() };
         let mut memories: BTreeMap<String, OnDevice> = BTreeMap::new();
@@ -149,7 +164,7 @@ impl Executable {
             }
             call.fields.insert(name, array);
         }
-        let bound = own.compilation.bind_shared(call).map_err(Refusal::Diagnostics)?;
+        let bound = own.contract.bind_shared(call).map_err(Refusal::Diagnostics)?;
         let pipeline::Bound { mut launch, shared } = bound;
         let memories = signature.params.iter().map(|it| memories.remove(&it.name)).collect();
         let mut others = Vec::with_capacity(shared.len());
@@ -187,24 +202,80 @@ impl Shared {
         if let Some(variant) = known.get(&pairs) {
             return Ok(Arc::clone(variant));
         }
-        let made = route::compile_unified(&self.own.compilation, &pairs, &self.config, &mut NoHook);
-        let compilation = made.map_err(Refusal::Diagnostics)?;
-        let variant = Arc::new(Variant::new(compilation, &*self.executor, &self.setting, &|_| ())?);
+        let source = Source::later({
+            let (own, pairs, config) = (Arc::clone(&self.own), pairs.clone(), self.config.clone());
+            move || {
+                let made =
+                    route::compile_unified(own.source.compilation(), &pairs, &config, &mut NoHook);
+                made.unwrap_or_else(|diagnostics| Compilation { diagnostics, ..Compilation::default() })
+            }
+        });
+        let part = self.part.as_ref().map(|it| it.form(&format!("unified {pairs:?}")));
+        let variant = Arc::new(Variant::new((source, part), &self.config, &*self.executor, &self.setting, &|_| ())?);
         known.insert(pairs, Arc::clone(&variant));
         Ok(variant)
     }
 }
 
+/// What is kept of a stencil, where the back end keeps anything and there is a place for it.
+fn kept(
+    project: &Project,
+    config: &Config,
+    executor: &dyn Executor,
+    OwnedSetting { cache, mode, vectors, relayout, .. }: &OwnedSetting,
+) -> Option<Part> {
+    let root = cache.as_ref().filter(|_| executor.has_recipes())?;
+    let Project { files, main, stencil } = project;
+    let name = stencil.as_deref().unwrap_or_default();
+    let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text]);
+    let texts = [main.as_str(), name].into_iter().chain(texts);
+    let flags = format!("{config:?} {mode:?} {vectors:?} {relayout:?}");
+    Kept::of(root, Parts::of_own_code(texts, flags), name).map(Part::of)
+}
+
+/// What is kept of each form of a stencil.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    contract: Contract,
+    /// What its back end needs to make it ready.
+    recipe: Vec<u8>,
+}
+
 impl Variant {
     fn new(
-        compilation: Compilation,
+        (source, part): (Source, Option<Part>),
+        config: &Config,
         executor: &dyn Executor,
         setting: &OwnedSetting,
         sink: Sink<'_>,
     ) -> Result<Self, Refusal> {
-        let ready = executor.prepare(&compilation, setting.borrow(), sink)?;
-        let (code, is_on_device) = (ready.code(), executor.device().is_some());
-        Ok(Self { compilation, code, is_on_device, idle: Mutex::new(vec![ready]) })
+        let (source, borrowed) = (Arc::new(source), setting.borrow());
+        let is_on_device = executor.device().is_some();
+        let of = |contract, ready: Prepared| {
+            let (code, idle) = (ready.code(), Mutex::new(vec![ready]));
+            Self { source: Arc::clone(&source), contract, code, is_on_device, idle }
+        };
+        let contract = || {
+            let compilation = source.compilation();
+            let contract = compilation.contract().filter(|_| !compilation.has_errors());
+            contract.ok_or_else(|| Refusal::Diagnostics(compilation.diagnostics.clone()))
+        };
+        if let Some(part) = part {
+            let head = part.get_or_make("head", &(), || {
+                let contract = contract()?;
+                let recipe = executor.recipe(source.compilation(), borrowed).unwrap_or_default();
+                Ok::<Head, Refusal>(Head { contract, recipe })
+            });
+            let Head { contract, recipe } = head?;
+            let (signature, machine) = (&contract.signature, config.passes.machine.as_ref());
+            let recalled = Recalled { source: &source, signature, machine, part: &part };
+            if let Some(ready) = executor.recall(&recalled, &recipe, borrowed) {
+                return Ok(of(contract, ready));
+            }
+        }
+        let contract = contract()?;
+        let ready = executor.prepare(source.compilation(), borrowed, sink)?;
+        Ok(of(contract, ready))
     }
 
     /// A caller that nobody else has now.
@@ -248,8 +319,7 @@ impl Bound {
     ///
     /// C01 where the value has another type than the parameter; then nothing is changed.
     pub fn set_scalar(&mut self, position: usize, input: ScalarInput) -> Result<(), Diagnostic> {
-        let Some(signature) = &self.variant.compilation.signature else { return Ok(()) };
-        self.launch.set_scalar(signature, position, input)
+        self.launch.set_scalar(&self.variant.contract.signature, position, input)
     }
 
     /// Gives the fields back, by parameter name.
@@ -259,7 +329,7 @@ impl Bound {
         for (at, argument) in others {
             launch.arguments[at] = argument;
         }
-        let params = variant.compilation.signature.iter().flat_map(|it| &it.params);
+        let params = variant.contract.signature.params.iter();
         let fields =
             params.zip(launch.arguments).zip(memories).filter_map(|((param, argument), on_device)| {
                 let Argument::Field(field) = argument else { return None };

@@ -11,6 +11,7 @@
 // What it finds, and what it keeps.
 pub mod machine;
 pub mod cache;
+pub mod kept;
 pub mod copying;
 
 // What happens.

@@ -254,7 +254,8 @@ const CODEGEN: &[Room] = &[
     room("codegen", "lanes", &[], MAKING_CODE),
     room("codegen", "host", &["translate", "wide/."], MAKING_CODE),
     room("codegen", "wide", &["host", "lanes", "translate"], MAKING_CODE),
-    room("codegen", "machine", &["host", "shape", "translate", "wide/."], MAKING_CODE),
+    room("codegen", "object", &["host", "shape", "translate", "wide/."], MAKING_CODE),
+    room("codegen", "machine", &["host", "object", "translate"], MAKING_CODE),
     // Functions, loops and statements, and the parts of that.
     room("codegen", "translate", &["host", "lanes", "shape", "wide/."], MAKING_CODE),
     room("codegen", "control", &["host", "lanes", "translate"], MAKING_CODE),
@@ -268,6 +269,7 @@ const RUNTIME: &[Room] = &[
     room("runtime", "events", &[], EMBEDDED),
     room("runtime", "machine", &[], EMBEDDED),
     room("runtime", "cache", &[], EMBEDDED),
+    room("runtime", "kept", &["cache"], EMBEDDED),
     room("runtime", "copying", &["cache", "events"], EMBEDDED),
     room("runtime", "failure", &[], EMBEDDED),
     room("runtime", "device", &["copying", "failure"], EMBEDDED),
@@ -276,10 +278,15 @@ const RUNTIME: &[Room] = &[
     room(
         "runtime",
         "executors",
-        &["cache", "copying", "device", "events", "failure", "machine", "wanted"],
+        &["cache", "copying", "device", "events", "failure", "kept", "machine", "wanted"],
         EMBEDDED,
     ),
-    room("runtime", "executable", &["buffer", "device", "events", "executors", "failure"], EMBEDDED),
+    room(
+        "runtime",
+        "executable",
+        &["buffer", "cache", "device", "events", "executors", "failure", "kept"],
+        EMBEDDED,
+    ),
     room("runtime", "./.", &[], EMBEDDED),
 ];
 

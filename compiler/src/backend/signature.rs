@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::diag::Span;
 use crate::space::{Axis, AxisSet, Domain, Reach};
 use crate::types::{DType, Value};
 
 /// The interface of a stencil: known once its extents are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     pub name: String,
     /// In the order of the definition.
@@ -55,7 +57,7 @@ impl Signature {
 }
 
 /// A parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
     pub name: String,
     pub kind: ParamKind,
@@ -65,7 +67,7 @@ pub struct Param {
 }
 
 /// What a parameter is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
     Field {
         axes: AxisSet,
@@ -108,7 +110,7 @@ impl ParamKind {
 }
 
 /// What a stencil does with a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AccessKind {
     /// No statement uses it: it may be left out.
     None,

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Span;
 
 /// Names a statement of the Definition IR; every later level keeps the name, so
 /// that statements of all levels can be linked. Listings spell it `s7`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StmtId(pub u32);
 
 impl fmt::Display for StmtId {

@@ -6,7 +6,7 @@ use super::touched::{Hull, touched};
 use super::{BINDINGS, Binding, File, Project, Stencil, filled, listed};
 use crate::backend::c::c_type;
 use crate::diag::LineIndex;
-use crate::space::{Axis, Bound, Level};
+use crate::space::{Axis, Bound, Level, Region};
 use crate::types::DType;
 
 const ABI: &str = include_str!("texts/abi.h");
@@ -206,15 +206,15 @@ fn tables(stencil: &Stencil<'_>) -> String {
         text.push_str("  {0},\n");
     }
     text.push_str("};\n\nstatic const isobar_touch isobar_touches[] = {\n");
-    for it in &found.in_regions {
+    for (field, it) in &found.in_regions {
+        let Region { i, j } = it.region;
         let _ = writeln!(
             text,
-            "  {{{}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}}},",
-            it.field,
+            "  {{{field}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}}},",
             listed(it.reach.map(|it| it.lo)),
             listed(it.reach.map(|it| it.hi)),
-            listed(it.start.map(bound)),
-            listed(it.end.map(bound)),
+            listed([i.start, j.start, Some(it.interval.start)].map(bound)),
+            listed([i.end, j.end, Some(it.interval.end)].map(bound)),
             listed(it.offset),
             i32::from(it.is_level_known),
         );

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::registry::{self, Text};
 use super::variants::{variants, variants_of_gpu};
 use super::{Levels, Stage, Variant, route};
@@ -15,8 +17,7 @@ use crate::frontend::externals::ExternalUse;
 use crate::frontend::missing::MissingModule;
 use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
-use crate::oir::analysis::extents::touched;
-use crate::oir::nodes::ParamKind;
+use crate::oir::analysis::{Touch, touched, touches_of_params};
 use crate::pass::{GpuModel, LogValue, Logged, MachineModel, Trace};
 
 /// Every level that was reached, with what was found on the way.
@@ -182,17 +183,41 @@ impl Compilation {
         else {
             return Err(self.diagnostics.clone());
         };
-        let mut launch = launch::bind(signature, call)?;
-        let ranges = touched(oir, extents, launch.domain);
-        let of_params = oir.params.iter().map(|param| match param.what {
-            ParamKind::Field(field) => ranges.get(field).cloned(),
-            ParamKind::Scalar(_) => None,
-        });
-        let of_params: Vec<_> = of_params.collect();
-        launch::check_touched(signature, &launch, &of_params)?;
-        let shared = aliasing::shared(signature, &mut launch, &of_params)?;
-        Ok(Bound { launch, shared })
+        bind(signature, &touches_of_params(oir, extents), call)
     }
+
+    /// What checks of calls need to know of it; none where it does not compile.
+    #[must_use]
+    pub fn contract(&self) -> Option<Contract> {
+        let (oir, extents) = (self.levels.oir.as_ref()?, self.levels.extents.as_ref()?);
+        Some(Contract { signature: self.signature.clone()?, touches: touches_of_params(oir, extents) })
+    }
+}
+
+/// What calls of a stencil are checked against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contract {
+    pub signature: Signature,
+    touches: Vec<Touch>,
+}
+
+impl Contract {
+    /// Checks a call, as [`Compilation::bind_shared`] does.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the call (codes C01 to C06 and C08).
+    pub fn bind_shared(&self, call: Call) -> Result<Bound, Vec<Diagnostic>> {
+        bind(&self.signature, &self.touches, call)
+    }
+}
+
+fn bind(signature: &Signature, touches: &[Touch], call: Call) -> Result<Bound, Vec<Diagnostic>> {
+    let mut launch = launch::bind(signature, call)?;
+    let of_params = touched(touches, signature.params.len(), launch.domain);
+    launch::check_touched(signature, &launch, &of_params)?;
+    let shared = aliasing::shared(signature, &mut launch, &of_params)?;
+    Ok(Bound { launch, shared })
 }
 
 /// A checked call.

@@ -10,7 +10,7 @@ pub mod route;
 mod variants;
 
 pub use crate::pass::{Hook, NoHook, Shown, Step, StepKind};
-pub use compilation::{Bound, Compilation};
+pub use compilation::{Bound, Compilation, Contract};
 pub use levels::Levels;
 pub use stage::Stage;
 pub use variants::Variant;

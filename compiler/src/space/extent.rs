@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Axis, Offset};
 
 /// The reach along one axis: positions `lo .. n + hi` of a domain of `n` points.
 ///
 /// `lo` is usually not positive and `hi` not negative, but a field that is only
 /// read at `[1,0,0]` has the reach `(1, 1)`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Reach {
     pub lo: i32,
     pub hi: i32,

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The end of the domain that a bound counts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Level {
     Start,
     End,
@@ -13,7 +15,7 @@ pub enum Level {
 ///
 /// Ordered as if every position counted from the end lay beyond every position
 /// counted from the start; for small domains that need not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Bound {
     pub level: Level,
     pub offset: i32,
@@ -65,7 +67,7 @@ impl fmt::Display for Bound {
 }
 
 /// A half-open range of levels, `[start, end)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Interval {
     pub start: Bound,
     pub end: Bound,

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Axis, Bound};
 
 /// A half-open range along one horizontal axis; a missing bound is unbounded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Side {
     pub start: Option<Bound>,
     pub end: Option<Bound>,
@@ -35,7 +37,7 @@ impl fmt::Display for Side {
 }
 
 /// A rectangle of columns, relative to the compute domain's edges; it may reach beyond them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Region {
     pub i: Side,
     pub j: Side,

@@ -10,6 +10,7 @@ pub mod openmp;
 mod pool;
 pub mod rayon;
 mod shapes;
+pub mod source;
 mod team;
 pub mod watch;
 pub mod wgpu;
@@ -23,17 +24,21 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::pass::MachineModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
 use crate::device::{Device, Memory, Ticket};
 use crate::events::Sink;
 pub use crate::failure::Failure;
+use crate::kept::Part;
 use crate::wanted::Wanted;
 pub use isobar_codegen::Vectors;
 pub use layouts::{along, in_rows};
 pub use openmp::CCompiler;
 pub use pool::{Near, after_fork};
+use source::Source;
 
 /// What a back end may use while it gets ready.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +164,16 @@ pub enum Mode {
     Fast,
 }
 
+/// A stencil that may not be compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Recalled<'a> {
+    pub source: &'a Arc<Source>,
+    pub signature: &'a Signature,
+    /// What its schedule is made for.
+    pub machine: Option<&'a MachineModel>,
+    pub part: &'a Part,
+}
+
 /// The contract with each back end.
 pub trait Executor: fmt::Debug + Send + Sync {
     /// What a run with so many threads allocates beside its arguments, and with none what all threads share; `None`
@@ -170,6 +185,28 @@ pub trait Executor: fmt::Debug + Send + Sync {
         threads: u32,
         arguments: &[Argument],
     ) -> Option<u64>;
+
+    /// What makes it ready once more without a compilation, as [`recall`](Self::recall) does; none where it has to be
+    /// compiled in any case.
+    fn recipe(&self, _compilation: &Compilation, _setting: Setting<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Makes a stencil ready by its recipe. It is compiled where something is asked for that is not kept. None where
+    /// this is no recipe.
+    fn recall(
+        &self,
+        _stencil: &Recalled<'_>,
+        _recipe: &[u8],
+        _setting: Setting<'_>,
+    ) -> Option<Prepared> {
+        None
+    }
+
+    /// Whether it has recipes.
+    fn has_recipes(&self) -> bool {
+        false
+    }
 
     /// The device that it runs on, where its fields have to lie; none for the host.
     fn device(&self) -> Option<Arc<dyn Device>> {

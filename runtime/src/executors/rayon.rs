@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
-use isobar_codegen::{Given, Machine, Options, Raised, Shape, Team, Vectors, vector_bits, word};
+use isobar_codegen::{Given, Machine, Object, Options, Raised, Shape, Team, Vectors, vector_bits, word};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
@@ -18,6 +18,8 @@ use isobar_compiler::loops::ready_without;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, AxisSet, Domain, names};
+use isobar_compiler::types::DType;
+use serde::{Deserialize, Serialize};
 use isobar_compiler::target::Target;
 
 use super::helpers::Helpers;
@@ -25,7 +27,9 @@ use super::interface::start_of;
 use super::layouts::{self, Makes};
 use super::shapes::{self, Shapes};
 use super::workspace::Workspace;
-use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
+use super::source::Source;
+use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Recalled, Setting};
+use crate::kept::Part;
 use crate::events::{Sink, milliseconds, step};
 
 /// Machine code made in this process.
@@ -75,6 +79,18 @@ impl Executor for Rayon {
     ) -> Result<Prepared, Failure> {
         Ok(Prepared::of(layouts::code(*self, compilation, setting, sink)?))
     }
+
+    fn recipe(&self, compilation: &Compilation, setting: Setting<'_>) -> Option<Vec<u8>> {
+        layouts::recipe(*self, compilation, setting)
+    }
+
+    fn recall(&self, stencil: &Recalled<'_>, recipe: &[u8], setting: Setting<'_>) -> Option<Prepared> {
+        layouts::recalled(*self, stencil, recipe, setting).map(Prepared::of)
+    }
+
+    fn has_recipes(&self) -> bool {
+        true
+    }
 }
 
 impl Makes for Rayon {
@@ -84,21 +100,38 @@ impl Makes for Rayon {
         setting: Setting<'_>,
         _: Sink<'_>,
     ) -> Result<Arc<dyn Code>, Failure> {
-        let missing = || Failure::Machine("there is no graph to make code of".to_owned());
-        let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
-        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let threads = usize::try_from(setting.threads).unwrap_or(1);
-        let threads = if threads == 0 { current_num_threads() } else { threads };
-        let may_fuse = setting.mode == Mode::Fast;
-        let vectors = setting.vectors;
-        let makers = Makers { threads: setting.makers() };
-        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false };
-        let program = program(compilation, flow, vectors);
-        let is_embedded = setting.is_embedded;
-        let places = places(flow, &program, signature);
-        let shapes = Shapes::default();
-        Ok(Arc::new(Made { program, places, threads, options, makers, is_embedded, shapes }))
+        let program = program_of(compilation, setting.vectors)?;
+        let recipe = Recipe::of(compilation, &program)?;
+        let made = Made { program: program.into(), ..Made::of(recipe, Lookup::None, setting) };
+        Ok(Arc::new(made))
     }
+
+    fn recipe(self, compilation: &Compilation, setting: Setting<'_>) -> Option<Vec<u8>> {
+        let program = program_of(compilation, setting.vectors).ok()?;
+        postcard::to_allocvec(&Recipe::of(compilation, &program).ok()?).ok()
+    }
+
+    fn recall(
+        self,
+        source: &Arc<Source>,
+        recipe: &[u8],
+        part: &Part,
+        setting: Setting<'_>,
+    ) -> Option<Arc<dyn Code>> {
+        let recipe = postcard::from_bytes(recipe).ok()?;
+        let lookup = Lookup::Kept { source: Arc::clone(source), part: part.clone() };
+        Some(Arc::new(Made::of(recipe, lookup, setting)))
+    }
+}
+
+/// The program of a compilation, where it has one.
+fn program_of(compilation: &Compilation, vectors: Vectors) -> Result<Program, Failure> {
+    let flow = compilation.levels.sdfg.as_ref().ok_or_else(no_graph)?;
+    Ok(program(compilation, flow, vectors))
+}
+
+fn no_graph() -> Failure {
+    Failure::Machine("there is no graph to make code of".to_owned())
 }
 
 /// The code for arrays as a run makes them, with such rows, before it is machine code; instructions tell their statements.
@@ -125,7 +158,7 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
     let vectors = Vectors::Widest;
     let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true };
-    Ok(Machine::new(&program, &shape, options, None)?.text.clone())
+    Ok(Object::of(&program, &shape, options, None)?.text)
 }
 
 fn signed(it: usize) -> i64 {
@@ -133,7 +166,7 @@ fn signed(it: usize) -> i64 {
 }
 
 /// Which argument an array of the program is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     /// Its position in the launch.
     position: usize,
@@ -169,18 +202,92 @@ fn given(place: Option<Place>, arguments: &[Argument], domain: Domain) -> Option
     Some(Given { strides: of_axes.chain(of_data).collect(), levels })
 }
 
-/// A program, and code for the shapes that it was called with.
-struct Made {
-    program: Program,
+/// What calls of a program need to know of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Recipe {
+    arrays: Vec<InFrame>,
+    /// By position in the program's arrays; none for what a run allocates.
     places: Vec<Option<Place>>,
+    n_steps: usize,
+}
+
+/// An array, as far as frames are made of it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct InFrame {
+    dtype: DType,
+    /// Whether a run allocates it, or each of its threads.
+    is_own: bool,
+    is_per_thread: bool,
+    is_scalar: bool,
+}
+
+impl Recipe {
+    fn of(compilation: &Compilation, program: &Program) -> Result<Self, Failure> {
+        let flow = compilation.levels.sdfg.as_ref().ok_or_else(no_graph)?;
+        let signature = compilation.signature.as_ref().ok_or_else(no_graph)?;
+        let arrays = program.arrays.iter().map(|it| InFrame {
+            dtype: it.dtype,
+            is_own: it.is_own(),
+            is_per_thread: it.is_per_thread,
+            is_scalar: it.kind == ArrayKind::Scalar,
+        });
+        let (arrays, places) = (arrays.collect(), places(flow, program, signature));
+        Ok(Self { arrays, places, n_steps: program.steps.len() })
+    }
+}
+
+/// A program, and code for the arrays that it was called with.
+struct Made {
+    recipe: Recipe,
+    /// From when code was made of it.
+    program: OnceLock<Program>,
+    lookup: Lookup,
     threads: usize,
     options: Options,
     makers: Makers,
     is_embedded: bool,
-    shapes: Shapes<Shape, Machine>,
+    shapes: Shapes<Lies, Fitted>,
 }
 
-type OfShape = Arc<shapes::Made<Shape, Machine>>;
+/// Where code is looked for before it is made.
+enum Lookup {
+    None,
+    Kept { source: Arc<Source>, part: Part },
+}
+
+/// How the arrays of a call lie, which decides its code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Lies {
+    domain: [i64; 3],
+    /// By position in the program's arrays.
+    given: Vec<Option<Given>>,
+}
+
+impl Lies {
+    fn of(launch: &Launch, places: &[Option<Place>]) -> Self {
+        let Domain { i, j, k } = launch.domain;
+        let given = places.iter().map(|&it| given(Some(it?), &launch.arguments, launch.domain));
+        Self { domain: [i, j, k], given: given.collect() }
+    }
+
+    fn are_those_of(&self, launch: &Launch, places: &[Option<Place>]) -> bool {
+        let Domain { i, j, k } = launch.domain;
+        self.domain == [i, j, k]
+            && places.iter().zip(&self.given).all(|(place, known)| match (place, known) {
+                (Some(place), Some(known)) => lies_as(place, &launch.arguments, launch.domain, known),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            })
+    }
+}
+
+/// Code for arrays that lie so.
+struct Fitted {
+    shape: Shape,
+    machine: Machine,
+}
+
+type OfShape = Arc<shapes::Made<Lies, Fitted>>;
 
 impl Code for Made {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
@@ -192,23 +299,60 @@ impl Code for Made {
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
         let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(self.program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        progress.total.store(i64::try_from(self.recipe.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
         let workspace = Workspace::default();
         Box::new(OfCaller { made: self, last: None, workspace, helpers: None, progress })
     }
 }
 
 impl Made {
+    fn of(recipe: Recipe, lookup: Lookup, setting: Setting<'_>) -> Self {
+        let threads = usize::try_from(setting.threads).unwrap_or(1);
+        let may_fuse = setting.mode == Mode::Fast;
+        let vectors = setting.vectors;
+        Self {
+            recipe,
+            program: OnceLock::new(),
+            lookup,
+            threads: if threads == 0 { current_num_threads() } else { threads },
+            options: Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false },
+            makers: Makers { threads: setting.makers() },
+            is_embedded: setting.is_embedded,
+            shapes: Shapes::default(),
+        }
+    }
+
+    fn program(&self) -> Result<&Program, Failure> {
+        if let Some(known) = self.program.get() {
+            return Ok(known);
+        }
+        let Lookup::Kept { source, .. } = &self.lookup else { return Err(no_graph()) };
+        let made = program_of(source.compilation(), self.options.vectors)?;
+        Ok(self.program.get_or_init(|| made))
+    }
+
     /// The code for the arrays of a launch.
     fn code_for(&self, launch: &Launch) -> Result<OfShape, Failure> {
-        let Domain { i, j, k } = launch.domain;
-        let given = |at: usize| given(self.places[at], &launch.arguments, launch.domain);
-        let shape = Shape::of(&self.program, [i, j, k], &given).ok_or(Failure::OutOfMemory)?;
-        self.shapes.get(shape, |shape| {
-            Machine::new(&self.program, shape, self.options, Some(&self.makers))
-                .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))
+        self.shapes.get(Lies::of(launch, &self.recipe.places), |lies| {
+            let (shape, object) = match &self.lookup {
+                Lookup::Kept { part, .. } => part.get_or_make("code", lies, || self.object(lies))?,
+                Lookup::None => self.object(lies)?,
+            };
+            Ok(Fitted { shape, machine: Machine::load(&object).map_err(fault)? })
         })
     }
+
+    fn object(&self, lies: &Lies) -> Result<(Shape, Object), Failure> {
+        let program = self.program()?;
+        let given = |at: usize| lies.given.get(at).cloned().flatten();
+        let shape = Shape::of(program, lies.domain, &given).ok_or(Failure::OutOfMemory)?;
+        let object = Object::of(program, &shape, self.options, Some(&self.makers)).map_err(fault)?;
+        Ok((shape, object))
+    }
+}
+
+fn fault(why: String) -> Failure {
+    Failure::Machine(format!("the code generator refuses its input: {why}"))
 }
 
 /// Threads that make code, and are there for no longer than that takes.
@@ -238,32 +382,13 @@ impl Team for Makers {
 /// What a caller has for itself.
 struct OfCaller {
     made: Arc<Made>,
-    /// The code that it called last, and how the arrays of that call lay.
-    last: Option<Last>,
+    /// The code that it called last: found again without making anything of a call.
+    last: Option<OfShape>,
     /// The memory of its temporaries.
     workspace: Workspace,
     /// Where there is more than one thread, as soon as there is code.
     helpers: Option<Helpers>,
     progress: Arc<Progress>,
-}
-
-/// A call, as far as it decides which code is called: found again without making anything of it.
-struct Last {
-    code: OfShape,
-    domain: Domain,
-    /// By position among the arrays of the program.
-    given: Vec<Option<Given>>,
-}
-
-impl Last {
-    fn is_like(&self, launch: &Launch, places: &[Option<Place>]) -> bool {
-        self.domain == launch.domain
-            && places.iter().zip(&self.given).all(|(place, known)| match (place, known) {
-                (Some(place), Some(known)) => lies_as(place, &launch.arguments, launch.domain, known),
-                (None, None) => true,
-                (Some(_), None) | (None, Some(_)) => false,
-            })
-    }
 }
 
 /// Whether an argument lies in memory as this one did.
@@ -285,14 +410,14 @@ impl Caller for OfCaller {
             std::mem::forget(self.helpers.take());
             self.helpers = Some(Helpers::of(made.threads, made.is_embedded)?);
         }
-        if self.last.as_ref().is_none_or(|it| !it.is_like(launch, &made.places)) {
-            let code = made.code_for(launch)?;
-            let given = made.places.iter().map(|&it| given(Some(it?), &launch.arguments, launch.domain));
-            self.last = Some(Last { code, domain: launch.domain, given: given.collect() });
+        let places = &made.recipe.places;
+        if self.last.as_ref().is_none_or(|it| !it.shape.are_those_of(launch, places)) {
+            self.last = Some(made.code_for(launch)?);
         }
-        let Some(code) = self.last.as_ref().map(|it| Arc::clone(&it.code)) else { return Ok(()) };
-        let frame = self.frame(&made, &code.shape, launch)?;
-        self.call(code.get()?, frame)
+        let Some(code) = self.last.as_ref().map(Arc::clone) else { return Ok(()) };
+        let fitted = code.get()?;
+        let frame = self.frame(&made, &fitted.shape, launch)?;
+        self.call(&fitted.machine, frame)
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -310,23 +435,23 @@ impl OfCaller {
         let behind = |at: *mut u8, bytes: i64| at.wrapping_add(usize::try_from(bytes).unwrap_or(0));
         let mut free = self.workspace.start();
         let mut own_free = behind(behind(free, shape.shared_bytes), i64::from(BETWEEN_THREADS));
-        let mut frame = vec![0_u64; 1 + made.program.arrays.len()];
-        for (at, array) in made.program.arrays.iter().enumerate() {
+        let mut frame = vec![0_u64; 1 + made.recipe.arrays.len()];
+        for (at, array) in made.recipe.arrays.iter().enumerate() {
             let address = |it: *mut c_void| it as u64;
-            if array.is_own() {
+            if array.is_own {
                 let own = &shape.arrays[at];
                 let start = own.start * array.dtype.size_bytes() as i64;
                 let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
                 *free = behind(*free, own.bytes);
-            } else if let Some(Place { position, axes }) = made.places[at] {
+            } else if let Some(Place { position, axes }) = made.recipe.places[at] {
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
                     (Argument::Field(field), Some(axes)) if field.array.dtype() == array.dtype => {
                         let start = field.start(axes);
                         address(start_of(&mut field.array.elements, start))
                     }
                     (Argument::Scalar(value), None)
-                        if value.dtype() == array.dtype && array.kind == ArrayKind::Scalar =>
+                        if value.dtype() == array.dtype && array.is_scalar =>
                     {
                         word(*value)
                     }

@@ -6,7 +6,7 @@ use crate::backend::array::Elements;
 use crate::backend::launch::{Argument, Launch};
 use crate::backend::layout::{Layout, Place};
 use crate::entity::Handle;
-use crate::oir::analysis::extents::{Extents, touched};
+use crate::oir::analysis::{Extents, touched, touches};
 use crate::oir::nodes::{Field, ParamKind, Stencil};
 use crate::space::Domain;
 use crate::types::{DType, Value};
@@ -56,9 +56,12 @@ impl Memory {
                 _ => {}
             }
         }
-        let ranges = touched(stencil, extents, domain);
+        let is_temporary = |field: Handle<Field>| stencil.fields[field].is_temporary;
+        let of_temporaries =
+            touches(stencil, extents, |field| is_temporary(field).then_some(field.index()));
+        let ranges = touched(&of_temporaries, stencil.fields.len(), domain);
         for (field, declared) in stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
-            let Some([i, j, _]) = ranges.get(field).cloned() else { continue };
+            let Some([i, j, _]) = ranges[field.index()].clone() else { continue };
             slots[field.index()] = Slot::temporary(declared, &[i, j, 0..domain.k]);
         }
         Self { domain, slots, scalars }

@@ -5,14 +5,14 @@
 //! domain only, whatever is read of them.
 //! `executions` and `fields` follow the acceptance rule of GT4Py bit for bit,
 //! which looks at one side only of a region that is anchored at one end.
-//! `true_fields` and [`touched`] say what is really touched.
+//! `true_fields` say what is really touched, and [`touched`](super::touches::touched) of one domain.
 
 use std::ops::Range;
 
 use super::super::nodes::{Field, HorizontalExecution, Stencil, StmtKind, Target};
 use crate::entity::{Handle, SideTable};
 use crate::pass::{Analyses, Analysis};
-use crate::space::{Axis, Bound, Domain, Extent, Level, Offset, Reach, Region, Side};
+use crate::space::{Bound, Extent, Level, Offset, Reach, Region, Side};
 
 /// The horizontal extents of a stencil.
 #[derive(Clone, Debug, Default)]
@@ -81,46 +81,6 @@ pub fn extents(stencil: &Stencil) -> Extents {
         found.true_fields.insert(field, true_fields.get(field).copied().unwrap_or(Extent::ZERO));
     }
     found
-}
-
-/// The positions of each field, per axis, that a run on `domain` touches; nothing where it touches none.
-///
-/// The ranges are relative to the compute domain. Where a field lacks an axis the
-/// range along it has no meaning. Levels that are found at run time are left out: along K the
-/// range may be empty.
-#[must_use]
-pub fn touched(stencil: &Stencil, extents: &Extents, domain: Domain) -> SideTable<Field, [Range<i64>; 3]> {
-    let mut ranges: SideTable<Field, [Range<i64>; 3]> = SideTable::default();
-    for placed in stencil.placed() {
-        let extent = extents.executions[placed.execution];
-        let levels =
-            placed.interval.start.at(domain.k).max(0)..placed.interval.end.at(domain.k).min(domain.k);
-        for touch in stencil.executions[placed.execution].touches() {
-            let Some(field) = touch.what.field() else { continue };
-            let region = touch.scope.region.unwrap_or_default();
-            let along = |axis: Axis| clipped(extent.along(axis), region.along(axis), domain.along(axis));
-            let range = [along(Axis::I), along(Axis::J), levels.clone()];
-            if range.iter().any(Range::is_empty) {
-                continue;
-            }
-            let mut shifted = Axis::ALL.map(|axis| {
-                let (range, offset) = (&range[axis.index()], i64::from(touch.offset.along(axis)));
-                range.start + offset..range.end + offset
-            });
-            if !touch.is_level_known {
-                shifted[Axis::K.index()] = 0..0;
-            }
-            let union = match ranges.get(field) {
-                Some(known) => Axis::ALL.map(|axis| match (&known[axis.index()], &shifted[axis.index()]) {
-                    (empty, other) | (other, empty) if empty.is_empty() => other.clone(),
-                    (a, b) => a.start.min(b.start)..a.end.max(b.end),
-                }),
-                None => shifted,
-            };
-            ranges.insert(field, union);
-        }
-    }
-    ranges
 }
 
 /// The positions of an axis with `size` points where an execution runs, within one side of a region.

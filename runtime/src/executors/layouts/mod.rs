@@ -14,6 +14,7 @@ mod copies;
 mod own;
 mod slabs;
 
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use isobar_compiler::backend::array::{Array, Elements};
@@ -24,6 +25,7 @@ use isobar_compiler::pass::MachineModel;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
 use isobar_compiler::space::Domain;
+use serde::{Deserialize, Serialize};
 
 pub(super) use self::copies::bytes;
 use self::copies::{Move, moves};
@@ -31,8 +33,10 @@ pub use self::copies::{along, in_rows};
 use self::slabs::{Sizes, Slabs};
 use super::pool::Near;
 use super::shapes::{self, Shapes};
-use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
+use super::source::Source;
+use super::{Caller, Code, Failure, OwnedSetting, Progress, Recalled, Relayout, Setting};
 use crate::events::{self, Event, Sink};
+use crate::kept::Part;
 
 /// What makes code of a compilation.
 pub(super) trait Makes: Copy + Send + Sync + 'static {
@@ -47,6 +51,22 @@ pub(super) trait Makes: Copy + Send + Sync + 'static {
         setting: Setting<'_>,
         sink: Sink<'_>,
     ) -> Result<Arc<dyn Code>, Failure>;
+
+    /// What makes it once more without a compilation; none where it has to be compiled in any case.
+    fn recipe(self, _compilation: &Compilation, _setting: Setting<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Makes it by its recipe; what is compiled of it is looked for first. None where this is no recipe.
+    fn recall(
+        self,
+        _source: &Arc<Source>,
+        _recipe: &[u8],
+        _part: &Part,
+        _setting: Setting<'_>,
+    ) -> Option<Arc<dyn Code>> {
+        None
+    }
 }
 
 /// The code of a compilation for arrays of any layout.
@@ -65,7 +85,7 @@ pub(super) fn code(
     else {
         return Ok(code);
     };
-    let may_be_in_slabs = compilation.levels.tree.as_ref().is_some_and(|it| slabs::may_be(signature, it));
+    let may_be_in_slabs = may_be_in_slabs(compilation);
     let mut known = compilation.up_to_oir();
     known.levels.tree.clone_from(&compilation.levels.tree);
     known.levels.schedule.clone_from(&compilation.levels.schedule);
@@ -76,48 +96,73 @@ pub(super) fn code(
         known.levels.loops.clone_from(&compilation.levels.loops);
         known.levels.is_whole = compilation.levels.is_whole;
     }
-    Ok(Arc::new(Ways {
-        maker,
-        code,
-        alone: may_be_in_slabs.then(OnceLock::new),
-        signature: signature.clone(),
-        known,
-        setting: OwnedSetting::of(setting),
-        near: Near::beside(setting.threads, setting.is_embedded),
-        stream_from: compilation
-            .machine
-            .as_ref()
-            .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
-        turned: OnceLock::new(),
-        known_ways: Shapes::default(),
-    }))
+    let source = Arc::new(Source::from(known));
+    let own = Form { code, recipe: None, part: None };
+    let machine = compilation.machine.clone();
+    Ok(Arc::new(Ways::of((maker, own), (signature, machine), source, (may_be_in_slabs, setting))))
+}
+
+/// What of a compilation makes its code once more; none where it has to be compiled in any case.
+pub(super) fn recipe(
+    maker: impl Makes,
+    compilation: &Compilation,
+    setting: Setting<'_>,
+) -> Option<Vec<u8>> {
+    let own = maker.recipe(compilation, setting)?;
+    postcard::to_allocvec(&(may_be_in_slabs(compilation), own)).ok()
+}
+
+/// The code of a stencil for arrays of any layout, by its recipe.
+pub(super) fn recalled(
+    maker: impl Makes,
+    &Recalled { source, signature, machine, part }: &Recalled<'_>,
+    recipe: &[u8],
+    setting: Setting<'_>,
+) -> Option<Arc<dyn Code>> {
+    let (may_be_in_slabs, recipe): (bool, Vec<u8>) = postcard::from_bytes(recipe).ok()?;
+    let code = maker.recall(source, &recipe, part, setting)?;
+    if setting.relayout == Relayout::Never {
+        return Some(code);
+    }
+    let own = Form { code, recipe: Some(recipe), part: Some(part.clone()) };
+    let of_stencil = (signature, machine.cloned());
+    Some(Arc::new(Ways::of((maker, own), of_stencil, Arc::clone(source), (may_be_in_slabs, setting))))
+}
+
+fn may_be_in_slabs(compilation: &Compilation) -> bool {
+    let both = compilation.signature.as_ref().zip(compilation.levels.tree.as_ref());
+    both.is_some_and(|(signature, tree)| slabs::may_be(signature, tree))
+}
+
+/// A form of a stencil: its code, and what is kept of it.
+struct Form {
+    code: Arc<dyn Code>,
+    /// Of code that is looked for before it is made.
+    recipe: Option<Vec<u8>>,
+    part: Option<Part>,
 }
 
 /// The code of a stencil, and the other ways to call it.
 struct Ways<M> {
     maker: M,
-    code: Arc<dyn Code>,
+    own: Form,
     /// The same for one thread, from when a call first took it, of a stencil that may be called slab by slab.
     alone: Option<OnceLock<Result<Arc<dyn Code>, Failure>>>,
     signature: Signature,
-    /// What it was made of, as far as turned code needs it.
-    known: Compilation,
+    /// What it is made of, as far as turned code needs it.
+    source: Arc<Source>,
+    /// What its schedule is made for.
+    machine: Option<MachineModel>,
     setting: OwnedSetting,
     near: Near,
     /// From so many bytes of copies on, they go past the caches: none of them is there when it is read.
     stream_from: u64,
-    /// From when it was first asked for; none where the loops cannot be turned.
-    turned: OnceLock<Option<Turned>>,
+    /// With I and K in each other's place: compiled when it is first asked for.
+    turned: Arc<Source>,
+    /// From when a call first took it.
+    turned_code: OnceLock<Result<Arc<dyn Code>, Failure>>,
     /// How calls with arrays that lie so are made: to find it out takes longer than many a call.
     known_ways: Shapes<Asked, Way>,
-}
-
-/// The stencil with I and K in each other's place.
-struct Turned {
-    compilation: Compilation,
-    signature: Signature,
-    /// From when a call first took it.
-    code: OnceLock<Result<Arc<dyn Code>, Failure>>,
 }
 
 /// How a call is made.
@@ -130,12 +175,86 @@ enum Way {
     Turned(Vec<Option<Move>>),
 }
 
+/// A way by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Chosen {
+    AsGiven,
+    Copied,
+    InSlabs,
+    Turned,
+}
+
+impl Way {
+    fn name(&self) -> Chosen {
+        match self {
+            Way::AsGiven => Chosen::AsGiven,
+            Way::Copied(_) => Chosen::Copied,
+            Way::InSlabs(_) => Chosen::InSlabs,
+            Way::Turned(_) => Chosen::Turned,
+        }
+    }
+}
+
 impl<M: Makes> Ways<M> {
-    /// The way of a launch; `moves` are the fields that its own code would want copied.
+    fn of(
+        (maker, own): (M, Form),
+        (signature, machine): (&Signature, Option<MachineModel>),
+        source: Arc<Source>,
+        (may_be_in_slabs, setting): (bool, Setting<'_>),
+    ) -> Self {
+        Self {
+            maker,
+            own,
+            alone: may_be_in_slabs.then(OnceLock::new),
+            signature: signature.clone(),
+            turned: Arc::new(Source::later({
+                let source = Arc::clone(&source);
+                move || turned_of(source.compilation())
+            })),
+            source,
+            setting: OwnedSetting::of(setting),
+            near: Near::beside(setting.threads, setting.is_embedded),
+            stream_from: machine
+                .as_ref()
+                .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
+            machine,
+            turned_code: OnceLock::new(),
+            known_ways: Shapes::default(),
+        }
+    }
+
+    /// The way of a launch; `moves` are the fields that its own code would want copied. What is kept of an earlier process
+    /// is not thought over again.
     fn way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
         if moves.is_empty() {
             return Way::AsGiven;
         }
+        let Some(part) = &self.own.part else { return self.best_way(launch, moves) };
+        let mut made = None;
+        let chosen: Result<Chosen, Infallible> = part.get_or_make("way", &Asked::of(launch).in_words(), || {
+            let way = made.insert(self.best_way(launch, moves.clone()));
+            Ok(way.name())
+        });
+        let Ok(chosen) = chosen;
+        if let Some(way) = made {
+            return way;
+        }
+        match chosen {
+            Chosen::AsGiven => Way::AsGiven,
+            Chosen::Copied => Way::Copied(moves),
+            Chosen::InSlabs => self.slabs(launch, self.sizes()).map_or(Way::Copied(moves), Way::InSlabs),
+            Chosen::Turned => Way::Turned(self.moves_of_turned(launch)),
+        }
+    }
+
+    /// What would be copied for turned code.
+    fn moves_of_turned(&self, launch: &Launch) -> Vec<Option<Move>> {
+        let arguments = turned_outlines(&self.signature.params, &launch.arguments);
+        let params = self.signature.turned().params;
+        copies::moves(&params, self.setting.relayout, launch.domain.turned(), &arguments)
+    }
+
+    fn best_way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
         let how = self.setting.relayout;
         if how == Relayout::Slabs {
             return self
@@ -146,16 +265,14 @@ impl<M: Makes> Ways<M> {
             return Way::Copied(moves);
         }
         let domain = launch.domain.turned();
-        let turned = self.turned().map(|turned| {
-            let arguments = turned_outlines(&self.signature.params, &launch.arguments);
-            (turned, copies::moves(&turned.signature.params, how, domain, &arguments))
-        });
+        let turned = self.turned().map(|turned| (turned, self.moves_of_turned(launch)));
         if how == Relayout::Turns {
             return turned.map_or(Way::Copied(moves), |it| Way::Turned(it.1));
         }
-        let Some(own) = &self.known.levels.schedule else { return Way::Copied(moves) };
+        let known = self.source.compilation();
+        let Some(own) = &known.levels.schedule else { return Way::Copied(moves) };
         let machine = |Domain { i, j, k }: Domain| {
-            let of_model = self.known.machine.as_ref().map_or(Machine::CPU, Machine::of);
+            let of_model = self.machine.as_ref().map_or(Machine::CPU, Machine::of);
             Machine { domain: [i, j, k], ..of_model }
         };
         let here = machine(launch.domain);
@@ -165,13 +282,12 @@ impl<M: Makes> Ways<M> {
         let as_given = Cost { bytes, operations: APART * cost_here.operations };
         let as_given = as_given.time(&here);
         let copied = cost_here.time(&here) + time_of(&moves, &here);
-        let sizes = Sizes { of_slab: self.slab_bytes(), of_thread: THREAD_BYTES };
-        let slabs = self.slabs(launch, sizes).map(|it| (it.time(cost_here.operations, &here), it));
+        let slabs = self.slabs(launch, self.sizes()).map(|it| (it.time(cost_here.operations, &here), it));
         let slabs = slabs.filter(|it| it.0 < copied);
         let copied = slabs.as_ref().map_or(copied, |it| it.0);
         let turned = turned.and_then(|(turned, still)| {
             let there = machine(domain);
-            let schedule = turned.compilation.levels.schedule.as_ref()?;
+            let schedule = turned.levels.schedule.as_ref()?;
             Some((cost(schedule, &there).time(&there) + time_of(&still, &there), still))
         });
         match turned {
@@ -179,6 +295,11 @@ impl<M: Makes> Ways<M> {
             _ if as_given < copied => Way::AsGiven,
             _ => slabs.map_or(Way::Copied(moves), |it| Way::InSlabs(it.1)),
         }
+    }
+
+    /// How much slabs have that are expected to be fastest.
+    fn sizes(&self) -> Sizes {
+        Sizes { of_slab: self.slab_bytes(), of_thread: THREAD_BYTES }
     }
 
     /// The slabs of a call.
@@ -189,7 +310,7 @@ impl<M: Makes> Ways<M> {
     /// What copies of a slab may take of the second cache: half of it, since there are temporaries and what is read of
     /// the next slab.
     fn slab_bytes(&self) -> u64 {
-        let known = self.known.machine.as_ref().and_then(MachineModel::core_cache_bytes);
+        let known = self.machine.as_ref().and_then(MachineModel::core_cache_bytes);
         known.unwrap_or(MachineModel::CORE_CACHE_BYTES) / 2
     }
 
@@ -198,35 +319,50 @@ impl<M: Makes> Ways<M> {
         let missing = || Failure::Machine("rows are not apart from each other".to_owned());
         let alone = self.alone.as_ref().ok_or_else(missing)?;
         let make = || match self.setting.threads {
-            1 => Ok(Arc::clone(&self.code)),
+            1 => Ok(Arc::clone(&self.own.code)),
             // Threads of this process stay where they are.
             _ => {
                 let setting = Setting { threads: 1, is_embedded: true, ..self.setting.borrow() };
-                self.maker.make(&self.known, setting, sink)
+                let recalled = match (&self.own.recipe, &self.own.part) {
+                    (Some(recipe), Some(part)) => self.maker.recall(&self.source, recipe, part, setting),
+                    (None, _) | (_, None) => None,
+                };
+                recalled.map_or_else(|| self.maker.make(self.source.compilation(), setting, sink), Ok)
             }
         };
         alone.get_or_init(make).clone()
     }
 
-    fn turned(&self) -> Option<&Turned> {
-        let make = || {
-            let mut config = Config::default();
-            config.passes.machine.clone_from(&self.known.machine);
-            config.passes.skip.clone_from(&self.known.skip);
-            let compilation = route::compile_turned(&self.known, &config, &mut NoHook).ok()?;
-            let signature = compilation.signature.clone().filter(|_| compilation.levels.is_whole)?;
-            Some(Turned { compilation, signature, code: OnceLock::new() })
-        };
-        self.turned.get_or_init(make).as_ref()
+    /// The stencil with I and K in each other's place, where its loops can be turned.
+    fn turned(&self) -> Option<&Compilation> {
+        let compilation = self.turned.compilation();
+        (compilation.levels.is_whole && compilation.signature.is_some()).then_some(compilation)
     }
 
     /// Code of the turned loops.
     fn turned_code(&self, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
         let missing = || Failure::Machine("the loops cannot be turned".to_owned());
-        let turned = self.turned().ok_or_else(missing)?;
-        let make = || self.maker.make(&turned.compilation, self.setting.borrow(), sink);
-        turned.code.get_or_init(make).clone()
+        let setting = self.setting.borrow();
+        let make = || {
+            if let Some(part) = self.own.part.as_ref().map(|it| it.form("turned")) {
+                let make_recipe = || self.maker.recipe(self.turned().ok_or_else(missing)?, setting).ok_or_else(missing);
+                let recipe: Vec<u8> = part.get_or_make("recipe", &(), make_recipe)?;
+                if let Some(code) = self.maker.recall(&self.turned, &recipe, &part, setting) {
+                    return Ok(code);
+                }
+            }
+            self.maker.make(self.turned().ok_or_else(missing)?, setting, sink)
+        };
+        self.turned_code.get_or_init(make).clone()
     }
+}
+
+/// A compilation with I and K in each other's place; without levels where its loops cannot be turned.
+fn turned_of(known: &Compilation) -> Compilation {
+    let mut config = Config::default();
+    config.passes.machine.clone_from(&known.machine);
+    config.passes.skip.clone_from(&known.skip);
+    route::compile_turned(known, &config, &mut NoHook).unwrap_or_default()
 }
 
 /// So many times as long take bytes and arithmetic where neighbours along i lie apart: most of each line that is read
@@ -285,12 +421,12 @@ impl<M: Makes> Code for Ways<M> {
         match self.way(launch, wanted) {
             Way::AsGiven => {
                 tell(events::Way::AsGiven, &[]);
-                self.code.fit(launch, sink)
+                self.own.code.fit(launch, sink)
             }
             Way::Copied(moves) => {
                 tell(events::Way::Copied, &moves);
                 let arguments = copied_outlines(arguments, &moves);
-                self.code.fit(&Launch { domain: *domain, arguments }, sink)
+                self.own.code.fit(&Launch { domain: *domain, arguments }, sink)
             }
             Way::InSlabs(slabs) => {
                 let params = &self.signature.params;
@@ -307,7 +443,7 @@ impl<M: Makes> Code for Ways<M> {
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
-        let caller = Arc::clone(&self.code).caller();
+        let caller = Arc::clone(&self.own.code).caller();
         let progress = caller.progress();
         let (kept, slabs) = (Kept::default(), slabs::Kept::default());
         Box::new(OfCaller { code: self, caller, turned: None, last: None, kept, slabs, progress })
@@ -357,6 +493,14 @@ impl Asked {
             Argument::Scalar(_) | Argument::Unused => None,
         };
         Self { domain: launch.domain, fields: launch.arguments.iter().map(outline).collect() }
+    }
+
+    /// The same for other processes.
+    fn in_words(&self) -> impl Serialize {
+        let Domain { i, j, k } = self.domain;
+        let of_field = |it: &FieldArgument| (it.origin, it.array.shape.clone(), it.array.strides.clone());
+        let fields: Vec<_> = self.fields.iter().map(|it| it.as_ref().map(of_field)).collect();
+        ([i, j, k], fields)
     }
 
     fn is_like(&self, launch: &Launch) -> bool {

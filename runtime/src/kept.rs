@@ -1,0 +1,225 @@
+//! What is kept of a stencil between processes: found by its text and all that decides its code, before it is compiled.
+//!
+//! All of it is one file, which grows by what is made for further arrays. Ranks of a model ask for the same at the same
+//! time: one of them makes it, and the others wait and read.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::{Entry, Kind, Parts, private};
+
+/// So many records of one stencil are kept: a model has one or two for each kind of arrays that it calls it with.
+const MOST: usize = 256;
+
+/// What is kept of one stencil.
+#[derive(Debug)]
+pub struct Kept {
+    entry: Entry,
+    parts: Parts,
+    stencil: String,
+    records: Mutex<Vec<Record>>,
+}
+
+/// Something that is kept, and what it is found by.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Record {
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Kept {
+    /// What the cache folder `root` has of a stencil by now; none where nothing can be kept there.
+    #[must_use]
+    pub fn of(root: &Path, parts: Parts, stencil: &str) -> Option<Arc<Self>> {
+        let folder = private(root, Kind::Stencils.folder()).ok()?;
+        let entry = Entry::of(Kind::Stencils, folder, parts.key());
+        let kept = Self { entry, parts, stencil: stencil.to_owned(), records: Mutex::default() };
+        kept.read();
+        if !kept.records().is_empty() {
+            kept.entry.touch();
+        }
+        Some(Arc::new(kept))
+    }
+
+    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes over what others have put there; what cannot be read is not there.
+    fn read(&self) {
+        let found = self.entry.whole().and_then(|it| postcard::from_bytes::<Vec<Record>>(&it).ok());
+        let mut records = self.records();
+        for it in found.into_iter().flatten() {
+            if !records.iter().any(|known| known.key == it.key) {
+                records.push(it);
+            }
+        }
+    }
+
+    fn find<T: DeserializeOwned>(&self, key: &[u8]) -> Option<T> {
+        let records = self.records();
+        let found = records.iter().find(|it| it.key == key)?;
+        postcard::from_bytes(&found.value).ok()
+    }
+
+    /// That it cannot be put there is no harm.
+    fn put(&self, key: Vec<u8>, value: Vec<u8>) {
+        let mut records = self.records();
+        records.retain(|it| it.key != key);
+        records.push(Record { key, value });
+        // The first one is what all others need.
+        while records.len() > MOST {
+            records.remove(1);
+        }
+        if let Ok(bytes) = postcard::to_allocvec(&*records) {
+            let _ = self.entry.keep(&bytes, &self.stencil, &self.parts);
+        }
+    }
+
+    /// What is kept under a key; else it is made, by one of all who ask for it. Nothing of this stencil may be asked for
+    /// while it is made.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be made; that is not kept.
+    fn get_or_make<T: Serialize + DeserializeOwned, E>(
+        &self,
+        key: &impl Serialize,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Ok(key) = postcard::to_allocvec(key) else { return make() };
+        if let Some(found) = self.find(&key) {
+            return Ok(found);
+        }
+        let _alone = self.entry.alone();
+        self.read();
+        if let Some(found) = self.find(&key) {
+            return Ok(found);
+        }
+        let made = make()?;
+        if let Ok(value) = postcard::to_allocvec(&made) {
+            self.put(key, value);
+        }
+        Ok(made)
+    }
+}
+
+/// What is kept of one form of a stencil: as it is written, turned, or with parameters that are one array.
+#[derive(Clone, Debug)]
+pub struct Part {
+    kept: Arc<Kept>,
+    form: String,
+}
+
+impl Part {
+    /// The stencil as it is written.
+    #[must_use]
+    pub fn of(kept: Arc<Kept>) -> Self {
+        Self { kept, form: String::new() }
+    }
+
+    /// Another form of this one.
+    #[must_use]
+    pub fn form(&self, name: &str) -> Self {
+        Self { kept: Arc::clone(&self.kept), form: format!("{}/{name}", self.form) }
+    }
+
+    /// What is kept under a name and a key; else it is made, by one of all who ask for it. Nothing of this stencil may be
+    /// asked for while it is made.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be made; that is not kept.
+    pub fn get_or_make<T: Serialize + DeserializeOwned, E>(
+        &self,
+        name: &str,
+        key: &impl Serialize,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.kept.get_or_make(&(&self.form, name, key), make)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn parts(text: &str) -> Parts {
+        Parts::of(text, String::new(), String::new())
+    }
+
+    fn made(part: &Part, key: u32) -> Result<String, u32> {
+        part.get_or_make("name", &key, || Ok(format!("made {key}")))
+    }
+
+    fn kept(part: &Part, key: u32) -> Result<String, u32> {
+        part.get_or_make("name", &key, || Err(key))
+    }
+
+    #[test]
+    fn another_process_finds_what_was_made_and_nothing_else() {
+        let root = tempfile::tempdir().expect("a folder");
+        let open = |text: &str| Part::of(Kept::of(root.path(), parts(text), "s").expect("it is ours"));
+        let (one, early) = (open("a"), open("a"));
+        assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
+        assert_eq!(made(&one.form("turned"), 1), Ok("made 1".to_owned()));
+        // Who opened it before it was made reads it again before it makes anything.
+        assert_eq!(kept(&early, 1), Ok("made 1".to_owned()));
+        let other = open("a");
+        assert_eq!(kept(&other, 1), Ok("made 1".to_owned()));
+        assert_eq!(kept(&other, 2), Err(2));
+        assert_eq!(kept(&other.form("unified"), 1), Err(1));
+        assert_eq!(kept(&open("b"), 1), Err(1));
+        // Each of two processes adds something, and neither loses what the other one did.
+        assert_eq!(made(&other, 3), Ok("made 3".to_owned()));
+        assert_eq!(made(&one, 4), Ok("made 4".to_owned()));
+        assert_eq!([1, 3, 4].map(|it| kept(&open("a"), it).is_ok()), [true; 3]);
+    }
+
+    #[test]
+    fn what_is_truncated_or_foreign_is_made_anew() {
+        let root = tempfile::tempdir().expect("a folder");
+        let open = || Part::of(Kept::of(root.path(), parts("a"), "s").expect("it is ours"));
+        let one = open();
+        assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
+        let file = one.kept.entry.library();
+        let whole = fs::read(&file).expect("it is there");
+        for wrong in [&whole[..whole.len() - 1], b"", b"something else"] {
+            fs::write(&file, wrong).expect("it is ours");
+            assert_eq!(kept(&open(), 1), Err(1));
+            // Its own hash does not make it what it is not.
+            one.kept.entry.keep(wrong, "s", &parts("a")).expect("it is ours");
+            assert_eq!(kept(&open(), 1), Err(1));
+        }
+        assert_eq!(made(&open(), 1), Ok("made 1".to_owned()));
+        assert_eq!(kept(&open(), 1), Ok("made 1".to_owned()));
+    }
+
+    #[test]
+    fn one_of_many_makes_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let n_made = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for key in 0..10_u32 {
+                        let part = Part::of(Kept::of(root.path(), parts("a"), "s").expect("it is ours"));
+                        let make = || {
+                            n_made.fetch_add(1, Ordering::Relaxed);
+                            std::thread::sleep(std::time::Duration::from_millis(1));
+                            Ok::<u32, ()>(2 * key)
+                        };
+                        assert_eq!(part.get_or_make("name", &key, make), Ok(2 * key));
+                    }
+                });
+            }
+        });
+        assert_eq!(n_made.into_inner(), 10);
+    }
+}
