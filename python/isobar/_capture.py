@@ -224,27 +224,25 @@ class _Capturing:
             return
         self.done.add((module.name, first_line))
         indent = len(lines[0]) - len(lines[0].lstrip())
-        text = textwrap.dedent("".join(lines)).split("\n")
-        while text and not text[-1]:
-            text.pop()
         try:
-            tree = ast.parse("\n".join(text))
+            read = _read("".join(lines))
         except SyntaxError as error:
             raise CaptureError(f"the text of `{function.__name__}` cannot be read: {error.msg}") from None
-        node = next((it for it in tree.body if isinstance(it, ast.FunctionDef)), None)
-        if node is None:
+        if read is None:
             raise CaptureError(f"`{function.__name__}` is no function with a text")
-        self.annotate(node, function, text)
+        text, node = list(read.lines), read.node
+        edited = self.annotate(node, function, text)
         # Decorators made of it what it is; the compiler sees the function.
         at_def = node.lineno - 1
         text[:at_def] = [""] * at_def
         module.functions[first_line + at_def] = (text[at_def:], indent, not is_stencil)
-        for name, value in sorted(self.names(node, function).items()):
+        for name, value in sorted(self.names(read, edited, function).items()):
             self.value(name, value, module, function)
 
-    def annotate(self, node: ast.FunctionDef, function: types.FunctionType, text: list[str]) -> None:
+    def annotate(self, node: ast.FunctionDef, function: types.FunctionType, text: list[str]) -> set[str]:
         """Writes down the types of parameters that were set on the function object, and that its text lacks or has
-        otherwise; also those that are named by variables of the function around, which are gone by now."""
+        otherwise; also those that are named by variables of the function around, which are gone by now. Tells which."""
+        edited = set()
         for it in reversed([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]):
             value = function.__annotations__.get(it.arg)
             if value is None or it.annotation is not None and _means(it.annotation, function, value):
@@ -260,38 +258,30 @@ class _Capturing:
             # Columns of the tree count bytes.
             old = text[line - 1].encode()
             text[line - 1] = (old[:at] + written.encode() + old[end:]).decode()
-            it.annotation = None
+            edited.add(it.arg)
+        return edited
 
     def lines_of(self, function: types.FunctionType) -> tuple[list[str], int]:
         if self.source is not None and function is self.definition:
             return self.source.splitlines(keepends=True), 1
         linecache.checkcache(function.__code__.co_filename)
         try:
-            return inspect.getsourcelines(function)
+            return _lines_of(function.__code__) or inspect.getsourcelines(function)
         except (OSError, TypeError):
             raise CaptureError(
                 f"Python has no text of `{function.__name__}` ({function.__code__.co_filename}): "
                 "write it into a file or a notebook, or pass its text as `source=`"
             ) from None
 
-    def names(self, node: ast.FunctionDef, function: types.FunctionType) -> dict[str, Any]:
+    def names(self, read: _Read, edited: set[str], function: types.FunctionType) -> dict[str, Any]:
         """What the free names of a function stand for."""
-        own = {it.arg for it in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
-        of_externals: set[str] = set()
-        used: set[str] = set()
-        node.decorator_list = []
-        for it in ast.walk(node):
-            if isinstance(it, ast.ImportFrom):
-                of_externals.update(alias.asname or alias.name for alias in it.names)
-                if it.module == "__externals__":
-                    self.asked.update(alias.name for alias in it.names)
-            elif isinstance(it, ast.Name):
-                (used if isinstance(it.ctx, ast.Load) else own).add(it.id)
-        annotations = [it.annotation for it in [*node.args.args, *node.args.kwonlyargs] if it.annotation is not None]
+        self.asked.update(read.asked)
+        arguments = [it for it in [*read.node.args.args, *read.node.args.kwonlyargs] if it.arg not in edited]
+        annotations = [it.annotation for it in arguments if it.annotation is not None]
         in_annotations = {it.id for tree in annotations for it in ast.walk(tree) if isinstance(it, ast.Name)}
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         found = {}
-        for name in sorted((used - own - of_externals) | in_annotations):
+        for name in sorted(read.free | in_annotations):
             if name in cells:
                 value = _content(cells[name])
                 if value is not _MISSING:
@@ -350,7 +340,8 @@ class _Capturing:
     def line(self, name: str, value: Any) -> str | None:
         """The assignment that gives a name its value; nothing for what the compiler knows by that name, or has no use
         for: it tells where it is used."""
-        known = _names_of_dialect().get(name)
+        dialect = _names_of_dialect()
+        known = dialect.by_name.get(name)
         if known is not None and known is value:
             return None
         if isinstance(value, enum.EnumMeta):
@@ -374,10 +365,8 @@ class _Capturing:
             # The type of elements that are vectors or matrices: `(float, (3,))`.
             with contextlib.suppress(TypeError, ValueError):
                 return f"{name} = ({_in_text(value[0])}, {tuple(int(it) for it in value[1])!r})"
-        for known, it in _names_of_dialect().items():
-            if it is value:
-                return _imported(_DIALECT, known, name)
-        return None
+        of_dialect = dialect.by_identity.get(id(value))
+        return None if of_dialect is None else _imported(_DIALECT, of_dialect, name)
 
     def external(self, value: Any, name: str, module: _Module) -> Any:
         """An external in the form of a request."""
@@ -411,6 +400,50 @@ class _Capturing:
             members = {key: self.external(it, key, module) for key, it in sorted(vars(value).items())}
             return {"namespace": members}
         return {"unsupported": f"{kind} {value!r}"[:80]}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Read:
+    """The text of a function, as it is read once, whoever calls it. Nobody changes it."""
+
+    lines: tuple[str, ...]
+    node: ast.FunctionDef
+    # The names that it loads, and neither binds nor imports; those of annotations aside.
+    free: frozenset[str]
+    # The externals that it imports.
+    asked: frozenset[str]
+
+
+_known: dict[str, _Read | None] = {}
+
+
+def _read(text: str) -> _Read | None:
+    """The function of a text; nothing where it is none."""
+    if text in _known:
+        return _known[text]
+    lines = textwrap.dedent(text).split("\n")
+    while lines and not lines[-1]:
+        lines.pop()
+    node = next((it for it in ast.parse("\n".join(lines)).body if isinstance(it, ast.FunctionDef)), None)
+    found = None
+    if node is not None:
+        own = {it.arg for it in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        used: set[str] = set()
+        asked: set[str] = set()
+        outer = [*node.args.defaults, *node.args.kw_defaults, node.returns]
+        for tree in [*node.body, *(it for it in outer if it is not None)]:
+            for it in ast.walk(tree):
+                if isinstance(it, ast.Name):
+                    (used if isinstance(it.ctx, ast.Load) else own).add(it.id)
+                elif isinstance(it, ast.ImportFrom):
+                    own.update(alias.asname or alias.name for alias in it.names)
+                    if it.module == "__externals__":
+                        asked.update(alias.name for alias in it.names)
+        found = _Read(tuple(lines), node, frozenset(used - own), frozenset(asked))
+    if len(_known) >= 4096:
+        _known.clear()
+    _known[text] = found
+    return found
 
 
 def _means(annotation: ast.expr, function: types.FunctionType, value: Any) -> bool:
@@ -447,15 +480,67 @@ def _is_of_dialect(value: Any) -> bool:
     return getattr(value, "__module__", None) in _DIALECTS
 
 
-def _names_of_dialect() -> dict[str, Any]:
+@dataclasses.dataclass
+class _Dialect:
     """What GTScript has by its names, where somebody imported it."""
-    found: dict[str, Any] = {}
-    for dialect in _DIALECTS:
-        module = sys.modules.get(dialect)
-        for name, it in vars(module).items() if module is not None else ():
+
+    modules: list[types.ModuleType]
+    n_names: list[int]
+    by_name: dict[str, Any]
+    # Nobody else has the identity of an object that is held above.
+    by_identity: dict[int, str]
+
+
+_dialect = _Dialect([], [], {}, {})
+
+
+def _names_of_dialect() -> _Dialect:
+    global _dialect
+    modules = [it for it in (sys.modules.get(name) for name in _DIALECTS) if it is not None]
+    n_names = [len(vars(it)) for it in modules]
+    known = _dialect
+    if known.modules == modules and known.n_names == n_names:
+        return known
+    by_name: dict[str, Any] = {}
+    for module in modules:
+        for name, it in list(vars(module).items()):
             if not name.startswith("_") and not isinstance(it, types.ModuleType):
-                found.setdefault(name, it)
-    return found
+                by_name.setdefault(name, it)
+    by_identity: dict[int, str] = {}
+    for name, it in by_name.items():
+        by_identity.setdefault(id(it), name)
+    _dialect = _Dialect(modules, n_names, by_name, by_identity)
+    return _dialect
+
+
+# By file: its lines as they were read, and where each function begins and ends in them.
+_blocks: dict[str, tuple[list[str], dict[int, int]]] = {}
+
+
+def _lines_of(code: types.CodeType) -> tuple[list[str], int] | None:
+    """The lines of a function and the number of the first one, as `inspect.getsourcelines` tells them; each file is read
+    once for all of its functions. Nothing where the file does not tell."""
+    lines = linecache.getlines(code.co_filename)
+    known = _blocks.get(code.co_filename)
+    if known is None or known[0] is not lines:
+        try:
+            tree = ast.parse("".join(lines))
+        except SyntaxError:
+            return None
+        ends: dict[int, int] = {}
+        pending: list[ast.AST] = [tree]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min([node.lineno, *(it.lineno for it in node.decorator_list)])
+                ends[first] = node.end_lineno or first
+            # Functions stand in statements alone.
+            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                within = getattr(node, name, None)
+                pending.extend(within if isinstance(within, list) else ())
+        known = _blocks[code.co_filename] = (lines, ends)
+    end = known[1].get(code.co_firstlineno)
+    return None if end is None else (lines[code.co_firstlineno - 1 : end], code.co_firstlineno)
 
 
 def field_type(value: Any) -> str | None:

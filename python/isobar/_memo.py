@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import collections
 import enum
-import json
 import logging
 import threading
 import time
@@ -31,8 +30,9 @@ _MOST = 1024
 
 _lock = threading.Lock()
 _captured: collections.OrderedDict[Any, tuple[Captured, list[Any]]] = collections.OrderedDict()
-_natives: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
-_building: dict[str, threading.Lock] = {}
+_natives: weakref.WeakValueDictionary[tuple[Any, ...], Any] = weakref.WeakValueDictionary()
+_infos: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_building: dict[tuple[Any, ...], threading.Lock] = {}
 
 # What was found how often: `functions` without reading a text, `texts` as compiled code, `built` not at all.
 counts = {"functions": 0, "texts": 0, "built": 0}
@@ -82,7 +82,7 @@ def captured(
 def native(it: Captured, backend: str, threads: int | None, mode: str) -> Any:
     """The compiled stencil of a request; made once, whoever asks."""
     wanted = _config.wanted(backend, threads, mode, it.n_positional)
-    key = json.dumps([it.text, {name: str(value) for name, value in wanted.items()}])
+    key = _key(it, wanted)
     with _lock:
         known = _natives.get(key)
         if known is not None:
@@ -111,9 +111,23 @@ def native(it: Captured, backend: str, threads: int | None, mode: str) -> Any:
 def is_built(it: Captured, backend: str) -> bool:
     """Whether the stencil of a request is compiled in this process."""
     wanted = _config.wanted(backend, None, "reproducible", it.n_positional)
-    key = json.dumps([it.text, {name: str(value) for name, value in wanted.items()}])
     with _lock:
-        return key in _natives
+        return _key(it, wanted) in _natives
+
+
+def _key(it: Captured, wanted: dict[str, Any]) -> tuple[Any, ...]:
+    return (it.text, *wanted.items())
+
+
+def infos(native: Any, read: Callable[[Any], Any]) -> Any:
+    """What is read of a compiled stencil, once."""
+    with _lock:
+        known = _infos.get(native)
+    if known is None:
+        known = read(native)
+        with _lock:
+            _infos[native] = known
+    return known
 
 
 def rebuild() -> None:

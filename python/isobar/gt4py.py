@@ -21,7 +21,7 @@ from gt4py.cartesian.frontend.exceptions import GTScriptSyntaxError
 from gt4py.cartesian.gtc.definitions import Boundary
 from gt4py.cartesian.stencil_object import StencilObject
 
-from . import _memo
+from . import _config, _memo
 from ._program import run_program
 from .errors import StencilError
 from .stencil import BACKENDS, FAILURES, Stencil, of_call, timed
@@ -105,13 +105,17 @@ class _Backend(gt_backend.Backend):
             warnings.warn(f"Unknown options '{unknown}' for backend '{self.name}'", RuntimeWarning, stacklevel=2)
         try:
             captured = self._captured()
-            parsed = time.perf_counter()
-            made = Stencil(captured, self.native, definition=builder._definition)
+            parsed = built = time.perf_counter()
+            wanted = _config.wanted(self.native, None, "reproducible", captured.n_positional)
+            named = (options.name, options.module, self.name, repr(sorted(options.backend_opts.items())))
+            key = (captured.text, *wanted.items(), *named)
+            found = _classes.get(key)
+            if found is None:
+                made = Stencil(captured, self.native, definition=builder._definition)
+                built = time.perf_counter()
+                found = _memo.once(lambda: _stencil_class(made, builder, self.name), _classes, key)
         except SyntaxError as error:
             raise _syntax_error(error) from None
-        built = time.perf_counter()
-        key = (made._native, options.name, options.module, self.name, repr(sorted(options.backend_opts.items())))
-        found = _memo.once(lambda: _stencil_class(made, builder, self.name), _classes, key)
         if options.build_info is not None:
             # There is one step from text to machine code, and no file of a module is written.
             options.build_info.update(

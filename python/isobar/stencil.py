@@ -198,21 +198,11 @@ class Stencil:
         except FAILURES as error:
             raise of_call(error, captured) from None
         self._call = self._native.call
-        signature = json.loads(self._native.signature())
-        self.field_info: dict[str, FieldInfo] = {
-            it["name"]: FieldInfo(
-                it["access"],
-                tuple((-lo, hi) for lo, hi in it["boundary"]),  # type: ignore[arg-type]
-                tuple(it["axes"]),
-                tuple(it.get("data_dims") or ()),
-                np.dtype(it["dtype"]),
-            )
-            for it in signature["fields"]
-        }
-        self.parameter_info: dict[str, ParameterInfo] = {
-            it["name"]: ParameterInfo(it["access"], np.dtype(it["dtype"]), it.get("default")) for it in signature["scalars"]
-        }
-        self.domain_info = DomainInfo(("I", "J"), "K", signature["min_levels"], 3)
+        infos = _memo.infos(self._native, _infos)
+        # Each object has its own, whatever its owner does with it.
+        self.field_info: dict[str, FieldInfo] = dict(infos[0])
+        self.parameter_info: dict[str, ParameterInfo] = dict(infos[1])
+        self.domain_info: DomainInfo = infos[2]
         self.externals = captured.request.get("externals", {})
 
     def __call__(self, *args: Any, domain: Any = None, origin: Any = None, **kwargs: Any) -> None:
@@ -317,6 +307,25 @@ class Stencil:
         remarks = html.escape(self.explain())
         parts.append(f"<details><summary>remarks</summary><pre>{remarks}</pre></details>")
         return "\n".join(parts)
+
+
+def _infos(native: Any) -> tuple[dict[str, FieldInfo], dict[str, ParameterInfo], DomainInfo]:
+    """What a stencil takes."""
+    signature = json.loads(native.signature())
+    fields = {
+        it["name"]: FieldInfo(
+            it["access"],
+            tuple((-lo, hi) for lo, hi in it["boundary"]),  # type: ignore[arg-type]
+            tuple(it["axes"]),
+            tuple(it.get("data_dims") or ()),
+            np.dtype(it["dtype"]),
+        )
+        for it in signature["fields"]
+    }
+    parameters = {
+        it["name"]: ParameterInfo(it["access"], np.dtype(it["dtype"]), it.get("default")) for it in signature["scalars"]
+    }
+    return fields, parameters, DomainInfo(("I", "J"), "K", signature["min_levels"], 3)
 
 
 def _again(captured: Captured, backend: str, threads: int | None, mode: str, name: str | None) -> Stencil:
