@@ -245,13 +245,14 @@ impl<'a> Host<'a> {
         Self { sites, launches, functions, frame: std::ptr::null(), helpers, raised: Mutex::new(None) }
     }
 
-    /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done.
+    /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done; the answer is
+    /// whether to go on.
     pub(super) fn run(
         mut self,
         steps: &[(usize, Option<u32>)],
         mut frame: Vec<u64>,
-        progress: impl Fn(usize),
-    ) -> Option<Raised> {
+        progress: impl Fn(usize) -> bool,
+    ) -> Ended {
         self.frame = frame.as_ptr();
         // The code reads no word while it is written: it is entered below.
         frame[0] = (&raw const self) as u64;
@@ -264,13 +265,25 @@ impl<'a> Host<'a> {
                 // A step behind this one may have to end the run in a sweep that stands before in the text.
                 let is_first = least_sweep.is_none_or(|to_come| raised.sweep <= to_come);
                 if is_first {
-                    return Some(raised);
+                    return Ended::Raised(raised);
                 }
             }
-            progress(at + 1);
+            if !progress(at + 1) && at + 1 < steps.len() {
+                return Ended::Cancelled;
+            }
         }
-        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
+        raised.map_or(Ended::Whole, Ended::Raised)
     }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Whole,
+    Raised(Raised),
+    /// Whoever was told of its steps did not want it to go on.
+    Cancelled,
 }
 
 /// Notes that a run must end at a cell. The code goes on: it is the step's end that looks at it, since a

@@ -32,7 +32,7 @@ mod host;
 mod object;
 mod machine;
 
-pub use host::{Raised, Team, word};
+pub use host::{Ended, Raised, Team, word};
 pub use machine::Machine;
 pub use object::{Object, Options, check, vector_bits};
 pub use shape::{ArrayShape, Given, Shape};

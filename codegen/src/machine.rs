@@ -4,7 +4,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::Module;
 use isobar_compiler::types::math;
 
-use super::host::{Code, Host, Raised, Site, Team};
+use super::host::{Code, Ended, Host, Site, Team};
 use super::object::{Declared, Link, Object, processor};
 use super::translate::Spread;
 
@@ -92,8 +92,8 @@ impl Machine {
         Ok(Self { _code: CodeMemory(Some(module)), functions, sites, launches, steps })
     }
 
-    /// Runs the steps one after the other, up to one that has to end the run, which is the answer. `progress` is told
-    /// after each step how many are done. `team` shares the loops; without one they run on this thread alone.
+    /// Runs the steps one after the other, up to one that has to end the run. `progress` is told after each step how
+    /// many are done, and answers whether to go on. `team` shares the loops; without one they run on this thread alone.
     ///
     /// The frame has a first word for the host, and then one for each array of the program: the address of the element
     /// at the start of the compute domain, or a scalar as [`word`](crate::word) has it. Of what each thread has for
@@ -110,8 +110,8 @@ impl Machine {
         &self,
         frame: Vec<u64>,
         team: Option<&dyn Team>,
-        progress: impl Fn(usize),
-    ) -> Option<Raised> {
+        progress: impl Fn(usize) -> bool,
+    ) -> Ended {
         Host::new(&self.sites, &self.launches, &self.functions, team).run(&self.steps, frame, progress)
     }
 }

@@ -63,8 +63,8 @@ pub(crate) fn copy_rate(copying::CopyRate { bytes_per_s, threads }: copying::Cop
 
 /// An entry of the cache.
 pub(crate) fn cache_entry(entry: cache::CacheEntry) -> CacheEntry {
-    let cache::CacheEntry { key, stencil, bytes, is_whole } = entry;
-    CacheEntry { key, stencil, bytes, is_whole }
+    let cache::CacheEntry { kind, key, stencil, bytes, is_whole } = entry;
+    CacheEntry { backend: kind.backend().to_owned(), key, stencil, bytes, is_whole }
 }
 
 /// Why compiled code was found in the cache, or was not.

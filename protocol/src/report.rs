@@ -245,6 +245,9 @@ pub struct CacheReport {
 /// Compiled code that is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheEntry {
+    /// Whose code it is, as `openmp`.
+    #[serde(default)]
+    pub backend: String,
     /// The hash of all that decides the code.
     pub key: String,
     pub stencil: String,

@@ -15,7 +15,7 @@
 import logging as _logging
 import os as _os
 
-from . import _native
+from . import _native, cache
 from ._config import num_threads, set_num_threads
 from ._native import __version__
 from .errors import (
@@ -31,6 +31,7 @@ from .errors import (
     StencilError,
     TrapError,
 )
+from .levels import Level, check, emit, lower
 from .runner import Runner
 from .stencil import Bound, Frozen, LazyStencil, Stencil, backends, lazy_stencil, stencil
 from .storage import empty, from_array, full, ones, zeros
@@ -46,6 +47,7 @@ __all__ = [
     "InternalError",
     "IsobarError",
     "LazyStencil",
+    "Level",
     "MissingArgumentError",
     "Runner",
     "RunnerError",
@@ -54,10 +56,14 @@ __all__ = [
     "TrapError",
     "__version__",
     "backends",
+    "cache",
+    "check",
+    "emit",
     "empty",
     "from_array",
     "full",
     "lazy_stencil",
+    "lower",
     "num_threads",
     "ones",
     "set_num_threads",

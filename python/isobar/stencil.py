@@ -268,6 +268,17 @@ class Stencil:
         """Generated code: `c`, `numpy`, `cuda`, `wgsl`, ..."""
         return self.ir(stage)
 
+    def memory(self, domain: tuple[int, int, int]) -> int:
+        """Bytes that a call with so many points along I, J and K allocates beside its arrays: temporaries.
+
+        Raises `CallError` where that is beyond any memory.
+        """
+        i, j, k = domain
+        bytes_of_call = self._native.workspace_bytes((i, j, k))
+        if bytes_of_call is None:
+            raise CallError(f"the temporaries of a call with {i} x {j} x {k} points are beyond any memory")
+        return int(bytes_of_call)
+
     def remarks(self) -> list[dict[str, Any]]:
         """What was decided while it was compiled, and why: dictionaries with `pass`, `applied`, `message`, `places`."""
         found: list[dict[str, Any]] = json.loads(self._native.remarks())

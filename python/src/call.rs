@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arrays::{describe, lent};
+use crate::attended::{attended, long_from};
 use crate::failures::{failed, refused};
 use crate::forks::refuse_forked;
 use crate::plans::{Plan, Plans};
@@ -40,6 +41,8 @@ pub(crate) struct Callable {
     plans: Plans,
     /// Whether its threads are OpenMP's.
     pub(crate) is_openmp: bool,
+    /// A call with so many points may take long.
+    pub(crate) long_from: i64,
 }
 
 /// Where the compute domain begins and how large it is, as somebody said it; zero words where nobody did.
@@ -74,7 +77,7 @@ thread_local! {
 }
 
 impl Callable {
-    pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize, is_openmp: bool) -> Self {
+    pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize, backend: &str) -> Self {
         let signature = executable.signature();
         let params = signature.params.iter().map(|it| {
             let axes = match it.kind {
@@ -91,7 +94,8 @@ impl Callable {
             }
         });
         let params: Vec<Param> = params.collect();
-        Self { executable, params, n_positional, plans: Plans::default(), is_openmp }
+        let (is_openmp, long_from) = (backend == "openmp", long_from(backend));
+        Self { executable, params, n_positional, plans: Plans::default(), is_openmp, long_from }
     }
 
     fn position(&self, name: &Bound<'_, PyAny>) -> Option<usize> {
@@ -276,10 +280,10 @@ impl Callable {
             set.map_err(|why| refused(Refusal::Diagnostics(vec![why]), &self.executable))?;
         }
         let domain = checked.launch().domain;
-        let (ran, seconds) = py.detach(|| {
+        let (ran, seconds) = attended(py, domain.points() >= self.long_from, || {
             let begun = Instant::now();
             (self.executable.run(checked), begun.elapsed().as_secs_f64())
-        });
+        })?;
         ran.map_err(|why| failed(why, &self.executable))?;
         Ok(Ran { seconds, domain: [domain.i, domain.j, domain.k], is_new })
     }
@@ -321,6 +325,7 @@ pub(crate) struct BoundCall {
     pub(crate) checked: Mutex<Checked>,
     pub(crate) _arrays: Vec<Py<PyUntypedArray>>,
     pub(crate) is_openmp: bool,
+    pub(crate) may_be_long: bool,
 }
 
 #[pymethods]
@@ -333,10 +338,10 @@ impl BoundCall {
     /// Calls the stencil; other threads of Python run meanwhile.
     fn run(&self, py: Python<'_>) -> PyResult<()> {
         refuse_forked(self.is_openmp)?;
-        let ran = py.detach(|| {
+        let ran = attended(py, self.may_be_long, || {
             let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
             self.executable.run(&mut checked)
-        });
+        })?;
         ran.map_err(|why| failed(why, &self.executable))
     }
 

@@ -8,6 +8,9 @@ mod scalars;
 mod failures;
 mod forks;
 mod plans;
+mod attended;
+mod levels;
+mod caches;
 mod call;
 mod stencil;
 
@@ -20,6 +23,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stencil::Frozen>()?;
     module.add_class::<call::BoundCall>()?;
     module.add_function(wrap_pyfunction!(stencil::backends, module)?)?;
+    module.add_function(wrap_pyfunction!(stencil::cache_explain, module)?)?;
+    module.add_function(wrap_pyfunction!(levels::compiled, module)?)?;
+    module.add_function(wrap_pyfunction!(caches::cache_list, module)?)?;
+    module.add_function(wrap_pyfunction!(caches::cache_clear, module)?)?;
     module.add_function(wrap_pyfunction!(forks::after_fork, module)?)?;
     module.add("Refused", module.py().get_type::<failures::Refused>())?;
     module.add("Trapped", module.py().get_type::<failures::Trapped>())?;

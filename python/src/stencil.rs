@@ -3,18 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use isobar_compiler::inputs::Directives;
-use isobar_compiler::pipeline::Stage;
-use isobar_compiler::project::Project;
+use isobar_compiler::pipeline::{NoHook, Stage, route};
 use isobar_protocol::compile::{Remark, Signature};
 use isobar_protocol::diagnostic::Places;
-use isobar_protocol::request::Request;
+use isobar_runtime::cache::{self, Kind};
 use isobar_runtime::executable::{Executable, OwnedSetting, Refusal};
 use isobar_runtime::executors::interpreters::{Debug, Numpy};
 use isobar_runtime::executors::openmp::{self, Openmp};
 use isobar_runtime::executors::rayon::{self, Rayon};
 use isobar_runtime::executors::{Executor, Mode};
-use isobar_runtime::machine::Found;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,6 +20,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::call::{BoundCall, Callable, Frame};
 use crate::failures::{Unavailable, diagnosed, unavailable};
 use crate::forks;
+use crate::levels::read;
 
 /// A stencil with its back end.
 #[pyclass(frozen, weakref, module = "isobar._native")]
@@ -40,7 +38,7 @@ pub(crate) struct Frozen {
 /// What a stencil is compiled for, and with.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Wanted {
+pub(crate) struct Wanted {
     backend: String,
     threads: u32,
     /// `reproducible` or `fast`.
@@ -58,37 +56,33 @@ impl Stencil {
     /// Compiles a request document; `wanted` is a dictionary with back end, threads, mode, folders.
     #[new]
     fn new(py: Python<'_>, request: &str, wanted: Wanted) -> PyResult<Self> {
-        let wrong = |why: String| PyValueError::new_err(why);
-        let request: Request = serde_json::from_str(request).map_err(|why| wrong(why.to_string()))?;
-        let main = request.main_file().ok_or_else(|| wrong("the request has no main file".to_owned()))?;
-        let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into()));
-        let project =
-            Project { files: files.collect(), main: main.to_owned(), stencil: request.stencil.clone() };
-        let mut config = request.config(&Directives::default());
-        config.passes.machine.get_or_insert_with(|| Found::here().machine);
+        let (project, config) = read(request)?;
         let (executor, setting) = ready(&wanted)?;
         let made = py.detach(|| Executable::new(&project, config, executor, setting, &|_| ()));
         let executable = made.map_err(|why| match why {
             Refusal::Diagnostics(found) => {
                 diagnosed(&found, project.files.iter().map(|(name, text)| (name.as_str(), &**text)))
             }
-            Refusal::Elsewhere { .. } => wrong("no field is given yet".to_owned()),
+            Refusal::Elsewhere { .. } => PyValueError::new_err("no field is given yet"),
             Refusal::Failure(why) => unavailable(why),
         })?;
-        Ok(Self {
-            callable: Arc::new(Callable::new(
-                py,
-                executable,
-                wanted.n_positional,
-                wanted.backend == "openmp",
-            )),
-        })
+        Ok(Self { callable: Arc::new(Callable::new(py, executable, wanted.n_positional, &wanted.backend)) })
     }
 
     /// What it takes, as JSON.
     fn signature(&self) -> String {
         let signature = Signature::new(self.callable.executable.signature());
         serde_json::to_string(&signature).unwrap_or_default()
+    }
+
+    /// Whether it was compiled in this process.
+    fn is_compiled(&self) -> bool {
+        self.callable.executable.is_compiled()
+    }
+
+    /// What a call with so many points along I, J and K allocates beside its arrays, in bytes.
+    fn workspace_bytes(&self, py: Python<'_>, domain: [i64; 3]) -> Option<u64> {
+        py.detach(|| self.callable.executable.workspace_bytes(domain))
     }
 
     /// What was decided while it was compiled, and why, as JSON.
@@ -163,7 +157,9 @@ impl Stencil {
         let frame = self.callable.frame(domain, origin)?;
         let (checked, arrays) = self.callable.bind(args, kwargs, &frame)?;
         let keep = |it: Bound<'_, PyUntypedArray>| it.unbind();
+        let may_be_long = checked.launch().domain.points() >= self.callable.long_from;
         Ok(BoundCall {
+            may_be_long,
             executable: self.callable.executable.clone(),
             checked: Mutex::new(checked),
             is_openmp: self.callable.is_openmp,
@@ -183,6 +179,31 @@ impl Frozen {
     ) -> PyResult<()> {
         self.callable.call(py, args, kwargs, &self.frame).map(drop)
     }
+}
+
+/// Of what is kept: whether it is there, its key, the one that is most like it, and by what they differ.
+type Explained = (bool, String, Option<String>, Vec<&'static str>);
+
+/// Whether the code of a request is kept, its key, the one that is most like it, and by what they differ; none where the
+/// back end keeps nothing before it compiles.
+#[pyfunction]
+pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> PyResult<Option<Explained>> {
+    let (project, config) = read(request)?;
+    let (executor, setting) = ready(&wanted)?;
+    let found = py.detach(|| match (&setting.cc, &setting.cache) {
+        (Ok(cc), Some(root)) if wanted.backend == "openmp" => {
+            let compilation = route::compile(&project, &config, &mut NoHook);
+            let stencil = compilation.stencil.as_deref().unwrap_or_default();
+            let artifact = compilation.levels.c().filter(|_| !compilation.has_errors())?;
+            let source = openmp::Source::of(artifact, &compilation, setting.mode, setting.has_lines);
+            let explained = |is_unit| cache::explain(root, Kind::C, stencil, &source.parts(is_unit, cc));
+            // Which of them a call takes depends on its fields.
+            let [of_unit, of_others] = [true, false].map(explained);
+            Some(if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit })
+        }
+        _ => Executable::explain(&project, &config, &*executor, &setting),
+    });
+    Ok(found.map(|it| (it.is_hit, it.key, it.nearest, it.differs)))
 }
 
 /// A back end, and what it may use.

@@ -40,6 +40,15 @@ impl Kind {
         }
     }
 
+    /// The back end that finds it again.
+    #[must_use]
+    pub fn backend(self) -> &'static str {
+        match self {
+            Kind::C => "openmp",
+            Kind::Cuda | Kind::Pipelines | Kind::Stencils => self.folder(),
+        }
+    }
+
     /// How the names of files with code end.
     fn suffix(self) -> &'static str {
         match self {
@@ -162,6 +171,7 @@ struct Description {
 /// An entry as a list of the cache shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheEntry {
+    pub kind: Kind,
     /// The hash of all that decides the code.
     pub key: String,
     pub stencil: String,
@@ -292,6 +302,7 @@ pub fn list(root: &Path) -> Vec<CacheEntry> {
         let Ok(file) = entry.library().metadata() else { continue };
         let used = entry.file(PROOF).metadata().and_then(|it| it.modified());
         let described = CacheEntry {
+            kind: entry.kind,
             stencil: entry.description().stencil,
             bytes: file.len(),
             is_whole: entry.is_whole(),
@@ -344,14 +355,14 @@ pub fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
 }
 
 /// Whether the code of these parts is there; if not, what differs from the entry that is most like it.
-pub fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation {
+pub fn explain(root: &Path, kind: Kind, stencil: &str, parts: &Parts) -> Explanation {
     let key = parts.key();
-    let wanted = Entry::of(Kind::C, root.join(Kind::C.folder()), key.clone());
+    let wanted = Entry::of(kind, root.join(kind.folder()), key.clone());
     if wanted.is_whole() {
         return Explanation { key, is_hit: true, ..Explanation::default() };
     }
     let others =
-        entries_of(root, Kind::C).into_iter().filter(|it| it.key != key).map(|it| (it.description(), it.key));
+        entries_of(root, kind).into_iter().filter(|it| it.key != key).map(|it| (it.description(), it.key));
     let others = others.map(|(it, key)| (it.stencil != stencil, it.parts.differing(parts), key));
     // Another text of the same stencil is nearer than the same compiler.
     match others.min_by_key(|(is_other, differs, key)| (*is_other, differs.len(), key.clone())) {
@@ -405,10 +416,10 @@ mod tests {
     fn an_entry_is_whole_or_not_there() {
         let (root, entry, parts) = cache();
         assert!(entry.is_whole());
-        assert!(explain(root.path(), "copy", &parts).is_hit);
+        assert!(explain(root.path(), Kind::C, "copy", &parts).is_hit);
         fs::write(entry.library(), b"other code").expect("it is ours");
         assert!(!entry.is_whole());
-        assert!(!explain(root.path(), "copy", &parts).is_hit);
+        assert!(!explain(root.path(), Kind::C, "copy", &parts).is_hit);
         assert!(!list(root.path())[0].is_whole);
     }
 
@@ -501,14 +512,14 @@ mod tests {
     fn a_miss_is_explained_by_the_nearest_entry() {
         let (root, entry, parts) = cache();
         let other = Parts { flags: "-O2".to_owned(), text: "another".to_owned(), ..parts.clone() };
-        let found = explain(root.path(), "copy", &other);
+        let found = explain(root.path(), Kind::C, "copy", &other);
         assert_eq!(
             (found.is_hit, found.nearest, found.differs),
             (false, Some(entry.key), vec!["text", "flags"])
         );
         assert_eq!(clear(root.path()).expect("it is ours"), 1);
         assert_eq!(list(root.path()), []);
-        let nothing = explain(root.path(), "copy", &parts);
+        let nothing = explain(root.path(), Kind::C, "copy", &parts);
         assert_eq!((nothing.is_hit, nothing.nearest), (false, None));
     }
 

@@ -12,10 +12,11 @@ use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::pass;
 use isobar_compiler::pipeline::{self, Compilation, Contract, NoHook, route};
 use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
 use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, OnDevice};
-use crate::cache::Parts;
+use crate::cache::{self, Explanation, Kind, Parts};
 use crate::device::{Device, Over, Ticket};
 use crate::events::Sink;
 pub use crate::executors::OwnedSetting;
@@ -112,6 +113,27 @@ impl Executable {
         Ok(Self { shared: Arc::new(Shared { config, executor, setting, own, part, unified }) })
     }
 
+    /// Whether what is kept of other processes has a stencil, and if not, by what it differs from what is most like it. None
+    /// where the back end keeps nothing that is found before a stencil is compiled, or there is no place for it.
+    #[must_use]
+    pub fn explain(
+        project: &Project,
+        config: &Config,
+        executor: &dyn Executor,
+        setting: &OwnedSetting,
+    ) -> Option<Explanation> {
+        let root = setting.cache.as_ref().filter(|_| executor.has_recipes())?;
+        let name = project.stencil.as_deref().unwrap_or_default();
+        Some(cache::explain(root, Kind::Stencils, name, &parts(project, config, setting)))
+    }
+
+    /// What a call with so many points allocates beside its arrays, in bytes; none where that is beyond any memory.
+    #[must_use]
+    pub fn workspace_bytes(&self, [i, j, k]: [i64; 3]) -> Option<u64> {
+        let Shared { executor, setting, .. } = &*self.shared;
+        executor.workspace_bytes(self.compilation(), Domain::new(i, j, k), setting.threads, &[])
+    }
+
     /// Every level of it. A stencil whose code was kept is compiled now.
     #[must_use]
     pub fn compilation(&self) -> &Compilation {
@@ -205,32 +227,34 @@ impl Shared {
         let source = Source::later({
             let (own, pairs, config) = (Arc::clone(&self.own), pairs.clone(), self.config.clone());
             move || {
-                let made =
-                    route::compile_unified(own.source.compilation(), &pairs, &config, &mut NoHook);
+                let made = route::compile_unified(own.source.compilation(), &pairs, &config, &mut NoHook);
                 made.unwrap_or_else(|diagnostics| Compilation { diagnostics, ..Compilation::default() })
             }
         });
         let part = self.part.as_ref().map(|it| it.form(&format!("unified {pairs:?}")));
-        let variant = Arc::new(Variant::new((source, part), &self.config, &*self.executor, &self.setting, &|_| ())?);
+        let variant =
+            Arc::new(Variant::new((source, part), &self.config, &*self.executor, &self.setting, &|_| ())?);
         known.insert(pairs, Arc::clone(&variant));
         Ok(variant)
     }
 }
 
 /// What is kept of a stencil, where the back end keeps anything and there is a place for it.
-fn kept(
-    project: &Project,
+fn kept(project: &Project, config: &Config, executor: &dyn Executor, setting: &OwnedSetting) -> Option<Part> {
+    let root = setting.cache.as_ref().filter(|_| executor.has_recipes())?;
+    let name = project.stencil.as_deref().unwrap_or_default();
+    Kept::of(root, parts(project, config, setting), name).map(Part::of)
+}
+
+/// All that decides what is kept of a stencil.
+fn parts(
+    Project { files, main, stencil }: &Project,
     config: &Config,
-    executor: &dyn Executor,
-    OwnedSetting { cache, mode, vectors, relayout, .. }: &OwnedSetting,
-) -> Option<Part> {
-    let root = cache.as_ref().filter(|_| executor.has_recipes())?;
-    let Project { files, main, stencil } = project;
-    let name = stencil.as_deref().unwrap_or_default();
+    OwnedSetting { mode, vectors, relayout, .. }: &OwnedSetting,
+) -> Parts {
     let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text]);
-    let texts = [main.as_str(), name].into_iter().chain(texts);
-    let flags = format!("{config:?} {mode:?} {vectors:?} {relayout:?}");
-    Kept::of(root, Parts::of_own_code(texts, flags), name).map(Part::of)
+    let texts = [main.as_str(), stencil.as_deref().unwrap_or_default()].into_iter().chain(texts);
+    Parts::of_own_code(texts, format!("{config:?} {mode:?} {vectors:?} {relayout:?}"))
 }
 
 /// What is kept of each form of a stencil.

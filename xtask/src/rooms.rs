@@ -327,8 +327,11 @@ const OTHERS: &[Room] = &[
     room("python", "plans", &[], OF_PYTHON),
     room("python", "failures", &[], OF_PYTHON),
     room("python", "forks", &["failures"], OF_PYTHON),
-    room("python", "call", &["arrays", "failures", "forks", "plans", "scalars"], OF_PYTHON),
-    room("python", "stencil", &["call", "failures", "forks"], OF_PYTHON),
+    room("python", "attended", &[], OF_PYTHON),
+    room("python", "caches", &[], OF_PYTHON),
+    room("python", "levels", &["failures"], OF_PYTHON),
+    room("python", "call", &["arrays", "attended", "failures", "forks", "plans", "scalars"], OF_PYTHON),
+    room("python", "stencil", &["attended", "call", "failures", "forks", "levels"], OF_PYTHON),
     room("python", "./.", &["*"], OF_PYTHON),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),

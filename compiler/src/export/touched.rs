@@ -51,9 +51,8 @@ pub(super) fn touched(stencil: &oir::Stencil, extents: &Extents) -> Touched {
             continue;
         }
         let hulls = found.hulls[field].get_or_insert_default();
-        for axis in 0..2 {
-            let Reach { lo, hi } = it.reach[axis];
-            hulls[axis].include(Bound::start(lo), Bound::end(hi), it.offset[axis]);
+        for ((hull, Reach { lo, hi }), offset) in hulls.iter_mut().zip(it.reach).zip(it.offset) {
+            hull.include(Bound::start(lo), Bound::end(hi), offset);
         }
         if it.is_level_known {
             hulls[2].include(it.interval.start, it.interval.end, it.offset[2]);

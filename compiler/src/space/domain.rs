@@ -36,7 +36,7 @@ impl Domain {
     /// All points.
     #[must_use]
     pub fn points(self) -> i64 {
-        self.i * self.j * self.k
+        self.i.saturating_mul(self.j).saturating_mul(self.k)
     }
 }
 

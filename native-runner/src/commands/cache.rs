@@ -7,7 +7,7 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CacheEntry, CacheReport, Explanation};
 use isobar_protocol::request::Request;
-use isobar_runtime::cache;
+use isobar_runtime::cache::{self, Kind};
 use isobar_runtime::executors::openmp;
 
 use super::{Outcome, Usage, human, print, print_json, say};
@@ -94,8 +94,8 @@ fn explain(
             let options = &request.options;
             let source =
                 openmp::Source::of(artifact, &compilation, translate::mode(options.mode), options.lines);
-            let explained =
-                [true, false].map(|is_unit| cache::explain(root, stencil, &source.parts(is_unit, cc)));
+            let explained = [true, false]
+                .map(|is_unit| cache::explain(root, Kind::C, stencil, &source.parts(is_unit, cc)));
             // Which of them a run takes depends on its fields; those that are made here have neighbours side by side.
             let [of_unit, of_others] = explained;
             translate::explanation(if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit })
@@ -126,10 +126,11 @@ fn told(report: &CacheReport) -> String {
     if !report.diagnostics.is_empty() {
         return String::new();
     }
-    let mut rows = vec![["key", "stencil", "bytes", ""].map(str::to_owned)];
+    let mut rows = vec![["key", "stencil", "back end", "bytes", ""].map(str::to_owned)];
     rows.extend(report.entries.iter().map(|it| {
         let state = if it.is_whole { "" } else { "damaged, made anew when needed" };
-        [head(&it.key).to_owned(), it.stencil.clone(), it.bytes.to_string(), state.to_owned()]
+        let (key, bytes) = (head(&it.key).to_owned(), it.bytes.to_string());
+        [key, it.stencil.clone(), it.backend.clone(), bytes, state.to_owned()]
     }));
     let mut text = format!("{folder}\n{}", human::table(&rows));
     if !report.tuned.is_empty() {

@@ -11,6 +11,7 @@ use isobar_compiler::for_elements;
 use isobar_compiler::space::{AxisSet, Domain};
 use isobar_compiler::types::Value;
 
+use super::cancel::Cancel;
 use super::team::on_places;
 use super::workspace::Workspace;
 
@@ -128,13 +129,15 @@ impl<'l> Passed<'l> {
         let scalars: Vec<*const c_void> =
             self.scalars.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
         let mut trap = Trap::default();
+        // Held until the call is over.
+        let cancel = Cancel::current();
         let call = Call {
             domain: [domain.i, domain.j, domain.k],
             fields: self.fields.as_ptr(),
             scalars: scalars.as_ptr(),
             threads: i32::try_from(threads.number).unwrap_or(1),
             progress: progress.map_or(std::ptr::null_mut(), AtomicI64::as_ptr),
-            cancel: std::ptr::null(),
+            cancel: cancel.as_ref().map_or(std::ptr::null(), Cancel::address),
             trap: &raw mut trap,
             workspace: workspace.start().cast(),
             workspace_bytes: workspace.bytes(),

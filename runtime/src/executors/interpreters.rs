@@ -11,7 +11,7 @@ use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
-use super::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
+use super::{Caller, Code, Executor, Failure, Prepared, Progress, Setting, cancel};
 use crate::events::Sink;
 
 /// The interpreter: statement by statement.
@@ -139,7 +139,6 @@ impl Control for Teller<'_> {
         let signed = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
         self.0.total.store(signed(total), Ordering::Relaxed);
         self.0.done.store(signed(done), Ordering::Relaxed);
-        // To cancel a job is to end its process.
-        true
+        !cancel::is_wanted()
     }
 }

@@ -1,5 +1,6 @@
 //! What makes a stencil ready and calls it: one executor for each back end, behind one contract.
 
+pub mod cancel;
 pub mod cuda;
 pub mod foreign;
 mod helpers;
@@ -194,12 +195,7 @@ pub trait Executor: fmt::Debug + Send + Sync {
 
     /// Makes a stencil ready by its recipe. It is compiled where something is asked for that is not kept. None where
     /// this is no recipe.
-    fn recall(
-        &self,
-        _stencil: &Recalled<'_>,
-        _recipe: &[u8],
-        _setting: Setting<'_>,
-    ) -> Option<Prepared> {
+    fn recall(&self, _stencil: &Recalled<'_>, _recipe: &[u8], _setting: Setting<'_>) -> Option<Prepared> {
         None
     }
 

@@ -8,7 +8,9 @@ use std::thread::Builder;
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
-use isobar_codegen::{Given, Machine, Object, Options, Raised, Shape, Team, Vectors, vector_bits, word};
+use isobar_codegen::{
+    Ended, Given, Machine, Object, Options, Raised, Shape, Team, Vectors, vector_bits, word,
+};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
@@ -18,19 +20,19 @@ use isobar_compiler::loops::ready_without;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, AxisSet, Domain, names};
+use isobar_compiler::target::Target;
 use isobar_compiler::types::DType;
 use serde::{Deserialize, Serialize};
-use isobar_compiler::target::Target;
 
 use super::helpers::Helpers;
 use super::interface::start_of;
 use super::layouts::{self, Makes};
 use super::shapes::{self, Shapes};
-use super::workspace::Workspace;
 use super::source::Source;
-use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Recalled, Setting};
-use crate::kept::Part;
+use super::workspace::Workspace;
+use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Recalled, Setting, cancel};
 use crate::events::{Sink, milliseconds, step};
+use crate::kept::Part;
 
 /// Machine code made in this process.
 #[derive(Clone, Copy, Debug)]
@@ -450,9 +452,7 @@ impl OfCaller {
                         let start = field.start(axes);
                         address(start_of(&mut field.array.elements, start))
                     }
-                    (Argument::Scalar(value), None)
-                        if value.dtype() == array.dtype && array.is_scalar =>
-                    {
+                    (Argument::Scalar(value), None) if value.dtype() == array.dtype && array.is_scalar => {
                         word(*value)
                     }
                     _ => return Err(missing()),
@@ -474,6 +474,7 @@ impl OfCaller {
                 moments.lock().unwrap_or_else(PoisonError::into_inner).push(now);
             }
             self.progress.done.store(i64::try_from(done).unwrap_or(i64::MAX), Ordering::Relaxed);
+            !cancel::is_wanted()
         };
         let team = helpers.map(|it| it as &dyn Team);
         // SAFETY: the code was made for the shape of this launch, whose arrays `bind` checked: each holds every element
@@ -481,16 +482,17 @@ impl OfCaller {
         // lent for this call alone, none of its arrays that is written lies in another one, and frame and workspace
         // are this caller's own, made for as many threads as these.
         let run = || unsafe { machine.run(frame, team, progress) };
-        let raised = match helpers {
+        let ended = match helpers {
             Some(helpers) => helpers.during(run),
             None => run(),
         };
         if let Some((_, moments)) = moments {
             self.progress.set_moments(moments.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
-        match raised {
-            None => Ok(()),
-            Some(Raised { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {
+        match ended {
+            Ended::Whole => Ok(()),
+            Ended::Cancelled => Err(Failure::Cancelled),
+            Ended::Raised(Raised { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {
                 message: "an index that is computed here leaves its field, or a `while` does not end"
                     .to_owned(),
                 statement,

@@ -57,8 +57,7 @@ impl Memory {
             }
         }
         let is_temporary = |field: Handle<Field>| stencil.fields[field].is_temporary;
-        let of_temporaries =
-            touches(stencil, extents, |field| is_temporary(field).then_some(field.index()));
+        let of_temporaries = touches(stencil, extents, |field| is_temporary(field).then_some(field.index()));
         let ranges = touched(&of_temporaries, stencil.fields.len(), domain);
         for (field, declared) in stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
             let Some([i, j, _]) = ranges[field.index()].clone() else { continue };

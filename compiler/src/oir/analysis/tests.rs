@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::access::{AccessKind, access_kinds};
 use super::definite_assignment::{Undefined, reads_undefined, warn};
-use super::extents::{Extents, clipped, extents, touched};
+use super::extents::{Extents, clipped, extents};
+use super::touches::{touched, touches_of_params};
 use crate::diag::Diagnostics;
 use crate::oir::nodes::Stencil;
 use crate::oir::parse::parse;
@@ -101,7 +102,8 @@ parallel
 ",
     );
     let a = stencil.fields.find(|it| it.name == "a").expect("a");
-    assert_eq!(touched(&stencil, &extents, Domain::new(9, 2, 4))[a], [5..6, 0..2, -1..3]);
+    let touches = touches_of_params(&stencil, &extents);
+    assert_eq!(touched(&touches, 2, Domain::new(9, 2, 4))[0], Some([5..6, 0..2, -1..3]));
     assert_eq!(extents.fields[a], Extent::ZERO);
     // On a domain of one point it lies five points beyond the end.
     assert_eq!(extents.true_fields[a], Extent::new(Reach::new(5, 5), Reach::ZERO));
@@ -340,13 +342,14 @@ parallel
         let extents = extents(&stencil);
         prop_assert_eq!(extents.executions[first].i, block.union(Reach::ZERO));
         let runs = extents.executions[first].i;
+        let touches = touches_of_params(&stencil, &extents);
         let (mut least, mut most) = (None::<i64>, None::<i64>);
         for n in 1..=8_i64 {
             let points: BTreeSet<i64> = (i64::from(runs.lo)..n + i64::from(runs.hi))
                 .filter(|&i| side.contains(i, n))
                 .map(|i| i + i64::from(offset))
                 .collect();
-            let range = touched(&stencil, &extents, Domain::new(n, 1, 1)).get(a).map(|it| it[0].clone());
+            let range = touched(&touches, 2, Domain::new(n, 1, 1))[0].clone().map(|it| it[0].clone());
             let found: BTreeSet<i64> = range.into_iter().flatten().collect();
             prop_assert_eq!(&found, &points, "n = {}", n);
             least = least.into_iter().chain(points.first().copied()).min();

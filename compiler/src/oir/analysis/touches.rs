@@ -64,8 +64,7 @@ pub fn touched(touches: &[Touch], n_fields: usize, domain: Domain) -> Vec<Option
     let mut ranges: Vec<Option<[Range<i64>; 3]>> = vec![None; n_fields];
     for it in touches {
         let levels = it.interval.start.at(domain.k).max(0)..it.interval.end.at(domain.k).min(domain.k);
-        let along =
-            |axis: Axis| clipped(it.reach[axis.index()], it.region.along(axis), domain.along(axis));
+        let along = |axis: Axis| clipped(it.reach[axis.index()], it.region.along(axis), domain.along(axis));
         let range = [along(Axis::I), along(Axis::J), levels];
         if range.iter().any(Range::is_empty) {
             continue;

@@ -103,11 +103,7 @@ pub(super) fn code(
 }
 
 /// What of a compilation makes its code once more; none where it has to be compiled in any case.
-pub(super) fn recipe(
-    maker: impl Makes,
-    compilation: &Compilation,
-    setting: Setting<'_>,
-) -> Option<Vec<u8>> {
+pub(super) fn recipe(maker: impl Makes, compilation: &Compilation, setting: Setting<'_>) -> Option<Vec<u8>> {
     let own = maker.recipe(compilation, setting)?;
     postcard::to_allocvec(&(may_be_in_slabs(compilation), own)).ok()
 }
@@ -231,10 +227,11 @@ impl<M: Makes> Ways<M> {
         }
         let Some(part) = &self.own.part else { return self.best_way(launch, moves) };
         let mut made = None;
-        let chosen: Result<Chosen, Infallible> = part.get_or_make("way", &Asked::of(launch).in_words(), || {
-            let way = made.insert(self.best_way(launch, moves.clone()));
-            Ok(way.name())
-        });
+        let chosen: Result<Chosen, Infallible> =
+            part.get_or_make("way", &Asked::of(launch).in_words(), || {
+                let way = made.insert(self.best_way(launch, moves.clone()));
+                Ok(way.name())
+            });
         let Ok(chosen) = chosen;
         if let Some(way) = made {
             return way;
@@ -345,7 +342,8 @@ impl<M: Makes> Ways<M> {
         let setting = self.setting.borrow();
         let make = || {
             if let Some(part) = self.own.part.as_ref().map(|it| it.form("turned")) {
-                let make_recipe = || self.maker.recipe(self.turned().ok_or_else(missing)?, setting).ok_or_else(missing);
+                let make_recipe =
+                    || self.maker.recipe(self.turned().ok_or_else(missing)?, setting).ok_or_else(missing);
                 let recipe: Vec<u8> = part.get_or_make("recipe", &(), make_recipe)?;
                 if let Some(code) = self.maker.recall(&self.turned, &recipe, &part, setting) {
                     return Ok(code);

@@ -20,6 +20,7 @@ use super::blocks::Way;
 use super::copies::{Given, Move, layout};
 use super::{copied_outlines, outline, own};
 use crate::events::{self, Layout};
+use crate::executors::cancel::Cancel;
 use crate::executors::pool::Near;
 use crate::executors::{Caller, Code, Failure, Progress};
 
@@ -180,7 +181,8 @@ impl Kept {
         }
         let given: Vec<Option<Given>> = launch.arguments.iter_mut().map(Given::of).collect();
         let n_threads = self.threads.len();
-        let shared = Shared { slabs, n_threads, given, next: AtomicUsize::new(0), ended: Mutex::default() };
+        let (cancel, next) = (Cancel::current(), AtomicUsize::new(0));
+        let shared = Shared { slabs, n_threads, given, cancel, next, ended: Mutex::default() };
         let shared = &shared;
         match self.threads.as_mut_slice() {
             // Nobody is woken.
@@ -204,6 +206,8 @@ struct Shared<'a> {
     slabs: &'a Slabs,
     n_threads: usize,
     given: Vec<Option<Given>>,
+    /// What may end the call.
+    cancel: Option<Cancel>,
     /// The slab that nobody has begun yet.
     next: AtomicUsize,
     ended: Mutex<Ended>,
@@ -226,6 +230,11 @@ impl Shared<'_> {
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(moves) = self.slabs.all.get(at) else { break };
+            if self.cancel.as_ref().is_some_and(Cancel::is_wanted) {
+                let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+                ended.failure.get_or_insert((at, Failure::Cancelled));
+                break;
+            }
             if self.ended.lock().unwrap_or_else(PoisonError::into_inner).failure.is_some() {
                 break;
             }
