@@ -1,11 +1,11 @@
 //! Machine code in this process.
 
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::Module;
 use isobar_compiler::types::math;
 
 use super::host::{Code, Ended, Host, Site, Team};
-use super::object::{Declared, Link, Object, processor};
+use super::object::{Declared, Link, Object, Piece, processor};
 use super::translate::Spread;
 
 /// Machine code for one program and one shape. Threads may run it at the same time, each with a frame of its own.
@@ -57,6 +57,9 @@ impl Machine {
         let Object { imports, tables, pieces, functions, sites, launches, steps, text: _ } = object;
         let mut builder = JITBuilder::with_isa(processor()?, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|_| None));
+        // One piece of memory: code calls its parts by how far they are, which is 2 GB at most.
+        let arena = ArenaMemoryProvider::new_with_size(room(pieces));
+        builder.memory_provider(Box::new(arena.map_err(|it| it.to_string())?));
         for import in imports {
             builder.symbol(import.name(), import.address());
         }
@@ -114,6 +117,15 @@ impl Machine {
     ) -> Ended {
         Host::new(&self.sites, &self.launches, &self.functions, team).run(&self.steps, frame, progress)
     }
+}
+
+/// What an arena takes for code: whole pages for each piece, and what calls of it may need beside it. Nothing of that is
+/// memory before it is written.
+fn room(pieces: &[Piece]) -> usize {
+    const PAGE: usize = if cfg!(target_arch = "x86_64") { 4 << 10 } else { 64 << 10 };
+    const OF_LINK: usize = 24;
+    let of_piece = |it: &Piece| (it.code.len() + OF_LINK * it.links.len()).next_multiple_of(PAGE);
+    PAGE + pieces.iter().map(of_piece).sum::<usize>()
 }
 
 /// Finished code as a function that can be called.

@@ -497,7 +497,8 @@ mod tests {
             let params = [param(AccessKind::ReadWrite, 2)];
             let found = moves(&params, Relayout::ByCost, domain, &arguments).remove(0).unwrap();
             assert!(found.bytes() >= THREAD_BYTES);
-            let mut copy = super::super::own::fields(&[Some(found.clone())]).unwrap().remove(0).unwrap();
+            let mut copy =
+                super::super::own::fields(&[Some(found.clone())], 0).unwrap().fields.remove(0).unwrap();
             let near = Near::of(threads);
             found.copy_there(&mut given, &mut copy, false, &near);
             for index in copy.array.indices() {

@@ -515,8 +515,8 @@ impl Asked {
     }
 }
 
-/// The copies of the last calls, for others like them: of the last one, and of those before it as far as all of them are
-/// few bytes.
+/// The copies of the last calls, for others like them, as far as all of them are few bytes. Memory of larger ones is given
+/// to whoever calls next.
 #[derive(Default)]
 struct Kept {
     /// The last one behind.
@@ -526,10 +526,10 @@ struct Kept {
 struct Copies {
     moves: Vec<Option<Move>>,
     bytes: u64,
-    fields: Vec<Option<FieldArgument>>,
+    own: own::Fields,
 }
 
-/// So many bytes of copies are kept beside those of the last call.
+/// So many bytes of copies are kept by one caller.
 const KEPT_BYTES: u64 = 2 << 20;
 
 impl Kept {
@@ -543,13 +543,16 @@ impl Kept {
             }
             None => {
                 let bytes: u64 = moves.iter().flatten().map(|it| it.bytes() as u64).sum();
-                // What is kept no longer is let go of first, so that there is never both.
-                while self.sets.iter().map(|it| it.bytes).sum::<u64>() + bytes > KEPT_BYTES
+                // What is kept no longer is let go of first, so that there is never both; a large one is not kept.
+                while bytes <= KEPT_BYTES
+                    && self.sets.iter().map(|it| it.bytes).sum::<u64>() + bytes > KEPT_BYTES
                     && !self.sets.is_empty()
                 {
                     self.sets.remove(0);
                 }
-                self.sets.push(Copies { moves: moves.to_vec(), bytes, fields: own::fields(moves)? });
+                let pooled_from = usize::try_from(KEPT_BYTES).unwrap_or(usize::MAX);
+                let own = own::fields(moves, pooled_from)?;
+                self.sets.push(Copies { moves: moves.to_vec(), bytes, own });
             }
         }
         self.sets.last_mut().ok_or_else(|| Failure::Machine("nothing was copied".to_owned()))
@@ -624,9 +627,9 @@ impl Kept {
         launch: &mut Launch,
         Ways { near, stream_from, .. }: &Ways<M>,
     ) -> Result<(), Failure> {
-        let Copies { bytes, fields, .. } = self.find(moves)?;
+        let Copies { bytes, own, .. } = self.find(moves)?;
         let is_streamed = *bytes >= *stream_from;
-        for ((it, copy), argument) in moves.iter().zip(&mut *fields).zip(&mut launch.arguments) {
+        for ((it, copy), argument) in moves.iter().zip(&mut own.fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(copy), Argument::Field(given)) = (it, copy, argument) {
                 if it.is_needed() {
                     it.copy_there(given, copy, is_streamed, near);
@@ -637,7 +640,7 @@ impl Kept {
         let ran = caller.run(launch);
         // Where the run ended early, what it has written by then stays; of what was not copied there it may have written
         // a part, beside which the copy holds nothing.
-        for ((it, given), argument) in moves.iter().zip(fields).zip(&mut launch.arguments) {
+        for ((it, given), argument) in moves.iter().zip(&mut own.fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(given), Argument::Field(copy)) = (it, given, argument) {
                 std::mem::swap(given, copy);
                 let (given, copy) = (copy, given);
@@ -645,6 +648,11 @@ impl Kept {
                     it.copy_back(copy, given, near);
                 }
             }
+        }
+        if self.sets.last().is_some_and(|it| it.bytes > KEPT_BYTES)
+            && let Some(Copies { own: own::Fields { fields, memory, .. }, .. }) = self.sets.pop()
+        {
+            own::give_back(fields, memory);
         }
         ran
     }

@@ -1,7 +1,7 @@
 //! The memory of copies: pages that the system hands over when they are first touched, large ones where there are some.
 
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::buffer::{Buffer, Lent};
@@ -16,12 +16,49 @@ use crate::executors::workspace::Workspace;
 /// share the sets of the nearest cache.
 const LINES_APART: usize = 5;
 
-/// Zeros for each field that is copied.
+/// Memory that large copies of a call were in, for those of the next one, whichever stencil that is of: pages that are
+/// there need not be made and cleared, and what was touched last is still in a cache.
+static FREE: Mutex<Vec<Workspace>> = Mutex::new(Vec::new());
+
+/// So many are kept: as many as there are calls at a time, in a model whose tiles are threads.
+const MOST_FREE: usize = 8;
+
+/// Memory with so much room, or what there is instead.
+fn taken(bytes: usize) -> Workspace {
+    // Where somebody else is just there, there may be nobody: a forked child has the lock as it was.
+    let Ok(mut free) = FREE.try_lock() else { return Workspace::default() };
+    let fits = |it: &Workspace| it.bytes() >= bytes as u64;
+    let of_fitting = (0..free.len()).filter(|&at| fits(&free[at])).min_by_key(|&at| free[at].bytes());
+    match of_fitting.or_else(|| (0..free.len()).max_by_key(|&at| free[at].bytes())) {
+        Some(at) => free.swap_remove(at),
+        None => Workspace::default(),
+    }
+}
+
+/// Gives the memory of copies to whoever needs some next.
+pub(super) fn give_back(fields: Vec<Option<FieldArgument>>, memory: Arc<Memory>) {
+    drop(fields);
+    let (Ok(memory), Ok(mut free)) = (Arc::try_unwrap(memory), FREE.try_lock()) else { return };
+    free.push(memory.workspace);
+    if free.len() > MOST_FREE
+        && let Some(at) = (0..free.len()).min_by_key(|&at| free[at].bytes())
+    {
+        free.swap_remove(at);
+    }
+}
+
+/// Copies of fields, in memory of their own.
+pub(super) struct Fields {
+    pub(super) fields: Vec<Option<FieldArgument>>,
+    pub(super) memory: Arc<Memory>,
+}
+
+/// Room for each field that is copied, of any content. From `pooled_from` bytes on it is memory that other calls had.
 ///
 /// # Errors
 ///
 /// Where there is no such memory.
-pub(super) fn fields(moves: &[Option<Move>]) -> Result<Vec<Option<FieldArgument>>, Failure> {
+pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<Fields, Failure> {
     let mut bytes = 0_usize;
     let mut starts = Vec::with_capacity(moves.len());
     for (at, it) in moves.iter().enumerate() {
@@ -37,10 +74,16 @@ pub(super) fn fields(moves: &[Option<Move>]) -> Result<Vec<Option<FieldArgument>
         starts.push(start);
         bytes = start.checked_add(it.bytes()).ok_or(Failure::OutOfMemory)?;
     }
-    let mut workspace = Workspace::default();
+    let mut workspace = if bytes < pooled_from { Workspace::default() } else { taken(bytes) };
     workspace.reserve(bytes as u64).ok_or(Failure::OutOfMemory)?;
     let first = workspace.start();
-    let memory = Arc::new(Memory { _workspace: workspace });
+    for (it, &start) in moves.iter().zip(&starts) {
+        // All bytes are numbers, and two of them are truths.
+        if let Some(it) = it.as_ref().filter(|it| it.dtype == DType::Bool) {
+            clear(first.wrapping_add(start), it.bytes());
+        }
+    }
+    let memory = Arc::new(Memory { workspace });
     let each = moves.iter().zip(starts).map(|(it, start)| {
         let it = it.as_ref()?;
         let (strides, n) = it.layout();
@@ -49,7 +92,14 @@ pub(super) fn fields(moves: &[Option<Move>]) -> Result<Vec<Option<FieldArgument>
         let array = Array { elements, first: 0, shape: it.shape.clone(), strides };
         Some(FieldArgument { array, origin: it.origin })
     });
-    Ok(each.collect())
+    let fields = each.collect();
+    Ok(Fields { fields, memory })
+}
+
+#[expect(unsafe_code, reason = "memory of the system's is written here")]
+fn clear(start: *mut u8, n: usize) {
+    // SAFETY: so many bytes of the workspace lie there, and nobody else has it yet.
+    unsafe { start.write_bytes(0, n) }
 }
 
 fn elements(dtype: DType, start: *mut u8, n: usize, memory: &Arc<Memory>) -> Elements {
@@ -77,8 +127,8 @@ fn part<T: std::fmt::Debug + Send + Sync + 'static>(
 
 /// What all copies of a call lie in.
 #[derive(Debug)]
-struct Memory {
-    _workspace: Workspace,
+pub(super) struct Memory {
+    workspace: Workspace,
 }
 
 // SAFETY: the mapping lives as long as this, which gives no reference to it away.
@@ -103,7 +153,8 @@ unsafe impl<T: Sync> Sync for Part<T> {}
 impl<T: Send + Sync + std::fmt::Debug> Lent<T> for Part<T> {
     #[expect(unsafe_code, reason = "memory of the system's becomes elements here")]
     fn elements(&self) -> &[T] {
-        // SAFETY: so many elements lie there, aligned, of which zeros and what was copied are values of their type.
+        // SAFETY: so many elements lie there, aligned; all bytes are values of their type, and of truths those that were
+        // cleared or copied.
         unsafe { slice::from_raw_parts(self.start, self.n) }
     }
 

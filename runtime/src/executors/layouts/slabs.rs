@@ -165,8 +165,8 @@ impl Kept {
         if self.moves != slabs.moves {
             *self = Self::default();
             for _ in 0..near.threads().min(slabs.most_threads) {
-                let fields = own::fields(&slabs.moves)?;
-                let arguments = fields.into_iter().map(|it| it.map_or(Argument::Unused, Argument::Field));
+                let own = own::fields(&slabs.moves, usize::MAX)?;
+                let arguments = own.fields.into_iter().map(|it| it.map_or(Argument::Unused, Argument::Field));
                 let launch = Launch { domain: slabs.domain, arguments: arguments.collect() };
                 self.threads.push(Own { caller: Arc::clone(code).caller(), launch });
             }
