@@ -38,6 +38,8 @@ pub struct Gpu {
     pub(super) shared_bytes: u32,
     /// What schedules for it are made for.
     figures: GpuModel,
+    /// Where others put the end of their work, once somebody has asked: see [`Gpu::arrivals`].
+    pub(super) arrivals: OnceLock<Result<Arc<CudaStream>, CudaError>>,
     /// How it copies, once somebody has asked.
     copies: OnceLock<Result<Copies, Failure>>,
     /// Whoever puts something on the stream has it: what one thread does there would else be in the graph that another
@@ -92,6 +94,7 @@ impl Gpu {
             arch: format!("sm_{major}{minor}"),
             driver: version,
             figures: figures(&context),
+            arrivals: OnceLock::new(),
             copies: OnceLock::new(),
             shared_bytes: u32::try_from(shared).unwrap_or(0),
             context,
@@ -150,7 +153,7 @@ impl Gpu {
         // Of nothing there is no memory, and its address is never used.
         // SAFETY: the context is that of this thread.
         let start = if bytes == 0 { 0 } else { unsafe { result::malloc_sync(bytes) }? };
-        Ok(OnGpu { gpu: Arc::clone(self), start, bytes })
+        Ok(OnGpu { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
     }
 
     /// Keeps the stream for one thread.
@@ -224,6 +227,11 @@ impl Device for CudaDevice {
         Ok(Box::new(memory))
     }
 
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+        Ok(Box::new(OnGpu { gpu: Arc::clone(&self.0), start, bytes, owner: Owner::Other }))
+    }
+
     fn about(&self) -> BTreeMap<&'static str, String> {
         let gpu = &self.0;
         let (major, minor) = (gpu.driver / 1000, gpu.driver % 1000 / 10);
@@ -259,6 +267,15 @@ pub struct OnGpu {
     gpu: Arc<Gpu>,
     pub(super) start: CUdeviceptr,
     bytes: usize,
+    owner: Owner,
+}
+
+/// Who frees memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Ours,
+    /// Whoever lent it.
+    Other,
 }
 
 impl fmt::Debug for OnGpu {
@@ -322,6 +339,9 @@ impl Memory for OnGpu {
 impl Drop for OnGpu {
     #[expect(unsafe_code, reason = "the driver is called here")]
     fn drop(&mut self) {
+        if self.owner == Owner::Other {
+            return;
+        }
         // A kernel that does not end may still use it, and freeing would wait for that.
         if self.bytes == 0 || self.gpu.is_lost() || self.gpu.context.bind_to_thread().is_err() {
             return;

@@ -7,7 +7,7 @@
 //! All work of the process is on one stream, one thing after the other. A call plans its launches; one like the last
 //! one, with the same memory, is a graph from its second time on. Events between the steps tell how long each took.
 //! Fields of the host go to the GPU and back with each call, unless they stay there for calls to come (`keep`); those of
-//! a program lie there.
+//! a program lie there, in memory of ours or of its own (`lent`).
 
 pub mod error;
 pub mod figures;
@@ -20,6 +20,7 @@ pub mod written;
 mod bytes;
 mod call;
 mod copying;
+mod lent;
 mod module;
 mod slice;
 mod staging;
