@@ -30,6 +30,7 @@ from .errors import (
     RunnerError,
     StencilError,
     TrapError,
+    WrongDeviceError,
 )
 from .runner import Runner
 from .stencil import Bound, Frozen, LazyStencil, Stencil, backends, lazy_stencil, stencil
@@ -52,6 +53,7 @@ __all__ = [
     "Stencil",
     "StencilError",
     "TrapError",
+    "WrongDeviceError",
     "__version__",
     "backends",
     "empty",

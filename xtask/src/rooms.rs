@@ -319,8 +319,10 @@ const OTHERS: &[Room] = &[
     room("python", "scalars", &[], OF_PYTHON),
     room("python", "plans", &[], OF_PYTHON),
     room("python", "failures", &[], OF_PYTHON),
+    room("python", "dlpack", &[], OF_PYTHON),
+    room("python", "gpu", &["arrays", "dlpack", "failures"], OF_PYTHON),
     room("python", "forks", &["failures"], OF_PYTHON),
-    room("python", "call", &["arrays", "failures", "forks", "plans", "scalars"], OF_PYTHON),
+    room("python", "call", &["arrays", "failures", "forks", "gpu", "plans", "scalars"], OF_PYTHON),
     room("python", "stencil", &["call", "failures", "forks"], OF_PYTHON),
     room("python", "./.", &["*"], OF_PYTHON),
     // The worker's half of the page: it compiles and has no document.
