@@ -8,6 +8,7 @@ import ctypes
 import gc
 import os
 import pickle
+import sys
 import threading
 import unittest
 import warnings
@@ -309,6 +310,19 @@ class Refuse(unittest.TestCase):
 
 class Libraries(unittest.TestCase):
     """What others make of it."""
+
+    def test_storages_are_cupys(self):
+        with self.assertRaisesRegex(isobar.BackendUnavailable, "made by CuPy, which is not there"):
+            isobar.zeros(N, backend="cuda")
+        sys.modules["cupy"] = emulated_gpu.cupy()
+        a = isobar.empty((18, 18, 5), aligned_index=(3, 3, 0), backend="isobar:cuda")
+        self.assertEqual(a.strides[0], 8)
+        self.assertEqual((a.strides[1] % 128, a.strides[2]), (0, 18 * a.strides[1]))
+        self.assertEqual((a.array.first + 3 * a.strides[0] + 3 * a.strides[1]) % 128, 0)
+        q, out = isobar.from_array(filled("k contiguous", 1), backend="cuda"), isobar.zeros(N, backend="cuda")
+        self.assertEqual(out.get().sum(), 0.0)
+        isobar.stencil("cuda", double)(q, out)
+        self.assertTrue(np.array_equal(out.get(), 2.0 * filled("k contiguous", 1)))
 
     def test_gt4py_calls_it_on_arrays_of_the_gpu(self):
         try:
