@@ -1,8 +1,8 @@
 //! CUDA: kernels that NVRTC compiles in this process, run by the driver's interface.
 //!
-//! Neither is linked: both are looked for when somebody asks, and where one is missing that is an answer. No GPU was at
-//! hand when this was written: that machine code is made of every text is tested, and so are the launches, on a CPU;
-//! that the driver takes them is not, and no speed was measured.
+//! Neither is linked: both are looked for when somebody asks, and where one is missing that is an answer. Tests need no
+//! GPU: machine code is made of every text, and launches and calls of the driver run on a CPU. What ran on a GPU, and
+//! how fast, is in `docs/gpu.md`; memory of others did not.
 //!
 //! All work of the process is on one stream, one thing after the other. A call plans its launches; one like the last
 //! one, with the same memory, is a graph from its second time on. Events between the steps tell how long each took.
