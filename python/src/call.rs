@@ -7,6 +7,7 @@ use std::time::Instant;
 use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
 use isobar_runtime::Device;
 use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
+use isobar_runtime::executors::cuda::context::KeptContext;
 use isobar_runtime::executors::cuda::gpu::Gpu;
 use isobar_runtime::failure::Failure;
 use numpy::PyUntypedArray;
@@ -46,6 +47,14 @@ pub(crate) struct Callable {
     keeps: Keeps,
     /// Where its arrays have to lie, unless that is the host.
     on: Option<OnDevice>,
+    /// Set when it is dropped, and dropped last: what is freed before changes the context of the thread.
+    after: Option<KeptContext>,
+}
+
+impl Drop for Callable {
+    fn drop(&mut self) {
+        self.after = self.on.as_ref().and_then(|on| on.gpu.keep_context());
+    }
 }
 
 /// A GPU, as arrays are asked for and lent.
@@ -112,7 +121,7 @@ impl Callable {
         // On the host nobody looks for a GPU.
         let on = executable.device().filter(|_| keeps == Keeps::Cuda);
         let on = on.and_then(|device| Some(OnDevice { gpu: Gpu::here().ok()?, device }));
-        Self { executable, params, n_positional, plans: Plans::default(), keeps, on }
+        Self { executable, params, n_positional, plans: Plans::default(), keeps, on, after: None }
     }
 
     fn position(&self, name: &Bound<'_, PyAny>) -> Option<usize> {
@@ -302,6 +311,7 @@ impl Callable {
     /// Runs a checked call, behind what is still written on these streams.
     #[expect(unsafe_code, reason = "streams of others are named by numbers")]
     fn run(&self, checked: &mut Checked, streams: &[u64]) -> Result<(), Failure> {
+        let _kept = self.on.as_ref().and_then(|on| on.gpu.keep_context());
         for &stream in streams {
             if let Some(on) = &self.on {
                 // SAFETY: whoever lends an array vouches for the stream that it names.
@@ -402,8 +412,9 @@ pub(crate) struct Lender {
 /// A call whose arguments are checked and fixed. It keeps their arrays alive.
 #[pyclass(frozen, module = "isobar._native")]
 pub(crate) struct BoundCall {
-    pub(crate) callable: Arc<Callable>,
     pub(crate) checked: Mutex<Checked>,
+    /// Dropped behind the call, whose code it has.
+    pub(crate) callable: Arc<Callable>,
     pub(crate) lenders: Vec<Lender>,
 }
 

@@ -372,6 +372,35 @@ class Last(unittest.TestCase):
         [it.join() for it in threads]
         self.assertEqual(wrong, [])
 
+    def test_a_thread_stays_on_the_gpu_that_it_uses(self):
+        a, b = zeros(), zeros()
+        lent = Interface(a, stream=made_stream()), Dlpack(b)
+        emulated_gpu.use(1)
+        other = emulated_gpu.current()
+
+        def refused():
+            with self.assertRaises(isobar.WrongDeviceError):
+                made(np.zeros(N), lent[1])
+
+        def dropped():
+            nonlocal made, bound
+            del made, bound
+            gc.collect()
+
+        made = isobar.stencil("cuda", solve)
+        surface = Interface(zeros(13, 9))
+        emulated_gpu.use(1)
+        bound = made.bind(*lent, surface)
+        for act in (lambda: made(*lent, surface), lambda: bound.run(), isobar.backends, refused, dropped):
+            act()
+            self.assertEqual(emulated_gpu.current(), other)
+
+    def test_a_process_without_a_context_gets_none(self):
+        emulated_gpu.driver()
+        emulated_gpu.did(emulated_gpu._DRIVER.cuCtxSetCurrent(None))
+        isobar.stencil("cuda", double)
+        self.assertIsNone(emulated_gpu.current())
+
     def test_nothing_is_left_behind_a_stencil(self):
         kinds = ("memory", "events", "modules", "graphs")
         a, q, surface = zeros(), OnGpu(filled("i contiguous", 3)), zeros(13, 9)

@@ -31,6 +31,13 @@ def use(gpu):
     did(_DRIVER.cuCtxSetCurrent(context))
 
 
+def current():
+    """The context of this thread."""
+    context = ctypes.c_void_p()
+    did(_DRIVER.cuCtxGetCurrent(ctypes.byref(context)))
+    return context.value
+
+
 def count(what):
     """How many there are of these, or how often that was done: see `driver.cpp`."""
     return driver().emulated_count(what.encode())

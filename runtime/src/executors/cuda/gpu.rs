@@ -15,6 +15,7 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use isobar_compiler::pass::GpuModel;
 
+use super::context::KeptContext;
 use super::copying;
 use super::error::{CudaError, LEAST_DRIVER};
 use super::nvrtc::Nvrtc;
@@ -81,6 +82,7 @@ impl Gpu {
         if CudaContext::device_count()? == 0 {
             return Err(CudaError::NoGpu);
         }
+        let _kept = KeptContext::now();
         let context = CudaContext::new(0)?;
         // SAFETY: all work on the memory of this module is put on one stream, whose order is that of its calls.
         unsafe { context.disable_event_tracking() };

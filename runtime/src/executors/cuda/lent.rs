@@ -2,7 +2,8 @@
 //!
 //! Whoever lends memory may have work on it that goes on, on a stream of its own. Ours waits for that before it goes on
 //! itself; the host waits for neither. A stream that is asked to wait while its launches become a graph would take the
-//! wait into the graph, so that others never get ours: they get one on which nothing else happens.
+//! wait into the graph, so that others never get ours: they get one on which nothing else happens. Whoever calls here has
+//! the context of its thread back.
 
 use cudarc::driver::result;
 use cudarc::driver::sys::{self, CUpointer_attribute, CUresult, CUstream};
@@ -24,6 +25,7 @@ impl Gpu {
     /// That the GPU was lost.
     #[expect(unsafe_code, reason = "the driver is asked here")]
     pub fn owner(&self, address: u64) -> Result<Option<usize>, CudaError> {
+        let _kept = self.keep_context();
         self.usable()?;
         let mut ordinal = -1_i32;
         let what = CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
@@ -45,6 +47,7 @@ impl Gpu {
     ///
     /// Where the driver makes none.
     pub fn arrivals(&self) -> Result<u64, CudaError> {
+        let _kept = self.keep_context();
         self.usable()?;
         let made = self.arrivals.get_or_init(|| Ok(self.context.new_stream()?));
         let stream = made.as_ref().map_err(Clone::clone)?;
@@ -63,6 +66,7 @@ impl Gpu {
     /// It is a stream of this GPU's primary context, and exists.
     #[expect(unsafe_code, reason = "streams of others are named by numbers")]
     pub unsafe fn wait_for(&self, stream: u64) -> Result<(), CudaError> {
+        let _kept = self.keep_context();
         self.usable()?;
         let failed = |why| self.note(CudaError::from(why));
         let event = self.context.new_event(None).map_err(failed)?;

@@ -9,6 +9,7 @@
 //! Fields of the host go to the GPU and back with each call, unless they stay there for calls to come (`keep`); those of
 //! a program lie there, in memory of ours or of its own (`lent`).
 
+pub mod context;
 pub mod error;
 pub mod figures;
 pub mod gpu;
