@@ -30,6 +30,7 @@ from .errors import (
     RunnerError,
     StencilError,
     TrapError,
+    WrongDeviceError,
 )
 from .levels import Level, check, emit, lower
 from .runner import Runner
@@ -54,6 +55,7 @@ __all__ = [
     "Stencil",
     "StencilError",
     "TrapError",
+    "WrongDeviceError",
     "__version__",
     "backends",
     "cache",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import CallTypeError
+from .errors import CallTypeError, WrongDeviceError
 
 
 def array_of(name: str, value: Any) -> tuple[np.ndarray, list[int] | None]:
@@ -35,14 +35,11 @@ def _memory_of(name: str, value: Any) -> np.ndarray:
         # As the base class, so that nothing of the derived one runs; fields of masked arrays are their data.
         return value.view(np.ndarray)
     if hasattr(value, "__cuda_array_interface__"):
-        raise CallTypeError(f"`{name}` lies on a GPU, and the stencil runs on the processor: nothing is copied unasked")
+        raise WrongDeviceError(_elsewhere(name, "a GPU"))
     if hasattr(value, "__dlpack__"):
         device = value.__dlpack_device__()[0] if hasattr(value, "__dlpack_device__") else 1
         if int(device) not in (1, 3, 13):
-            raise CallTypeError(
-                f"`{name}` lies on another device ({device}), and the stencil runs on the processor: "
-                "nothing is copied unasked"
-            )
+            raise WrongDeviceError(_elsewhere(name, "a GPU" if int(device) == 2 else f"another device ({device})"))
         try:
             return _from_dlpack(value)
         except (BufferError, TypeError, RuntimeError) as error:
@@ -54,6 +51,13 @@ def _memory_of(name: str, value: Any) -> np.ndarray:
     if hasattr(value, "__array_interface__"):
         return np.asarray(value)
     raise CallTypeError(f"`{name}` is a field, and was given a {type(value).__name__}, which is no array")
+
+
+def _elsewhere(name: str, where: str) -> str:
+    return (
+        f"`{name}` lies on {where}, and the stencil runs on the processor: nothing is copied unasked; "
+        f"`backend=\"cuda\"` runs on a GPU, and `{name}.get()` of CuPy's makes a copy here"
+    )
 
 
 def _from_dlpack(value: Any) -> np.ndarray:

@@ -36,6 +36,10 @@ class MissingArgumentError(CallError, CallTypeError):
     """A call that lacks a field or a scalar."""
 
 
+class WrongDeviceError(CallError, CallTypeError):
+    """A call with an array that lies on another device than the back end runs on: nothing is copied unasked."""
+
+
 class TrapError(IsobarError):
     """A run that ended before its end, at a statement and a cell.
 

@@ -52,6 +52,20 @@ def _is_optimal(array: Any, dimensions: tuple[str, ...]) -> bool:
     return not sides or 1 in sides or min(array.shape, default=1) <= 1
 
 
+def _is_optimal_on_gpu(array: Any, dimensions: tuple[str, ...]) -> bool:
+    """Threads side by side take neighbours along I."""
+    sides = [stride // array.itemsize for stride, it in zip(array.strides, dimensions) if it == "I"]
+    return sides in ([], [1]) or min(array.shape, default=1) <= 1
+
+
+# What differs from back ends of the host: arrays are CuPy's, and rows start at lines as GT4Py's own have them.
+_ON_GPU: dict[str, Any] = {
+    "alignment": 32,
+    "device": "gpu",
+    "layout_map": _layout,
+    "is_optimal_layout": _is_optimal_on_gpu,
+}
+
 # The classes that there are: by stencil and what GT4Py calls it.
 _classes: dict[Any, type[StencilObject]] = {}
 
@@ -232,11 +246,15 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
 
 
 def register() -> None:
-    """Registers `isobar` and `isobar:rayon`, `:openmp`, `:numpy`, `:debug` with GT4Py; once is enough."""
+    """Registers `isobar` and `isobar:rayon`, `:openmp`, `:numpy`, `:debug`, `:cuda` with GT4Py; once is enough.
+
+    Whether a GPU is there is asked when a stencil or a storage is made for `isobar:cuda`.
+    """
     names = {"isobar": "rayon", **{f"isobar:{it}": it for it in BACKENDS}}
     for name, native in names.items():
         if name not in gt_backend.REGISTRY.names:
-            gt_backend.register(type(f"Isobar{native.title()}", (_Backend,), {"name": name, "native": native}))
+            own = {"storage_info": _ON_GPU} if native == "cuda" else {}
+            gt_backend.register(type(f"Isobar{native.title()}", (_Backend,), {"name": name, "native": native, **own}))
 
 
 register()

@@ -17,9 +17,11 @@ from ._program import run_program
 from .stencil import BACKENDS
 
 # As NDSL from 2026.02 on calls them: strategy, framework, device, order of loops.
+_ON_HOST = tuple(it for it in BACKENDS if it != "cuda")
 NAMES = {
     "st:isobar:cpu:KJI": "isobar",
-    **{f"st:isobar-{it}:cpu:KJI": f"isobar:{it}" for it in BACKENDS},
+    "st:isobar:gpu:KJI": "isobar:cuda",
+    **{f"st:isobar-{it}:cpu:KJI": f"isobar:{it}" for it in _ON_HOST},
 }
 
 
@@ -31,7 +33,7 @@ def install() -> bool:
     except ImportError:
         return False
     frameworks = of_ndsl.BackendFramework
-    for name in ("isobar", *(f"isobar-{it}" for it in BACKENDS)):
+    for name in ("isobar", *(f"isobar-{it}" for it in _ON_HOST)):
         if name in frameworks._value2member_map_:
             continue
         member = object.__new__(frameworks)

@@ -24,6 +24,7 @@ from .errors import (
     MissingArgumentError,
     StencilError,
     TrapError,
+    WrongDeviceError,
 )
 
 _LOG = logging.getLogger("isobar")
@@ -31,7 +32,7 @@ _LOG = logging.getLogger("isobar")
 # What the native part raises; a bug of it is no `Exception` of Python's.
 FAILURES = (Exception, _native.Panicked)
 
-BACKENDS = ("rayon", "openmp", "numpy", "debug")
+BACKENDS = ("rayon", "openmp", "numpy", "debug", "cuda")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,10 +90,11 @@ def stencil(
     """Compiles a function as GTScript, as `gt4py.cartesian.gtscript.stencil` does; it needs no GT4Py.
 
     `backend` is `rayon` (machine code, no compiler needed: the default, also called `isobar`), `openmp` (C, by the
-    system's compiler), `numpy` or `debug`, with or without `isobar:` in front. `externals` are the values of
-    `from __externals__ import ...` by name, `dtypes` what types and names of annotations mean. `source` is the text of
-    the function where Python has none. `mode` is `reproducible` (the bits of `debug`) or `fast`. `threads` are those of
-    a run, else those of `isobar.num_threads()`. Other options of GT4Py are taken, and mean nothing here.
+    system's compiler), `cuda` (on arrays of a GPU), `numpy` or `debug`, with or without `isobar:` in front. `externals`
+    are the values of `from __externals__ import ...` by name, `dtypes` what types and names of annotations mean.
+    `source` is the text of the function where Python has none. `mode` is `reproducible` (the bits of `debug`) or `fast`.
+    `threads` are those of a run, else those of `isobar.num_threads()`. Other options of GT4Py are taken, and mean
+    nothing here.
 
     Raises `StencilError` where the stencil does not compile, with the line of the function; `CaptureError` where Python
     has no text of it; `BackendUnavailable` where the back end lacks something.
@@ -433,6 +435,8 @@ def of_call(error: BaseException, captured: Captured) -> BaseException:
         return _trap(json.loads(error.args[0]), captured)
     if isinstance(error, _native.Cancelled):
         return CancelledError(str(error))
+    if isinstance(error, _native.Elsewhere):
+        return WrongDeviceError(str(error))
     if isinstance(error, _native.Unavailable):
         return BackendUnavailable(str(error))
     if isinstance(error, IsobarError):

@@ -9,20 +9,69 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// What an array's structure tells, read without asking Python.
-struct Told<'a> {
-    first: *mut u8,
-    shape: &'a [usize],
+/// How an array lies, and what its elements are, in NumPy's letters.
+pub(crate) struct Lies<'a> {
+    /// Of the element at index 0.
+    pub(crate) address: u64,
+    pub(crate) shape: &'a [usize],
     /// Bytes between neighbours.
-    strides: &'a [isize],
-    kind: u8,
-    byteorder: u8,
-    bytes: usize,
-    is_writeable: bool,
+    pub(crate) strides: &'a [isize],
+    pub(crate) kind: u8,
+    pub(crate) byteorder: u8,
+    pub(crate) bytes: usize,
+    pub(crate) is_writeable: bool,
 }
 
+impl Lies<'_> {
+    /// Adds all that decides a call with this array, so that calls with equal words mean the same memory.
+    pub(crate) fn describe(&self, words: &mut Vec<u64>) {
+        let traits = [self.kind, self.byteorder, u8::from(self.is_writeable)].map(u64::from);
+        let traits = traits.into_iter().chain([self.bytes as u64, self.shape.len() as u64]);
+        words.push(self.address);
+        words.push(traits.fold(0, |all, one| all << 8 | one));
+        words.extend(self.shape.iter().map(|&n| n as u64));
+        words.extend(self.strides.iter().map(|&n| n as u64));
+    }
+
+    /// The type of its elements, and its strides in elements; `told` is the type in its owner's words.
+    pub(crate) fn checked(
+        &self,
+        name: &str,
+        told: impl FnOnce() -> String,
+        is_written: bool,
+    ) -> PyResult<(DType, Vec<i64>)> {
+        let is_native = matches!(self.byteorder, b'=' | b'|') || self.byteorder == NATIVE;
+        let dtype = dtype(self.kind, self.bytes).filter(|_| is_native).ok_or_else(|| {
+            let told = told();
+            PyTypeError::new_err(format!("`{name}` has elements of the type {told}, which no field has"))
+        })?;
+        let size = isize::try_from(dtype.size_bytes()).unwrap_or(1);
+        let mut strides = Vec::with_capacity(self.shape.len());
+        for (&bytes, &n) in self.strides.iter().zip(self.shape) {
+            if bytes % size != 0 && n > 1 {
+                return Err(PyValueError::new_err(format!(
+                    "neighbours in `{name}` lie {bytes} bytes apart, which is no multiple of its {size} byte elements"
+                )));
+            }
+            strides.push(i64::try_from(bytes / size).unwrap_or(0));
+        }
+        if is_written && !self.is_writeable {
+            return Err(PyValueError::new_err(format!(
+                "`{name}` is written by the stencil, and its array is not writeable"
+            )));
+        }
+        if !self.address.is_multiple_of(dtype.size_bytes() as u64) {
+            return Err(PyValueError::new_err(format!(
+                "the elements of `{name}` are not aligned to their {size} bytes"
+            )));
+        }
+        Ok((dtype, strides))
+    }
+}
+
+/// What an array's structure tells, read without asking Python; and its first element.
 #[expect(unsafe_code, reason = "the structure is NumPy's")]
-fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Told<'a> {
+fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> (Lies<'a>, *mut u8) {
     let (shape, strides) = (array.shape(), array.strides());
     let object = array.as_array_ptr();
     // SAFETY: the object is an array, whose structure has these; its description is one for as long as the array is.
@@ -39,18 +88,13 @@ fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Told<'a> {
         7..=10 | 12 => 8,
         _ => 0,
     };
-    Told { first, shape, strides, kind, byteorder, bytes, is_writeable: flags & NPY_ARRAY_WRITEABLE != 0 }
+    let (address, is_writeable) = (first.addr() as u64, flags & NPY_ARRAY_WRITEABLE != 0);
+    (Lies { address, shape, strides, kind, byteorder, bytes, is_writeable }, first)
 }
 
-/// Adds all that decides a call with this array, so that calls with equal words mean the same memory.
+/// Adds all that decides a call with this array.
 pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>, words: &mut Vec<u64>) {
-    let it = told(array);
-    let traits = [it.kind, it.byteorder, u8::from(it.is_writeable)].map(u64::from);
-    let traits = traits.into_iter().chain([it.bytes as u64, it.shape.len() as u64]);
-    words.push(it.first.addr() as u64);
-    words.push(traits.fold(0, |all, one| all << 8 | one));
-    words.extend(it.shape.iter().map(|&n| n as u64));
-    words.extend(it.strides.iter().map(|&n| n as u64));
+    told(array).0.describe(words);
 }
 
 /// An array that is lent for as long as the buffer is.
@@ -64,35 +108,11 @@ pub(crate) unsafe fn lent(
     array: &Bound<'_, PyUntypedArray>,
     is_written: bool,
 ) -> PyResult<Buffer> {
-    let it = told(array);
-    let is_native = matches!(it.byteorder, b'=' | b'|') || it.byteorder == NATIVE;
-    let dtype = dtype(it.kind, it.bytes).filter(|_| is_native).ok_or_else(|| {
-        let told = array.dtype().to_string();
-        PyTypeError::new_err(format!("`{name}` has elements of the type {told}, which no field has"))
-    })?;
-    let size = isize::try_from(dtype.size_bytes()).unwrap_or(1);
-    let mut strides = Vec::with_capacity(it.shape.len());
-    for (&bytes, &n) in it.strides.iter().zip(it.shape) {
-        if bytes % size != 0 && n > 1 {
-            return Err(PyValueError::new_err(format!(
-                "neighbours in `{name}` lie {bytes} bytes apart, which is no multiple of its {size} byte elements"
-            )));
-        }
-        strides.push(i64::try_from(bytes / size).unwrap_or(0));
-    }
-    if is_written && !it.is_writeable {
-        return Err(PyValueError::new_err(format!(
-            "`{name}` is written by the stencil, and its array is not writeable"
-        )));
-    }
-    if !it.first.addr().is_multiple_of(dtype.size_bytes()) {
-        return Err(PyValueError::new_err(format!(
-            "the elements of `{name}` are not aligned to their {size} bytes"
-        )));
-    }
-    let first = NonNull::new(it.first).unwrap_or(NonNull::dangling());
+    let (lies, first) = told(array);
+    let (dtype, strides) = lies.checked(name, || array.dtype().to_string(), is_written)?;
+    let first = NonNull::new(first).unwrap_or(NonNull::dangling());
     // SAFETY: NumPy vouches for what shape and strides reach; who calls keeps the array alive.
-    let buffer = unsafe { Buffer::lent(dtype, first, it.shape, &strides) };
+    let buffer = unsafe { Buffer::lent(dtype, first, lies.shape, &strides) };
     buffer.map_err(|why| PyValueError::new_err(format!("`{name}`: {why:?}")))
 }
 

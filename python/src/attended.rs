@@ -18,6 +18,8 @@ const STACK_BYTES: usize = 64 << 20;
 pub(crate) fn long_from(backend: &str) -> i64 {
     match backend {
         "debug" | "numpy" => 10_000,
+        // What its device does is not ended, and its context belongs to the thread that calls.
+        "cuda" => i64::MAX,
         _ => 4 << 20,
     }
 }

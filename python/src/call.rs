@@ -5,7 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 
 use isobar_compiler::backend::signature::{AccessKind, ParamKind};
+use isobar_runtime::Device;
 use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
+use isobar_runtime::executors::cuda::context::KeptContext;
+use isobar_runtime::executors::cuda::gpu::Gpu;
+use isobar_runtime::failure::Failure;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -13,9 +17,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arrays::{describe, lent};
-use crate::attended::{attended, long_from};
-use crate::failures::{failed, refused};
-use crate::forks::refuse_forked;
+use crate::attended::attended;
+use crate::failures::{Elsewhere, failed, refused};
+use crate::forks::{Keeps, refuse_forked};
+use crate::gpu::{OnGpu, on_gpu, on_host};
 use crate::plans::{Plan, Plans};
 use crate::scalars::scalar;
 
@@ -39,10 +44,26 @@ pub(crate) struct Callable {
     /// So many of them may be given by position.
     n_positional: usize,
     plans: Plans,
-    /// Whether its threads are OpenMP's.
-    pub(crate) is_openmp: bool,
+    /// What of it stays behind when the process is forked.
+    keeps: Keeps,
     /// A call with so many points may take long.
-    pub(crate) long_from: i64,
+    long_from: i64,
+    /// Where its arrays have to lie, unless that is the host.
+    on: Option<OnDevice>,
+    /// Set when it is dropped, and dropped last: what is freed before changes the context of the thread.
+    after: Option<KeptContext>,
+}
+
+impl Drop for Callable {
+    fn drop(&mut self) {
+        self.after = self.on.as_ref().and_then(|on| on.gpu.keep_context());
+    }
+}
+
+/// A GPU, as arrays are asked for and lent.
+struct OnDevice {
+    gpu: Arc<Gpu>,
+    device: Arc<dyn Device>,
 }
 
 /// Where the compute domain begins and how large it is, as somebody said it; zero words where nobody did.
@@ -64,9 +85,15 @@ pub(crate) struct Ran {
     pub(crate) is_new: bool,
 }
 
+/// An array that somebody passes.
+enum Passed<'py> {
+    Host(Bound<'py, PyUntypedArray>),
+    Gpu(OnGpu<'py>),
+}
+
 /// The arguments of one call: by position among the parameters.
 struct Given<'py> {
-    fields: Vec<(usize, Bound<'py, PyUntypedArray>)>,
+    fields: Vec<(usize, Passed<'py>)>,
     scalars: Vec<(usize, Bound<'py, PyAny>)>,
     /// Origins that arrays know of themselves.
     of_arrays: Vec<(usize, Vec<i64>)>,
@@ -77,7 +104,12 @@ thread_local! {
 }
 
 impl Callable {
-    pub(crate) fn new(py: Python<'_>, executable: Executable, n_positional: usize, backend: &str) -> Self {
+    pub(crate) fn new(
+        py: Python<'_>,
+        executable: Executable,
+        n_positional: usize,
+        (keeps, long_from): (Keeps, i64),
+    ) -> Self {
         let signature = executable.signature();
         let params = signature.params.iter().map(|it| {
             let axes = match it.kind {
@@ -94,8 +126,11 @@ impl Callable {
             }
         });
         let params: Vec<Param> = params.collect();
-        let (is_openmp, long_from) = (backend == "openmp", long_from(backend));
-        Self { executable, params, n_positional, plans: Plans::default(), is_openmp, long_from }
+        // On the host nobody looks for a GPU.
+        let on = executable.device().filter(|_| keeps == Keeps::Cuda);
+        let on = on.and_then(|device| Some(OnDevice { gpu: Gpu::here().ok()?, device }));
+        let plans = Plans::default();
+        Self { executable, params, n_positional, plans, keeps, long_from, on, after: None }
     }
 
     fn position(&self, name: &Bound<'_, PyAny>) -> Option<usize> {
@@ -191,23 +226,41 @@ impl Callable {
         if value.is_none() || !param.is_used {
             return Ok(());
         }
-        let array = match value.cast_exact::<PyUntypedArray>() {
-            Ok(array) => array.clone(),
-            Err(_) => foreign(at, param, &value, given)?,
+        let array = match (value.cast_exact::<PyUntypedArray>(), &self.on) {
+            (Ok(_), Some(_)) => return Err(on_host(&param.name)),
+            (Ok(array), None) => Passed::Host(array.clone()),
+            (Err(_), Some(on)) => {
+                let mut array = on_gpu(&param.name, &value, &on.gpu)?;
+                given.of_arrays.extend(array.origin.take().map(|it| (at, it)));
+                Passed::Gpu(array)
+            }
+            (Err(_), None) => Passed::Host(foreign(at, param, &value, given)?),
         };
         given.fields.push((at, array));
         Ok(())
     }
 
     /// Checks a call.
-    #[expect(unsafe_code, reason = "the memory is NumPy's")]
+    #[expect(unsafe_code, reason = "the memory is the caller's")]
     fn check<'a>(&self, given: &'a Given<'_>, frame: &'a Frame) -> PyResult<Checked> {
         let mut arguments = Arguments { domain: frame.domain, ..Arguments::default() };
         for (at, array) in &given.fields {
             let param = &self.params[*at];
             // SAFETY: whoever calls holds the arrays while the call goes on, and a plan is taken for a call that has
             // the same arrays.
-            let buffer = unsafe { lent(&param.name, array, param.is_written) }?;
+            let buffer = unsafe {
+                match (array, &self.on) {
+                    (Passed::Gpu(array), Some(OnDevice { gpu, device })) => {
+                        array.lent(&param.name, gpu, device, param.is_written)
+                    }
+                    (Passed::Host(array), _) => lent(&param.name, array, param.is_written),
+                    (Passed::Gpu(_), None) => {
+                        let told =
+                            format!("`{}` lies on a GPU, and the stencil runs on the processor", param.name);
+                        Err(Elsewhere::new_err(told))
+                    }
+                }
+            }?;
             let own =
                 |them: &'a [(usize, Vec<i64>)]| them.iter().find(|it| it.0 == *at).map(|it| it.1.as_slice());
             let buffer = match (own(&frame.own), &frame.all) {
@@ -232,15 +285,49 @@ impl Callable {
     }
 
     /// Checks a call for good; answers what it holds as well.
-    pub(crate) fn bind<'py>(
+    pub(crate) fn bind(
         &self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
         frame: &Frame,
-    ) -> PyResult<(Checked, Vec<Bound<'py, PyUntypedArray>>)> {
+    ) -> PyResult<(Checked, Vec<Lender>)> {
         let given = self.given(args, kwargs)?;
         let checked = self.check(&given, frame)?;
-        Ok((checked, given.fields.into_iter().map(|it| it.1).collect()))
+        let lender = |(at, array): (usize, Passed<'_>)| match array {
+            Passed::Host(array) => Lender { at, object: array.into_any().unbind(), words: Vec::new() },
+            Passed::Gpu(array) => {
+                let mut words = Vec::new();
+                array.describe(&mut words);
+                Lender { at, object: array.object.unbind(), words }
+            }
+        };
+        Ok((checked, given.fields.into_iter().map(lender).collect()))
+    }
+
+    /// The streams that have to be waited for before these arrays are used, each once.
+    fn streams<'a, 'py: 'a>(arrays: impl Iterator<Item = &'a Passed<'py>>) -> Vec<u64> {
+        let mut streams = Vec::new();
+        for array in arrays {
+            if let Passed::Gpu(OnGpu { stream: Some(stream), .. }) = array
+                && !streams.contains(stream)
+            {
+                streams.push(*stream);
+            }
+        }
+        streams
+    }
+
+    /// Runs a checked call, behind what is still written on these streams.
+    #[expect(unsafe_code, reason = "streams of others are named by numbers")]
+    fn run(&self, checked: &mut Checked, streams: &[u64]) -> Result<(), Failure> {
+        let _kept = self.on.as_ref().and_then(|on| on.gpu.keep_context());
+        for &stream in streams {
+            if let Some(on) = &self.on {
+                // SAFETY: whoever lends an array vouches for the stream that it names.
+                unsafe { on.gpu.wait_for(stream) }?;
+            }
+        }
+        self.executable.run(checked)
     }
 
     /// Calls it: checked where there was no such call before. Answers for how long it ran.
@@ -251,7 +338,7 @@ impl Callable {
         kwargs: Option<&Bound<'_, PyDict>>,
         frame: &Frame,
     ) -> PyResult<Ran> {
-        refuse_forked(self.is_openmp)?;
+        refuse_forked(self.keeps)?;
         let given = self.given(args, kwargs)?;
         let mut words = WORDS.take();
         words.clear();
@@ -280,9 +367,10 @@ impl Callable {
             set.map_err(|why| refused(Refusal::Diagnostics(vec![why]), &self.executable))?;
         }
         let domain = checked.launch().domain;
+        let streams = Self::streams(given.fields.iter().map(|it| &it.1));
         let (ran, seconds) = attended(py, domain.points() >= self.long_from, || {
             let begun = Instant::now();
-            (self.executable.run(checked), begun.elapsed().as_secs_f64())
+            (self.run(checked, &streams), begun.elapsed().as_secs_f64())
         })?;
         ran.map_err(|why| failed(why, &self.executable))?;
         Ok(Ran { seconds, domain: [domain.i, domain.j, domain.k], is_new })
@@ -305,7 +393,10 @@ impl Callable {
         };
         for (at, array) in &given.fields {
             words.push(*at as u64);
-            describe(array, words);
+            match array {
+                Passed::Host(array) => describe(array, words),
+                Passed::Gpu(array) => array.describe(words),
+            }
         }
         words.push(u64::MAX);
         words.extend(given.scalars.iter().map(|it| it.0 as u64));
@@ -318,14 +409,49 @@ impl Callable {
     }
 }
 
+/// An object that lends an array to a bound call.
+pub(crate) struct Lender {
+    /// Its position among the parameters.
+    at: usize,
+    object: Py<PyAny>,
+    /// What decided the call, of an array on a GPU.
+    words: Vec<u64>,
+}
+
 /// A call whose arguments are checked and fixed. It keeps their arrays alive.
 #[pyclass(frozen, module = "isobar._native")]
 pub(crate) struct BoundCall {
-    pub(crate) executable: Executable,
-    pub(crate) checked: Mutex<Checked>,
-    pub(crate) _arrays: Vec<Py<PyUntypedArray>>,
-    pub(crate) is_openmp: bool,
-    pub(crate) may_be_long: bool,
+    checked: Mutex<Checked>,
+    /// Dropped behind the call, whose code it has.
+    callable: Arc<Callable>,
+    lenders: Vec<Lender>,
+    may_be_long: bool,
+}
+
+impl BoundCall {
+    pub(crate) fn of(callable: &Arc<Callable>, checked: Checked, lenders: Vec<Lender>) -> Self {
+        let may_be_long = checked.launch().domain.points() >= callable.long_from;
+        Self { checked: Mutex::new(checked), callable: Arc::clone(callable), lenders, may_be_long }
+    }
+
+    /// Asks arrays on a GPU again: their owners have us wait for what writes them at each call.
+    fn asked<'py>(&self, py: Python<'py>) -> PyResult<Vec<Passed<'py>>> {
+        let Some(on) = &self.callable.on else { return Ok(Vec::new()) };
+        let mut words = Vec::new();
+        let ask = |it: &Lender| {
+            let name = &self.callable.params[it.at].name;
+            let array = on_gpu(name, it.object.bind(py), &on.gpu)?;
+            words.clear();
+            array.describe(&mut words);
+            if words != it.words {
+                return Err(PyValueError::new_err(format!(
+                    "`{name}` lies elsewhere than when the call was bound: bind it again"
+                )));
+            }
+            Ok(Passed::Gpu(array))
+        };
+        self.lenders.iter().map(ask).collect()
+    }
 }
 
 #[pymethods]
@@ -337,12 +463,14 @@ impl BoundCall {
 
     /// Calls the stencil; other threads of Python run meanwhile.
     fn run(&self, py: Python<'_>) -> PyResult<()> {
-        refuse_forked(self.is_openmp)?;
+        refuse_forked(self.callable.keeps)?;
+        let arrays = self.asked(py)?;
+        let streams = Callable::streams(arrays.iter());
         let ran = attended(py, self.may_be_long, || {
             let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
-            self.executable.run(&mut checked)
+            self.callable.run(&mut checked, &streams)
         })?;
-        ran.map_err(|why| failed(why, &self.executable))
+        ran.map_err(|why| failed(why, &self.callable.executable))
     }
 
     /// The points along I, J and K.

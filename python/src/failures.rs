@@ -6,7 +6,7 @@ use isobar_protocol::diagnostic::Places;
 use isobar_runtime::executable::{Executable, Refusal};
 use isobar_runtime::failure::Failure;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -17,6 +17,7 @@ create_exception!(
 );
 create_exception!(isobar, Trapped, PyException, "A run that ended before its end: JSON of where.");
 create_exception!(isobar, Cancelled, PyException, "A run that was told to end.");
+create_exception!(isobar, Elsewhere, PyException, "A field on another device than the back end runs on.");
 create_exception!(isobar, Unavailable, PyException, "What this machine lacks.");
 
 /// What does not compile, with places in these files.
@@ -30,7 +31,7 @@ pub(crate) fn diagnosed<'a>(found: &[Diagnostic], files: impl Iterator<Item = (&
 pub(crate) fn refused(why: Refusal, executable: &Executable) -> PyErr {
     match why {
         Refusal::Diagnostics(found) => diagnosed(&found, executable.compilation().sources()),
-        Refusal::Elsewhere { field, is_on, runs_on } => PyValueError::new_err(format!(
+        Refusal::Elsewhere { field, is_on, runs_on } => Elsewhere::new_err(format!(
             "`{field}` lies on {is_on}, and the back end runs on {runs_on}: nothing is copied there unasked"
         )),
         Refusal::Failure(why) => failed(why, executable),

@@ -1,34 +1,50 @@
-//! Processes that are copies of others, made by `fork`: threads stay behind in those.
+//! Processes that are copies of others, made by `fork`: threads stay behind in those, and so does the driver of a GPU.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::prelude::*;
 
 use crate::failures::Unavailable;
 
-/// Whether C with OpenMP was made ready in this process, and whether that was in another one, which this is a copy of:
-/// its threads are not here, and it would wait for them for ever.
-static USES_OPENMP: AtomicBool = AtomicBool::new(false);
-static HAS_FORKED: AtomicBool = AtomicBool::new(false);
+/// What a back end has in a process that a copy of the process has not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    Nothing = 0,
+    /// Threads of OpenMP: a copy would wait for them for ever.
+    Openmp = 1,
+    /// The driver of the GPU, which answers nothing in a copy.
+    Cuda = 2,
+}
 
-pub(crate) fn uses_openmp() {
-    USES_OPENMP.store(true, Ordering::Release);
+/// What was made ready in this process, and what in another one, which this is a copy of.
+static IN_USE: AtomicU8 = AtomicU8::new(0);
+static LEFT_BEHIND: AtomicU8 = AtomicU8::new(0);
+
+/// Notes that this is in use from now on.
+pub(crate) fn uses(what: Keeps) {
+    IN_USE.fetch_or(what as u8, Ordering::AcqRel);
 }
 
 /// Tells that this process was just forked from another one.
 #[pyfunction]
 pub(crate) fn after_fork() {
-    HAS_FORKED.store(USES_OPENMP.load(Ordering::Acquire), Ordering::Release);
+    LEFT_BEHIND.store(IN_USE.load(Ordering::Acquire), Ordering::Release);
     isobar_runtime::executors::after_fork();
 }
 
-/// Refuses to call C with OpenMP where its threads are not.
-pub(crate) fn refuse_forked(is_openmp: bool) -> PyResult<()> {
-    if is_openmp && HAS_FORKED.load(Ordering::Acquire) {
-        return Err(Unavailable::new_err(
-            "this process was forked after a stencil was compiled for `openmp`, whose threads stayed behind: start \
-             processes by `spawn`, or take `rayon`",
-        ));
+/// Refuses to call what was left behind.
+pub(crate) fn refuse_forked(what: Keeps) -> PyResult<()> {
+    if LEFT_BEHIND.load(Ordering::Acquire) & what as u8 == 0 {
+        return Ok(());
     }
-    Ok(())
+    Err(Unavailable::new_err(match what {
+        Keeps::Cuda => {
+            "this process was forked after the GPU was in use, and the driver works in the first one alone: start \
+             processes by `spawn`"
+        }
+        Keeps::Openmp | Keeps::Nothing => {
+            "this process was forked after a stencil was compiled for `openmp`, whose threads stayed behind: start \
+             processes by `spawn`, or take `rayon`"
+        }
+    }))
 }

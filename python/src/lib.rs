@@ -6,6 +6,8 @@
 mod arrays;
 mod scalars;
 mod failures;
+mod dlpack;
+mod gpu;
 mod forks;
 mod plans;
 mod attended;
@@ -31,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Refused", module.py().get_type::<failures::Refused>())?;
     module.add("Trapped", module.py().get_type::<failures::Trapped>())?;
     module.add("Cancelled", module.py().get_type::<failures::Cancelled>())?;
+    module.add("Elsewhere", module.py().get_type::<failures::Elsewhere>())?;
     module.add("Unavailable", module.py().get_type::<failures::Unavailable>())?;
     module.add("Panicked", module.py().get_type::<pyo3::panic::PanicException>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

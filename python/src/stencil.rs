@@ -1,25 +1,26 @@
 //! A stencil that is ready to be called.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use isobar_compiler::pipeline::{NoHook, Stage, route};
 use isobar_protocol::compile::{Remark, Signature};
 use isobar_protocol::diagnostic::Places;
 use isobar_runtime::cache::{self, Kind};
 use isobar_runtime::executable::{Executable, OwnedSetting, Refusal};
+use isobar_runtime::executors::cuda::{self, Cuda};
 use isobar_runtime::executors::interpreters::{Debug, Numpy};
 use isobar_runtime::executors::openmp::{self, Openmp};
 use isobar_runtime::executors::rayon::{self, Rayon};
 use isobar_runtime::executors::{Executor, Mode};
-use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use crate::attended::long_from;
 use crate::call::{BoundCall, Callable, Frame};
 use crate::failures::{Unavailable, diagnosed, unavailable};
-use crate::forks;
+use crate::forks::{self, Keeps};
 use crate::levels::read;
 
 /// A stencil with its back end.
@@ -66,7 +67,8 @@ impl Stencil {
             Refusal::Elsewhere { .. } => PyValueError::new_err("no field is given yet"),
             Refusal::Failure(why) => unavailable(why),
         })?;
-        Ok(Self { callable: Arc::new(Callable::new(py, executable, wanted.n_positional, &wanted.backend)) })
+        let of_backend = (keeps(&wanted.backend), long_from(&wanted.backend));
+        Ok(Self { callable: Arc::new(Callable::new(py, executable, wanted.n_positional, of_backend)) })
     }
 
     /// What it takes, as JSON.
@@ -155,16 +157,8 @@ impl Stencil {
         origin: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<BoundCall> {
         let frame = self.callable.frame(domain, origin)?;
-        let (checked, arrays) = self.callable.bind(args, kwargs, &frame)?;
-        let keep = |it: Bound<'_, PyUntypedArray>| it.unbind();
-        let may_be_long = checked.launch().domain.points() >= self.callable.long_from;
-        Ok(BoundCall {
-            may_be_long,
-            executable: self.callable.executable.clone(),
-            checked: Mutex::new(checked),
-            is_openmp: self.callable.is_openmp,
-            _arrays: arrays.into_iter().map(keep).collect(),
-        })
+        let (checked, lenders) = self.callable.bind(args, kwargs, &frame)?;
+        Ok(BoundCall::of(&self.callable, checked, lenders))
     }
 }
 
@@ -217,14 +211,28 @@ fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
         "numpy" => Arc::new(Numpy),
         "rayon" => Arc::new(Rayon),
         "openmp" => {
-            forks::uses_openmp();
+            forks::uses(Keeps::Openmp);
             let found = openmp::find_compiler(wanted.cc.as_deref(), wanted.path.as_ref());
             setting.cc = Ok(found.map_err(Unavailable::new_err)?);
             Arc::new(Openmp)
         }
+        "cuda" => {
+            cuda::check().map_err(Unavailable::new_err)?;
+            forks::uses(Keeps::Cuda);
+            Arc::new(Cuda::new())
+        }
         other => return Err(Unavailable::new_err(format!("there is no back end `{other}`"))),
     };
     Ok((executor, setting))
+}
+
+/// What a back end has that a copy of the process has not.
+fn keeps(backend: &str) -> Keeps {
+    match backend {
+        "openmp" => Keeps::Openmp,
+        "cuda" => Keeps::Cuda,
+        _ => Keeps::Nothing,
+    }
 }
 
 /// What each back end found here: its name, whether it can run, and with what or why not.
@@ -234,12 +242,15 @@ pub(crate) fn backends(path: &str, cc: Option<&str>) -> Vec<(String, bool, Strin
         let (is_there, said) = found.map_or_else(|why| (false, why), |it| (true, it));
         (name.to_owned(), is_there, said)
     };
-    let cuda = "arrays of a GPU are not taken yet; `isobar run --backend cuda` runs there".to_owned();
+    let cuda = cuda::check();
+    if cuda.is_ok() {
+        forks::uses(Keeps::Cuda);
+    }
     vec![
         told("rayon", rayon::check()),
         told("openmp", openmp::find_compiler(cc, path.as_ref()).map(|it| it.version)),
         told("numpy", Ok("whole arrays at a time, interpreted".to_owned())),
         told("debug", Ok("point by point, interpreted: the meaning of a stencil".to_owned())),
-        told("cuda", Err(cuda)),
+        told("cuda", cuda),
     ]
 }

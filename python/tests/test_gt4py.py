@@ -1,6 +1,11 @@
 """The back end in GT4Py."""
 
+import enum
+import importlib
+import sys
+import types
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -10,6 +15,7 @@ try:
         warnings.simplefilter("ignore")
         import isobar.gt4py
         from gt4py import storage
+        from gt4py.cartesian import backend as gt_backend
         from gt4py.cartesian import gtscript
         from gt4py.cartesian.frontend.exceptions import GTScriptSyntaxError
         from gt4py.cartesian.gtscript import BACKWARD, FORWARD, PARALLEL, Field, computation, interval
@@ -91,6 +97,20 @@ class Plugin(unittest.TestCase):
         self.assertEqual(told["ncalls"], 1)
         self.assertLess(told["run_time"], told["call_time"])
 
+    def test_the_gpu_is_asked_for_when_it_is_needed(self):
+        of_gpu = gt_backend.from_name("isobar:cuda")
+        self.assertEqual((of_gpu.storage_info["device"], of_gpu.storage_info["alignment"]), ("gpu", 32))
+        self.assertEqual(of_gpu.storage_info["layout_map"](("I", "J", "K")), (2, 1, 0))
+        self.assertEqual(of_gpu.storage_info["layout_map"](("I", "J", "K", "0")), (3, 2, 1, 0))
+        is_optimal = of_gpu.storage_info["is_optimal_layout"]
+        self.assertTrue(is_optimal(np.zeros((4, 4, 4), order="F"), ("I", "J", "K")))
+        self.assertFalse(is_optimal(np.zeros((4, 4, 4)), ("I", "J", "K")))
+        self.assertEqual(gt_backend.from_name("isobar").storage_info["device"], "cpu")
+        if "not here" not in isobar.backends()["cuda"]:
+            self.skipTest("there is a GPU")
+        with self.assertRaises(isobar.BackendUnavailable):
+            gtscript.stencil(backend="isobar:cuda", definition=column, externals={"WITH_SURFACE": False})
+
     def test_errors_are_those_that_callers_expect(self):
         with self.assertRaises(GTScriptSyntaxError) as caught:
             gtscript.stencil(backend="isobar", definition=wrong)
@@ -104,6 +124,33 @@ class Plugin(unittest.TestCase):
             made(q, s, q, dt="fast")
         with self.assertRaises(TypeError):
             made(q, s, np.zeros((4, 4, 4)))
+
+
+@unittest.skipIf(WHY, WHY or "")
+class Ndsl(unittest.TestCase):
+    """NDSL's list of names, without NDSL."""
+
+    def test_its_names_lead_to_ours(self):
+        class BackendFramework(enum.Enum):
+            GT = "gt"
+
+        backend = types.ModuleType("ndsl.config.backend")
+        backend.BackendFramework = BackendFramework
+        backend._NDSL_TO_GT4PY_BACKEND_NAMING = {"st:gt:cpu:KJI": "gt:cpu_ifirst"}
+        config = types.ModuleType("ndsl.config")
+        config.backend = backend
+        modules = {"ndsl": types.ModuleType("ndsl"), "ndsl.dsl": types.ModuleType("ndsl.dsl"), "ndsl.config": config}
+        modules["ndsl"].dsl = modules["ndsl.dsl"]
+        with unittest.mock.patch.dict(sys.modules, {**modules, "ndsl.config.backend": backend}):
+            sys.modules.pop("isobar.ndsl", None)
+            self.assertTrue(importlib.import_module("isobar.ndsl").install())
+        names = backend._NDSL_TO_GT4PY_BACKEND_NAMING
+        self.assertEqual((names["st:isobar:cpu:KJI"], names["st:isobar:gpu:KJI"]), ("isobar", "isobar:cuda"))
+        self.assertEqual(names["st:isobar-openmp:cpu:KJI"], "isobar:openmp")
+        for name, ours in names.items():
+            self.assertEqual(BackendFramework(name.split(":")[1]).value, name.split(":")[1])
+            device = gt_backend.from_name(ours).storage_info["device"]
+            self.assertEqual(name.split(":")[2], device)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 //! Fields as a program hands them over: elements on the host or on a device, and how indices find them.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -56,30 +57,7 @@ impl Buffer {
         shape: &[usize],
         strides: &[i64],
     ) -> Result<Self, Failure> {
-        let beyond = || Failure::Machine("shape and strides reach beyond any memory".to_owned());
-        if shape.len() != strides.len() {
-            return Err(Failure::Machine(format!(
-                "{} sizes were given, and {} strides",
-                shape.len(),
-                strides.len()
-            )));
-        }
-        // Elements before the first one, and behind it.
-        let (mut before, mut behind) = (0_i64, 0_i64);
-        for (&size, &stride) in shape.iter().zip(strides) {
-            let last = i64::try_from(size).map_err(|_| beyond())?.saturating_sub(1).max(0);
-            let reach = last.checked_mul(stride).ok_or_else(beyond)?;
-            before = before.checked_add(reach.min(0)).ok_or_else(beyond)?;
-            behind = behind.checked_add(reach.max(0)).ok_or_else(beyond)?;
-        }
-        let is_empty = shape.contains(&0);
-        let (before, behind) = if is_empty { (0, -1) } else { (before, behind) };
-        let n =
-            usize::try_from(behind.checked_sub(before).and_then(|it| it.checked_add(1)).ok_or_else(beyond)?)
-                .map_err(|_| beyond())?;
-        let bytes = i64::try_from(dtype.size_bytes()).unwrap_or(8);
-        let offset = isize::try_from(before.checked_mul(bytes).ok_or_else(beyond)?).map_err(|_| beyond())?;
-        n.checked_mul(dtype.size_bytes()).filter(|it| isize::try_from(*it).is_ok()).ok_or_else(beyond)?;
+        let Reach { before, n, offset } = Reach::of(dtype, shape, strides)?;
         // SAFETY: the lowest element is one of those that the caller vouches for.
         let lowest = unsafe { first.offset(offset) };
         macro_rules! slice {
@@ -96,8 +74,48 @@ impl Buffer {
             DType::Float32 => slice!(Float32),
             DType::Float64 => slice!(Float64),
         };
-        let first = usize::try_from(-before).map_err(|_| beyond())?;
-        Ok(Self::host(Array { elements, first, shape: shape.to_vec(), strides: strides.to_vec() }))
+        Ok(Self::host(Array { elements, first: before, shape: shape.to_vec(), strides: strides.to_vec() }))
+    }
+
+    /// Memory of a device that somebody lends, as [`lent`](Self::lent) has it for the host: `first` is an address there.
+    ///
+    /// # Errors
+    ///
+    /// Where shape and strides differ in length, or reach beyond any memory, or the device takes none of others.
+    ///
+    /// # Safety
+    ///
+    /// As for [`lent`](Self::lent), with memory of this device.
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    pub unsafe fn lent_on(
+        device: &Arc<dyn Device>,
+        dtype: DType,
+        first: u64,
+        shape: &[usize],
+        strides: &[i64],
+    ) -> Result<Self, Failure> {
+        let Reach { before, n, offset } = Reach::of(dtype, shape, strides)?;
+        let lowest = first.checked_add_signed(offset as i64).ok_or_else(Reach::beyond)?;
+        // SAFETY: every element from the lowest to the highest is one of those that the caller vouches for.
+        let memory = unsafe { device.lend(lowest, n * dtype.size_bytes()) }?;
+        let address = usize::try_from(lowest).map_err(|_| Reach::beyond())?;
+        macro_rules! far {
+            ($kind:ident) => {
+                Elements::$kind(Slice::lent(Box::new(Far { address, of: PhantomData })))
+            };
+        }
+        let elements = match dtype {
+            DType::Bool => far!(Bool),
+            DType::Int8 => far!(Int8),
+            DType::Int16 => far!(Int16),
+            DType::Int32 => far!(Int32),
+            DType::Int64 => far!(Int64),
+            DType::Float32 => far!(Float32),
+            DType::Float64 => far!(Float64),
+        };
+        let array = Array { elements, first: before, shape: shape.to_vec(), strides: strides.to_vec() };
+        let on_device = Some(OnDevice { device: Arc::clone(device), memory });
+        Ok(Self { array, on_device, origin: None })
     }
 
     /// Zeros on a device, the first axis contiguous.
@@ -163,6 +181,77 @@ impl Buffer {
     /// The memory, where it lies on a device.
     pub fn memory(&mut self) -> Option<&mut dyn Memory> {
         self.on_device.as_mut().map(|it| &mut *it.memory)
+    }
+}
+
+/// What shape and strides reach from the element at index 0.
+struct Reach {
+    /// Elements that lie before it.
+    before: usize,
+    /// Elements from the lowest to the highest address.
+    n: usize,
+    /// From it to the lowest one, in bytes; not positive.
+    offset: isize,
+}
+
+impl Reach {
+    fn beyond() -> Failure {
+        Failure::Machine("shape and strides reach beyond any memory".to_owned())
+    }
+
+    fn of(dtype: DType, shape: &[usize], strides: &[i64]) -> Result<Self, Failure> {
+        if shape.len() != strides.len() {
+            return Err(Failure::Machine(format!(
+                "{} sizes were given, and {} strides",
+                shape.len(),
+                strides.len()
+            )));
+        }
+        // Elements before the first one, and behind it.
+        let (mut before, mut behind) = (0_i64, 0_i64);
+        for (&size, &stride) in shape.iter().zip(strides) {
+            let last = i64::try_from(size).map_err(|_| Self::beyond())?.saturating_sub(1).max(0);
+            let reach = last.checked_mul(stride).ok_or_else(Self::beyond)?;
+            before = before.checked_add(reach.min(0)).ok_or_else(Self::beyond)?;
+            behind = behind.checked_add(reach.max(0)).ok_or_else(Self::beyond)?;
+        }
+        let is_empty = shape.contains(&0);
+        let (before, behind) = if is_empty { (0, -1) } else { (before, behind) };
+        let n = behind.checked_sub(before).and_then(|it| it.checked_add(1));
+        let n = n.and_then(|it| usize::try_from(it).ok()).ok_or_else(Self::beyond)?;
+        let bytes = i64::try_from(dtype.size_bytes()).unwrap_or(8);
+        let offset = before.checked_mul(bytes).and_then(|it| isize::try_from(it).ok());
+        let offset = offset.ok_or_else(Self::beyond)?;
+        let all = n.checked_mul(dtype.size_bytes());
+        all.filter(|it| isize::try_from(*it).is_ok()).ok_or_else(Self::beyond)?;
+        let before = usize::try_from(-before).map_err(|_| Self::beyond())?;
+        Ok(Self { before, n, offset })
+    }
+}
+
+/// Elements on a device: where they lie is known, so that calls find out what overlaps, and none is at hand.
+struct Far<T> {
+    address: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> fmt::Debug for Far<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Far").finish_non_exhaustive()
+    }
+}
+
+impl<T> Lent<T> for Far<T> {
+    fn elements(&self) -> &[T] {
+        &[]
+    }
+
+    fn elements_mut(&mut self) -> &mut [T] {
+        &mut []
+    }
+
+    fn start(&mut self) -> *mut T {
+        std::ptr::without_provenance_mut(self.address)
     }
 }
 

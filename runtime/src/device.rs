@@ -23,6 +23,21 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// Where there is no such memory.
     fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure>;
 
+    /// Memory that somebody else has on this device, by the address of its first byte. It is never freed here.
+    ///
+    /// # Errors
+    ///
+    /// Where the device does not take such memory.
+    ///
+    /// # Safety
+    ///
+    /// Behind `start` there are so many bytes of this device for as long as the memory is used. While a call goes on
+    /// nobody else writes what the stencil reads, nor touches what it writes.
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    unsafe fn lend(&self, _start: u64, _bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+        Err(Failure::Machine(format!("{} takes its own memory alone", self.name())))
+    }
+
     /// What it tells of itself, in the words of its driver, by name: model, driver, versions.
     fn about(&self) -> BTreeMap<&'static str, String> {
         BTreeMap::new()

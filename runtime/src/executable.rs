@@ -153,6 +153,12 @@ impl Executable {
         &self.shared.own.contract.signature
     }
 
+    /// Where its fields have to lie; none for the host.
+    #[must_use]
+    pub fn device(&self) -> Option<Arc<dyn Device>> {
+        self.shared.executor.device()
+    }
+
     /// Checks a call. One array for several parameters, with one origin, is one field: each statement reads what those
     /// before it wrote through any of the names.
     ///

@@ -26,8 +26,9 @@ fn held<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[derive(Debug)]
-struct Elsewhere;
+/// By address: what a program has there already.
+#[derive(Debug, Default)]
+struct Elsewhere(BTreeMap<u64, Bytes>);
 
 impl Device for Elsewhere {
     fn name(&self) -> &str {
@@ -36,6 +37,12 @@ impl Device for Elsewhere {
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
         Ok(Box::new(Far(Arc::new(Mutex::new(vec![0; bytes])))))
+    }
+
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+        let known = self.0.get(&start).filter(|it| held(it).len() == bytes);
+        Ok(Box::new(Far(Arc::clone(known.ok_or(Failure::OutOfMemory)?))))
     }
 }
 
@@ -165,8 +172,12 @@ def add(q: Field[float], o: Field[float], by: float):
 }
 
 fn device() -> (OnElsewhere, Arc<dyn Device>, Sender<()>) {
+    device_with(Elsewhere::default())
+}
+
+fn device_with(device: Elsewhere) -> (OnElsewhere, Arc<dyn Device>, Sender<()>) {
     let (begin, may_begin) = channel();
-    let device: Arc<dyn Device> = Arc::new(Elsewhere);
+    let device: Arc<dyn Device> = Arc::new(device);
     let executor = OnElsewhere { device: Arc::clone(&device), may_begin: Arc::new(Mutex::new(may_begin)) };
     (executor, device, begin)
 }
@@ -223,4 +234,56 @@ fn nothing_is_copied_to_a_device_behind_its_owners_back() {
     let refused = stencil.bind(arguments(here, there)).unwrap_err();
     let Refusal::Elsewhere { field, is_on, runs_on } = refused else { panic!("{refused:?}") };
     assert_eq!((&*field, &*is_on, &*runs_on), ("q", "the host", "elsewhere:0"));
+}
+
+/// 24 numbers from 0 on.
+fn block() -> Bytes {
+    Arc::new(Mutex::new((0_u8..24).flat_map(|it| f64::from(it).to_le_bytes()).collect()))
+}
+
+fn numbers(bytes: &Bytes) -> Vec<f64> {
+    held(bytes).as_chunks::<8>().0.iter().map(|it| f64::from_le_bytes(*it)).collect()
+}
+
+#[expect(unsafe_code, reason = "the memory is the test's")]
+fn lent(device: &Arc<dyn Device>, first: u64, strides: [i64; 3]) -> Buffer {
+    // SAFETY: the device has blocks of 24 numbers, and each view of a test lies within one.
+    let lent = unsafe { Buffer::lent_on(device, DType::Float64, first, &[4, 3, 2], &strides) };
+    lent.expect("the device knows it")
+}
+
+#[test]
+fn memory_of_others_is_written_where_it_is_whatever_its_strides() {
+    let (from, to) = (block(), block());
+    let known = BTreeMap::from([(0x1000, Arc::clone(&from)), (0x2000, Arc::clone(&to))]);
+    let (executor, device, begin) = device_with(Elsewhere(known));
+    let stencil = stencil(executor);
+    // Backwards along I, and K nearest.
+    let q = lent(&device, 0x1000 + 18 * 8, [-6, 2, 1]);
+    let o = lent(&device, 0x2000, [1, 4, 12]);
+    begin.send(()).unwrap();
+    stencil.run(&mut stencil.bind(arguments(q, o)).unwrap()).unwrap();
+    let meant = |at: usize| {
+        let (i, j, k) = (at % 4, at / 4 % 3, at / 12);
+        f64::from(u8::try_from(18 - 6 * i + 2 * j + k).unwrap()) + 0.5
+    };
+    assert_eq!(numbers(&to), (0..24).map(meant).collect::<Vec<f64>>());
+    // It is still there.
+    assert_eq!((Arc::strong_count(&from), numbers(&from)[23]), (2, 23.0));
+}
+
+#[test]
+fn memory_of_others_that_overlaps_is_one_field_or_refused() {
+    let whole = block();
+    let (executor, device, begin) =
+        device_with(Elsewhere(BTreeMap::from([(0x1000, Arc::clone(&whole)), (0x1008, block())])));
+    let stencil = stencil(executor);
+    let field = |at| lent(&device, at, [1, 4, 12]);
+    begin.send(()).unwrap();
+    stencil.run(&mut stencil.bind(arguments(field(0x1000), field(0x1000))).unwrap()).unwrap();
+    assert_eq!(numbers(&whole)[..3], [0.5, 1.5, 2.5]);
+    let refused = stencil.bind(arguments(field(0x1000), field(0x1008))).unwrap_err();
+    let Refusal::Diagnostics(told) = refused else { panic!("{refused:?}") };
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].code.0, "C08");
 }

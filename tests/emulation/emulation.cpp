@@ -1,4 +1,5 @@
-/* Threads, blocks, launches, and the conversation with whoever started the program; see `emulation.h`.
+/* Threads, blocks, launches, and the conversation with whoever started the program; see `emulation.h`. A library, for
+ * `driver.cpp`, has no conversation: it is compiled with EMULATED_LIBRARY.
  *
  * All numbers are 64 bits, in the machine's order. A run is read from the standard input:
  *   the number of buffers, and of each its bytes and what is in it;
@@ -213,6 +214,41 @@ static void run_launch(const uint64_t *grid)
     free(order);
 }
 
+/* Runs a kernel; what goes wrong is in `now.fault`. */
+static void launch(emulated_kernel kernel, const uint64_t *grid, const uint64_t *threads, size_t memory_bytes,
+                   bool has_barriers, uint64_t seed, void **arguments)
+{
+    if (now.stacks == NULL) {
+        now.stacks = (uint8_t *)mmap(NULL, THREADS * STACK, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    if (memory_bytes > now.memory_bytes) {
+        free(now.memory);
+        now.memory = (uint8_t *)aligned_alloc(64, (memory_bytes + 63) / 64 * 64);
+        now.memory_bytes = memory_bytes;
+    }
+    now.has_barriers = has_barriers;
+    now.random = seed * 2 + 1;
+    gridDim = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
+    blockDim = {(unsigned)threads[0], (unsigned)threads[1], (unsigned)threads[2]};
+    now.kernel = kernel;
+    now.arguments = arguments;
+    if (now.fault[0] == 0) run_launch(grid);
+}
+
+#if defined(EMULATED_LIBRARY)
+
+/* Runs a kernel; answers what goes wrong, if anything. Barriers may be anywhere. */
+extern "C" const char *emulated_launch(emulated_kernel kernel, const uint64_t *grid, const uint64_t *threads,
+                                       size_t memory_bytes, uint64_t seed, void **arguments)
+{
+    now.fault[0] = 0;
+    launch(kernel, grid, threads, memory_bytes, true, seed, arguments);
+    return now.fault[0] == 0 ? NULL : now.fault;
+}
+
+#else
+
 static bool read_all(void *to, size_t bytes) { return fread(to, 1, bytes, stdin) == bytes; }
 
 static uint64_t number()
@@ -226,8 +262,6 @@ static void tell(uint64_t value) { fwrite(&value, sizeof value, 1, stdout); }
 
 int main()
 {
-    now.stacks = (uint8_t *)mmap(NULL, THREADS * STACK, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     uint64_t n_buffers;
     while (read_all(&n_buffers, sizeof n_buffers)) {
         now.fault[0] = 0;
@@ -240,13 +274,13 @@ int main()
             if (!read_all(buffers[at] + GUARD, bytes[at])) exit(2);
         }
         uint64_t n_launches = number();
-        for (uint64_t launch = 0; launch < n_launches; ++launch) {
+        for (uint64_t one = 0; one < n_launches; ++one) {
             uint64_t kernel = number(), grid[3], threads[3];
             for (int at = 0; at < 3; ++at) grid[at] = number();
             for (int at = 0; at < 3; ++at) threads[at] = number();
             uint64_t memory_bytes = number();
-            now.has_barriers = number() != 0;
-            now.random = number() * 2 + 1;
+            bool has_barriers = number() != 0;
+            uint64_t seed = number();
             uint64_t n_arguments = number();
             uint64_t *values = (uint64_t *)calloc(n_arguments + 1, sizeof *values);
             void **arguments = (void **)calloc(n_arguments + 1, sizeof *arguments);
@@ -260,16 +294,7 @@ int main()
                 arguments[at] = &values[at];
             }
             if (kernel >= emulated_n_kernels || threads[0] * threads[1] * threads[2] > THREADS) exit(2);
-            if (memory_bytes > now.memory_bytes) {
-                free(now.memory);
-                now.memory = (uint8_t *)aligned_alloc(64, (memory_bytes + 63) / 64 * 64);
-                now.memory_bytes = memory_bytes;
-            }
-            gridDim = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
-            blockDim = {(unsigned)threads[0], (unsigned)threads[1], (unsigned)threads[2]};
-            now.kernel = emulated_kernels[kernel];
-            now.arguments = arguments;
-            if (now.fault[0] == 0) run_launch(grid);
+            launch(emulated_kernels[kernel], grid, threads, memory_bytes, has_barriers, seed, arguments);
             free(arguments);
             free(values);
         }
@@ -298,3 +323,5 @@ int main()
     }
     return 0;
 }
+
+#endif

@@ -3,7 +3,7 @@
  * A thread is a fiber. Between two barriers the threads of a block run one after the other, in shuffled order, and so do
  * the blocks of a launch. All threads must wait at one line, or all have ended; anything else is a fault. Memory of a
  * block is filled with 0xff when it begins. `emulation.cpp` has the other half: it reads runs from its standard input
- * and writes what they leave.
+ * and writes what they leave. `driver.cpp` and `nvrtc.cpp` make a GPU of it that any program of CUDA's driver finds.
  */
 #pragma once
 #include <math.h>
@@ -82,6 +82,9 @@ template <typename... A> static inline void emulated_call(void (*kernel)(A...), 
 {
     emulated_call(kernel, arguments, typename emulated_up_to<sizeof...(A)>::type());
 }
+
+/* How many arguments a kernel has. */
+template <typename... A> static inline int emulated_arity(void (*)(A...)) { return sizeof...(A); }
 
 /* Written behind the texts: all kernels, in order. */
 extern const emulated_kernel emulated_kernels[];

@@ -15,6 +15,7 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use isobar_compiler::pass::GpuModel;
 
+use super::context::KeptContext;
 use super::copying;
 use super::error::{CudaError, LEAST_DRIVER};
 use super::nvrtc::Nvrtc;
@@ -38,6 +39,8 @@ pub struct Gpu {
     pub(super) shared_bytes: u32,
     /// What schedules for it are made for.
     figures: GpuModel,
+    /// Where others put the end of their work, once somebody has asked: see [`Gpu::arrivals`].
+    pub(super) arrivals: OnceLock<Result<Arc<CudaStream>, CudaError>>,
     /// How it copies, once somebody has asked.
     copies: OnceLock<Result<Copies, Failure>>,
     /// Whoever puts something on the stream has it: what one thread does there would else be in the graph that another
@@ -79,6 +82,7 @@ impl Gpu {
         if CudaContext::device_count()? == 0 {
             return Err(CudaError::NoGpu);
         }
+        let _kept = KeptContext::now();
         let context = CudaContext::new(0)?;
         // SAFETY: all work on the memory of this module is put on one stream, whose order is that of its calls.
         unsafe { context.disable_event_tracking() };
@@ -92,6 +96,7 @@ impl Gpu {
             arch: format!("sm_{major}{minor}"),
             driver: version,
             figures: figures(&context),
+            arrivals: OnceLock::new(),
             copies: OnceLock::new(),
             shared_bytes: u32::try_from(shared).unwrap_or(0),
             context,
@@ -150,7 +155,7 @@ impl Gpu {
         // Of nothing there is no memory, and its address is never used.
         // SAFETY: the context is that of this thread.
         let start = if bytes == 0 { 0 } else { unsafe { result::malloc_sync(bytes) }? };
-        Ok(OnGpu { gpu: Arc::clone(self), start, bytes })
+        Ok(OnGpu { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
     }
 
     /// Keeps the stream for one thread.
@@ -224,6 +229,11 @@ impl Device for CudaDevice {
         Ok(Box::new(memory))
     }
 
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+        Ok(Box::new(OnGpu { gpu: Arc::clone(&self.0), start, bytes, owner: Owner::Other }))
+    }
+
     fn about(&self) -> BTreeMap<&'static str, String> {
         let gpu = &self.0;
         let (major, minor) = (gpu.driver / 1000, gpu.driver % 1000 / 10);
@@ -259,6 +269,15 @@ pub struct OnGpu {
     gpu: Arc<Gpu>,
     pub(super) start: CUdeviceptr,
     bytes: usize,
+    owner: Owner,
+}
+
+/// Who frees memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Ours,
+    /// Whoever lent it.
+    Other,
 }
 
 impl fmt::Debug for OnGpu {
@@ -322,6 +341,9 @@ impl Memory for OnGpu {
 impl Drop for OnGpu {
     #[expect(unsafe_code, reason = "the driver is called here")]
     fn drop(&mut self) {
+        if self.owner == Owner::Other {
+            return;
+        }
         // A kernel that does not end may still use it, and freeing would wait for that.
         if self.bytes == 0 || self.gpu.is_lost() || self.gpu.context.bind_to_thread().is_err() {
             return;

@@ -1,14 +1,15 @@
 //! CUDA: kernels that NVRTC compiles in this process, run by the driver's interface.
 //!
-//! Neither is linked: both are looked for when somebody asks, and where one is missing that is an answer. No GPU was at
-//! hand when this was written: that machine code is made of every text is tested, and so are the launches, on a CPU;
-//! that the driver takes them is not, and no speed was measured.
+//! Neither is linked: both are looked for when somebody asks, and where one is missing that is an answer. Tests need no
+//! GPU: machine code is made of every text, and launches and calls of the driver run on a CPU. What ran on a GPU, and
+//! how fast, is in `docs/gpu.md`; memory of others did not.
 //!
 //! All work of the process is on one stream, one thing after the other. A call plans its launches; one like the last
 //! one, with the same memory, is a graph from its second time on. Events between the steps tell how long each took.
 //! Fields of the host go to the GPU and back with each call, unless they stay there for calls to come (`keep`); those of
-//! a program lie there.
+//! a program lie there, in memory of ours or of its own (`lent`).
 
+pub mod context;
 pub mod error;
 pub mod figures;
 pub mod gpu;
@@ -20,6 +21,7 @@ pub mod written;
 mod bytes;
 mod call;
 mod copying;
+mod lent;
 mod module;
 mod slice;
 mod staging;

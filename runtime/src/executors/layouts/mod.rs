@@ -650,7 +650,7 @@ impl Kept {
             }
         }
         if self.sets.last().is_some_and(|it| it.bytes > KEPT_BYTES)
-            && let Some(Copies { own: own::Fields { fields, memory, .. }, .. }) = self.sets.pop()
+            && let Some(Copies { own: own::Fields { fields, memory }, .. }) = self.sets.pop()
         {
             own::give_back(fields, memory);
         }
