@@ -34,7 +34,7 @@ from .errors import (
 )
 from .levels import Level, check, emit, lower
 from .runner import Runner
-from .stencil import Bound, Frozen, LazyStencil, Stencil, backends, lazy_stencil, stencil
+from .stencil import Bound, Frozen, Layout, LazyStencil, Stencil, backends, lazy_stencil, stencil
 from .storage import empty, from_array, full, ones, zeros
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "Frozen",
     "InternalError",
     "IsobarError",
+    "Layout",
     "LazyStencil",
     "Level",
     "MissingArgumentError",

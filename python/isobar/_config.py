@@ -89,13 +89,14 @@ class _Folder:
         atexit.register(remove)
 
 
-def wanted(backend: str, threads: int | None, mode: str, n_positional: int) -> Any:
+def wanted(backend: str, threads: int | None, mode: str, n_positional: int, *, copies: bool = True) -> Any:
     """What the native part is asked for."""
     needs_files = backend == "openmp"
     return {
         "backend": backend,
         "threads": threads or num_threads(),
         "mode": mode,
+        "copies": copies,
         "cache": cache_folder(),
         "temporary": temporary_folder() if needs_files else "",
         "path": os.environ.get("PATH", ""),

@@ -79,9 +79,9 @@ def captured(
     return made
 
 
-def native(it: Captured, backend: str, threads: int | None, mode: str) -> Any:
+def native(it: Captured, backend: str, threads: int | None, mode: str, copies: bool = True) -> Any:
     """The compiled stencil of a request; made once, whoever asks."""
-    wanted = _config.wanted(backend, threads, mode, it.n_positional)
+    wanted = _config.wanted(backend, threads, mode, it.n_positional, copies=copies)
     key = _key(it, wanted)
     with _lock:
         known = _natives.get(key)

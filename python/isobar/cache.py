@@ -86,6 +86,9 @@ def explain(definition: Any, backend: str = "rayon", **options: Any) -> Explanat
     backend = backend.removeprefix("isobar:")
     backend = "rayon" if backend == "isobar" else backend
     wanted = _config.wanted(backend, options.pop("threads", None), options.pop("mode", "reproducible"), 0)
+    wanted["copies"] = options.pop("copies", True)
+    if options:
+        raise CallError(f"there is no option {', '.join(f'`{name}`' for name in sorted(options))} of a stencil")
     found = _native.cache_explain(captured.text, wanted)
     if found is None:
         raise CallError(f"nothing is kept of `{captured.name}` with the back end `{backend}` here")

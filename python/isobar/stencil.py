@@ -59,6 +59,22 @@ class ParameterInfo:
 
 
 @dataclasses.dataclass(frozen=True)
+class Layout:
+    """What a call makes of how its arrays lie."""
+
+    way: str
+    """`as given`: the code has the strides of the arrays; `turned`: loops along I and K change places; `copied`: each
+    call computes on copies of some fields, which lie along I."""
+    copied: tuple[str, ...]
+    there_bytes: int
+    """Of those, so many bytes are copied before each call."""
+    back_bytes: int
+    """And so many behind it."""
+    rows: int | None
+    """How many rows along J are copied at a time, where it is not all of them."""
+
+
+@dataclasses.dataclass(frozen=True)
 class DomainInfo:
     """What a stencil asks of its compute domain."""
 
@@ -85,6 +101,7 @@ def stencil(
     source: str | None = None,
     mode: str = "reproducible",
     threads: int | None = None,
+    copies: bool = True,
     **options: Any,
 ) -> Any:
     """Compiles a function as GTScript, as `gt4py.cartesian.gtscript.stencil` does; it needs no GT4Py.
@@ -110,7 +127,7 @@ def stencil(
             _memo.rebuild()
         captured = _memo.captured(function, externals, dtypes, source, precisions)
         parsed = time.perf_counter()
-        made = Stencil(captured, str(backend), threads=threads, mode=mode, name=name, definition=function)
+        made = Stencil(captured, str(backend), threads=threads, mode=mode, copies=copies, name=name, definition=function)
         if build_info is not None:
             now = time.perf_counter()
             build_info.update(
@@ -181,6 +198,7 @@ class Stencil:
         *,
         threads: int | None = None,
         mode: str = "reproducible",
+        copies: bool = True,
         name: str | None = None,
         definition: Any = None,
     ):
@@ -191,10 +209,10 @@ class Stencil:
         if mode not in ("reproducible", "fast"):
             raise CallError(f"the mode is `reproducible` or `fast`, and not `{mode}`")
         self.backend, self.definition, self._captured = backend, definition, captured
-        self._made_of = (captured, backend, threads, mode, name)
+        self._made_of = (captured, backend, threads, mode, copies, name)
         self.__name__, self.__doc__ = name or captured.name, captured.doc
         try:
-            self._native = _memo.native(captured, backend, threads, mode)
+            self._native = _memo.native(captured, backend, threads, mode, copies)
         except _native.Refused as refused:
             raise stencil_error(json.loads(refused.args[0]), captured) from None
         except FAILURES as error:
@@ -248,6 +266,17 @@ class Stencil:
         except FAILURES as error:
             raise of_call(error, self._captured) from None
 
+    def layout(self, *args: Any, domain: Any = None, origin: Any = None, **kwargs: Any) -> Layout:
+        """What a call with these arrays makes of how they lie, and how many bytes it copies; nothing is run.
+
+        Raises what a call raises.
+        """
+        try:
+            way, copied, there, back, rows = self._native.layout(args, kwargs, domain, origin)
+        except FAILURES as error:
+            raise of_call(error, self._captured) from None
+        return Layout(way, tuple(copied), there, back, rows)
+
     @property
     def source(self) -> str:
         """The text that was compiled."""
@@ -293,8 +322,7 @@ class Stencil:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        captured, backend, threads, mode, name = self._made_of
-        return _again, (captured, backend, threads, mode, name)
+        return _again, self._made_of
 
     def __repr__(self) -> str:
         return f"<isobar stencil {self.__name__}({', '.join(self._captured.parameters)}) on {self.backend}>"
@@ -341,8 +369,10 @@ def _infos(native: Any) -> tuple[dict[str, FieldInfo], dict[str, ParameterInfo],
     return fields, parameters, DomainInfo(("I", "J"), "K", signature["min_levels"], 3)
 
 
-def _again(captured: Captured, backend: str, threads: int | None, mode: str, name: str | None) -> Stencil:
-    return Stencil(captured, backend, threads=threads, mode=mode, name=name)
+def _again(
+    captured: Captured, backend: str, threads: int | None, mode: str, copies: bool, name: str | None
+) -> Stencil:
+    return Stencil(captured, backend, threads=threads, mode=mode, copies=copies, name=name)
 
 
 class Frozen:

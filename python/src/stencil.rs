@@ -7,12 +7,13 @@ use isobar_compiler::pipeline::{NoHook, Stage, route};
 use isobar_protocol::compile::{Remark, Signature};
 use isobar_protocol::diagnostic::Places;
 use isobar_runtime::cache::{self, Kind};
+use isobar_runtime::events::{Layout, Way};
 use isobar_runtime::executable::{Executable, OwnedSetting, Refusal};
 use isobar_runtime::executors::cuda::{self, Cuda};
 use isobar_runtime::executors::interpreters::{Debug, Numpy};
 use isobar_runtime::executors::openmp::{self, Openmp};
 use isobar_runtime::executors::rayon::{self, Rayon};
-use isobar_runtime::executors::{Executor, Mode};
+use isobar_runtime::executors::{Executor, Mode, Relayout};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -44,6 +45,8 @@ pub(crate) struct Wanted {
     threads: u32,
     /// `reproducible` or `fast`.
     mode: String,
+    /// Whether fields may be copied into rows.
+    copies: bool,
     cache: Option<PathBuf>,
     temporary: PathBuf,
     /// Where programs are looked for, and the C compiler that is named.
@@ -147,6 +150,28 @@ impl Stencil {
         Ok(Frozen { callable: Arc::clone(&self.callable), frame })
     }
 
+    /// What a call makes of how its arrays lie: the way, the fields that are copied, so many bytes before and behind it, and
+    /// rows at a time.
+    #[pyo3(signature = (args, kwargs=None, domain=None, origin=None))]
+    fn layout(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+        domain: Option<&Bound<'_, PyAny>>,
+        origin: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(&'static str, Vec<String>, u64, u64, Option<u64>)> {
+        let frame = self.callable.frame(domain, origin)?;
+        let (checked, _arrays) = self.callable.bind(args, kwargs, &frame)?;
+        let found = self.callable.executable.layout(&checked).map_err(unavailable)?;
+        let Layout { way, copied, there_bytes, back_bytes, rows, .. } = found;
+        let way = match way {
+            Way::AsGiven => "as given",
+            Way::Turned => "turned",
+            Way::Copied => "copied",
+        };
+        Ok((way, copied, there_bytes, back_bytes, rows))
+    }
+
     /// Checks a call, and fixes all of it.
     #[pyo3(signature = (args, kwargs=None, domain=None, origin=None))]
     fn bind(
@@ -204,6 +229,7 @@ pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> Py
 fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
     let mut setting = OwnedSetting::embedded(wanted.threads);
     setting.mode = if wanted.mode == "fast" { Mode::Fast } else { Mode::Reproducible };
+    setting.relayout = if wanted.copies { Relayout::ByCost } else { Relayout::Never };
     setting.cache.clone_from(&wanted.cache);
     setting.temporary.clone_from(&wanted.temporary);
     let executor: Arc<dyn Executor> = match wanted.backend.as_str() {

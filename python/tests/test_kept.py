@@ -188,6 +188,32 @@ class Levels(unittest.TestCase):
             made.memory((1 << 40, 1 << 40, 1 << 40))
 
 
+class Layouts(unittest.TestCase):
+    def test_what_is_copied_is_counted_and_nothing_is_where_nobody_wants_it(self):
+        points = np.random.default_rng(6).random((40, 30, 20))
+        turned = np.asarray(points, order="F")
+        meant = np.zeros_like(points)
+        isobar.stencil("debug", scaled(2.0))(points, meant)
+        for backend in ("rayon", "openmp"):
+            if isobar.backends()[backend].startswith("not here"):
+                continue
+            by_cost = isobar.stencil(backend, scaled(2.0), threads=1)
+            never = isobar.stencil(backend, scaled(2.0), threads=1, copies=False)
+            for a in (points, turned, points[::-1], points[:, ::-1, :], points[:, :, ::-1]):
+                b = np.zeros_like(a)
+                self.assertEqual(never.layout(a, b), isobar.Layout("as given", (), 0, 0, None))
+                never(a, b)
+                self.assertEqual(b.sum() > 0, True)
+            b = np.zeros_like(points)
+            never(points, b)
+            self.assertTrue(np.array_equal(b, meant))
+            self.assertEqual(by_cost.layout(turned, np.zeros_like(turned)).there_bytes, 0)
+            found = by_cost.layout(points, b)
+            self.assertEqual(found.way, "copied")
+            self.assertEqual(set(found.copied), {"a", "b"})
+            self.assertEqual((found.there_bytes, found.back_bytes), (points.nbytes, points.nbytes))
+
+
 class Interrupted(unittest.TestCase):
     def test_control_c_ends_a_long_run(self):
         made = isobar.stencil("debug", slow)

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::buffer::{Buffer, OnDevice};
 use crate::cache::{self, Explanation, Kind, Parts};
 use crate::device::{Device, Over, Ticket};
-use crate::events::Sink;
+use crate::events::{Event, Layout, Sink};
 pub use crate::executors::OwnedSetting;
 use crate::executors::source::Source;
 use crate::executors::{Code, Executor, Prepared, Recalled};
@@ -202,6 +202,21 @@ impl Executable {
         }
         let variant = if shared.is_empty() { Arc::clone(own) } else { self.shared.unified(shared)? };
         Ok(Bound { variant, launch, others, memories })
+    }
+
+    /// What a call makes of how its arrays lie; makes its code, where there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no code.
+    pub fn layout(&self, bound: &Bound) -> Result<Layout, Failure> {
+        let found = Mutex::new(Layout::default());
+        bound.variant.code.fit(&bound.launch, &|event| {
+            if let Event::Layout(it) = event {
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = it;
+            }
+        })?;
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Calls it once, with arguments that [`bind`](Self::bind) of this stencil checked; they are updated in place.
