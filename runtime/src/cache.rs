@@ -340,6 +340,13 @@ pub fn clear(root: &Path) -> std::io::Result<usize> {
             absent(fs::remove_file(entry.file(kind)))?;
         }
     }
+    // Also of entries that nobody could write.
+    for kind in Kind::ALL {
+        let files = fs::read_dir(root.join(kind.folder())).into_iter().flatten().flatten();
+        for file in files.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == LOCK)) {
+            absent(fs::remove_file(file))?;
+        }
+    }
     absent(fs::remove_dir_all(root.join(OF_MACHINE)))?;
     let n_tuned = fs::read_dir(root.join(OF_TUNED)).map_or(0, Iterator::count);
     absent(fs::remove_dir_all(root.join(OF_TUNED)))?;
@@ -448,6 +455,8 @@ mod tests {
         });
         assert_eq!(made.into_inner(), 1);
         assert_eq!(list(root.path()).len(), 2);
+        // Somebody began with one, and could not write it.
+        drop(Entry::of(Kind::C, entry.folder.clone(), hash(&[b"nothing"])).alone());
         clear(root.path()).expect("it is ours");
         assert_eq!(fs::read_dir(&entry.folder).expect("it is there").count(), 0);
     }

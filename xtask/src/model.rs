@@ -238,7 +238,7 @@ fn report(order: &Order, table: &str, apart: &str) -> Result<String> {
         text,
         "Measured on {}, on {cores} processors, by `cargo xtask model --ndsl NDSL --pyfv3 PyFV3 --points {points} --levels \
          {levels} --steps {steps}` with NDSL 2025.05.00 and PyFV3 8d99d40. A first step has machine code made for the \
-         shapes of its arrays.",
+         shapes of its arrays, unless another process made it before.",
         date.trim()
     )?;
     Ok(text)

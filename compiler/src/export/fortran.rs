@@ -156,16 +156,20 @@ fn shim(stencil: &Stencil<'_>) -> String {
             ),
             _ if field.axes.is_empty() => writeln!(
                 text,
-                "  if (!isobar_describe(&isobar_{at}, {0}, {1}, 0, NULL, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
+                "  if (!isobar_describe(&isobar_{at}, {0}, {2}, {1}, {3}, 0, NULL, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
                 constant(it.dtype()),
-                it.name
+                it.name,
+                it.dtype().size_bytes(),
+                field.rank()
             ),
             _ => writeln!(
                 text,
-                "  if (!isobar_describe(&isobar_{at}, {0}, {1}, {2}, (const int[]){{{axes}}}, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
+                "  if (!isobar_describe(&isobar_{at}, {0}, {3}, {1}, {4}, {2}, (const int[]){{{axes}}}, origin, origins, {at})) return isobar_refuse(error, \"{1}\");",
                 constant(it.dtype()),
                 it.name,
-                field.axes.len()
+                field.axes.len(),
+                it.dtype().size_bytes(),
+                field.rank()
             ),
         };
     }

@@ -29,7 +29,7 @@ pub(super) fn text(project: &Project<'_>) -> String {
     if project.has("fortran") {
         let _ = write!(
             text,
-            "\nand for Fortran, with its own compiler:\n\n```sh\ngcc -O2 -fPIC -I include -c fortran/{name}_descriptors.c\ngfortran -O2 -c fortran/{name}.f90\ngfortran PROGRAM.f90 {name}.o {name}_descriptors.o -L. -l{name}\n```\n"
+            "\nand for Fortran, with its own compiler:\n\n```sh\ngcc -O3 -march=native -fPIC -I include -c fortran/{name}_descriptors.c\ngfortran -O2 -c fortran/{name}.f90\ngfortran PROGRAM.f90 {name}.o {name}_descriptors.o -L. -l{name}\n```\n"
         );
     }
     let bits = if project.is_fast {

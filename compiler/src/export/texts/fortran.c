@@ -18,16 +18,19 @@ static inline void isobar_describe_call(isobar_call *call, const int64_t *domain
   if (error != NULL) error->size = sizeof *error;
 }
 
-/* `axes` tells which axis each dimension is; data dimensions have no origin. */
-static inline bool isobar_describe(isobar_field *field, int32_t dtype, const CFI_cdesc_t *given, int n_axes, const int *axes,
-                                   const int64_t *origin, const int64_t *origins, int number)
+/* `bytes` are those of an element, `rank` and `axes` the dimensions and which axes they are; data dimensions have no origin.
+   All of that is known while this is compiled: a division by a number that is not takes longer than the rest. */
+static inline __attribute__((always_inline)) bool
+isobar_describe(isobar_field *field, int32_t dtype, CFI_index_t bytes, const CFI_cdesc_t *given, int rank, int n_axes,
+                const int *axes, const int64_t *origin, const int64_t *origins, int number)
 {
   *field = (isobar_field){.size = sizeof *field, .dtype = dtype, .rank = given->rank, .data = given->base_addr};
-  for (int at = 0; at < given->rank && at < 8; ++at) {
+#pragma GCC unroll 8
+  for (int at = 0; at < rank; ++at) {
     field->shape[at] = given->dim[at].extent;
     /* Components of a type may lie a part of an element farther. */
-    if (given->dim[at].sm % (CFI_index_t)given->elem_len != 0) return false;
-    field->stride[at] = given->dim[at].sm / (CFI_index_t)given->elem_len;
+    if (given->dim[at].sm % bytes != 0) return false;
+    field->stride[at] = given->dim[at].sm / bytes;
     if (at >= n_axes) continue;
     if (origins != NULL) field->origin[at] = origins[3 * number + axes[at]];
     else if (origin != NULL) field->origin[at] = origin[axes[at]];
