@@ -159,7 +159,7 @@ impl Stencil {
         kwargs: Option<&Bound<'_, PyDict>>,
         domain: Option<&Bound<'_, PyAny>>,
         origin: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(&'static str, Vec<String>, u64, u64, Option<u64>)> {
+    ) -> PyResult<Lies> {
         let frame = self.callable.frame(domain, origin)?;
         let (checked, _arrays) = self.callable.bind(args, kwargs, &frame)?;
         let found = self.callable.executable.layout(&checked).map_err(unavailable)?;
@@ -199,6 +199,9 @@ impl Frozen {
         self.callable.call(py, args, kwargs, &self.frame).map(drop)
     }
 }
+
+/// How a call's arrays lie: the way, the fields that are copied, so many bytes before and behind it, and rows at a time.
+type Lies = (&'static str, Vec<String>, u64, u64, Option<u64>);
 
 /// Of what is kept: whether it is there, its key, the one that is most like it, and by what they differ.
 type Explained = (bool, String, Option<String>, Vec<&'static str>);

@@ -331,7 +331,7 @@ const OTHERS: &[Room] = &[
     room("python", "forks", &["failures"], OF_PYTHON),
     room("python", "attended", &[], OF_PYTHON),
     room("python", "caches", &[], OF_PYTHON),
-    room("python", "levels", &["failures"], OF_PYTHON),
+    room("python", "levels", &[], OF_PYTHON),
     room(
         "python",
         "call",
