@@ -74,7 +74,10 @@ impl Kept {
         while records.len() > MOST {
             records.remove(1);
         }
-        if let Ok(bytes) = postcard::to_allocvec(&*records) {
+        let bytes = postcard::to_allocvec(&*records);
+        // Nobody waits for the disk, least of all a forked child, in which whoever wrote is not there.
+        drop(records);
+        if let Ok(bytes) = bytes {
             let _ = self.entry.keep(&bytes, &self.stencil, &self.parts);
         }
     }
