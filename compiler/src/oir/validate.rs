@@ -121,7 +121,8 @@ impl Check<'_> {
             for write in it.touches().iter().filter(|it| it.is_write) {
                 let Target::Field(field) = write.what else { continue };
                 let declared = &stencil.fields[field];
-                let is_inside = declared.is_temporary || extents.executions[execution].is_zero();
+                let runs = extents.within(execution, write.scope.region);
+                let is_inside = declared.is_temporary || runs.is_none_or(|it| it.is_zero());
                 self.demand(is_inside, || {
                     format!("{execution} writes `{}` beyond the domain", declared.name)
                 });

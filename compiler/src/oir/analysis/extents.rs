@@ -29,7 +29,14 @@ impl Extents {
     /// Whether this execution can touch `offset` from a point of `region`, as the acceptance rule sees it.
     #[must_use]
     pub fn meets(&self, execution: Handle<HorizontalExecution>, region: Option<Region>) -> bool {
-        contribution(self.executions[execution], Offset::CENTRE, region).is_some()
+        self.within(execution, region).is_some()
+    }
+
+    /// Where statements of this execution run that stand in `region`, as the acceptance rule sees it; none where they run
+    /// nowhere.
+    #[must_use]
+    pub fn within(&self, execution: Handle<HorizontalExecution>, region: Option<Region>) -> Option<Extent> {
+        contribution(self.executions[execution], Offset::CENTRE, region)
     }
 }
 

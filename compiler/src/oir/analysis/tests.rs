@@ -109,6 +109,33 @@ parallel
     assert_eq!(extents.true_fields[a], Extent::new(Reach::new(5, 5), Reach::ZERO));
 }
 
+#[test]
+fn a_region_keeps_a_write_within_the_domain_where_its_block_runs_beyond_it() {
+    let of = |region: &str| {
+        let text = format!(
+            "
+stencil s
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      region {region}
+        t = b
+        b = a
+    x2
+      a = t[-1,0,0]
+"
+        );
+        crate::oir::validate::validate(&parsed(&text).0)
+    };
+    assert_eq!(of("i[start, start+1) j[, )"), Vec::<String>::new());
+    assert_eq!(of("i[, ) j[start, start+1)"), ["x1 writes `b` beyond the domain"]);
+}
+
 fn kinds(text: &str) -> Vec<String> {
     let (stencil, extents) = parsed(text);
     let kinds = access_kinds(&stencil, &extents);
