@@ -75,7 +75,7 @@ pub(crate) fn python() -> Result<()> {
 }
 
 /// What a build of everything takes on disk, in kilobytes; from nothing, with the wheels and browsers beside it.
-const DISK_KB: u64 = 16 << 20;
+const DISK_KB: u64 = 10 << 20;
 
 /// Tells where the disk may become full: what fails then does not say so in one place.
 fn tell_of_disk() {
