@@ -1,5 +1,6 @@
 """The examples of docs/python.md run as they stand, in their order."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -17,7 +18,8 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder, "page.py")
             program.write_text("\n\n".join(blocks))
-            done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+            own = {**os.environ, "ISOBAR_CACHE": str(pathlib.Path(folder, "cache"))}
+            done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, env=own)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("(64, 64, 40)", done.stdout)
 
