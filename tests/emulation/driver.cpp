@@ -12,6 +12,7 @@
  * EMULATED_GPUS is the number of GPUs, 2 where it is missing.
  */
 #include <dlfcn.h>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -546,12 +547,12 @@ API cuModuleLoadData(void **made, const void *image)
     uint64_t length;
     memcpy(&length, bytes + 8, sizeof length);
     /* A name of its own each time: the loader takes the same name for the same library. */
-    char path[] = "/tmp/emulated-module-XXXXXX";
-    int file = mkstemp(path);
+    std::string path = std::filesystem::temp_directory_path() / "emulated-module-XXXXXX";
+    int file = mkstemp(path.data());
     bool is_written = file >= 0 && write(file, bytes + 16, length) == (ssize_t)length;
     if (file >= 0) close(file);
-    void *library = is_written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    unlink(path);
+    void *library = is_written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : NULL;
+    unlink(path.c_str());
     if (library == NULL) return breaks(INVALID_IMAGE, dlerror());
     counts["modules"]++;
     *made = new module{library};

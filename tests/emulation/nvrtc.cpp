@@ -3,6 +3,7 @@
  * What it hands over as machine code is EMULATED_MAGIC, the length of the library, and the library. It has for each
  * kernel `emulated_by_NAME`, which calls it, and `emulated_arity_NAME`. EMULATION is this folder.
  */
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -84,9 +85,8 @@ API nvrtcCompileProgram(program *it, int n, const char *const *options)
                << "extern \"C\" int emulated_arity_" << name << "() { return emulated_arity(emulated_" << name
                << "); }\n";
     }
-    const char *root = getenv("TMPDIR");
-    std::string folder = std::string(root && *root ? root : "/tmp") + "/emulated-XXXXXX";
-    if (mkdtemp(&folder[0]) == NULL) return INTERNAL;
+    std::string folder = std::filesystem::temp_directory_path() / "emulated-XXXXXX";
+    if (mkdtemp(folder.data()) == NULL) return INTERNAL;
     const std::string source = folder + "/stencil.cpp", library = folder + "/stencil.so", log = folder + "/log";
     std::ofstream(source) << "#include \"emulation.h\"\n"
                           << before.str() << "#line 1 \"stencil.cu\"\n"
