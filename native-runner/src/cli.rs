@@ -637,6 +637,13 @@ pub struct Shared {
     pub request: Option<PathBuf>,
 }
 
+/// What the command can do, by name; what it keeps for itself is not among them.
+#[must_use]
+pub fn actions() -> Vec<String> {
+    let cli = <Cli as clap::CommandFactory>::command();
+    cli.get_subcommands().filter(|it| !it.is_hide_set()).map(|it| it.get_name().to_owned()).collect()
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main(environment: &Environment) -> ExitCode {

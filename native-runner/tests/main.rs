@@ -9,6 +9,7 @@ mod check_folder;
 mod cli;
 mod faults;
 mod http;
+mod library;
 mod limits;
 mod lsp;
 mod measured;

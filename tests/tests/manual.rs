@@ -42,7 +42,7 @@ fn sources(folder: &std::path::Path, all: &mut String) {
 fn every_test_that_the_checklist_names_exists() {
     let list = std::fs::read_to_string(isobar_tests::root().join("docs/checklist.md")).unwrap();
     let mut all = String::new();
-    for folder in ["compiler/src", "runtime/src", "tests"] {
+    for folder in ["compiler/src", "runtime/src", "native-runner/tests", "tests"] {
         sources(&isobar_tests::root().join(folder), &mut all);
     }
     let mut n_named = 0;

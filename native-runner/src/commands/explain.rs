@@ -36,7 +36,9 @@ fn codes() -> Vec<&'static str> {
     parts().map(|it| it.0).collect()
 }
 
-fn part(code: &str) -> Option<&'static str> {
+/// What the manual says of a code, in Markdown, its title first.
+#[must_use]
+pub fn part(code: &str) -> Option<&'static str> {
     parts().find(|it| it.0 == code).map(|it| it.1)
 }
 
