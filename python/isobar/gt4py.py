@@ -12,6 +12,7 @@ import hashlib
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,9 @@ from .stencil import BACKENDS, FAILURES, Stencil, of_call, timed
 
 # What models pass to other back ends of GT4Py; it means nothing here.
 _IGNORED = ("verbose", "debug_mode", "device_sync", "opt_level", "oir_pipeline")
+
+# A call is over when it returns, whatever this says: what it wrote is there, and traps are exceptions.
+_OF_GPUS: dict[str, Any] = {"device_sync": {"versioning": True, "type": bool}}
 
 _ACCESS: dict[str, Any] = {
     "none": gt.AccessKind.NONE,
@@ -70,11 +74,13 @@ _ON_GPU: dict[str, Any] = {
 _classes: dict[Any, type[StencilObject]] = {}
 
 
-def _tell_layouts(given: dict[str, Any], fields: dict[str, Any]) -> None:
+def _tell_layouts(given: dict[str, Any], fields: dict[str, Any], is_optimal: Callable[..., bool]) -> None:
     """Warns of arrays that are slow, as GT4Py does, when a stencil is called with them for the first time."""
     for name, it in fields.items():
         array = given.get(name)
-        if isinstance(array, np.ndarray) and it.access != gt.AccessKind.NONE and not _is_optimal(array, it.axes):
+        # NumPy's and CuPy's; others tell their strides in other ways.
+        has_strides = isinstance(getattr(array, "strides", None), tuple) and hasattr(array, "itemsize")
+        if has_strides and it.access != gt.AccessKind.NONE and not is_optimal(array, it.axes):
             warnings.warn(
                 f"The layout of the field '{name}' is not recommended for this backend."
                 "This may lead to performance degradation. Please consider using the"
@@ -176,6 +182,7 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
     levels = made.domain_info.min_sequential_axis_size
     constants = {key: it for key, it in builder.externals.items() if isinstance(it, (int, float, np.generic))}
     order = captured.parameters
+    is_optimal = gt_backend.from_name(backend).storage_info["is_optimal_layout"]
 
     class Object(StencilObject):
         """A stencil of Isobar's, as GT4Py calls it."""
@@ -227,7 +234,7 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
                 return
             try:
                 if call(args, kwargs, domain, origin) and validate_args:
-                    _tell_layouts({**dict(zip(order, args)), **kwargs}, fields)
+                    _tell_layouts({**dict(zip(order, args)), **kwargs}, fields, is_optimal)
             except FAILURES as error:
                 raise of_call(error, captured) from None
 
@@ -253,7 +260,8 @@ def register() -> None:
     names = {"isobar": "rayon", **{f"isobar:{it}": it for it in BACKENDS}}
     for name, native in names.items():
         if name not in gt_backend.REGISTRY.names:
-            own = {"storage_info": _ON_GPU} if native == "cuda" else {}
+            of_gpus = {"storage_info": _ON_GPU, "options": {**_Backend.options, **_OF_GPUS}}
+            own = of_gpus if native == "cuda" else {}
             gt_backend.register(type(f"Isobar{native.title()}", (_Backend,), {"name": name, "native": native, **own}))
 
 

@@ -49,6 +49,7 @@ pub(crate) struct OnGpu<'py> {
 pub(crate) fn on_gpu<'py>(name: &str, value: &Bound<'py, PyAny>, gpu: &Gpu) -> PyResult<OnGpu<'py>> {
     let mut array = of_protocols(name, value, gpu)?;
     let py = value.py();
+    array.is_writeable &= !is_of_jax(value)?;
     array.origin = match value.getattr_opt(intern!(py, "__gt_origin__"))? {
         Some(it) if !it.is_none() => Some(it.try_iter()?.map(|it| it?.extract()).collect::<PyResult<_>>()?),
         _ => None,
@@ -59,6 +60,13 @@ pub(crate) fn on_gpu<'py>(name: &str, value: &Bound<'py, PyAny>, gpu: &Gpu) -> P
         array.put_in_order(&names);
     }
     Ok(array)
+}
+
+/// Arrays of JAX never change, which neither of its loans tells.
+fn is_of_jax(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let module = value.get_type().module()?;
+    let module = module.to_cow()?;
+    Ok(["jax", "jaxlib"].contains(&module.split('.').next().unwrap_or_default()))
 }
 
 fn of_protocols<'py>(name: &str, value: &Bound<'py, PyAny>, gpu: &Gpu) -> PyResult<OnGpu<'py>> {

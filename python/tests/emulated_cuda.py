@@ -271,6 +271,12 @@ class Refuse(unittest.TestCase):
             self.made(lent, Interface(self.a))
             self.assertEqual(self.a.get()[1, 1, 1], 2.0 * value)
 
+    def test_arrays_of_jax_are_never_written(self):
+        # They say that they may be.
+        of_jax = type("ArrayImpl", (Interface,), {"__module__": "jaxlib._jax"})
+        self.refuses(of_jax(self.b), "not writeable")
+        self.made(of_jax(self.b), Interface(self.a))
+
     def test_memory_that_is_not_there(self):
         self.refuses(Interface(self.b, data=(0, False)), "its address is 0")
         gone = Interface(self.b, data=(self.b.address, False))
@@ -312,6 +318,7 @@ class Libraries(unittest.TestCase):
     """What others make of it."""
 
     def test_storages_are_cupys(self):
+        sys.modules["cupy"] = None
         with self.assertRaisesRegex(isobar.BackendUnavailable, "made by CuPy, which is not there"):
             isobar.zeros(N, backend="cuda")
         sys.modules["cupy"] = emulated_gpu.cupy()

@@ -33,6 +33,8 @@ use isobar_compiler::backend::kernel::call::{Place, ended};
 
 /// So long one who waits sleeps at most before it asks again.
 const ASKED: Duration = Duration::from_millis(1);
+/// Until then it is asked all the time: a thread that sleeps wakes up tens of microseconds late.
+const AWAKE: Duration = Duration::from_micros(500);
 
 /// What a caller has for itself.
 pub(super) struct OfCaller {
@@ -410,14 +412,17 @@ impl Ticket for Running {
     fn wait(self: Box<Self>) -> Result<(), Failure> {
         let gpu = &self.made.gpu;
         gpu.usable()?;
-        let mut nap = Duration::from_micros(10);
         while !self.over.try_is_complete().map_err(|why| gpu.note(why.into()))? {
             let longest = self.made.longest;
-            if self.begun.elapsed() > longest {
+            let ran = self.begun.elapsed();
+            if ran > longest {
                 return Err(gpu.note(CudaError::Endless(longest)).into());
             }
-            std::thread::sleep(nap);
-            nap = (2 * nap).min(ASKED);
+            if ran < AWAKE {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep((ran / 16).min(ASKED));
+            }
         }
         self.progress.done.store(self.progress.total.load(Ordering::Relaxed), Ordering::Relaxed);
         if let Some((first, rest)) = self.events.split_first() {

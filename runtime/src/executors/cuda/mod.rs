@@ -22,6 +22,7 @@ mod bytes;
 mod call;
 mod copying;
 mod lent;
+mod library;
 mod module;
 mod slice;
 mod staging;

@@ -1,21 +1,15 @@
 //! NVRTC: CUDA C++ to machine code of NVIDIA's GPUs, in this process. It needs neither a toolkit nor a GPU.
 //!
-//! It is loaded when somebody first asks, by its path and for the whole process, so that whoever looks for it by its name
-//! finds that one; the bindings panic where there is none, and so nothing of them is called before it is known to be
-//! there. The code is for one architecture (a CUBIN), not for the driver to compile once more: what was compiled here
-//! is what was looked at here.
+//! It is loaded when somebody first asks. The code is for one architecture (a CUBIN), not for the driver to compile once
+//! more: what was compiled here is what was looked at here.
 
-use std::ffi::{CStr, CString, c_char};
-use std::mem;
+use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use cudarc::nvrtc::result::{compile_program, create_program, destroy_program, get_program_log};
-use cudarc::nvrtc::sys;
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-
 use super::figures::{Figures, figures};
-use super::places::{NAMED, Places, WHEEL};
+use super::library::{Answer, Functions};
+use super::places::{LIBRARIES, NAMED, Places, WHEEL};
 
 /// What decides the bits: no fused operations but those that a text names, and all others as IEEE 754 has them. The
 /// last one has the log tell registers, spills and shared bytes.
@@ -67,6 +61,7 @@ pub enum NvrtcError {
 /// NVRTC, as this process has loaded it.
 #[derive(Debug)]
 pub struct Nvrtc {
+    functions: Functions,
     version: (i32, i32),
     /// Where it was found; none where the loader knew it.
     library: Option<PathBuf>,
@@ -92,27 +87,19 @@ impl Nvrtc {
         HERE.get_or_init(|| Self::load(&Places::of_environment())).as_ref().map_err(Clone::clone)
     }
 
-    #[expect(unsafe_code, reason = "libraries are loaded and asked here")]
     fn load(places: &Places) -> Result<Self, NvrtcError> {
         let library = places.library();
-        match (&library, &places.named) {
-            (Some(library), _) => preload(library)?,
+        let functions = match (&library, &places.named) {
+            (Some(library), _) => Functions::of(library).map_err(NvrtcError::Unloadable)?,
             (None, Some(named)) => return Err(NvrtcError::NotThere(named.clone())),
-            (None, None) => {}
-        }
-        // SAFETY: it loads libraries of that name, which run no code of ours and are not unloaded while in use.
-        if !unsafe { sys::is_culib_present() } {
-            return Err(match library {
-                Some(it) => NvrtcError::Unloadable(format!("`{}` is not known by its name", it.display())),
-                None => NvrtcError::Missing,
-            });
-        }
-        let (mut major, mut minor) = (0, 0);
-        // SAFETY: the library is there, and writes two integers.
-        let told = unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) };
-        told.result().map_err(failed)?;
-        let version = (major, minor);
-        if version < LEAST { Err(NvrtcError::Old(version)) } else { Ok(Self { version, library }) }
+            // The loader's folders may have one.
+            (None, None) => {
+                let found = LIBRARIES.iter().find_map(|it| Functions::of(Path::new(it)).ok());
+                found.ok_or(NvrtcError::Missing)?
+            }
+        };
+        let version = functions.version().map_err(failed)?;
+        if version < LEAST { Err(NvrtcError::Old(version)) } else { Ok(Self { functions, version, library }) }
     }
 
     /// Major and minor.
@@ -132,72 +119,32 @@ impl Nvrtc {
     /// # Errors
     ///
     /// Why there is no code.
-    #[expect(unsafe_code, reason = "NVRTC is called here")]
     pub fn compile(&self, text: &str, arch: &str, more: &[&str]) -> Result<Cubin, NvrtcError> {
-        if !self.archs()?.iter().any(|it| arch.strip_prefix("sm_") == Some(&it.to_string())) {
+        let archs = self.functions.archs().map_err(failed)?;
+        if !archs.iter().any(|it| arch.strip_prefix("sm_") == Some(&it.to_string())) {
             return Err(NvrtcError::UnknownArch { version: self.version, arch: arch.to_owned() });
         }
-        let text = CString::new(text).map_err(|_| NvrtcError::Refused("a zero in the text".to_owned()))?;
-        // Both strings live longer than the program.
-        let program = Program(create_program(&text, Some(SOURCE)).map_err(failed)?);
-        let mut options = vec![format!("--gpu-architecture={arch}")];
+        let zero = |_| NvrtcError::Refused("a zero in the text".to_owned());
+        let text = CString::new(text).map_err(zero)?;
+        let program = self.functions.program(&text, SOURCE).map_err(failed)?;
         let is_fused = more.contains(&FUSED);
         let common = OPTIONS.iter().filter(|&&it| !(is_fused && it == SEPARATE));
-        options.extend(common.chain(more).map(|&it| it.to_owned()));
-        // SAFETY: the program was made above and is destroyed at the end of this scope.
-        let compiled = unsafe { compile_program(program.0, &options) };
-        // SAFETY: as above.
-        let log = unsafe { get_program_log(program.0) }.map_err(failed)?;
-        let log: Vec<u8> = log.into_iter().map(c_char::cast_unsigned).take_while(|it| *it != 0).collect();
-        let log = String::from_utf8_lossy(&log).into_owned();
+        let options = std::iter::once(format!("--gpu-architecture={arch}"))
+            .chain(common.chain(more).map(|&it| it.to_owned()))
+            .map(|it| CString::new(it).map_err(zero))
+            .collect::<Result<Vec<_>, _>>()?;
+        let compiled = program.compile(&options);
+        let log = String::from_utf8_lossy(&program.log().map_err(failed)?).into_owned();
         match compiled {
             Ok(()) => {}
-            Err(it) if it.0 == sys::nvrtcResult::NVRTC_ERROR_COMPILATION => {
-                return Err(NvrtcError::Refused(log));
-            }
+            Err(it) if it.is_about_the_text() => return Err(NvrtcError::Refused(log)),
             Err(it) => return Err(NvrtcError::Failed(format!("{it:?}\n{log}"))),
         }
-        let mut n = 0_usize;
-        // SAFETY: as above; it writes one size.
-        unsafe { sys::nvrtcGetCUBINSize(program.0, &raw mut n) }.result().map_err(failed)?;
-        let mut code = vec![0_u8; n];
-        // SAFETY: as above; it writes as many bytes as it has told.
-        unsafe { sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()) }.result().map_err(failed)?;
+        let code = program.cubin().map_err(failed)?;
         Ok(Cubin { code, figures: figures(&log), log })
     }
-
-    /// The architectures that it knows: 90 for `sm_90`.
-    #[expect(unsafe_code, reason = "NVRTC is called here")]
-    fn archs(&self) -> Result<Vec<i32>, NvrtcError> {
-        let mut n = 0;
-        // SAFETY: it writes one integer.
-        unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut n) }.result().map_err(failed)?;
-        let mut archs = vec![0; usize::try_from(n).unwrap_or(0)];
-        // SAFETY: it writes as many integers as it has told.
-        unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) }.result().map_err(failed)?;
-        Ok(archs)
-    }
 }
 
-/// Loads the library for good, so that whoever looks for it by its name finds this one.
-#[expect(unsafe_code, reason = "libraries are loaded here")]
-fn preload(library: &Path) -> Result<(), NvrtcError> {
-    // SAFETY: NVRTC does nothing when it is loaded but set itself up.
-    let loaded = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_GLOBAL) };
-    mem::forget(loaded.map_err(|why| NvrtcError::Unloadable(why.to_string()))?);
-    Ok(())
-}
-
-fn failed(why: cudarc::nvrtc::result::NvrtcError) -> NvrtcError {
-    NvrtcError::Failed(format!("{:?}", why.0))
-}
-
-struct Program(sys::nvrtcProgram);
-
-impl Drop for Program {
-    #[expect(unsafe_code, reason = "NVRTC is called here")]
-    fn drop(&mut self) {
-        // SAFETY: it was made by `create_program`, and nobody else destroys it. That it cannot be is no harm.
-        let _ = unsafe { destroy_program(self.0) };
-    }
+fn failed(why: Answer) -> NvrtcError {
+    NvrtcError::Failed(format!("its answer is {}", why.0))
 }

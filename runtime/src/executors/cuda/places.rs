@@ -17,7 +17,7 @@ pub const NAMED: &str = "ISOBAR_NVRTC";
 pub const WHEEL: &str = "nvidia-cuda-nvrtc-cu12";
 
 /// Names of the library, the best first. That of CUDA 12 serves more drivers.
-const LIBRARIES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so", "libnvrtc.so.13"];
+pub(super) const LIBRARIES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so", "libnvrtc.so.13"];
 
 /// Where the library lies below the folder of Python's packages.
 const IN_PACKAGES: [&str; 2] = ["nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib"];
