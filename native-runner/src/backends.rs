@@ -220,6 +220,12 @@ impl Backend {
         self.follows_schedules() || self.is_on_gpu()
     }
 
+    /// Whether it starts the C compiler.
+    #[must_use]
+    pub fn starts_compiler(self) -> bool {
+        self.0.needs.contains(&Tool::CCompiler)
+    }
+
     /// Whether its kernels run on a GPU.
     #[must_use]
     pub fn is_on_gpu(self) -> bool {

@@ -58,6 +58,9 @@ enum Command {
     Worker {
         /// The job's name, for those who look at the list of processes
         job: String,
+        /// Tell what holds a job on this machine, and end
+        #[arg(long)]
+        probe: bool,
     },
 }
 
@@ -545,6 +548,10 @@ pub struct ServeArgs {
     /// has the token can use this machine's processor and memory
     #[arg(long)]
     pub allow_remote: bool,
+    /// Serve as root. Whoever has the token runs code with what a job is left of root's rights; an ordinary user has
+    /// less to lose
+    #[arg(long)]
+    pub allow_root: bool,
     /// A further name under which the runner may be asked; repeatable
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
@@ -677,7 +684,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Open(args) => commands::open::open(&args),
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),
-        Command::Worker { job: _ } => return crate::worker::main(&environment.backends),
+        Command::Worker { probe: true, .. } => return crate::worker::tell_probe(),
+        Command::Worker { .. } => return crate::worker::main(&environment.backends),
     };
     match done {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use isobar_compiler::backend::c::Artifact;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
@@ -20,11 +20,9 @@ use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::limits::Limits;
 use isobar_protocol::request::Request;
 use isobar_runtime::machine::LINE_BYTES;
-use tokio::sync::Semaphore;
 
 use crate::backends::events::milliseconds;
 use crate::backends::{Backend, Code};
-use crate::error::ApiError;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -170,39 +168,6 @@ impl Together {
     }
 }
 
-/// Compiles for a client: bounded in time, and a crash of the compiler costs this answer and nothing else.
-///
-/// # Errors
-///
-/// 503 where no compiler becomes free in time; 504 and 500.
-pub(crate) async fn guarded(
-    request: Request,
-    texts: Vec<&'static Text>,
-    limit_ms: u64,
-    slots: Arc<Semaphore>,
-) -> Result<Compiled, ApiError> {
-    let limit = Duration::from_millis(limit_ms);
-    let free = tokio::time::timeout(limit, slots.acquire_owned()).await;
-    let Ok(permit) = free else { return Err(ApiError::CompilersBusy { limit_ms }) };
-    let permit = permit.map_err(|error| ApiError::internal(&error))?;
-    let work = async {
-        let work = tokio::task::spawn_blocking(move || {
-            let done = on_large_stack(|| {
-                let mut timer = timer();
-                let compilation = Source::of(&request).compile(&mut timer);
-                Compiled::new(&compilation, texts, StepTime::of(&timer.into_times()))
-            });
-            // A compilation that nobody waits for any more still counts until it ends.
-            drop(permit);
-            done
-        });
-        let done = work.await.map_err(|error| ApiError::internal(&error))?;
-        done.map_err(|panic| ApiError::internal(&crashed(&panic)))
-    };
-    let done = tokio::time::timeout(limit, work).await;
-    done.unwrap_or(Err(ApiError::CompileTimedOut { limit_ms }))
-}
-
 /// Runs `work` where deep recursion has room, and catches its panic.
 pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
@@ -220,7 +185,7 @@ pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result
     })
 }
 
-fn crashed(panic: &str) -> String {
+pub(crate) fn crashed(panic: &str) -> String {
     let first = panic.lines().next().unwrap_or_default();
     format!("the compiler crashed: {first}")
 }
@@ -236,7 +201,7 @@ pub(crate) fn span_of(compilation: &Compilation, statement: StmtId) -> Option<Sp
     nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied())
 }
 
-fn refused(code: &str, message: String, help: &str) -> Compiled {
+pub(crate) fn refused(code: &str, message: String, help: &str) -> Compiled {
     Compiled { diagnostics: vec![Diagnostic::without_place(code, message, help)], ..Compiled::default() }
 }
 
@@ -264,17 +229,4 @@ pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
 /// Whether a diagnostic of a file without stencils only says that there is none to choose.
 pub(crate) fn is_about_no_stencil(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == WHICH_STENCIL.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_client_learns_that_no_compiler_is_free() {
-        let busy = guarded(Request::default(), Vec::new(), 10, Arc::new(Semaphore::new(0))).await;
-        let error = busy.expect_err("there is no compiler");
-        assert!(matches!(error, ApiError::CompilersBusy { limit_ms: 10 }), "{error}");
-        assert_eq!(error.problem().status, 503);
-    }
 }

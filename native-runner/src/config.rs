@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use isobar_protocol::request::Machine;
 use isobar_runtime::machine;
@@ -70,6 +70,23 @@ impl Tools {
             backends: environment.backends.clone(),
             for_kernels: isobar_runtime::executors::cuda::places::handed_down(),
         }
+    }
+
+    /// What a job's process reads beside what is the system's: this program, the C compiler, and what it is told of
+    /// where a GPU's libraries are.
+    pub(crate) fn readable(&self) -> Vec<PathBuf> {
+        let beside = |it: &Path| it.canonicalize().ok().and_then(|it| it.parent().map(Path::to_owned));
+        let mut all: Vec<PathBuf> = beside(&self.worker).into_iter().collect();
+        // Beside its folder lie those with what it starts and includes.
+        let compiler = self.cc.as_ref().ok().and_then(|it| beside(&it.program));
+        all.extend(compiler.and_then(|it| it.parent().map(Path::to_owned)).filter(|it| it.parent().is_some()));
+        for (_, value) in &self.for_kernels {
+            all.extend(std::env::split_paths(value).filter(|it| it.is_absolute()).flat_map(|it| {
+                let folder = if it.is_dir() { Some(it.clone()) } else { beside(&it) };
+                folder.into_iter().chain([it])
+            }));
+        }
+        all
     }
 
     /// What back ends ask for.

@@ -34,6 +34,7 @@ pub mod uploads;
 
 // Jobs: the server's side, the child's side, and what runs there.
 pub mod backends;
+pub mod confine;
 pub mod jobs;
 pub mod wire;
 pub mod worker;

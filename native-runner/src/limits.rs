@@ -7,10 +7,6 @@ use isobar_protocol::request::Request;
 
 use crate::error::ApiError;
 
-/// How jobs are confined, in words.
-pub const SANDBOX: &str = "each job in a process of its own, with limits on memory, processor time and files; \
-    no further sandbox";
-
 /// The limits, with what this machine has: no job may have more than most of its memory.
 #[must_use]
 pub fn of_this_machine() -> Limits {

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 
 use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
+use crate::confine::Confined;
 use crate::jobs::Jobs;
 use crate::uploads::Uploads;
 
@@ -25,6 +26,8 @@ pub struct Shared {
     pub backends: Vec<Backend>,
     pub jobs: Jobs,
     pub uploads: Uploads,
+    /// What holds jobs.
+    pub confined: Confined,
     /// One permit for each compilation that may go on.
     pub compiling: Arc<Semaphore>,
 }
@@ -37,8 +40,9 @@ impl AppState {
         let backends = tools.backends.described(&tools.found());
         let jobs = Jobs::new(limits, Arc::clone(&tools));
         let uploads = Uploads::new(limits);
+        let confined = Confined::of(&tools);
         let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));
-        Self(Arc::new(Shared { auth, hosts, limits, tools, backends, jobs, uploads, compiling }))
+        Self(Arc::new(Shared { auth, hosts, limits, tools, backends, jobs, uploads, confined, compiling }))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use isobar_compiler::space::Domain;
 use isobar_protocol::report::TunedEntry;
 use isobar_protocol::request::{Options, Request};
-use isobar_protocol::tune::Tuned;
+use isobar_protocol::tune::{Candidate, Tuned, Tuning};
 use isobar_runtime::cache;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,32 @@ pub(crate) fn keep(root: &Path, kept: &Kept) -> Result<(), String> {
     let folder = cache::private(root, cache::OF_TUNED)?;
     let text = serde_json::to_vec_pretty(kept).map_err(|error| error.to_string())?;
     cache::put(&folder, &file(&folder, &kept.entry.tuned.key), &text).map_err(|error| error.to_string())
+}
+
+/// Keeps what a search chose; where it chose nothing, what was kept before is no longer right. Answers why it is not
+/// kept.
+pub(crate) fn settle(root: &Path, tuning: &mut Tuning) -> Result<(), String> {
+    // It names a file.
+    if tuning.key.len() != 64 || !tuning.key.bytes().all(|it| it.is_ascii_hexdigit()) {
+        return Err("its key is none".to_owned());
+    }
+    let median = |it: &Candidate| it.calls.as_ref().map_or(0.0, |it| it.median_ms);
+    let chosen = tuning.chosen.and_then(|it| tuning.candidates.get(it));
+    let (Some(chosen), Some(own)) = (chosen, tuning.candidates.first()) else {
+        return forget(root, &tuning.key).map_err(|error| error.to_string());
+    };
+    let tuned = Tuned {
+        key: tuning.key.clone(),
+        backend: tuning.backend.clone(),
+        what: chosen.what.clone(),
+        domain: tuning.domain,
+        ms: median(chosen),
+        default_ms: median(own),
+    };
+    let entry = TunedEntry { stencil: tuning.stencil.clone(), threads: tuning.threads, tuned };
+    keep(root, &Kept { entry, document: chosen.document.clone() })?;
+    tuning.is_kept = true;
+    Ok(())
 }
 
 /// Removes what was kept under a key, where something was.

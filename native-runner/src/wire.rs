@@ -7,9 +7,11 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use isobar_protocol::compile::Compiled;
 use isobar_protocol::job::EventKind;
 use isobar_protocol::limits::Limits;
 use isobar_protocol::request::Request;
+use isobar_runtime::cache::Handed;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -30,6 +32,10 @@ pub struct Order {
     pub cache: Option<PathBuf>,
     /// The folder of the job, for its owner alone.
     pub temporary: PathBuf,
+    /// What it may read beside that, and beside the system's own.
+    pub readable: Vec<PathBuf>,
+    /// Whether it compiles and answers with the levels, and runs nothing.
+    pub compiles: bool,
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,
 }
@@ -51,7 +57,23 @@ impl Order {
             threads,
             cache: tools.cache.clone(),
             temporary: tools.temporary.clone(),
+            readable: tools.readable(),
+            compiles: false,
             cc: tools.cc.clone(),
+        }
+    }
+
+    /// An order to compile alone.
+    #[must_use]
+    pub fn to_compile(request: Request, limits: &Limits, tools: &Tools) -> Self {
+        let request = Request { tune: None, bench: None, ..request };
+        Self {
+            compiles: true,
+            memory_bytes: limits.job_memory_bytes.min(COMPILE_BYTES),
+            processor_seconds: limits.compile_ms.div_ceil(1000).saturating_add(1),
+            threads: 1,
+            cache: None,
+            ..Self::new(request, false, limits, tools)
         }
     }
 
@@ -71,6 +93,22 @@ impl Order {
         }
     }
 }
+
+/// What a job's process says to who started it; beside it may be bytes.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Said {
+    /// With the bytes of a field, where it tells of one.
+    Event(EventKind),
+    /// What it made for the cache, with its code; without, what it found there.
+    Entry(Handed),
+    /// From now on code runs that was made here: nothing for the cache is taken any more.
+    Runs,
+    /// What it was to compile.
+    Compiled(Box<Compiled>),
+}
+
+/// The compiler takes no more memory.
+const COMPILE_BYTES: u64 = 2 << 30;
 
 /// More threads than this help nobody.
 const MOST_THREADS: u32 = 1024;
@@ -156,7 +194,7 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<(T, Vec<u8>
 /// # Errors
 ///
 /// Those of `from`, and when it is no frame or too long.
-pub async fn read_event(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::Result<(EventKind, Vec<u8>)> {
+pub async fn read_said(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::Result<(Said, Vec<u8>)> {
     let mut head = [0; 12];
     from.read_exact(&mut head).await?;
     let (json, bytes) = lengths(head)?;

@@ -30,6 +30,7 @@ use isobar_protocol::worker::Across;
 use isobar_runtime::executors::watch;
 use isobar_runtime::wanted::Wanted;
 use isobar_runtime::{Device, copying};
+use isobar_runtime::cache;
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
@@ -38,12 +39,13 @@ use rustix::thread::set_no_new_privs;
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
 use crate::backends::{Backend, Backends, Executor, Failure};
 use crate::compile::{self, STACK_BYTES, Source};
+use crate::confine::{self, Confined, Needs};
 use crate::error::count;
 use crate::plan::{self, Refusal, Room};
 use crate::problems;
 use crate::translate;
 use crate::tuned::{self, For};
-use crate::wire::{self, Order};
+use crate::wire::{self, Order, Said};
 
 /// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
 const OWN_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -52,21 +54,32 @@ const OPEN_FILES: u64 = 256;
 /// No file that a job writes is larger: C text and compiled code.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
 
+/// Processes and threads beside those that work: the compilers'.
+const OTHERS: u64 = 64;
+
 /// Works on one order, with these back ends.
 #[must_use]
 pub fn main(backends: &Backends) -> ExitCode {
     // The runner's end is noticed twice: by this signal, and by the end of standard input below.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let is_alone = confine::alone().is_ok();
     let mut stdin = std::io::stdin();
     let Ok((order, npz)) = wire::read::<Order>(&mut stdin) else { return ExitCode::from(2) };
-    confine(&order, backends);
+    limit(&order, backends, is_alone);
+    confine::making(&needs(&order, backends));
     std::thread::spawn(move || {
         // Nothing more is ever sent: this returns when the runner is gone.
         let _ = stdin.read(&mut [0]);
-        let _ = kill_current_process_group(Signal::KILL);
+        stop();
     });
-    let out = Mutex::new(std::io::stdout());
-    let tell = |event: EventKind, field: Option<&Array>| write(&out, &event, field);
+    cache::hand_over(|handed, code| send(&Said::Entry(handed), code.unwrap_or_default()));
+    if order.compiles {
+        // It was asked before whether all stages are known.
+        let texts = backends.wanted(&order.request).unwrap_or_default();
+        send(&Said::Compiled(Box::new(compile::here(&order.request, &texts))), &[]);
+        return ExitCode::SUCCESS;
+    }
+    let tell = |event: EventKind, field: Option<&Array>| write(event, field);
     let begun = Instant::now();
     let ended = compile::on_large_stack(|| work(&order, backends, npz, &tell)).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
@@ -84,8 +97,55 @@ pub fn main(backends: &Backends) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What of all that holds a job this machine allows, as a process finds out that tries it.
+fn probe() -> Confined {
+    let is_alone = confine::alone();
+    let folder = std::env::temp_dir();
+    let needs = Needs { folder: &folder, read: Vec::new(), has_gpu: false, has_compiler: false };
+    let _ = set_no_new_privs(true);
+    let mut confined = confine::making(&needs);
+    confined.note("a PID namespace", is_alone);
+    confined.note("nothing opened or started while code runs", confine::running(false));
+    confined
+}
+
+/// Tells what holds a job here, as a document.
+#[must_use]
+pub fn tell_probe() -> ExitCode {
+    match serde_json::to_writer(std::io::stdout(), &probe()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+/// What an order's process needs while its code is made.
+fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
+    let asked = backends.all_of(&order.request).unwrap_or_default();
+    Needs {
+        folder: &order.temporary,
+        read: order.readable.clone(),
+        has_gpu: asked.iter().any(|it| it.is_on_gpu()),
+        has_compiler: !order.compiles && asked.iter().any(|it| it.starts_compiler()),
+    }
+}
+
+/// From now on code runs that was made here.
+fn runs(backends: &[Backend]) {
+    send(&Said::Runs, &[]);
+    // Where the machine does not allow it, that was told when the runner started.
+    let _ = confine::running(backends.iter().any(|it| it.is_on_gpu()));
+}
+
+/// Ends this process and all that it started.
+fn stop() -> ! {
+    if !confine::is_running() {
+        let _ = kill_current_process_group(Signal::KILL);
+    }
+    confine::end()
+}
+
 /// Limits that hold for this process and all that it starts.
-fn confine(order: &Order, backends: &Backends) {
+fn limit(order: &Order, backends: &Backends, is_alone: bool) {
     // No program that is started from here gets rights that this one has not.
     let _ = set_no_new_privs(true);
     let threads = u64::from(order.threads).saturating_mul(THREAD_BYTES);
@@ -100,25 +160,35 @@ fn confine(order: &Order, backends: &Backends) {
         (Resource::Nofile, OPEN_FILES),
         (Resource::Fsize, FILE_BYTES),
         (Resource::Core, 0),
+        // Where it is alone, others of this user do not count.
+        (Resource::Nproc, if is_alone { u64::from(order.threads).saturating_mul(4) + OTHERS } else { u64::MAX }),
     ] {
         // A lower limit that is there already stays.
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
 }
 
-fn write(out: &Mutex<std::io::Stdout>, event: &EventKind, field: Option<&Array>) {
-    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-    let written = match field {
-        None => wire::write(&mut *out, event, &[]),
-        Some(array) => {
-            let head = wire::head(event, send::bytes(array)).and_then(|it| out.write_all(&it));
-            let mut parts = send::parts(array);
-            head.and_then(|()| parts.try_for_each(|it| out.write_all(&it))).and_then(|()| out.flush())
-        }
-    };
+/// One who speaks at a time.
+static OUT: Mutex<()> = Mutex::new(());
+
+fn send(said: &Said, bytes: &[u8]) {
+    let _alone = OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if wire::write(&mut std::io::stdout(), said, bytes).is_err() {
+        stop();
+    }
+}
+
+fn write(event: EventKind, field: Option<&Array>) {
+    let said = Said::Event(event);
+    let Some(array) = field else { return send(&said, &[]) };
+    let _alone = OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut out = std::io::stdout();
+    let head = wire::head(&said, send::bytes(array)).and_then(|it| out.write_all(&it));
+    let mut parts = send::parts(array);
+    let written = head.and_then(|()| parts.try_for_each(|it| out.write_all(&it))).and_then(|()| out.flush());
     // Where nobody listens any more, nobody needs the work either.
     if written.is_err() {
-        let _ = kill_current_process_group(Signal::KILL);
+        stop();
     }
 }
 
@@ -286,6 +356,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let device = executor.device();
+    let copies = if device.is_none() && backend.nears_copying() && bytes > 0 { known_rate(order) } else { None };
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
         if device.is_some() {
@@ -293,6 +364,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
             step("upload", &sink, || prepared.keep(&launch))?;
         }
         let on_host = if device.is_some() { 0 } else { bytes };
+        runs(&[backend]);
         watch::run(&mut prepared, &mut launch, on_host, &sink)?;
         let step_ms = prepared.progress().step_ms();
         if device.is_some() {
@@ -320,7 +392,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
                 tell(EventKind::Copy { copy }, None);
             }
         }
-        None if backend.nears_copying() && bytes > 0 => tell_copy_rate(order, tell),
+        None if backend.nears_copying() && bytes > 0 => tell_copy_rate(order, copies, tell),
         Some(_) | None => {}
     }
     Ok(())
@@ -484,16 +556,22 @@ fn device_copy_rate(device: &dyn Device, tell: Tell<'_>) -> Option<CopyRate> {
     }
 }
 
-/// Tells how fast this machine copies; where it has to be measured, that is a step.
-fn tell_copy_rate(order: &Order, tell: Tell<'_>) {
-    let (Some(cache), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
+/// How fast this machine copies, where that was measured before.
+fn known_rate(order: &Order) -> Option<copying::CopyRate> {
+    let (cache, machine) = order.cache.as_ref().zip(order.request.passes.machine.as_ref())?;
+    copying::known(cache, &machine.into(), order.threads)
+}
+
+/// Tells how fast this machine copies; where it has to be measured, that is a step, and who started this process keeps
+/// it. Where nothing is kept, nobody waits for it at every run.
+fn tell_copy_rate(order: &Order, known: Option<copying::CopyRate>, tell: Tell<'_>) {
+    let (Some(_), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
     let sink = |event: Event| tell(translate::event(event), None);
+    let bytes = copying::measured_bytes(&machine.into());
     // What the job may not have, it does not copy either.
-    let measure = |bytes| {
-        let is_allowed = bytes <= order.memory_bytes;
-        is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads))).flatten()
-    };
-    if let Some(copy) = copying::rate(cache, &machine.into(), order.threads, measure) {
+    let is_allowed = bytes <= order.memory_bytes;
+    let measure = || is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads)));
+    if let Some(copy) = known.or_else(|| measure().flatten()) {
         tell(EventKind::Copy { copy: translate::copy_rate(copy) }, None);
     }
 }

@@ -1,5 +1,9 @@
 //! Compiled code that is kept, and how fast this machine copies: in a folder where nobody else can put anything.
 
+mod handed;
+mod keys;
+mod size;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -13,8 +17,12 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use handed::{Handed, hand_over};
+pub use keys::PUBLIC;
+pub use size::MOST_BYTES;
+
 /// Code that is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Libraries that were C.
     C,
@@ -60,6 +68,42 @@ impl Kind {
     }
 }
 
+/// What is said where compiled code cannot be kept, which costs time and nothing else.
+pub fn not_kept(why: &dyn std::fmt::Display) -> String {
+    format!("compiled code is not kept: {why}")
+}
+
+/// Puts in what somebody hands over who may not write, as [`hand_over`] has it. The key is made of the parts, so that
+/// it takes the place of nothing else.
+///
+/// # Errors
+///
+/// Why it is not there.
+pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), String> {
+    let folder = private(root, handed.kind.folder())?;
+    let entry = Entry::of(handed.kind, folder, handed.parts.key());
+    let Some(code) = code.filter(|_| !entry.is_whole()) else {
+        entry.touch();
+        return Ok(());
+    };
+    entry.keep(code, &handed.stencil, &handed.parts).map(drop).map_err(|why| why.to_string())
+}
+
+/// Makes the folders of a cache, for who starts processes that may only read it; answers what they read.
+///
+/// # Errors
+///
+/// Why there is no cache.
+pub fn prepare(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut readable = Vec::new();
+    for name in Kind::ALL.map(Kind::folder).into_iter().chain([OF_MACHINE, OF_TUNED]) {
+        readable.push(private(root, name)?);
+    }
+    keys::secret(root).ok_or("it takes no key")?;
+    readable.push(root.join(PUBLIC));
+    Ok(readable)
+}
+
 /// Below the cache folder: what was measured of this machine.
 pub const OF_MACHINE: &str = "machine";
 /// Below the cache folder: schedules that were found to be faster.
@@ -68,13 +112,14 @@ pub const OF_TUNED: &str = "tuned";
 /// A folder below `root` in which nobody else can put anything; made where it is missing.
 pub fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
     let folder = root.join(name);
-    let shown = folder.display();
+    // Who is told need not know where it lies.
+    let shown = format!("its folder `{name}`");
     let create = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     create.map_err(|error| format!("{shown} cannot be made: {error}"))?;
     for path in [root, &folder] {
         // Of a link itself, not of what it leads to.
-        let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
-        let shown = path.display();
+        let shown = if path == root { "the folder of the cache".to_owned() } else { shown.clone() };
+        let found = path.symlink_metadata().map_err(|error| format!("{shown}: {error}"))?;
         if !found.is_dir() {
             return Err(format!("{shown} is no folder, or a link to one; remove it"));
         }
@@ -82,7 +127,7 @@ pub fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
             return Err(format!("{shown} belongs to somebody else"));
         }
         if found.mode() & 0o022 != 0 {
-            return Err(format!("others can write to {shown}; run `chmod 700 {shown}`, or remove it"));
+            return Err(format!("others can write to {shown}; run `chmod 700` on it, or remove it"));
         }
     }
     Ok(folder)
@@ -201,7 +246,7 @@ pub struct Entry {
 }
 
 /// The files of an entry beside its code.
-const PROOF: &str = "sha256";
+const PROOF: &str = "proof";
 const DESCRIPTION: &str = "json";
 const LOCK: &str = "lock";
 
@@ -240,13 +285,16 @@ impl Entry {
     pub fn whole(&self) -> Option<Vec<u8>> {
         let code = fs::read(self.library()).ok()?;
         let proof = fs::read_to_string(self.file(PROOF)).ok()?;
-        (proof == hash(&[&code])).then_some(code)
+        keys::is_proven(self.root(), &self.claim(&code), &proof).then_some(code)
     }
 
     /// Waits until nobody else makes this entry, in this process or in another one that has the same folder; who gets
     /// it looks again whether it is there by now. None where nobody can be waited for, or took too long: then it is made
     /// twice, which is no harm.
     pub fn alone(&self) -> Option<Alone> {
+        if handed::is_elsewhere() {
+            return None;
+        }
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -268,17 +316,42 @@ impl Entry {
 
     /// Notes that it was used. That it cannot be noted is no harm.
     pub fn touch(&self) {
+        // The description has what its key is made of.
+        if handed::is_elsewhere() {
+            let Description { stencil, parts } = self.description();
+            handed::tell(self, None, &stencil, &parts);
+            return;
+        }
         let proof = File::options().append(true).open(self.file(PROOF));
         let _ = proof.and_then(|it| it.set_modified(SystemTime::now()));
     }
 
-    /// Each file comes whole or not at all: others may read the same entry at this moment.
-    pub fn keep(&self, code: &[u8], stencil: &str, parts: &Parts) -> std::io::Result<()> {
+    /// Each file comes whole or not at all: others may read the same entry at this moment. Answers whether it is there
+    /// now; who only hands it over goes on with what it made.
+    pub fn keep(&self, code: &[u8], stencil: &str, parts: &Parts) -> std::io::Result<bool> {
+        if handed::tell(self, Some(code), stencil, parts) {
+            return Ok(false);
+        }
         let description = Description { stencil: stencil.to_owned(), parts: parts.clone() };
         let description = serde_json::to_vec(&description)?;
+        let Some(proof) = keys::prove(self.root(), &self.claim(code)) else {
+            return Err(std::io::Error::other("it has no key, and takes none"));
+        };
         put(&self.folder, &self.library(), code)?;
-        put(&self.folder, &self.file(PROOF), hash(&[code]).as_bytes())?;
-        put(&self.folder, &self.file(DESCRIPTION), &description)
+        put(&self.folder, &self.file(PROOF), proof.as_bytes())?;
+        put(&self.folder, &self.file(DESCRIPTION), &description)?;
+        size::make_room(self.root(), MOST_BYTES);
+        Ok(true)
+    }
+
+    /// The folder of the cache.
+    fn root(&self) -> &Path {
+        self.folder.parent().unwrap_or(&self.folder)
+    }
+
+    /// What its proof is of: this code under this key.
+    fn claim(&self, code: &[u8]) -> String {
+        hash(&[self.kind.folder().as_bytes(), self.key.as_bytes(), code])
     }
 
     fn description(&self) -> Description {

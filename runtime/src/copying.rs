@@ -192,30 +192,43 @@ const LEAST_BYTES: u64 = 128 << 20;
 const MOST_BYTES: u64 = 512 << 20;
 const TIMES: usize = 5;
 
-/// How fast this machine copies: as it was measured before, or by `measure`, which is given a number of bytes, and
-/// kept below `root`. None where it cannot be kept: nobody waits for it at every run.
-pub fn rate(
-    root: &Path,
-    machine: &MachineModel,
-    threads: u32,
-    measure: impl FnOnce(u64) -> Option<CopyRate>,
-) -> Option<CopyRate> {
-    let folder = cache::private(root, cache::OF_MACHINE).ok()?;
-    let file = folder.join("copy.json");
+/// What is measured of it lies there, below the folder of the cache.
+const FILE: &str = "copy.json";
+
+fn kept(root: &Path, machine: &MachineModel) -> Kept {
     let processor = cache::Parts::of("", String::new(), String::new()).processor;
     let name = cache::hash(&[processor.as_bytes(), format!("{machine:?}").as_bytes()]);
-    let kept = std::fs::read(&file).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
-    let mut kept = kept.filter(|it| it.machine == name).unwrap_or(Kept { machine: name, rates: Vec::new() });
-    if let Some(known) = kept.rates.iter().find(|it| it.threads == threads) {
-        return Some(*known);
+    let file = root.join(cache::OF_MACHINE).join(FILE);
+    let kept = std::fs::read(file).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
+    kept.filter(|it| it.machine == name).unwrap_or(Kept { machine: name, rates: Vec::new() })
+}
+
+/// How fast this machine copies with so many threads, as it was measured before.
+#[must_use]
+pub fn known(root: &Path, machine: &MachineModel, threads: u32) -> Option<CopyRate> {
+    kept(root, machine).rates.into_iter().find(|it| it.threads == threads)
+}
+
+/// Keeps what was measured of this machine, where it is not known yet. Where it cannot be written, the next run measures
+/// it again.
+pub fn keep(root: &Path, machine: &MachineModel, rate: CopyRate) {
+    let mut kept = kept(root, machine);
+    let is_known = kept.rates.iter().any(|it| it.threads == rate.threads);
+    let is_one = rate.threads > 0 && rate.bytes_per_s.is_finite() && rate.bytes_per_s > 0.0;
+    let Some(folder) = cache::private(root, cache::OF_MACHINE).ok().filter(|_| is_one && !is_known) else {
+        return;
+    };
+    kept.rates.push(rate);
+    if let Ok(text) = serde_json::to_vec(&kept) {
+        let _ = cache::put(&folder, &folder.join(FILE), &text);
     }
+}
+
+/// Over how many bytes it is measured.
+#[must_use]
+pub fn measured_bytes(machine: &MachineModel) -> u64 {
     let last = machine.caches.iter().map(|it| it.bytes).max().unwrap_or(0);
-    let measured = measure(last.saturating_mul(BEYOND_CACHE).clamp(LEAST_BYTES, MOST_BYTES))?;
-    kept.rates.push(measured);
-    let text = serde_json::to_vec(&kept).ok()?;
-    // Where it cannot be written, the next run measures it again.
-    let _ = cache::put(&folder, &file, &text);
-    Some(measured)
+    last.saturating_mul(BEYOND_CACHE).clamp(LEAST_BYTES, MOST_BYTES)
 }
 
 /// Copies between arrays which together have so many bytes.
@@ -260,11 +273,15 @@ mod tests {
     fn a_rate_is_measured_once_on_each_machine() {
         let root = tempfile::tempdir().expect("a folder");
         let machine = |cores| MachineModel { cores, caches: Vec::new(), line_bytes: 64, vector_bytes: 16 };
-        let of = |bytes_per_s| move |_| Some(CopyRate { bytes_per_s, threads: 1 });
-        let rate =
-            |cores, rate| super::rate(root.path(), &machine(cores), 1, of(rate)).map(|it| it.bytes_per_s);
+        let rate = |cores, bytes_per_s| {
+            keep(root.path(), &machine(cores), CopyRate { bytes_per_s, threads: 1 });
+            known(root.path(), &machine(cores), 1).map(|it| it.bytes_per_s)
+        };
+        assert_eq!(known(root.path(), &machine(2), 1), None);
+        assert_eq!(rate(2, f64::NAN), None);
         assert_eq!(rate(2, 1e9), Some(1e9));
         assert_eq!(rate(2, 2e9), Some(1e9));
+        assert_eq!(known(root.path(), &machine(2), 2), None);
         assert_eq!(rate(4, 3e9), Some(3e9));
         assert_eq!(rate(2, 4e9), Some(4e9));
         assert!(measured(1 << 20, 2).is_some_and(|it| it.bytes_per_s > 0.0 && it.threads == 2));

@@ -5,6 +5,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use zeroize::Zeroizing;
 
 use super::{Outcome, Usage, print, say};
 use crate::auth::{Auth, Hosts};
@@ -26,13 +28,22 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
             args.bind.ip()
         )));
     }
+    if rustix::process::geteuid().is_root() && !args.allow_root {
+        return Err(Usage::Wrong(
+            "this is root: jobs of whoever has the token would run with what they are left of root's rights; start it \
+             as an ordinary user, or say --allow-root where there is no other, as in a container"
+                .to_owned(),
+        ));
+    }
+    // Nobody reads its memory, or its token out of it, not even a process of the same user.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     folder::clear(&environment.temporary);
     let limits = limits(args);
     let listener = listen(args.bind)?;
     let address = listener
         .local_addr()
         .map_err(|error| Usage::Wrong(format!("cannot listen on {}: {error}", args.bind)))?;
-    let token = crate::random::token();
+    let token = Zeroizing::new(crate::random::token());
     let hosts = Hosts::new(address, &args.host);
     let state = AppState::new(Auth::new(&token), hosts, limits, Tools::find(environment));
 
@@ -40,8 +51,8 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
         .enable_all()
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
-    let url = format!("http://{}/#token={token}", reachable(address));
-    print(&format!("{url}\n"));
+    let url = Zeroizing::new(format!("http://{}/#token={}\n", reachable(address), *token));
+    print(&url);
     say(
         "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
     );
@@ -53,7 +64,10 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
             "This program was built without the page: `cargo xtask play` builds both. The API works as it is.",
         );
     }
-    let _opened = args.open.then(|| open(&url, environment));
+    say(&format!("Jobs: {}.", state.confined.told()));
+    let _opened = args.open.then(|| open(url.trim_end(), environment));
+    // From here on there is its hash alone.
+    drop((token, url));
     let served = runtime.block_on(run(listener, state));
     runtime.shutdown_timeout(FAREWELL);
     served.map_err(|error| Usage::Wrong(format!("cannot serve: {error}")))?;

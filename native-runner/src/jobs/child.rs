@@ -14,6 +14,7 @@ use isobar_compiler::types::DType;
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
+use isobar_runtime::cache;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -21,9 +22,11 @@ use tokio::sync::watch;
 
 use super::folder;
 use super::lifecycle::stopped_problem;
+use super::keeping::Keeping;
 use crate::config::Tools;
+use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
-use crate::wire::{self, Fields, Order, TooMuch};
+use crate::wire::{self, Fields, Order, Said, TooMuch};
 
 /// What a job may take.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +43,13 @@ const PART_BYTES: u64 = 1024 * 1024;
 const STDERR_BYTES: u64 = 64 * 1024;
 
 /// Ends the process and everything that it started when dropped.
-struct Group(Option<Pid>);
+pub(super) struct Group(Option<Pid>);
+
+impl Group {
+    pub(super) fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
@@ -69,30 +78,59 @@ pub async fn drive(
         Err(error) => return not_started(&error),
     };
     folder.path().clone_into(&mut order.temporary);
+    if let Some(root) = order.cache.take() {
+        match cache::prepare(&root) {
+            Ok(readable) => {
+                order.readable.extend(readable);
+                order.cache = Some(root);
+            }
+            Err(why) => sink(EventKind::Log { text: cache::not_kept(&why) }, Vec::new()),
+        }
+    }
+    let keeping = Keeping::of(&order, tools);
     let started = wire::head(&order, fields.size_bytes())
         .and_then(|head| Ok((head, start(tools, job, folder.path())?)));
     let (head, (mut child, stdin, mut stdout, stderr)) = match started {
         Ok(started) => started,
         Err(error) => return not_started(&error),
     };
-    let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    let group = Group::of(&child);
     // Standard input stays open: its end tells the process that the runner is gone.
     let feeding = tokio::spawn(feed(stdin, head, fields));
     let last_words = tokio::spawn(listen(stderr));
 
     let mut left = bounds.result_bytes;
+    let mut keeping = keeping;
     let listening = async {
         loop {
-            match wire::read_event(&mut stdout, left).await {
-                Ok((EventKind::Ended { reason, problem }, _)) => return Some((reason, problem)),
-                Ok((EventKind::Field { field }, bytes)) if is_whole(&field, &bytes) => {
-                    left -= bytes.len() as u64;
+            // What it made for the cache is no result.
+            match wire::read_said(&mut stdout, left.max(keeping.most_bytes())).await {
+                Ok((Said::Event(EventKind::Ended { reason, problem }), _)) => return Some((reason, problem)),
+                Ok((Said::Event(EventKind::Field { field }), bytes)) if is_whole(&field, &bytes) => {
+                    let n = bytes.len() as u64;
+                    if n > left {
+                        let too_much = TooMuch { asked: n, allowed: left };
+                        return Some((EndReason::Limit, Some(too_many_results(bounds, &too_much))));
+                    }
+                    left -= n;
                     sink(EventKind::Field { field }, bytes);
                 }
                 // These are the runner's to say.
-                Ok((EventKind::Accepted { .. } | EventKind::Queued { .. }, _)) => {}
-                Ok((EventKind::Field { .. }, _)) => return None,
-                Ok((event, _)) => sink(event, Vec::new()),
+                Ok((Said::Event(EventKind::Accepted { .. } | EventKind::Queued { .. }), _)) => {}
+                Ok((Said::Event(EventKind::Field { .. }) | Said::Compiled(_), _)) => return None,
+                Ok((Said::Event(event), _)) => {
+                    let (event, log) = keeping.heard(event).await;
+                    if let Some(text) = log {
+                        sink(EventKind::Log { text }, Vec::new());
+                    }
+                    sink(event, Vec::new());
+                }
+                Ok((Said::Entry(handed), code)) => {
+                    if let Some(text) = keeping.take(handed, code).await {
+                        sink(EventKind::Log { text }, Vec::new());
+                    }
+                }
+                Ok((Said::Runs, _)) => keeping.ends(),
                 Err(error) => {
                     let too_much = error.get_ref().and_then(|it| it.downcast_ref::<TooMuch>());
                     return too_much.map(|it| (EndReason::Limit, Some(too_many_results(bounds, it))));
@@ -121,6 +159,10 @@ pub async fn drive(
     feeding.abort();
     let last_words = tokio::time::timeout(Duration::from_secs(1), last_words).await;
     let last_words = last_words.ok().and_then(Result::ok).unwrap_or_default();
+    let refused = refused_calls(&last_words);
+    if !refused.is_empty() {
+        tracing::warn!(job, calls = refused.join(","), "a job tried what no job may");
+    }
     match said {
         Some((EndReason::Ok, _)) => (EndReason::Ok, None),
         Some((reason, problem)) => {
@@ -133,7 +175,7 @@ pub async fn drive(
     }
 }
 
-fn start(
+pub(super) fn start(
     tools: &Tools,
     job: &str,
     folder: &Path,
@@ -162,7 +204,7 @@ fn start(
     }
 }
 
-async fn feed(mut stdin: ChildStdin, head: Vec<u8>, fields: Fields) {
+pub(super) async fn feed(mut stdin: ChildStdin, head: Vec<u8>, fields: Fields) {
     // Where it fails, the end of standard input comes too early, and the process ends.
     if send(&mut stdin, head, fields).await.is_ok() {
         std::future::pending::<()>().await;
@@ -192,7 +234,7 @@ async fn send(stdin: &mut ChildStdin, head: Vec<u8>, fields: Fields) -> std::io:
 }
 
 /// The last of what it writes to standard error.
-async fn listen(mut stderr: ChildStderr) -> String {
+pub(super) async fn listen(mut stderr: ChildStderr) -> String {
     let mut last = Vec::new();
     let mut part = [0; 4096];
     while let Ok(n @ 1..) = stderr.read(&mut part).await {
@@ -232,7 +274,7 @@ fn out_of_time(run_ms: u64) -> Problem {
 }
 
 /// The beginning of what a process said, in a line: what follows is the user's stencil, which no log needs.
-fn in_short(last_words: &str) -> String {
+pub(super) fn in_short(last_words: &str) -> String {
     let lines = last_words.lines().map(str::trim).filter(|it| !it.is_empty());
     lines.take(3).collect::<Vec<_>>().join(" ").chars().filter(|it| !it.is_control()).take(300).collect()
 }
@@ -246,6 +288,13 @@ fn died(status: Option<ExitStatus>, last_words: &str, memory: u64) -> (EndReason
             .problem("the job ran out of the memory that it may have")
             .with_limit(LimitHit::new("memory", memory, memory, "bytes"));
         return (EndReason::Limit, Some(problem));
+    }
+    if status.and_then(|it| it.code()) == Some(REFUSED_STATUS)
+        && let Some(call) = refused_calls(last_words).first()
+    {
+        let problem = problems::JOB_CRASHED
+            .problem(format!("the job's process made the system call `{call}`, which no job may, and was ended"));
+        return (EndReason::Crash, Some(problem));
     }
     if signal == Some(Signal::XCPU.as_raw()) {
         let problem = problems::TIME_LIMIT.problem("the job used up its processor time");

@@ -1,7 +1,9 @@
 //! Jobs: who waits, who works, what they said, what they left behind.
 
 pub mod child;
+pub(crate) mod compiling;
 pub(crate) mod folder;
+mod keeping;
 pub mod lifecycle;
 pub mod queue;
 pub mod stream;

@@ -15,7 +15,7 @@ pub(crate) async fn capabilities(State(state): State<AppState>) -> Json<Capabili
         stages: state.tools.backends.texts().map(|it| it.stage.to_string()).collect(),
         cores: state.tools.cores,
         machine: Some(state.tools.machine.clone()),
-        sandbox: crate::limits::SANDBOX.to_owned(),
+        sandbox: state.confined.told(),
         limits: state.limits,
         jobs_waiting: state.jobs.waiting(),
     })

@@ -12,7 +12,8 @@ use isobar_protocol::request::Request;
 use super::body;
 use crate::error::ApiError;
 use crate::state::AppState;
-use crate::{compile as compiler, limits};
+use crate::jobs::compiling;
+use crate::limits;
 
 /// `POST /v1/compile` — diagnostics, levels, signature. A stencil with errors is an answer, not a problem.
 pub(crate) async fn compile(
@@ -22,6 +23,7 @@ pub(crate) async fn compile(
 ) -> Result<Json<Compiled>, ApiError> {
     let request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
-    let texts = state.tools.backends.wanted(&request)?;
-    Ok(Json(compiler::guarded(request, texts, state.limits.compile_ms, Arc::clone(&state.compiling)).await?))
+    state.tools.backends.wanted(&request)?;
+    let slots = Arc::clone(&state.compiling);
+    Ok(Json(compiling::guarded(request, &state.tools, &state.limits, slots).await?))
 }

@@ -20,7 +20,7 @@ use isobar_runtime::copying::Copiers;
 
 use isobar_runtime::wanted::Wanted;
 
-use super::{Compiled, End, Tell, device_copy_rate, failed, graph_steps, inputs, refused, room, with_kept};
+use super::{Compiled, End, Tell, device_copy_rate, failed, graph_steps, inputs, refused, room, runs, with_kept};
 use crate::backends::events::{Event, PROGRESS, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;
@@ -112,6 +112,12 @@ pub(super) fn measure(
     let parts = 1 + contestants.iter().filter(|it| of_layouts(it)).count();
     let progress = Rounds::new(rounds, parts, tell);
     let mut copiers = Copiers::new(bytes, order.threads);
+    for it in contestants.iter_mut().filter(|it| of_layouts(it)) {
+        // Later nothing is compiled any more.
+        layouts::fit(it, &signature.params, &axes, &near)
+            .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+    }
+    runs(backends);
     let copies = called(&mut contestants, &mut copiers, &progress)
         .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     let mut agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));

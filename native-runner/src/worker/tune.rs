@@ -14,21 +14,20 @@ use isobar_compiler::pass;
 use isobar_compiler::pipeline::{Compilation, NoHook, Variant};
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::{EndReason, EventKind};
-use isobar_protocol::report::TunedEntry;
 use isobar_protocol::request::{Mode, Tune};
-use isobar_protocol::tune::{Candidate, Tuned, Tuning};
+use isobar_protocol::tune::{Candidate, Tuning};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::bench::same_bits;
 use super::heats::{Times, contest};
-use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
+use super::{Compiled, End, Tell, failed, inputs, runs, send, unknown_backend};
 use crate::backends::events::{Event, Sink, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::compile::Source;
 use crate::problems;
 use crate::translate;
-use crate::tuned::{self, For, Kept};
-use crate::wire::Order;
+use crate::tuned::For;
+use crate::wire::{Order, Said};
 
 /// A schedule, before anybody called it.
 struct Entry {
@@ -86,6 +85,12 @@ pub(super) fn tune(
         is_late: &is_late,
         tell,
     };
+    // Code is made until the end: where the C compiler makes it, it runs as what makes it may.
+    if backend.starts_compiler() {
+        send(&Said::Runs, &[]);
+    } else {
+        runs(&[backend]);
+    }
     let most = usize::try_from(tune.candidates.unwrap_or(Tune::CANDIDATES)).unwrap_or(usize::MAX);
     let mut entries = vec![own];
     let mut told: Vec<Candidate> = Vec::new();
@@ -124,7 +129,7 @@ pub(super) fn tune(
     let Domain { i, j, k } = given.domain;
     let (request, source, cc) = (&order.request, &compiled.source, &order.cc);
     let key = For { request, source, backend, threads: order.threads, cc, domain: given.domain }.key();
-    let mut tuning = Tuning {
+    let tuning = Tuning {
         key,
         stencil: compiled.compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
         backend: backend.name().to_owned(),
@@ -137,7 +142,6 @@ pub(super) fn tune(
         untried: making.n_untried,
         is_kept: false,
     };
-    keep(order, &mut tuning, tell);
     tell(EventKind::Tuning { tuning: Box::new(tuning) }, None);
     Ok(())
 }
@@ -391,32 +395,6 @@ fn ranked(
     places.extend((0..candidates.len()).filter(|it| contestants.iter().all(|known| known.candidate != *it)));
     let chosen = chosen.and_then(|it| places.iter().position(|place| *place == it));
     (places.into_iter().map(|it| candidates[it].clone()).collect(), chosen)
-}
-
-/// Keeps what was chosen; where nothing was, what was kept before is no longer right.
-fn keep(order: &Order, tuning: &mut Tuning, tell: Tell<'_>) {
-    let Some(root) = &order.cache else { return };
-    let median = |it: &Candidate| it.calls.as_ref().map_or(0.0, |it| it.median_ms);
-    let done = match tuning.chosen {
-        None => tuned::forget(root, &tuning.key).map_err(|error| error.to_string()),
-        Some(chosen) => {
-            let candidate = &tuning.candidates[chosen];
-            let tuned = Tuned {
-                key: tuning.key.clone(),
-                backend: tuning.backend.clone(),
-                what: candidate.what.clone(),
-                domain: tuning.domain,
-                ms: median(candidate),
-                default_ms: median(&tuning.candidates[0]),
-            };
-            let entry = TunedEntry { stencil: tuning.stencil.clone(), threads: order.threads, tuned };
-            tuned::keep(root, &Kept { entry, document: candidate.document.clone() })
-        }
-    };
-    match done {
-        Ok(()) => tuning.is_kept = tuning.chosen.is_some(),
-        Err(why) => tell(EventKind::Log { text: format!("the schedule is not kept: {why}") }, None),
-    }
 }
 
 /// Gives arrays their elements again, where they are.

@@ -12,7 +12,7 @@ use isobar_compiler::space::{AxisSet, Domain};
 use isobar_compiler::types::Value;
 
 use super::cancel::Cancel;
-use super::team::on_places;
+use super::team::{Parallel, on_places};
 use super::workspace::Workspace;
 
 #[repr(C)]
@@ -64,6 +64,8 @@ pub(super) struct Threads {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     function: Function,
+    /// What has OpenMP's threads do something, where the library is one of OpenMP.
+    team: Option<Parallel>,
 }
 
 impl Entry {
@@ -77,8 +79,10 @@ impl Entry {
         let library = unsafe { libloading::Library::new(library) }?;
         // SAFETY: `abi.h` declares the entry with this type; `Call` mirrors its argument field by field.
         let function = *unsafe { library.get::<Function>(entry.as_bytes()) }?;
+        // SAFETY: both libraries of OpenMP, GCC's and LLVM's, have it with this type.
+        let team = unsafe { library.get::<Parallel>(b"GOMP_parallel") }.ok().map(|it| *it);
         std::mem::forget(library);
-        Ok(Self { function })
+        Ok(Self { function, team })
     }
 }
 
@@ -150,7 +154,7 @@ impl<'l> Passed<'l> {
         // The workspace is the caller's own, no array that is written lies in another one, and nothing else touches them
         // until the call returns.
         let run = || unsafe { (code.function)(&raw const call) };
-        let status = if threads.are_placed { on_places(threads.number, run) } else { run() };
+        let status = if threads.are_placed { on_places(threads.number, code.team, run) } else { run() };
         if status == 1 { Err(trap) } else { Ok(status) }
     }
 }

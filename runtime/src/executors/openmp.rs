@@ -252,7 +252,7 @@ impl OfCaller {
 /// The folder of compiled code below that of the cache; none where it is not safe, which is told.
 fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
     let folder = kept::private(root, kept::Kind::C.folder());
-    folder.inspect_err(|why| sink(Event::Log { text: format!("compiled code is not kept: {why}") })).ok()
+    folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()
 }
 
 impl Made {
@@ -297,11 +297,18 @@ impl Made {
         let made = make(&self.source, is_unit, &self.cc, &self.folder, self.makers)?;
         let library = match kept {
             Some((entry, parts)) => {
-                let done = fs::read(&made).and_then(|code| entry.keep(&code, &self.stencil, &parts));
-                done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
-                // The cache has it; that the rest cannot be removed is no harm.
-                let _ = made.parent().map(fs::remove_dir_all);
-                entry.library()
+                match fs::read(&made).and_then(|code| entry.keep(&code, &self.stencil, &parts)) {
+                    Ok(true) => {
+                        // The cache has it; that the rest cannot be removed is no harm.
+                        let _ = made.parent().map(fs::remove_dir_all);
+                        entry.library()
+                    }
+                    Ok(false) => made,
+                    Err(why) => {
+                        sink(Event::Log { text: kept::not_kept(&why) });
+                        made
+                    }
+                }
             }
             None => made,
         };

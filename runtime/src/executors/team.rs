@@ -6,6 +6,11 @@ use super::pool::places;
 
 pub(super) use imp::Home;
 
+/// `GOMP_parallel` of GCC's library of OpenMP, which LLVM's has too: a function, what it is given, and by how many
+/// threads it is called.
+pub(super) type Parallel =
+    unsafe extern "C" fn(extern "C" fn(*mut std::ffi::c_void), *mut std::ffi::c_void, u32, u32);
+
 thread_local! {
     /// What is known of the threads that the calls of this one share their loops with.
     static TEAM: RefCell<Team> = const { RefCell::new(Team::Unknown) };
@@ -25,15 +30,13 @@ enum Team {
 /// and anywhere between them, as programs that it starts are.
 ///
 /// A system that wakes two threads on one processor needs milliseconds to notice, which is longer than many calls take.
-pub(super) fn on_places<T>(threads: u32, call: impl FnOnce() -> T) -> T {
+pub(super) fn on_places<T>(threads: u32, team: Option<Parallel>, call: impl FnOnce() -> T) -> T {
     let threads = usize::try_from(threads).unwrap_or(1);
-    if threads < 2 {
-        return call();
-    }
+    let Some(parallel) = team.filter(|_| threads > 1) else { return call() };
     TEAM.with_borrow_mut(|team| match team {
         Team::Placed { threads: placed, home } if *placed == threads => home.during(call),
         Team::Unknown => {
-            let (done, home) = first_call(threads, call);
+            let (done, home) = first_call(threads, parallel, call);
             *team = home.map_or(Team::Free, |home| Team::Placed { threads, home: Box::new(home) });
             done
         }
@@ -42,15 +45,13 @@ pub(super) fn on_places<T>(threads: u32, call: impl FnOnce() -> T) -> T {
 }
 
 /// Calls, and then gives each of the threads that this started a place, where there is one for each.
-fn first_call<T>(threads: usize, call: impl FnOnce() -> T) -> (T, Option<Home>) {
+fn first_call<T>(threads: usize, parallel: Parallel, call: impl FnOnce() -> T) -> (T, Option<Home>) {
     let places = places(threads);
     if places.is_empty() {
         return (call(), None);
     }
-    let before = imp::threads();
     let done = call();
-    let started: Vec<i32> = imp::threads().into_iter().filter(|it| !before.contains(it)).collect();
-    // Others that were started meanwhile are not to be told from them.
+    let started = imp::others(threads, parallel);
     let home = if started.len() + 1 == threads { imp::place(&started, &places) } else { None };
     (done, home)
 }
@@ -64,10 +65,13 @@ impl Home {
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use std::fs;
+    use std::ffi::c_void;
+    use std::sync::{Mutex, PoisonError};
 
     use rustix::process::Pid;
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity};
+
+    use super::Parallel;
 
     /// The processor of this thread during calls, and those that it may be on between them.
     #[derive(Debug)]
@@ -95,10 +99,21 @@ mod imp {
         }
     }
 
-    /// The threads of this process.
-    pub(super) fn threads() -> Vec<i32> {
-        let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        entries.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect()
+    /// The threads that share the loops of this one, as each tells of itself: no file is asked, which this process may
+    /// not open any more.
+    #[expect(unsafe_code, reason = "OpenMP is asked to have its threads tell who they are")]
+    pub(super) fn others(threads: usize, parallel: Parallel) -> Vec<i32> {
+        extern "C" fn tell(told: *mut c_void) {
+            // SAFETY: it is the one below, which is there until all threads have told.
+            let told = unsafe { &*told.cast::<Mutex<Vec<i32>>>() };
+            told.lock().unwrap_or_else(PoisonError::into_inner).push(gettid().as_raw_nonzero().get());
+        }
+        let mut told = Mutex::new(Vec::new());
+        // SAFETY: OpenMP calls `tell` once on each of so many threads, and returns when all are done.
+        unsafe { parallel(tell, (&raw mut told).cast(), u32::try_from(threads).unwrap_or(1), 0) };
+        let own = gettid().as_raw_nonzero().get();
+        let all = told.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.into_iter().filter(|it| *it != own).collect()
     }
 
     /// Gives each thread a place, and this one the first, which it takes during calls; none where that was not granted.
@@ -134,7 +149,7 @@ mod imp {
         }
     }
 
-    pub(super) fn threads() -> Vec<i32> {
+    pub(super) fn others(_: usize, _: super::Parallel) -> Vec<i32> {
         Vec::new()
     }
 

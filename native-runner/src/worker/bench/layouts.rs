@@ -33,6 +33,29 @@ struct Turn {
     ms: Vec<f64>,
 }
 
+/// Has code made for arrays of each layout.
+pub(super) fn fit(
+    own: &mut Contestant<'_>,
+    params: &[Param],
+    axes: &[Lies],
+    near: &Near,
+) -> Result<(), Failure> {
+    for axis in axes.iter().copied().filter_map(axis) {
+        let launch = along(params, &mut own.launch, axis, near);
+        own.prepared.clone().fit(&launch, &|_| ())?;
+    }
+    Ok(())
+}
+
+fn axis(lies: Lies) -> Option<Axis> {
+    match lies {
+        Lies::I => Some(Axis::I),
+        Lies::J => Some(Axis::J),
+        Lies::K => Some(Axis::K),
+        Lies::Apart => None,
+    }
+}
+
 /// Calls a back end on arrays of each layout, and on its own, round after round. Answers what was found, and whether all
 /// of them have the same elements after as many calls; what copying takes is left to whoever measured that.
 pub(super) fn measured(
@@ -44,12 +67,7 @@ pub(super) fn measured(
     let &Asked { params, axes, near } = asked;
     let mut turns = Vec::with_capacity(axes.len());
     for &lies in axes {
-        let axis = match lies {
-            Lies::I => Axis::I,
-            Lies::J => Axis::J,
-            Lies::K => Axis::K,
-            Lies::Apart => continue,
-        };
+        let Some(axis) = axis(lies) else { continue };
         let launch = along(params, &mut own.launch, axis, near);
         let prepared = own.prepared.clone();
         let layout = Mutex::new(Layout::default());

@@ -4,7 +4,6 @@
 //! has all that decides the code: text, options, architecture, the versions of NVRTC and of this program. A processor's
 //! name has no part in it, and a folder that several machines share serves all of them.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,7 +84,7 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
     let kept = cache.and_then(|root| {
         let folder = kept::private(root, kept::Kind::Cuda.folder());
         let folder = folder
-            .inspect_err(|why| sink(Event::Log { text: format!("compiled code is not kept: {why}") }))
+            .inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) }))
             .ok()?;
         let flags: Vec<&str> = OPTIONS.iter().chain(&more).copied().collect();
         let (major, minor) = nvrtc.version();
@@ -93,8 +92,8 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
         let parts = kept::Parts { processor: gpu.arch.clone(), ..parts };
         Some((kept::Entry::of(kept::Kind::Cuda, folder, parts.key()), parts))
     });
-    if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole())
-        && let Ok(code) = fs::read(entry.library())
+    if let Some((entry, _)) = &kept
+        && let Some(code) = entry.whole()
     {
         entry.touch();
         step.end_cached();
@@ -102,8 +101,9 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
     }
     let made = nvrtc.compile(text, &gpu.arch, &more).map_err(CudaError::from)?;
     if let Some((entry, parts)) = kept {
-        let done = entry.keep(&made.code, stencil, &parts);
-        done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+        if let Err(why) = entry.keep(&made.code, stencil, &parts) {
+            sink(Event::Log { text: kept::not_kept(&why) });
+        }
     }
     step.end();
     for it in made.figures.iter().filter(|it| it.spill_bytes > 0) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use isobar_compiler::pipeline::Compilation;
 
 use super::device::{Gpu, Text};
-use crate::cache::{Entry, Kind, Parts, private};
+use crate::cache::{Entry, Kind, Parts, not_kept, private};
 use crate::events::{Event, Sink};
 
 /// For whom pipelines are kept, and where.
@@ -29,7 +29,7 @@ impl Keeping {
     /// Where the pipelines of a text are kept; nowhere where there is no folder, or the device has no such data.
     pub(super) fn place(&self, gpu: &Gpu, text: &Text, sink: Sink<'_>) -> Option<Place> {
         let (root, adapter) = (self.root.as_ref()?, gpu.cache_key.as_ref()?);
-        let tell = |why: &String| sink(Event::Log { text: format!("compiled code is not kept: {why}") });
+        let tell = |why: &String| sink(Event::Log { text: not_kept(why) });
         let folder = private(root, Kind::Pipelines.folder()).inspect_err(tell).ok()?;
         let flags =
             format!("{:?} {:?} {} {}", text.entries, text.are_read, text.immediate_bytes, gpu.is_decorated());

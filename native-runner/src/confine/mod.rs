@@ -1,0 +1,116 @@
+//! What the process of a job may do: little while its code is made, and next to nothing while that code runs.
+//!
+//! The compiler of stencils is taken to be wrong here. A job's process comes in two phases.
+//! **Making**: it compiles, and may start the C compiler, which is confined as it is. Both read the system's
+//! programs and libraries and what is kept of compiled code, write below the folder of the job alone, and reach no
+//! network. **Running**, from before the first call of made code on: no file is opened, no process is started, and a
+//! system call that only a wrong or hostile program makes ends the process, which the runner logs by name.
+//!
+//! Where a machine allows it, all of a job lives in a PID namespace of its own, and ends with its first process,
+//! also where the runner was killed. What a machine does not allow is told: see [`Confined`].
+
+mod calls;
+mod files;
+mod namespaces;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Tools;
+
+pub use calls::{REFUSED_STATUS, refused_calls};
+pub(crate) use namespaces::alone;
+
+/// What holds a job's process, and what this machine did not allow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confined {
+    pub held: Vec<String>,
+    /// Each with its reason.
+    pub missing: Vec<String>,
+}
+
+impl Confined {
+    pub(crate) fn note(&mut self, what: &str, done: Result<(), String>) {
+        match done {
+            Ok(()) => self.held.push(what.to_owned()),
+            Err(why) => self.missing.push(format!("{what}: {why}")),
+        }
+    }
+
+    /// What holds jobs on this machine, as a process finds out that tries it.
+    #[must_use]
+    pub fn of(tools: &Tools) -> Self {
+        let probe = Command::new(&tools.worker)
+            .args(["worker", "probe", "--probe"])
+            .env_clear()
+            .env("TMPDIR", &tools.temporary)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        let found = probe.map_err(|why| why.to_string()).and_then(|it| {
+            serde_json::from_slice(&it.stdout).map_err(|_| format!("the process that tries it {}", it.status))
+        });
+        found.unwrap_or_else(|why| Self { held: Vec::new(), missing: vec![format!("any of it: {why}")] })
+    }
+
+    /// In words, for those who ask what a runner can do.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let held = if self.held.is_empty() { "nothing".to_owned() } else { self.held.join(", ") };
+        let missing = if self.missing.is_empty() {
+            String::new()
+        } else {
+            format!("; not on this machine: {}", self.missing.join(", "))
+        };
+        format!(
+            "each job in a process of its own, with limits on memory, processor time and files; held by {held}{missing}"
+        )
+    }
+}
+
+/// What a job's process needs while its code is made.
+#[derive(Clone, Debug)]
+pub(crate) struct Needs<'a> {
+    /// The folder of the job, which it may write.
+    pub folder: &'a Path,
+    /// Folders and files that it may read, beside those of the system.
+    pub read: Vec<PathBuf>,
+    /// Whether it speaks with a GPU.
+    pub has_gpu: bool,
+    /// Whether it starts the C compiler.
+    pub has_compiler: bool,
+}
+
+/// The first phase, for this process and all that it starts. It has one thread yet.
+pub(crate) fn making(needs: &Needs<'_>) -> Confined {
+    let mut confined = Confined::default();
+    confined.note("no capabilities", namespaces::drop_capabilities());
+    confined.note("Landlock", files::restrict(needs));
+    confined.note("a list of system calls", calls::making(needs));
+    confined
+}
+
+/// The second phase, for all threads of this process; nothing undoes it.
+///
+/// # Errors
+///
+/// Why it is not in force.
+pub(crate) fn running(has_gpu: bool) -> Result<(), String> {
+    RUNNING.store(true, Ordering::SeqCst);
+    calls::running(has_gpu)
+}
+
+/// Whether the second phase has begun.
+pub(crate) fn is_running() -> bool {
+    RUNNING.load(Ordering::SeqCst)
+}
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Ends this process at once, without a word to anybody in it.
+pub(crate) fn end() -> ! {
+    calls::end(1)
+}

@@ -1,0 +1,75 @@
+//! Whose entries these are: each is signed with a key that lies beside them, and is read by nobody who may not write.
+//!
+//! A process that may read the cache and not write it, as that of a job, has the public half and checks; who has the
+//! secret half puts in. What somebody else put there is no entry.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use rustix::process::geteuid;
+
+/// The secret half, for its owner alone.
+const SECRET: &str = "key";
+/// The public half.
+pub const PUBLIC: &str = "key.pub";
+
+/// The secret half; made where there is none.
+pub(super) fn secret(root: &Path) -> Option<SigningKey> {
+    read_secret(root).or_else(|| {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).ok()?;
+        let key = SigningKey::from_bytes(&seed);
+        let made = File::options().write(true).create_new(true).mode(0o600).open(root.join(SECRET));
+        match made {
+            Ok(mut file) => {
+                file.write_all(&seed).ok()?;
+                super::put(root, &root.join(PUBLIC), key.verifying_key().as_bytes()).ok()?;
+                Some(key)
+            }
+            // Another process made it meanwhile, or nothing can be put there.
+            Err(_) => read_secret(root),
+        }
+    })
+}
+
+fn read_secret(root: &Path) -> Option<SigningKey> {
+    let not_a_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(not_a_link).open(root.join(SECRET)).ok()?;
+    let found = file.metadata().ok()?;
+    if found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
+        return None;
+    }
+    let mut seed = Vec::new();
+    file.read_to_end(&mut seed).ok()?;
+    let key = SigningKey::from_bytes(seed.as_slice().try_into().ok()?);
+    // A process that was killed in the middle left one half.
+    if public(root).as_ref() != Some(&key.verifying_key()) {
+        super::put(root, &root.join(PUBLIC), key.verifying_key().as_bytes()).ok()?;
+    }
+    Some(key)
+}
+
+fn public(root: &Path) -> Option<VerifyingKey> {
+    let bytes = fs::read(root.join(PUBLIC)).ok()?;
+    VerifyingKey::from_bytes(bytes.as_slice().try_into().ok()?).ok()
+}
+
+/// The proof of an entry, of which this tells everything.
+pub(super) fn prove(root: &Path, what: &str) -> Option<String> {
+    let signature = secret(root)?.sign(what.as_bytes());
+    Some(signature.to_bytes().iter().map(|it| format!("{it:02x}")).collect())
+}
+
+/// Whether an entry has been put there by who has the key.
+pub(super) fn is_proven(root: &Path, what: &str, proof: &str) -> bool {
+    let Some(key) = public(root) else { return false };
+    let bytes: Option<Vec<u8>> = (0..proof.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(proof.get(at..at + 2)?, 16).ok())
+        .collect();
+    let Some(signature) = bytes.and_then(|it| Signature::from_slice(&it).ok()) else { return false };
+    key.verify_strict(what.as_bytes(), &signature).is_ok()
+}
