@@ -62,6 +62,8 @@ const OTHERS: u64 = 64;
 pub fn main(backends: &Backends) -> ExitCode {
     // The runner's end is noticed twice: by this signal, and by the end of standard input below.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // No program that is started from here gets rights that this one has not.
+    let _ = set_no_new_privs(true);
     let is_alone = confine::alone().is_ok();
     let mut stdin = std::io::stdin();
     let Ok((order, npz)) = wire::read::<Order>(&mut stdin) else { return ExitCode::from(2) };
@@ -79,6 +81,8 @@ pub fn main(backends: &Backends) -> ExitCode {
         send(&Said::Compiled(Box::new(compile::here(&order.request, &texts))), &[]);
         return ExitCode::SUCCESS;
     }
+    // Known before anything runs: later nobody may ask the machine.
+    let _ = cache::processor();
     let tell = |event: EventKind, field: Option<&Array>| write(event, field);
     let begun = Instant::now();
     let ended = compile::on_large_stack(|| work(&order, backends, npz, &tell)).unwrap_or_else(|panic| {
@@ -146,8 +150,6 @@ fn stop() -> ! {
 
 /// Limits that hold for this process and all that it starts.
 fn limit(order: &Order, backends: &Backends, is_alone: bool) {
-    // No program that is started from here gets rights that this one has not.
-    let _ = set_no_new_privs(true);
     let threads = u64::from(order.threads).saturating_mul(THREAD_BYTES);
     let memory = order.memory_bytes.saturating_add(OWN_BYTES).saturating_add(threads);
     // Drivers of GPUs reserve more addresses than there is memory, and start nothing where they get none: what counts is

@@ -7,6 +7,7 @@ mod agreement;
 mod bad_input;
 mod check_folder;
 mod cli;
+mod confined;
 mod faults;
 mod http;
 mod library;

@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,7 +79,6 @@ pub(super) fn tune(
         given: &given,
         work: near.copy(&given),
         expected: None,
-        n_made: 0,
         clock: Clock { is_of_processor: tune.processor_time && order.threads == 1 },
         is_late: &is_late,
         tell,
@@ -223,7 +221,6 @@ struct Trial<'a> {
     given: &'a Launch,
     work: Launch,
     expected: Option<Launch>,
-    n_made: usize,
     clock: Clock,
     /// Whether such a part of the time is over.
     is_late: &'a dyn Fn(f64) -> bool,
@@ -295,12 +292,8 @@ impl Trial<'_> {
 
     /// Makes a schedule ready, and calls it once with the arrays as they were given.
     fn called_once(&mut self, entry: &Entry, sink: Sink<'_>) -> Result<Prepared, Failure> {
-        // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and
-        // so for no cache.
-        let temporary = self.order.temporary.join(format!("candidate-{}", self.n_made));
-        self.n_made += 1;
-        fs::create_dir_all(&temporary).map_err(|error| Failure::Machine(error.to_string()))?;
-        let setting = Setting { cache: None, temporary: &temporary, ..self.order.setting() };
+        // Most are for nobody, and so for no cache.
+        let setting = Setting { cache: None, ..self.order.setting() };
         let mut prepared = self.backend.executor().prepare(&entry.compilation, setting, sink)?;
         prepared.fit(self.given, sink)?;
         restore(&mut self.work, self.given);

@@ -1,0 +1,73 @@
+//! What a job started ends with it, whoever ends it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const GALLERY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/copy_scale.py");
+
+/// How long it works, which tells its processes from all others.
+const SLEEPS: &str = "86399.25";
+
+/// The processes that work for the C compiler below.
+fn working() -> usize {
+    let lines = fs::read_dir("/proc").unwrap().flatten().filter_map(|it| fs::read(it.path().join("cmdline")).ok());
+    lines.filter(|it| String::from_utf8_lossy(it).contains(SLEEPS)).count()
+}
+
+fn wait(until: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !until() {
+        if begun.elapsed() > Duration::from_secs(10) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// A C compiler that starts another program, as GCC does, and never ends.
+fn compiler(folder: &Path) -> String {
+    let program = folder.join("bin/cc");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    let text = format!("#!/bin/sh\ncase $1 in --version) echo slow 1.0; exit;; esac\nsleep {SLEEPS} & wait\n");
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program.display().to_string()
+}
+
+#[test]
+fn the_c_compiler_ends_with_its_job_also_when_the_runner_is_killed() {
+    let probe = Command::new(env!("CARGO_BIN_EXE_isobar")).args(["worker", "probe", "--probe"]).output().unwrap();
+    let told = String::from_utf8(probe.stdout).unwrap();
+    let is_alone = told.split("missing").next().unwrap().contains("a PID namespace");
+    let folder = tempfile::tempdir().unwrap();
+    let cc = compiler(folder.path());
+    // Killed from outside without a word, and told to end.
+    for signal in ["KILL", "INT"] {
+        let mut runner = Command::new(env!("CARGO_BIN_EXE_isobar"))
+            .args(["run", GALLERY, "--backend", "openmp", "--init", "--domain", "4,4,4"])
+            .env("CC", &cc)
+            .env("TMPDIR", folder.path())
+            .env("XDG_CACHE_HOME", folder.path().join("cache"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        assert!(wait(|| working() > 0), "the compiler started");
+        let pid = runner.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success());
+        runner.wait().unwrap();
+        let is_over = wait(|| working() == 0);
+        if is_alone {
+            assert!(is_over, "{signal}: the compiler goes on");
+        } else {
+            println!("skipped: no PID namespace on this machine: {told}");
+        }
+    }
+}
