@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use isobar_protocol::job::EventKind;
 use isobar_protocol::limits::Limits;
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Machine, Request};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -27,6 +27,8 @@ pub struct Order {
     pub memory_bytes: u64,
     pub processor_seconds: u64,
     pub threads: u32,
+    /// Where it works, whatever its schedule is made for.
+    pub machine: Machine,
     pub cache: Option<PathBuf>,
     /// The folder of the job, for its owner alone.
     pub temporary: PathBuf,
@@ -38,7 +40,8 @@ impl Order {
     /// An order for `request` within `limits`. What runs here is scheduled for this machine, unless it names another.
     #[must_use]
     pub fn new(mut request: Request, has_fields: bool, limits: &Limits, tools: &Tools) -> Self {
-        let threads = request.options.threads.unwrap_or(tools.cores).clamp(1, MOST_THREADS);
+        let most = u32::try_from(limits.threads).unwrap_or(u32::MAX).max(1);
+        let threads = request.options.threads.unwrap_or(tools.cores).clamp(1, most);
         if request.passes.machine.is_none() {
             request.passes.machine = Some(tools.machine.clone());
         }
@@ -47,8 +50,10 @@ impl Order {
             request,
             has_fields,
             memory_bytes: limits.job_memory_bytes,
-            processor_seconds: seconds.saturating_mul(u64::from(threads.max(tools.cores))),
+            // Whatever it asks for, it shares these.
+            processor_seconds: seconds.saturating_mul(u64::from(tools.cores)),
             threads,
+            machine: tools.machine.clone(),
             cache: tools.cache.clone(),
             temporary: tools.temporary.clone(),
             cc: tools.cc.clone(),
@@ -72,11 +77,10 @@ impl Order {
     }
 }
 
-/// More threads than this help nobody.
-const MOST_THREADS: u32 = 1024;
-
 /// A document is never longer.
 const MOST_JSON_BYTES: usize = 64 * 1024 * 1024;
+/// An event that a job's process tells is never longer; [`Limits::event_bytes`] may keep less of it.
+const MOST_EVENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The bytes beside an order.
 #[derive(Clone, Debug, Default)]
@@ -160,6 +164,9 @@ pub async fn read_event(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::R
     let mut head = [0; 12];
     from.read_exact(&mut head).await?;
     let (json, bytes) = lengths(head)?;
+    if json > MOST_EVENT_BYTES {
+        return Err(io::Error::other("this is no event"));
+    }
     if bytes > most {
         return Err(io::Error::other(TooMuch { asked: bytes, allowed: most }));
     }

@@ -486,14 +486,14 @@ fn device_copy_rate(device: &dyn Device, tell: Tell<'_>) -> Option<CopyRate> {
 
 /// Tells how fast this machine copies; where it has to be measured, that is a step.
 fn tell_copy_rate(order: &Order, tell: Tell<'_>) {
-    let (Some(cache), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
+    let Some(cache) = &order.cache else { return };
     let sink = |event: Event| tell(translate::event(event), None);
     // What the job may not have, it does not copy either.
     let measure = |bytes| {
         let is_allowed = bytes <= order.memory_bytes;
         is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads))).flatten()
     };
-    if let Some(copy) = copying::rate(cache, &machine.into(), order.threads, measure) {
+    if let Some(copy) = copying::rate(cache, &(&order.machine).into(), order.threads, measure) {
         tell(EventKind::Copy { copy: translate::copy_rate(copy) }, None);
     }
 }

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod bad_input;
+mod budgets;
 mod check_folder;
 mod cli;
 mod faults;
