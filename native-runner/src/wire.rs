@@ -212,4 +212,16 @@ mod tests {
         }
         assert!(read::<EventKind>(&mut [255; 64].as_slice()).is_err());
     }
+
+    #[tokio::test]
+    async fn of_a_longer_event_nothing_is_read() {
+        let read_back = async |bytes: usize| {
+            let frame = head(&EventKind::Log { text: "x".repeat(bytes) }, 0).expect("memory takes it");
+            let mut left = frame.as_slice();
+            let is_read = read_event(&mut left, 0).await.is_ok();
+            (is_read, frame.len() - left.len())
+        };
+        assert!(read_back(MOST_EVENT_BYTES - 100).await.0);
+        assert_eq!(read_back(MOST_EVENT_BYTES + 1).await, (false, 12));
+    }
 }

@@ -17,4 +17,5 @@ mod measured;
 mod prepared;
 mod rows;
 mod team;
+mod threads;
 mod tuned;
