@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use isobar_protocol::limits::MOST_CONNECTIONS;
 use isobar_protocol::request::PlaneAt;
 use isobar_protocol::worker::Across;
 
@@ -538,9 +539,9 @@ pub struct LspArgs {
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
-    /// Address and port; the next free port is taken where this one is not, any with port 0
-    #[arg(long, default_value = "127.0.0.1:8787")]
-    pub bind: SocketAddr,
+    /// Address and port, any port with port 0. Without it 127.0.0.1:8787, or the next port that is free
+    #[arg(long)]
+    pub bind: Option<SocketAddr>,
     /// Open the page in a browser
     #[arg(long)]
     pub open: bool,
@@ -555,6 +556,12 @@ pub struct ServeArgs {
     /// A further name under which the runner may be asked; repeatable
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
+    /// Connections that are open at the same time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=MOST_CONNECTIONS))]
+    pub connections: Option<u64>,
+    /// Those of one address, fewer than all; programs of this machine count together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..MOST_CONNECTIONS))]
+    pub connections_per_address: Option<u64>,
     /// Jobs that work at the same time
     #[arg(long)]
     pub jobs: Option<u64>,

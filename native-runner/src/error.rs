@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use isobar_protocol::diagnostic::{Diagnostic, Position};
+use isobar_protocol::names::{message, visible};
 use isobar_protocol::problem::{LimitHit, Problem};
 
 use crate::problems::{self, Kind};
@@ -19,13 +20,13 @@ pub enum ApiError {
     Unauthenticated,
     #[error("too many requests with a wrong token came from this address")]
     TooManyFailures { retry_after_ms: u64 },
-    #[error("this runner does not answer for the host `{0}`")]
+    #[error("this runner does not answer for the host `{}`", visible(.0))]
     ForeignHost(String),
-    #[error("this runner does not answer pages of `{0}`")]
+    #[error("this runner does not answer pages of `{}`", visible(.0))]
     ForeignOrigin(String),
     #[error("there is no {0}")]
     NotFound(String),
-    #[error("`{method}` is not possible here")]
+    #[error("`{}` is not possible here", visible(method))]
     MethodNotAllowed { method: String },
     #[error("{0}")]
     Gone(String),
@@ -33,9 +34,9 @@ pub enum ApiError {
     TooLarge { limit: LimitHit },
     #[error("the body must be sent as `{wanted}`")]
     UnsupportedMediaType { wanted: &'static str },
-    #[error("no back end named `{name}` on this runner")]
+    #[error("no back end named `{}` on this runner", visible(name))]
     UnknownBackend { name: String, known: Vec<&'static str> },
-    #[error("no stage named `{name}` on this runner")]
+    #[error("no stage named `{}` on this runner", visible(name))]
     UnknownStage { name: String, known: Vec<&'static str> },
     #[error("the back end `{name}` cannot run here: {reason}")]
     BackendUnavailable { name: String, reason: String },
@@ -45,8 +46,18 @@ pub enum ApiError {
     InputsFull { held: u64, allowed: u64 },
     #[error("all compilers of this runner have been busy for {limit_ms} ms")]
     CompilersBusy { limit_ms: u64 },
+    #[error("no upload that arrives has ended for {limit_ms} ms, and no more arrive at a time")]
+    UploadsBusy { limit_ms: u64 },
+    #[error("the documents of the jobs at hand have {held} bytes, and at most {allowed} are kept")]
+    DocumentsFull { held: u64, allowed: u64 },
     #[error("all {allowed} connections of this runner are in use")]
     TooManyConnections { allowed: u64 },
+    #[error("all {allowed} connections that one address may have are in use")]
+    TooManyOfAddress { allowed: u64 },
+    #[error("the runner cannot keep files: {0}")]
+    NoRoom(&'static str),
+    #[error("the runner takes no jobs that it could finish: {0}")]
+    NotReady(&'static str),
     #[error("the request body did not arrive within {limit_ms} ms")]
     SlowBody { limit_ms: u64 },
     #[error("the compilation took longer than {limit_ms} ms")]
@@ -77,8 +88,13 @@ impl ApiError {
             }
             ApiError::QueueFull { .. }
             | ApiError::InputsFull { .. }
+            | ApiError::DocumentsFull { .. }
+            | ApiError::UploadsBusy { .. }
             | ApiError::CompilersBusy { .. }
-            | ApiError::TooManyConnections { .. } => &problems::OVERLOADED,
+            | ApiError::TooManyConnections { .. }
+            | ApiError::TooManyOfAddress { .. } => &problems::OVERLOADED,
+            ApiError::NoRoom(_) => &problems::NO_ROOM,
+            ApiError::NotReady(_) => &problems::NOT_READY,
             ApiError::SlowBody { .. } => &problems::SLOW_BODY,
             ApiError::CompileTimedOut { .. } => &problems::TIMED_OUT,
             ApiError::ShuttingDown => &problems::SHUTTING_DOWN,
@@ -91,18 +107,23 @@ impl ApiError {
     pub fn problem(&self) -> Problem {
         let mut problem = self.kind().problem(self.to_string());
         match self {
-            ApiError::BadJson { line, column, message } => {
+            ApiError::BadJson { line, column, message: what } => {
                 let at = Position { line: place(*line), col: place(*column) };
-                problem.detail = format!("line {line}, column {column}: {message}");
-                let fault = Diagnostic::without_place("Q01", message.clone(), "");
+                problem.detail = message(format!("line {line}, column {column}: {what}"));
+                let fault = Diagnostic::without_place("Q01", what.clone(), "");
                 problem.diagnostics = vec![Diagnostic { start: at, end: at, ..fault }];
             }
             ApiError::TooLarge { limit } => problem.limit = Some(limit.clone()),
             ApiError::TooManyFailures { retry_after_ms } => problem.retry_after_ms = Some(*retry_after_ms),
-            ApiError::QueueFull { .. } | ApiError::InputsFull { .. } | ApiError::CompilersBusy { .. } => {
+            ApiError::QueueFull { .. }
+            | ApiError::InputsFull { .. }
+            | ApiError::DocumentsFull { .. }
+            | ApiError::UploadsBusy { .. }
+            | ApiError::CompilersBusy { .. } => {
                 problem.retry_after_ms = Some(5_000);
             }
-            ApiError::TooManyConnections { .. } => {
+            ApiError::NoRoom(_) | ApiError::NotReady(_) => problem.retry_after_ms = Some(30_000),
+            ApiError::TooManyConnections { .. } | ApiError::TooManyOfAddress { .. } => {
                 problem.retry_after_ms = Some(1_000);
                 problem.next = vec!["close connections that are not needed".to_owned()];
             }
@@ -149,6 +170,12 @@ fn place(n: usize) -> u32 {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        self.response()
+    }
+}
+
+impl ApiError {
+    pub(crate) fn response(&self) -> Response {
         let problem = self.problem();
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry = problem.retry_after_ms.map(|ms| HeaderValue::from(ms.div_ceil(1000)));

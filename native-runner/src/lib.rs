@@ -13,6 +13,7 @@ pub mod error;
 pub mod limits;
 pub mod npz;
 pub mod problems;
+mod ready;
 mod tuned;
 mod random;
 pub mod translate;

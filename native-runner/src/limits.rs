@@ -4,6 +4,7 @@ use isobar_protocol::limits::Limits;
 use isobar_protocol::names;
 use isobar_protocol::problem::LimitHit;
 use isobar_protocol::request::Request;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::ApiError;
 
@@ -18,7 +19,45 @@ pub fn of_this_machine() -> Limits {
     if let Some(memory) = memory {
         limits.job_memory_bytes = limits.job_memory_bytes.min(memory / 4 * 3);
     }
+    limits.threads = std::thread::available_parallelism().map_or(1, |it| it.get() as u64);
     limits
+}
+
+/// Files that each job at work has open here: its pipes, its folder, its input.
+const FILES_OF_JOB: u64 = 8;
+/// What is open whatever is asked: the listener, the log, the threads, connections that are refused.
+const OWN_FILES: u64 = 128;
+
+/// Files that may be open at the same time.
+fn files_of(limits: &Limits) -> u64 {
+    let of_jobs = limits.jobs_at_once.saturating_mul(FILES_OF_JOB);
+    let of_inputs = limits.uploads.saturating_add(limits.jobs_waiting);
+    OWN_FILES.saturating_add(of_jobs).saturating_add(of_inputs).saturating_add(limits.connections)
+}
+
+/// Raises how many files may be open, as far as the system lets this process; where that is too few, there are fewer
+/// connections. Answers what to say then.
+pub fn room_for_files(limits: &mut Limits) -> Option<String> {
+    let needed = files_of(limits);
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let have = current.unwrap_or(u64::MAX);
+    if have >= needed {
+        return None;
+    }
+    let wanted = needed.min(maximum.unwrap_or(u64::MAX));
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    let given = if raised.is_ok() { wanted } else { have };
+    let missing = needed.saturating_sub(given);
+    if missing == 0 {
+        return None;
+    }
+    limits.connections = limits.connections.saturating_sub(missing).max(2);
+    limits.connections_per_address = limits.connections_per_address.min(limits.connections - 1);
+    Some(format!(
+        "the system lets this program open {given} files, and {needed} are needed: it takes {} connections at a time; \
+         `ulimit -Hn` tells how many may be allowed",
+        limits.connections
+    ))
 }
 
 /// Checks all names, the number and size of the files, and that nothing is named that only the command line has.

@@ -1,5 +1,6 @@
 //! The kinds of problems: what each means and what to do. `/problems/{code}` shows them.
 
+use isobar_protocol::names;
 use isobar_protocol::problem::Problem;
 
 /// A kind of problem.
@@ -23,7 +24,7 @@ impl Kind {
             kind: format!("/problems/{}", self.code),
             title: self.title.to_owned(),
             status: self.status,
-            detail: detail.into(),
+            detail: names::message(detail.into()),
             code: self.code.to_owned(),
             next: self.next.iter().map(|&it| it.to_owned()).collect(),
             ..Problem::default()
@@ -61,8 +62,8 @@ kinds! {
         "The body of the request came too slowly.",
         ["send it again"];
     GONE = "gone", 410, "the result is no longer kept",
-        "Results of jobs that are over are kept within a total size; then the oldest are dropped.",
-        ["run it again"];
+        "Results of jobs that are over are kept within a total size, uploads also for a limited time; then the oldest are dropped.",
+        ["run it again", "send the upload again"];
     PAYLOAD_TOO_LARGE = "payload-too-large", 413, "the request is too large",
         "A request that is larger than the limit is refused as soon as that shows, and nothing of it is kept. Field data belongs into an upload.",
         ["send field data to /v1/uploads", "send fewer or shorter files"];
@@ -108,9 +109,15 @@ kinds! {
     SHUTTING_DOWN = "shutting-down", 503, "the runner is shutting down",
         "The runner was told to end. Jobs that were working ended with it.",
         ["start it again and run again"];
+    NOT_READY = "not-ready", 503, "the runner lacks something that jobs need",
+        "The runner writes to its temporary folder for each job, and keeps compiled code. Where it cannot, jobs fail or take long.",
+        ["make room where the runner keeps its files"];
     TIMED_OUT = "timed-out", 504, "the compilation took too long",
         "A compilation that takes this long is given up.",
         ["make the stencil smaller", "report it"];
+    NO_ROOM = "no-room", 507, "the runner has no room for the upload",
+        "An upload is kept in the runner's temporary folder until its jobs are over, and that takes no more.",
+        ["make room where the runner keeps its files", "wait, and send it again"];
 }
 
 /// The kind of that code.

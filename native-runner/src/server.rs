@@ -1,15 +1,17 @@
-//! Connections: taken up to a number, and given a limited time to say what they want.
+//! Connections: taken up to a number, in all and of one address, and given a limited time to say what they want and to
+//! take what is said.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -17,6 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use isobar_protocol::limits::Limits;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use crate::error::ApiError;
@@ -34,6 +37,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: impl Future<Output = ()>) {
     let permits = |most: usize| Arc::new(Semaphore::new(most));
     let (taken, refused) = (permits(count(limits.connections)), permits(REFUSED_AT_ONCE));
+    let addresses = Addresses::default();
     let ending = watch::Sender::new(false);
     let mut stop = pin!(stop);
     loop {
@@ -49,22 +53,81 @@ pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: imp
                 continue;
             }
         };
-        if let Ok(permit) = Arc::clone(&taken).try_acquire_owned() {
-            let (app, is_ending) = (app.clone(), ending.subscribe());
-            tokio::spawn(async move {
-                answer(stream, from, app, limits, is_ending).await;
-                drop(permit);
-            });
-        } else if let Ok(permit) = Arc::clone(&refused).try_acquire_owned() {
-            tokio::spawn(async move {
-                let _ = tokio::time::timeout(REFUSAL, refuse(stream, limits.connections)).await;
-                drop(permit);
-            });
+        let place = addresses.take(from.ip(), limits.connections_per_address).and_then(|place| {
+            let permit = Arc::clone(&taken).try_acquire_owned();
+            permit
+                .map(|permit| (permit, place))
+                .map_err(|_| ApiError::TooManyConnections { allowed: limits.connections })
+        });
+        match place {
+            Ok(place) => {
+                let (app, is_ending) = (app.clone(), ending.subscribe());
+                tokio::spawn(async move {
+                    answer(stream, from, app, limits, is_ending).await;
+                    drop(place);
+                });
+            }
+            Err(why) => {
+                let Ok(permit) = Arc::clone(&refused).try_acquire_owned() else { continue };
+                tokio::spawn(async move {
+                    let _ = tokio::time::timeout(REFUSAL, refuse(stream, why)).await;
+                    drop(permit);
+                });
+            }
         }
     }
     ending.send_replace(true);
     // All permits are back when all connections have ended.
     let _ = taken.acquire_many(u32::try_from(count(limits.connections)).unwrap_or(u32::MAX)).await;
+}
+
+/// How many connections each address has.
+#[derive(Clone, Debug, Default)]
+struct Addresses(Arc<Mutex<BTreeMap<IpAddr, u64>>>);
+
+/// A connection that counts until this is dropped.
+struct Place {
+    of: IpAddr,
+    among: Addresses,
+}
+
+impl Addresses {
+    /// One more connection of an address.
+    ///
+    /// # Errors
+    ///
+    /// 503 where it has as many as are allowed.
+    fn take(&self, address: IpAddr, allowed: u64) -> Result<Place, ApiError> {
+        let of = client(address);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let n = known.entry(of).or_default();
+        if *n >= allowed.max(1) {
+            return Err(ApiError::TooManyOfAddress { allowed });
+        }
+        *n += 1;
+        Ok(Place { of, among: self.clone() })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut known = self.among.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(n) = known.get_mut(&self.of) {
+            *n = n.saturating_sub(1);
+            if *n == 0 {
+                known.remove(&self.of);
+            }
+        }
+    }
+}
+
+/// What counts as one address: of IPv6 a network, since each of its machines has as many addresses as it likes.
+fn client(address: IpAddr) -> IpAddr {
+    const NETWORK: u128 = !(u64::MAX as u128);
+    match address.to_canonical() {
+        IpAddr::V6(it) if !it.is_loopback() => Ipv6Addr::from_bits(it.to_bits() & NETWORK).into(),
+        it => it,
+    }
 }
 
 fn count(limit: u64) -> usize {
@@ -94,7 +157,10 @@ async fn answer(
     });
     // Events are small, and worth nothing when they come late.
     let _ = stream.set_nodelay(true);
-    let connection = http(limits.head_ms).serve_connection(TokioIo::new(stream), service);
+    let mut stream = TimeoutStream::new(stream);
+    // It counts only while something waits to be taken: who reads is never cut off, and a silent stream of events neither.
+    stream.set_write_timeout(Some(Duration::from_millis(limits.write_ms)));
+    let connection = http(limits.head_ms).serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = pin!(connection);
     // A connection that breaks off is no event.
     tokio::select! {
@@ -104,13 +170,34 @@ async fn answer(
     let _ = connection.await;
 }
 
-/// Tells a connection that there are too many.
-async fn refuse(stream: TcpStream, allowed: u64) {
+/// Tells a connection why it is not taken.
+async fn refuse(stream: TcpStream, why: ApiError) {
+    let why = &why;
     let service = service_fn(move |_: hyper::Request<Incoming>| async move {
-        let mut response = ApiError::TooManyConnections { allowed }.into_response();
+        let mut response = why.response();
         crate::assets::guard(&mut response);
         Ok::<Response, Infallible>(response)
     });
     let mut http = http(u64::try_from(REFUSAL.as_millis()).unwrap_or(u64::MAX));
     let _ = http.keep_alive(false).serve_connection(TokioIo::new(stream), service).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_count_by_address_and_no_longer_than_they_last() {
+        let addresses = Addresses::default();
+        let take = |address: &str| addresses.take(address.parse().expect("an address"), 2);
+        let held = [take("10.0.0.1"), take("::ffff:10.0.0.1")];
+        assert!(matches!(take("10.0.0.1"), Err(ApiError::TooManyOfAddress { allowed: 2 })));
+        let others = [take("10.0.0.2"), take("2001:db8::1"), take("2001:db8::2")];
+        assert!(take("2001:db8::3").is_err() && take("2001:db8:0:1::3").is_ok());
+        assert!(held.iter().chain(&others).all(Result::is_ok));
+        drop(held);
+        assert!(take("10.0.0.1").is_ok());
+        drop(others);
+        assert!(addresses.0.lock().expect("nobody panicked").is_empty());
+    }
 }

@@ -1,31 +1,38 @@
 //! Input fields that were sent before the job that uses them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, SeekFrom};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::LimitHit;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
 
 use crate::error::ApiError;
 use crate::wire::Fields;
 
 /// Uploads that arrive at the same time.
 const MOST_ARRIVING: usize = 4;
+/// Names of uploads that are gone and known to have been there.
+const MOST_GONE: usize = 1024;
 
 /// The files of all uploads; they have no names and vanish with the runner.
 #[derive(Debug)]
 pub struct Uploads {
-    most_bytes: u64,
+    limits: Limits,
     arriving: Semaphore,
-    kept: Mutex<Kept>,
+    kept: Arc<Mutex<Kept>>,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     next: u64,
     by_id: BTreeMap<String, Upload>,
+    gone: VecDeque<String>,
+    /// Whether a task waits for the age of the oldest.
+    is_watched: bool,
 }
 
 /// One upload.
@@ -33,6 +40,7 @@ struct Kept {
 pub struct Upload {
     /// Counts up: the smallest is the oldest.
     order: u64,
+    since: Instant,
     bytes: u64,
     file: Arc<std::fs::File>,
 }
@@ -48,49 +56,158 @@ impl Upload {
 impl Uploads {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self {
-            most_bytes: limits.kept_bytes,
-            arriving: Semaphore::new(MOST_ARRIVING),
-            kept: Mutex::default(),
-        }
+        Self { limits, arriving: Semaphore::new(MOST_ARRIVING), kept: Arc::default() }
     }
 
     /// Waits until one more may arrive; it counts until the permit is dropped.
     ///
     /// # Errors
     ///
-    /// None, as long as the runner lives.
+    /// 503 where others take too long.
     pub async fn begin(&self) -> Result<SemaphorePermit<'_>, ApiError> {
-        self.arriving.acquire().await.map_err(|error| ApiError::internal(&error))
+        let limit_ms = self.limits.upload_wait_ms;
+        let free = tokio::time::timeout(Duration::from_millis(limit_ms), self.arriving.acquire()).await;
+        let Ok(free) = free else { return Err(ApiError::UploadsBusy { limit_ms }) };
+        free.map_err(|error| ApiError::internal(&error))
     }
 
-    /// Keeps a file and answers its id; the oldest uploads give way where all together would be too much.
+    /// Keeps a file and answers its id; the oldest uploads give way where all together would be too many or too much.
     ///
     /// # Errors
     ///
     /// 413 where the file alone is too much; 500 where it cannot be read.
     pub fn keep(&self, mut file: std::fs::File) -> Result<(String, u64), ApiError> {
         let bytes = file.seek(SeekFrom::End(0)).map_err(|error| ApiError::internal(&error))?;
-        if bytes > self.most_bytes {
-            let limit = LimitHit::new("uploads", self.most_bytes, bytes, "bytes");
-            return Err(ApiError::TooLarge { limit });
+        let most_bytes = self.limits.kept_bytes;
+        if bytes > most_bytes {
+            return Err(ApiError::TooLarge { limit: LimitHit::new("uploads", most_bytes, bytes, "bytes") });
         }
-        let mut kept = self.kept.lock().map_err(|error| ApiError::internal(&error))?;
-        while kept.by_id.values().map(|it| it.bytes).sum::<u64>() > self.most_bytes - bytes {
-            let oldest = kept.by_id.iter().min_by_key(|(_, it)| it.order).map(|(id, _)| id.clone());
-            let Some(oldest) = oldest else { break };
-            kept.by_id.remove(&oldest);
+        let mut kept = lock(&self.kept);
+        let most = usize::try_from(self.limits.uploads).unwrap_or(usize::MAX).max(1);
+        while kept.by_id.len() >= most || kept.bytes() > most_bytes - bytes {
+            let Some(oldest) = kept.oldest().map(|it| it.0.clone()) else { break };
+            kept.forget(oldest);
         }
         let id = crate::random::hex(16);
         let order = kept.next;
         kept.next += 1;
-        kept.by_id.insert(id.clone(), Upload { order, bytes, file: Arc::new(file) });
+        kept.by_id.insert(id.clone(), Upload { order, since: Instant::now(), bytes, file: Arc::new(file) });
+        if !kept.is_watched {
+            kept.is_watched = true;
+            tokio::spawn(watch(Arc::downgrade(&self.kept), self.age()));
+        }
         Ok((id, bytes))
     }
 
+    fn age(&self) -> Duration {
+        Duration::from_millis(self.limits.upload_age_ms)
+    }
+
     /// The upload of that id.
-    #[must_use]
-    pub fn get(&self, id: &str) -> Option<Upload> {
-        self.kept.lock().ok()?.by_id.get(id).cloned()
+    ///
+    /// # Errors
+    ///
+    /// 410 where it was there, 404 where it was not.
+    pub fn get(&self, id: &str) -> Result<Upload, ApiError> {
+        let mut kept = lock(&self.kept);
+        kept.forget_older_than(self.age());
+        let found = kept.by_id.get(id).cloned();
+        found.ok_or_else(|| match kept.gone.iter().any(|it| it == id) {
+            true => ApiError::Gone("the upload is no longer kept; send it again".to_owned()),
+            false => ApiError::NotFound("upload of this name; send it again".to_owned()),
+        })
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    // Nothing that holds the lock leaves the table half changed.
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Forgets each upload at its age, also where nobody asks: each holds an open file. Ends when there is none.
+async fn watch(kept: Weak<Mutex<Kept>>, age: Duration) {
+    loop {
+        let next = {
+            let Some(kept) = kept.upgrade() else { return };
+            let mut kept = lock(&kept);
+            kept.forget_older_than(age);
+            let next = kept.oldest().map(|(_, it)| it.since + age);
+            kept.is_watched = next.is_some();
+            next
+        };
+        let Some(next) = next else { return };
+        tokio::time::sleep_until(next).await;
+    }
+}
+
+impl Kept {
+    fn bytes(&self) -> u64 {
+        self.by_id.values().map(|it| it.bytes).sum()
+    }
+
+    fn oldest(&self) -> Option<(&String, &Upload)> {
+        self.by_id.iter().min_by_key(|(_, it)| it.order)
+    }
+
+    fn forget_older_than(&mut self, age: Duration) {
+        while let Some((id, _)) = self.oldest().filter(|(_, it)| it.since.elapsed() >= age) {
+            self.forget(id.clone());
+        }
+    }
+
+    fn forget(&mut self, id: String) {
+        self.by_id.remove(&id);
+        self.gone.push_back(id);
+        if self.gone.len() > MOST_GONE {
+            self.gone.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> std::fs::File {
+        tempfile::tempfile().expect("a file")
+    }
+
+    #[tokio::test]
+    async fn the_oldest_of_too_many_uploads_give_way_and_are_known_to_be_gone() {
+        let uploads = Uploads::new(Limits { uploads: 2, ..Limits::default() });
+        let ids: Vec<String> = (0..3).map(|_| uploads.keep(file()).expect("it is small").0).collect();
+        assert!(matches!(uploads.get(&ids[0]), Err(ApiError::Gone(_))));
+        assert!(uploads.get(&ids[1]).is_ok() && uploads.get(&ids[2]).is_ok());
+        assert!(matches!(uploads.get("never"), Err(ApiError::NotFound(_))));
+    }
+
+    #[tokio::test]
+    async fn an_upload_is_forgotten_at_its_age_and_its_file_is_closed_though_nobody_asks() {
+        let uploads = Uploads::new(Limits { upload_age_ms: 200, ..Limits::default() });
+        for _ in 0..2 {
+            let (id, _) = uploads.keep(file()).expect("it is small");
+            let held = lock(&uploads.kept).by_id.values().map(|it| Arc::downgrade(&it.file)).next();
+            let held = held.expect("it is there");
+            let begun = Instant::now();
+            while held.strong_count() > 0 {
+                assert!(begun.elapsed() < Duration::from_secs(20), "it is never forgotten");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            assert!(begun.elapsed() > Duration::from_millis(100), "it is kept for a while");
+            assert!(matches!(uploads.get(&id), Err(ApiError::Gone(_))));
+        }
+    }
+
+    #[tokio::test]
+    async fn who_waits_too_long_to_begin_is_told_so() {
+        let uploads = Uploads::new(Limits { upload_wait_ms: 50, ..Limits::default() });
+        let mut arriving = Vec::new();
+        for _ in 0..MOST_ARRIVING {
+            arriving.push(uploads.begin().await.expect("there is room"));
+        }
+        let refused = uploads.begin().await.expect_err("there is none");
+        assert_eq!((refused.problem().status, refused.problem().code.as_str()), (503, "overloaded"));
+        drop(arriving);
+        assert!(uploads.begin().await.is_ok());
     }
 }

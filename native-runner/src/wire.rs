@@ -10,7 +10,7 @@ use std::sync::Arc;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::job::EventKind;
 use isobar_protocol::limits::Limits;
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Machine, Request};
 use isobar_runtime::cache::Handed;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub struct Order {
     pub memory_bytes: u64,
     pub processor_seconds: u64,
     pub threads: u32,
+    /// Where it works, whatever its schedule is made for.
+    pub machine: Machine,
     pub cache: Option<PathBuf>,
     /// The folder of the job, for its owner alone.
     pub temporary: PathBuf,
@@ -44,7 +46,8 @@ impl Order {
     /// An order for `request` within `limits`. What runs here is scheduled for this machine, unless it names another.
     #[must_use]
     pub fn new(mut request: Request, has_fields: bool, limits: &Limits, tools: &Tools) -> Self {
-        let threads = request.options.threads.unwrap_or(tools.cores).clamp(1, MOST_THREADS);
+        let most = u32::try_from(limits.threads).unwrap_or(u32::MAX).max(1);
+        let threads = request.options.threads.unwrap_or(tools.cores).clamp(1, most);
         if request.passes.machine.is_none() {
             request.passes.machine = Some(tools.machine.clone());
         }
@@ -53,8 +56,10 @@ impl Order {
             request,
             has_fields,
             memory_bytes: limits.job_memory_bytes,
-            processor_seconds: seconds.saturating_mul(u64::from(threads.max(tools.cores))),
+            // Whatever it asks for, it shares these.
+            processor_seconds: seconds.saturating_mul(u64::from(tools.cores)),
             threads,
+            machine: tools.machine.clone(),
             cache: tools.cache.clone(),
             temporary: tools.temporary.clone(),
             readable: tools.readable(),
@@ -110,11 +115,10 @@ pub enum Said {
 /// The compiler takes no more memory.
 const COMPILE_BYTES: u64 = 2 << 30;
 
-/// More threads than this help nobody.
-const MOST_THREADS: u32 = 1024;
-
 /// A document is never longer.
 const MOST_JSON_BYTES: usize = 64 * 1024 * 1024;
+/// An event that a job's process tells is never longer; [`Limits::event_bytes`] may keep less of it.
+const MOST_EVENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The bytes beside an order.
 #[derive(Clone, Debug, Default)]
@@ -195,9 +199,29 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<(T, Vec<u8>
 ///
 /// Those of `from`, and when it is no frame or too long.
 pub async fn read_said(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::Result<(Said, Vec<u8>)> {
+    read_within(from, MOST_EVENT_BYTES, most).await
+}
+
+/// Reads what a process says that compiles: all levels may be in it.
+///
+/// # Errors
+///
+/// Those of `from`, and when it is no frame or too long.
+pub async fn read_compiled(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Said> {
+    Ok(read_within(from, MOST_JSON_BYTES, 0).await?.0)
+}
+
+async fn read_within(
+    from: &mut (impl AsyncRead + Unpin),
+    most_json: usize,
+    most: u64,
+) -> io::Result<(Said, Vec<u8>)> {
     let mut head = [0; 12];
     from.read_exact(&mut head).await?;
     let (json, bytes) = lengths(head)?;
+    if json > most_json {
+        return Err(io::Error::other("this is no event"));
+    }
     if bytes > most {
         return Err(io::Error::other(TooMuch { asked: bytes, allowed: most }));
     }
@@ -242,5 +266,18 @@ mod tests {
             assert!(read::<EventKind>(&mut &frame[..length]).is_err(), "{length}");
         }
         assert!(read::<EventKind>(&mut [255; 64].as_slice()).is_err());
+    }
+
+    #[tokio::test]
+    async fn of_a_longer_event_nothing_is_read() {
+        let read_back = async |bytes: usize| {
+            let said = Said::Event(EventKind::Log { text: "x".repeat(bytes) });
+            let frame = head(&said, 0).expect("memory takes it");
+            let mut left = frame.as_slice();
+            let is_read = read_said(&mut left, 0).await.is_ok();
+            (is_read, frame.len() - left.len())
+        };
+        assert!(read_back(MOST_EVENT_BYTES - 100).await.0);
+        assert_eq!(read_back(MOST_EVENT_BYTES + 1).await, (false, 12));
     }
 }

@@ -560,16 +560,17 @@ fn device_copy_rate(device: &dyn Device, tell: Tell<'_>) -> Option<CopyRate> {
 
 /// How fast this machine copies, where that was measured before.
 fn known_rate(order: &Order) -> Option<copying::CopyRate> {
-    let (cache, machine) = order.cache.as_ref().zip(order.request.passes.machine.as_ref())?;
-    copying::known(cache, &machine.into(), order.threads)
+    copying::known(order.cache.as_ref()?, &(&order.machine).into(), order.threads)
 }
 
 /// Tells how fast this machine copies; where it has to be measured, that is a step, and who started this process keeps
 /// it. Where nothing is kept, nobody waits for it at every run.
 fn tell_copy_rate(order: &Order, known: Option<copying::CopyRate>, tell: Tell<'_>) {
-    let (Some(_), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
+    if order.cache.is_none() {
+        return;
+    }
     let sink = |event: Event| tell(translate::event(event), None);
-    let bytes = copying::measured_bytes(&machine.into());
+    let bytes = copying::measured_bytes(&(&order.machine).into());
     // What the job may not have, it does not copy either.
     let is_allowed = bytes <= order.memory_bytes;
     let measure = || is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads)));

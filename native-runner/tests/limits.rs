@@ -4,13 +4,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::Problem;
 use isobar_runner::auth::{Auth, Hosts};
-use isobar_runner::config::Tools;
+use isobar_runner::config::{Environment, Tools};
 use isobar_runner::state::AppState;
 
 /// A runner in this process, with `limits`; its token is `secret`.
@@ -22,7 +23,11 @@ fn serve(limits: Limits) -> SocketAddr {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            let tools = Tools::find(&isobar_runner::config::Environment::default());
+            let tools = Tools::find(&Environment {
+                temporary: std::env::temp_dir(),
+                program: PathBuf::from(env!("CARGO_BIN_EXE_isobar")),
+                ..Environment::default()
+            });
             let state = AppState::new(Auth::new("secret"), Hosts::new(address, &[]), limits, tools);
             isobar_runner::server::serve(listener, isobar_runner::app(state), limits, std::future::pending())
                 .await;
@@ -133,6 +138,126 @@ fn a_long_head_is_refused() {
     assert_eq!(answer(&stream).0, 431);
 }
 
+#[test]
+fn silent_connections_of_one_address_lock_no_other_out_and_are_closed() {
+    let limits = Limits { connections: 8, connections_per_address: 4, head_ms: 1500, ..Limits::default() };
+    let address = serve(limits);
+    let ask = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let silent: Vec<TcpStream> = (0..4).map(|_| connect(address)).collect();
+    let mut fifth = connect(address);
+    fifth.write_all(ask.as_bytes()).unwrap();
+    let refused = problem(&fifth);
+    assert_eq!((refused.code.as_str(), refused.status), ("overloaded", 503));
+    assert!(refused.detail.contains("one address"), "{}", refused.detail);
+    // Another address of this machine is answered at once.
+    let other = from_another_address(address);
+    (&other).write_all(ask.as_bytes()).unwrap();
+    assert_eq!(answer(&other).0, 200);
+    // Those that say nothing are closed, and their places are free.
+    assert!(silent.iter().all(is_closed));
+    let mut next = connect(address);
+    next.write_all(ask.as_bytes()).unwrap();
+    assert_eq!(answer(&next).0, 200);
+}
+
+/// A connection from 127.0.0.2.
+fn from_another_address(to: SocketAddr) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
+        socket.connect(to).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+/// Writes a field of 64 MiB: more than the system holds of what nobody reads.
+const LARGE: &str = "\
+# @domain 256 256 128
+from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+
+def large(a: Field[float]):
+    with computation(PARALLEL), interval(...):
+        a = 1.0
+";
+
+/// Works for hours.
+const ENDLESS: &str = "\
+# @domain 64 64 8
+# @input a constant(1)
+from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval
+
+def endless(a: Field[float], b: Field[float]):
+    with computation(FORWARD), interval(...):
+        x = a
+        n = 0.0
+        while n < 900000.0:
+            x = x * 0.5 + a
+            n = n + 1.0
+        b = x
+";
+
+fn submit(address: SocketAddr, text: &str, backend: &str) -> String {
+    let body = serde_json::json!({"files": {"main.py": text}, "backend": backend, "init": {}}).to_string();
+    let mut stream = connect(address);
+    let head = head(address, "secret", &format!("Content-Length: {}", body.len()));
+    stream.write_all(head.replace("/v1/compile", "/v1/jobs").as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let (status, body) = answer(&stream);
+    let ticket: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(status, 201, "{ticket}");
+    ticket["job"].as_str().unwrap().to_owned()
+}
+
+fn get(address: SocketAddr, path: &str) -> TcpStream {
+    let mut stream = connect(address);
+    let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer secret\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn a_reader_that_takes_nothing_is_detached_and_a_silent_stream_is_not() {
+    let limits = Limits { write_ms: 500, jobs_at_once: 1, ..Limits::default() };
+    let address = serve(limits);
+    let large = submit(address, LARGE, "rayon");
+    let ended = |job: &str| {
+        let mut text = String::new();
+        let mut stream = BufReader::new(get(address, &format!("/v1/jobs/{job}/events")));
+        while !text.contains("\"type\":\"ended\"") {
+            text.clear();
+            assert!(stream.read_line(&mut text).unwrap() > 0, "the stream ends with `ended`");
+        }
+        text
+    };
+    assert!(ended(&large).contains("\"ok\""));
+    let endless = submit(address, ENDLESS, "debug");
+    let waits = submit(address, ENDLESS, "debug");
+    // Nothing is told of a job that waits; the stream has to be there all the same.
+    let silent = get(address, &format!("/v1/jobs/{waits}/events"));
+    let mut silent = BufReader::new(silent);
+    let reader = get(address, &format!("/v1/jobs/{large}/fields/a"));
+    std::thread::sleep(Duration::from_secs(3));
+    let mut taken = Vec::new();
+    let end = (&reader).read_to_end(&mut taken);
+    assert!(end.is_err() || taken.len() < 64 << 20, "{} bytes came", taken.len());
+    for job in [&endless, &waits] {
+        let mut stream = connect(address);
+        let head = format!(
+            "DELETE /v1/jobs/{job} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer secret\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        assert_eq!(answer(&stream).0, 202);
+    }
+    let mut line = String::new();
+    while !line.contains("cancelled") {
+        line.clear();
+        assert!(silent.read_line(&mut line).unwrap() > 0, "the stream goes on");
+    }
+}
+
 /// A runner as a process of its own, ended with the test.
 struct Serving(Child, SocketAddr, String);
 
@@ -145,12 +270,12 @@ impl Drop for Serving {
 
 impl Serving {
     fn start() -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
-            .args(["serve", "--allow-root", "--bind", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
+        Self::of(command.args(["serve", "--allow-root", "--bind", "127.0.0.1:0"]).stderr(Stdio::null()))
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (address, token) = line.trim().split_once("/#token=").unwrap();
@@ -191,5 +316,79 @@ fn a_body_of_100_mb_is_refused_and_takes_no_memory() {
         assert!(hit.asked > limit);
     }
     let grown = runner.peak_mib() - before;
-    assert!(grown < 64, "a document of 16 MiB may be held, and this grew by {grown} MiB");
+    assert!(grown < 64, "a document of 2 MiB may be held, and this grew by {grown} MiB");
+}
+
+/// A runner that is started by a shell with these limits on open files, its words on standard error.
+fn with_files(soft: u32, hard: u32, connections: &str) -> (Serving, String, u64) {
+    let script = format!(
+        "ulimit -Sn {soft}; ulimit -Hn {hard}; exec \"$0\" serve --bind 127.0.0.1:0 --connections {connections}"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_isobar")]).stderr(Stdio::piped());
+    let mut runner = Serving::of(&mut command);
+    // All of it was said before the address was.
+    let mut said = String::new();
+    let mut stderr = BufReader::new(runner.0.stderr.take().unwrap());
+    while !said.contains("Open this address") {
+        assert!(stderr.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", runner.0.id())).unwrap();
+    let line = limits.lines().find_map(|it| it.strip_prefix("Max open files")).unwrap();
+    let files = line.split_whitespace().next().unwrap().parse().unwrap();
+    (runner, said, files)
+}
+
+#[test]
+fn as_many_files_may_be_open_as_connections_need_or_less_is_said() {
+    let (_enough, said, files) = with_files(256, 4096, "3000");
+    assert!(files > 3000, "{files} files");
+    assert!(!said.contains("ulimit"), "{said}");
+
+    let (runner, said, files) = with_files(256, 1024, "3000");
+    assert_eq!(files, 1024);
+    assert!(said.contains("open 1024 files") && said.contains("connections at a time"), "{said}");
+    let mut stream = connect(runner.1);
+    write!(
+        stream,
+        "GET /v1/capabilities HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        runner.1, runner.2
+    )
+    .unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&answer(&stream).1).unwrap();
+    let limits = &found["limits"];
+    assert!((100..1024).contains(&limits["connections"].as_u64().unwrap()), "{limits}");
+    assert!(limits["connections_per_address"].as_u64() < limits["connections"].as_u64(), "{limits}");
+}
+
+#[test]
+fn a_port_that_is_asked_for_and_taken_is_no_other_port() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let serve = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_isobar")).arg("serve").args(more).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), output.stdout)
+    };
+    let (code, said, printed) = serve(&["--bind", &address]);
+    assert_eq!((code, printed.len()), (Some(2), 0), "{said}");
+    assert!(said.contains(&address) && said.contains("--bind"), "{said}");
+    let (code, said, _) = serve(&["--connections", "10001"]);
+    assert_eq!(code, Some(2), "{said}");
+    let (code, said, _) = serve(&["--connections", "100", "--connections-per-address", "100"]);
+    assert!(code == Some(2) && said.contains("one address"), "{said}");
+}
+
+#[test]
+fn a_full_temporary_folder_is_told_as_such() {
+    // No file of this runner may be larger than 512 KiB, as where there is no more room.
+    let mut command = Command::new("sh");
+    let script = "ulimit -f 1024; trap '' XFSZ; exec \"$0\" serve --bind 127.0.0.1:0";
+    let runner =
+        Serving::of(command.args(["-c", script, env!("CARGO_BIN_EXE_isobar")]).stderr(Stdio::null()));
+    let mut stream = connect(runner.1);
+    let head = head(runner.1, &runner.2, "Content-Length: 8388608").replace("/v1/compile", "/v1/uploads");
+    stream.write_all(head.replace("application/json", "application/octet-stream").as_bytes()).unwrap();
+    stream.write_all(&vec![0; 8 << 20]).unwrap();
+    let refused = problem(&stream);
+    assert_eq!((refused.code.as_str(), refused.status), ("no-room", 507));
 }

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod bad_input;
+mod budgets;
 mod check_folder;
 mod cli;
 mod confined;
@@ -17,4 +18,5 @@ mod measured;
 mod prepared;
 mod rows;
 mod team;
+mod threads;
 mod tuned;

@@ -3,6 +3,8 @@
 use isobar_compiler::diag::{self, FileId, LineCol, LineIndex, Span};
 use serde::{Deserialize, Serialize};
 
+use crate::names;
+
 /// A message to the author of a stencil.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -69,7 +71,7 @@ impl Diagnostic {
         Self {
             code: code.to_owned(),
             severity: diag::Severity::Error.name().to_owned(),
-            message: message.into(),
+            message: names::message(message.into()),
             file: String::new(),
             start: Position::default(),
             end: Position::default(),
@@ -138,25 +140,25 @@ impl<'a> Places<'a> {
         let (file, start, end) = found.primary.as_ref().map(|it| self.of(it.span)).unwrap_or_default();
         let related = found.secondary.iter().map(|label| {
             let (file, start, end) = self.of(label.span);
-            Related { message: label.text.clone(), file, start, end }
+            Related { message: names::message(label.text.clone()), file, start, end }
         });
         Diagnostic {
             code: found.code.to_string(),
             severity: found.severity.name().to_owned(),
-            message: found.message.clone(),
+            message: names::message(found.message.clone()),
             file,
             start,
             end,
-            help: found.help.clone(),
-            notes: found.notes.clone(),
-            label: found.primary.as_ref().map(|it| it.text.clone()).unwrap_or_default(),
+            help: found.help.clone().map(names::message),
+            notes: found.notes.iter().cloned().map(names::message).collect(),
+            label: found.primary.as_ref().map(|it| names::message(it.text.clone())).unwrap_or_default(),
             related: related.collect(),
             fixes: found.fixes.iter().map(|it| self.fix(it)).collect(),
             remedy: found.remedy.as_ref().map(|it| match it {
                 diag::Remedy::GiveExternal(name) => Remedy::GiveExternal(name.clone()),
                 diag::Remedy::GiveInput(name) => Remedy::GiveInput(name.clone()),
                 diag::Remedy::AddFile(name) => Remedy::AddFile(name.clone()),
-                diag::Remedy::PickStencil(names) => Remedy::PickStencil(names.clone()),
+                diag::Remedy::PickStencil(all) => Remedy::PickStencil(all.clone()),
             }),
         }
     }
@@ -166,6 +168,6 @@ impl<'a> Places<'a> {
             let (file, start, end) = self.of(it.span);
             Edit { file, start, end, text: it.text.clone() }
         });
-        Fix { title: fix.title.clone(), edits: edits.collect() }
+        Fix { title: names::message(fix.title.clone()), edits: edits.collect() }
     }
 }

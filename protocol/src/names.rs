@@ -68,6 +68,25 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// Longest message about something that somebody sent.
+const MESSAGE_CHARS: usize = 2000;
+
+/// A message that may name what was sent, by whatever name: spelled out like a name, but for its lines, and no longer
+/// than somebody reads.
+#[must_use]
+pub fn message(text: String) -> String {
+    let is_fine = |it: char| it == '\n' || !is_harmful(it);
+    if text.len() <= MESSAGE_CHARS && text.chars().all(is_fine) {
+        return text;
+    }
+    let spelled = |it: char| if is_fine(it) { it.to_string() } else { spelled(it) };
+    let mut shown: String = text.chars().take(MESSAGE_CHARS).map(spelled).collect();
+    if text.chars().nth(MESSAGE_CHARS).is_some() {
+        shown += "...";
+    }
+    shown
+}
+
 fn spelled(it: char) -> String {
     if is_harmful(it) { it.escape_unicode().to_string() } else { it.to_string() }
 }
@@ -136,7 +155,8 @@ pub fn check(request: &Request) -> Result<(), BadName> {
 ///
 /// The first that is refused.
 pub fn check_others(request: &Request) -> Result<(), BadName> {
-    let Request { externals, dtypes, origin, scalars, fields, init, passes, stages, bench, .. } = request;
+    let Request { externals, dtypes, origin, scalars, fields, init, passes, stages, bench, results, .. } =
+        request;
     let fields = match fields {
         Some(FieldsInput::Inline(fields)) => Some(fields),
         Some(FieldsInput::Name(_)) | None => None,
@@ -150,6 +170,7 @@ pub fn check_others(request: &Request) -> Result<(), BadName> {
         ("a field with an origin", origin.keys().collect()),
         ("a scalar", scalars.keys().collect()),
         ("a field", fields.iter().flat_map(|it| it.keys()).collect()),
+        ("a field of the results", results.iter().flat_map(|it| it.fields.iter().flatten()).collect()),
         ("a field or scalar", init.iter().flat_map(|it| it.keys()).collect::<Vec<_>>()),
         (
             "a pass",
@@ -208,6 +229,15 @@ mod tests {
     }
 
     #[test]
+    fn a_message_is_cut_and_obeyed_by_no_terminal() {
+        let name = "x".repeat(60_000);
+        let shown = message(format!("there is no `{name}`"));
+        assert!(shown.len() < 2100 && shown.ends_with("..."), "{} bytes", shown.len());
+        assert_eq!(message("a\u{1b}[2J\nb".to_owned()), "a\\u{1b}[2J\nb");
+        assert_eq!(message("`größe`".to_owned()), "`größe`");
+    }
+
+    #[test]
     fn every_name_of_a_request_is_checked() {
         let documents = [
             r#"{"files": {"a\rb.py": ""}}"#,
@@ -221,6 +251,7 @@ mod tests {
             r#"{"scalars": {"": 1}}"#,
             r#"{"fields": {"q\n": {"dtype": "float64", "shape": [1], "data": ""}}}"#,
             r#"{"init": {"\u202e": "zeros"}}"#,
+            r#"{"results": {"fields": ["q\u0007"]}}"#,
             r#"{"passes": {"skip": ["oir/\u0007"]}}"#,
             r#"{"passes": {"stop_after": "oir/\u0007"}}"#,
             r#"{"passes": {"limit": {"pass": "\u0007", "decisions": 1}}}"#,

@@ -1,7 +1,7 @@
 //! `isobar serve` — the page and the runner on one address.
 
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
@@ -15,17 +15,20 @@ use crate::config::{Environment, Tools};
 use crate::jobs::folder::{self, Folder};
 use crate::state::AppState;
 
-/// How many ports after the wanted one are tried.
+/// Where nobody says another one.
+const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
+/// How many ports after that one are tried.
 const PORTS: u16 = 50;
 /// Connections get this long to take in that the runner ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outcome, Usage> {
-    if !args.bind.ip().is_loopback() && !args.allow_remote {
+    let wanted = args.bind.unwrap_or(ADDRESS);
+    if !wanted.ip().is_loopback() && !args.allow_remote {
         return Err(Usage::Wrong(format!(
             "{} can be reached from other machines: the connection is not encrypted, so the token can be read on \
              the way, and whoever has it can use this machine; forward a port with ssh instead, or say --allow-remote",
-            args.bind.ip()
+            wanted.ip()
         )));
     }
     if rustix::process::geteuid().is_root() && !args.allow_root {
@@ -38,11 +41,13 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     // Nobody reads its memory, or its token out of it, not even a process of the same user.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     folder::clear(&environment.temporary);
-    let limits = limits(args);
+    let mut limits = limits(args)?;
+    if let Some(less) = crate::limits::room_for_files(&mut limits) {
+        say(&less);
+    }
     let listener = listen(args.bind)?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| Usage::Wrong(format!("cannot listen on {}: {error}", args.bind)))?;
+    let address =
+        listener.local_addr().map_err(|error| Usage::Wrong(format!("cannot listen on {wanted}: {error}")))?;
     let token = Zeroizing::new(crate::random::token());
     let hosts = Hosts::new(address, &args.host);
     let state = AppState::new(Auth::new(&token), hosts, limits, Tools::find(environment));
@@ -105,8 +110,9 @@ async fn stop_asked() {
     }
 }
 
-/// The wanted port, or the next free one.
-fn listen(wanted: SocketAddr) -> Result<TcpListener, Usage> {
+/// The port that is asked for; where none is, ours or the next free one.
+fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, Usage> {
+    let wanted = asked.unwrap_or(ADDRESS);
     let last = wanted.port().saturating_add(PORTS);
     let mut address = wanted;
     loop {
@@ -118,9 +124,15 @@ fn listen(wanted: SocketAddr) -> Result<TcpListener, Usage> {
                 return Ok(listener);
             }
             Err(error)
-                if error.kind() == ErrorKind::AddrInUse && wanted.port() != 0 && address.port() < last =>
+                if error.kind() == ErrorKind::AddrInUse && asked.is_none() && address.port() < last =>
             {
                 address.set_port(address.port() + 1);
+            }
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                return Err(Usage::Wrong(format!(
+                    "another program listens on {address}: end it, or choose another port with --bind; port 0 is any \
+                     that is free"
+                )));
             }
             Err(error) => return Err(Usage::Wrong(format!("cannot listen on {address}: {error}"))),
         }
@@ -135,8 +147,23 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], address.port()))
 }
 
-fn limits(args: &ServeArgs) -> Limits {
+fn limits(args: &ServeArgs) -> Result<Limits, Usage> {
     let mut limits = crate::limits::of_this_machine();
+    if let Some(all) = args.connections {
+        limits.connections = all;
+    }
+    match args.connections_per_address {
+        Some(of_one) if of_one >= limits.connections => {
+            return Err(Usage::Wrong(format!(
+                "one address may not have all {} connections: give fewer with --connections-per-address",
+                limits.connections
+            )));
+        }
+        Some(of_one) => limits.connections_per_address = of_one,
+        None => {
+            limits.connections_per_address = limits.connections_per_address.min(limits.connections - 1);
+        }
+    }
     if let Some(jobs) = args.jobs {
         limits.jobs_at_once = jobs.max(1);
     }
@@ -146,7 +173,7 @@ fn limits(args: &ServeArgs) -> Limits {
     if let Some(seconds) = args.job_time {
         limits.run_ms = seconds.saturating_mul(1000);
     }
-    limits
+    Ok(limits)
 }
 
 /// Opens `url` in a browser. Its token must not stand in the list of processes, so what the browser is told to

@@ -32,6 +32,22 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Fault> {
     Ok(value)
 }
 
+/// How many values a document has, keys too, without reading it; of what is no JSON, about as many as a reader meets.
+#[must_use]
+pub fn n_values(bytes: &[u8]) -> u64 {
+    let (mut n, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' | b':' | b'[' | b'{' if !is_text => n += 1,
+            _ => {}
+        }
+    }
+    n
+}
+
 fn fault(error: &serde_json::Error) -> Fault {
     // Its message ends with the place, which has fields of its own.
     let message = error.to_string();
@@ -54,5 +70,14 @@ mod tests {
         assert!(fault("{\"filez\": {}}").message.starts_with("unknown field `filez`"));
         assert!(fault("{} {}").message.starts_with("trailing"));
         assert_eq!(fault("").message, "EOF while parsing a value");
+    }
+
+    #[test]
+    fn values_are_counted_and_what_stands_in_texts_is_not() {
+        for (text, n) in
+            [("1", 1), ("[1, 2]", 3), (r#"{"a": "[,:{\"[,", "b": [[]]}"#, 7), (r#"["\\", 1]"#, 3)]
+        {
+            assert_eq!(n_values(text.as_bytes()), n, "{text}");
+        }
     }
 }

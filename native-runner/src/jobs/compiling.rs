@@ -66,9 +66,9 @@ async fn compile(
     let group = Group::of(&child);
     let feeding = tokio::spawn(feed(stdin, head, Fields::None));
     let last_words = tokio::spawn(listen(stderr));
-    let said = wire::read_said(&mut stdout, 0).await;
+    let said = wire::read_compiled(&mut stdout).await;
     let compiled = match said {
-        Ok((Said::Compiled(compiled), _)) => Ok(compiled),
+        Ok(Said::Compiled(compiled)) => Ok(compiled),
         _ => {
             let ended = tokio::time::timeout(Duration::from_secs(5), child.wait()).await;
             Err(ended.ok().and_then(Result::ok))

@@ -22,8 +22,8 @@ const MOST_BYTES: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct Keeping {
     root: Option<PathBuf>,
-    /// The machine that the runner is on, where the job runs for that.
-    machine: Option<MachineModel>,
+    /// The machine that the runner is on.
+    machine: MachineModel,
     /// Whether it copies between arrays of the host.
     is_of_host: bool,
     threads: u32,
@@ -34,11 +34,10 @@ pub(super) struct Keeping {
 impl Keeping {
     pub(super) fn of(order: &Order, tools: &Tools) -> Self {
         let request = &order.request;
-        let is_own = request.passes.machine.as_ref() == Some(&tools.machine);
         let backends = tools.backends.all_of(request).unwrap_or_default();
         Self {
             root: order.cache.clone(),
-            machine: is_own.then(|| (&tools.machine).into()),
+            machine: (&order.machine).into(),
             is_of_host: request.bench.is_none() && !backends.iter().any(|it| it.is_on_gpu()),
             threads: order.threads,
             left: MOST_ENTRIES,
@@ -77,7 +76,8 @@ impl Keeping {
             EventKind::Copy { copy } => {
                 let CopyRate { bytes_per_s, threads } = copy;
                 let is_ours = self.is_of_host && threads == self.threads;
-                if let Some(machine) = self.machine.clone().filter(|_| is_ours) {
+                if is_ours {
+                    let machine = self.machine.clone();
                     let rate = copying::CopyRate { bytes_per_s, threads };
                     let _ = tokio::task::spawn_blocking(move || copying::keep(&root, &machine, rate)).await;
                 }

@@ -64,14 +64,25 @@ impl Jobs {
         if self.is_closed() {
             return Err(ApiError::ShuttingDown);
         }
-        let job = Arc::new(Job::new());
+        // Kept as text while it waits: a document that is read takes many times the memory.
+        let (asked, given) = (order.request.options.threads, order.threads);
+        let order = serde_json::to_vec(&order).map_err(|error| ApiError::internal(&error))?;
+        let limits = &self.0.limits;
+        let job = Arc::new(Job::new(limits, order.len() as u64));
+        if let Some(asked) = asked.filter(|it| *it > given) {
+            let text = format!("{asked} threads were asked for, and a job has {given} here at most");
+            job.tell(EventKind::Log { text });
+        }
         {
             let mut table = self.0.table();
             // Those who wait and those who work together: a job that was just taken does not work yet.
-            let open = table.jobs.iter().filter(|it| !it.is_ended()).count() as u64;
-            let limits = &self.0.limits;
+            let open = table.jobs.iter().filter(|it| !it.is_ended());
+            let (open, held) = open.fold((0, 0), |(n, bytes), it| (n + 1, bytes + it.document_bytes));
             if open >= limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1)) {
                 return Err(ApiError::QueueFull { waiting: table.waiting.len() as u64 });
+            }
+            if job.document_bytes.saturating_add(held) > limits.waiting_bytes {
+                return Err(ApiError::DocumentsFull { held, allowed: limits.waiting_bytes });
             }
             table.hold(&fields, limits.kept_bytes)?;
             table.waiting.push_back(Arc::clone(&job));
@@ -93,6 +104,9 @@ impl Jobs {
     pub fn get(&self, id: &str) -> Result<Arc<Job>, ApiError> {
         let table = self.0.table();
         let found = table.jobs.iter().find(|it| it.id == id).cloned();
+        if let Some(job) = &found {
+            job.is_asked_for();
+        }
         found.ok_or_else(|| ApiError::NotFound("job of this name".to_owned()))
     }
 

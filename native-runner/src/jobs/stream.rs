@@ -1,24 +1,27 @@
-//! One job as its readers see it: a log of events that only grows, and the fields it wrote.
+//! One job as its readers see it: a log of events that only grows, up to its limits, and the fields it wrote.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, Event, EventKind, JobState};
+use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::Problem;
 use tokio::sync::watch;
 
 use crate::backends::events::milliseconds;
 
-/// A job says no more than this; then progress and logs are left out, and what matters is still told.
-const MOST_EVENTS: usize = 20_000;
-
 /// A job.
 #[derive(Debug)]
 pub struct Job {
     pub id: String,
+    /// Of the document that waits, or did.
+    pub(crate) document_bytes: u64,
+    limits: Limits,
     accepted: Instant,
+    /// How many read its events, and when somebody last asked for it.
+    readers: Mutex<(usize, Instant)>,
     log: Mutex<Log>,
     /// How many events there are.
     grown: watch::Sender<usize>,
@@ -29,6 +32,8 @@ pub struct Job {
 #[derive(Debug, Default)]
 struct Log {
     events: Vec<Event>,
+    /// Of the events as they are sent.
+    bytes: u64,
     is_running: bool,
     ended: Option<EndReason>,
     infos: Vec<FieldInfo>,
@@ -47,10 +52,14 @@ pub enum Kept {
 }
 
 impl Job {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(limits: &Limits, document_bytes: u64) -> Self {
+        let now = Instant::now();
         let job = Self {
             id: crate::random::hex(16),
-            accepted: Instant::now(),
+            document_bytes,
+            limits: *limits,
+            accepted: now,
+            readers: Mutex::new((0, now)),
             log: Mutex::default(),
             grown: watch::Sender::new(0),
             stop: watch::Sender::new(None),
@@ -64,19 +73,34 @@ impl Job {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event; nothing is added after the end.
-    pub(crate) fn tell(&self, what: EventKind) {
+    /// Adds an event, if there is room; answers whether there was. Progress and logs make room for what matters, and
+    /// the end is always told. Nothing is added after it.
+    pub(crate) fn tell(&self, what: EventKind) -> bool {
         let mut log = self.log();
-        let is_spare = matches!(what, EventKind::Progress { .. } | EventKind::Log { .. });
-        if log.ended.is_some() || (is_spare && log.events.len() >= MOST_EVENTS) {
-            return;
+        let Limits { events, event_bytes, events_bytes, .. } = self.limits;
+        let seq = log.events.len() as u64;
+        let event = Event { seq, t_ms: milliseconds(self.accepted.elapsed()), what };
+        let bytes = size_of(&event);
+        let part_of_room = match event.what {
+            EventKind::Accepted { .. } | EventKind::Ended { .. } => None,
+            EventKind::Progress { .. } | EventKind::Log { .. } => Some(2),
+            _ => Some(1),
+        };
+        let is_too_much = part_of_room.is_some_and(|part| {
+            seq >= events / part
+                || bytes > event_bytes
+                || log.bytes.saturating_add(bytes) > events_bytes / part
+        });
+        if log.ended.is_some() || is_too_much {
+            return false;
         }
-        if let EventKind::Ended { reason, .. } = what {
+        if let EventKind::Ended { reason, .. } = event.what {
             log.ended = Some(reason);
         }
-        let seq = log.events.len() as u64;
-        log.events.push(Event { seq, t_ms: milliseconds(self.accepted.elapsed()), what });
+        log.bytes = log.bytes.saturating_add(bytes);
+        log.events.push(event);
         self.grown.send_replace(log.events.len());
+        true
     }
 
     pub(crate) fn begins(&self) {
@@ -85,13 +109,46 @@ impl Job {
 
     /// Adds a field that was written, and its event.
     pub(crate) fn keep(&self, info: FieldInfo, bytes: Vec<u8>) {
+        // Whoever hears of it can fetch it.
         {
             let mut log = self.log();
             log.fields.insert(info.name.clone(), Arc::new(bytes));
             log.infos.retain(|it| it.name != info.name);
             log.infos.push(info.clone());
         }
-        self.tell(EventKind::Field { field: info });
+        let name = info.name.clone();
+        if !self.tell(EventKind::Field { field: info }) {
+            let mut log = self.log();
+            log.fields.remove(&name);
+            log.infos.retain(|it| it.name != name);
+        }
+    }
+
+    /// Somebody shows that the job still counts.
+    pub(crate) fn is_asked_for(&self) {
+        self.readers().1 = Instant::now();
+    }
+
+    fn readers(&self) -> MutexGuard<'_, (usize, Instant)> {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody reads the events, until what this gives is dropped.
+    pub(crate) fn reader(self: &Arc<Self>) -> Reader {
+        self.readers().0 += 1;
+        Reader(Arc::clone(self))
+    }
+
+    /// Ends when nobody has read the events or asked for the job for so long.
+    pub(crate) async fn abandoned(&self, after: Duration) {
+        loop {
+            let (readers, asked) = *self.readers();
+            let silent = if readers > 0 { Duration::ZERO } else { asked.elapsed() };
+            if silent >= after {
+                return;
+            }
+            tokio::time::sleep(after - silent).await;
+        }
     }
 
     pub(crate) fn ends(&self, reason: EndReason, problem: Option<Problem>) {
@@ -121,6 +178,12 @@ impl Job {
     pub fn events_from(&self, first: usize) -> (Vec<Event>, bool) {
         let log = self.log();
         (log.events.get(first..).unwrap_or_default().to_vec(), log.ended.is_some())
+    }
+
+    /// How many events were told.
+    #[must_use]
+    pub fn n_events(&self) -> usize {
+        self.log().events.len()
     }
 
     /// Changes whenever an event is added.
@@ -167,13 +230,50 @@ impl Job {
     }
 }
 
+/// One who reads the events of a job.
+#[derive(Debug)]
+pub(crate) struct Reader(Arc<Job>);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut readers = self.0.readers();
+        *readers = (readers.0.saturating_sub(1), Instant::now());
+    }
+}
+
+/// How long an event is as it is sent.
+fn size_of(event: &Event) -> u64 {
+    struct Counter(u64);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // What cannot be written is sent to nobody.
+    if serde_json::to_writer(&mut counter, event).is_ok() { counter.0 } else { u64::MAX }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn job() -> Job {
+        Job::new(&Limits::default(), 0)
+    }
+
+    fn job_with(events: u64, events_bytes: u64) -> Job {
+        Job::new(&Limits { events, events_bytes, ..Limits::default() }, 0)
+    }
+
     #[test]
     fn events_count_without_gaps_and_end_with_the_end() {
-        let job = Job::new();
+        let job = job();
         job.tell(EventKind::Progress { done: 1, total: 2 });
         job.ends(EndReason::Ok, None);
         job.tell(EventKind::Progress { done: 2, total: 2 });
@@ -187,17 +287,62 @@ mod tests {
 
     #[test]
     fn a_chatterer_is_cut_short_and_its_end_is_told() {
-        let job = Job::new();
-        for done in 0..2 * MOST_EVENTS as u64 {
+        let job = job_with(100, u64::MAX);
+        for done in 0..200 {
             job.tell(EventKind::Progress { done, total: 1 });
         }
+        assert_eq!(job.events_from(0).0.len(), 50, "half of the room is for what matters");
+        for _ in 0..200 {
+            job.tell(EventKind::Timing { name: "run".to_owned(), ms: 1.0, bytes: None });
+        }
         job.ends(EndReason::Ok, None);
-        assert_eq!(job.events_from(0).0.len(), MOST_EVENTS + 1);
+        let (events, is_over) = job.events_from(0);
+        assert!(events.len() == 101 && is_over);
+        assert!(matches!(events[100].what, EventKind::Ended { .. }));
+    }
+
+    #[test]
+    fn long_events_are_bounded_by_their_bytes() {
+        let text = "x".repeat(1000);
+        let job = job_with(u64::MAX, 10_000);
+        for _ in 0..100 {
+            job.tell(EventKind::Log { text: text.clone() });
+            job.tell(EventKind::Trap { message: text.clone(), diagnostic: None, cell: None });
+        }
+        let field = |name: usize| FieldInfo { name: format!("{name}-{text}"), ..FieldInfo::default() };
+        for name in 0..100 {
+            job.keep(field(name), Vec::new());
+        }
+        job.ends(EndReason::Ok, None);
+        let (events, is_over) = job.events_from(0);
+        let sent: u64 = events.iter().map(size_of).sum();
+        assert!(is_over && events.len() < 12 && sent < 11_000, "{} events, {sent} bytes", events.len());
+        let kept = events.iter().filter(|it| matches!(it.what, EventKind::Field { .. })).count();
+        assert_eq!(job.state().fields.len(), kept, "what nobody hears of is not kept");
+        let alone = Job::new(&Limits { event_bytes: 500, ..Limits::default() }, 0);
+        alone.tell(EventKind::Log { text });
+        assert_eq!(alone.events_from(0).0.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_job_is_abandoned_when_its_last_reader_has_gone_for_a_while() {
+        let job = Arc::new(job());
+        let after = Duration::from_millis(100);
+        let readers = [job.reader(), job.reader()];
+        for reader in readers {
+            // While somebody reads, it takes as long as that does.
+            let is_over = tokio::time::timeout(3 * after, job.abandoned(after)).await.is_ok();
+            assert!(!is_over);
+            drop(reader);
+        }
+        let gone = Instant::now();
+        job.abandoned(after).await;
+        assert!(gone.elapsed() >= after);
     }
 
     #[test]
     fn the_first_reason_to_stop_counts() {
-        let job = Job::new();
+        let job = job();
         assert!(job.stop(EndReason::Cancelled) && job.stop(EndReason::RunnerShutdown));
         assert_eq!(*job.stop_asked().borrow(), Some(EndReason::Cancelled));
         job.ends(EndReason::Cancelled, None);

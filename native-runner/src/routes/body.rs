@@ -24,6 +24,12 @@ pub(crate) async fn json<T: DeserializeOwned>(
 ) -> Result<T, ApiError> {
     check_type(headers, "application/json")?;
     let bytes = in_time(limits.body_ms, bytes(headers, body, limits.body_bytes)).await?;
+    let values = document::n_values(&bytes);
+    if values > limits.document_values {
+        let limit =
+            LimitHit::new("number of values in the document", limits.document_values, values, "values");
+        return Err(ApiError::TooLarge { limit });
+    }
     document::read(&bytes).map_err(|Fault { line, column, message }| ApiError::BadJson {
         line,
         column,

@@ -31,12 +31,15 @@ pub(crate) async fn events(
         None => 0,
         Some(last) => {
             let last = last.to_str().ok().and_then(|it| it.trim().parse::<usize>().ok());
-            let last = last.ok_or_else(|| {
-                ApiError::InvalidRequest(
-                    "`Last-Event-ID` is the number of the last event that arrived".to_owned(),
-                )
+            // Nobody can have an event that was not told yet.
+            let told = job.n_events();
+            let last = last.filter(|it| *it < told).ok_or_else(|| {
+                ApiError::InvalidRequest(format!(
+                    "`Last-Event-ID` is the number of the last event that arrived, and there are 0 to {}",
+                    told.saturating_sub(1)
+                ))
             })?;
-            last.saturating_add(1)
+            last + 1
         }
     };
     // A small buffer: a slow reader waits here, while the log keeps what it has not read.
@@ -47,6 +50,7 @@ pub(crate) async fn events(
 }
 
 async fn forward(job: Arc<Job>, mut next: usize, to: mpsc::Sender<Result<Event, Infallible>>) {
+    let _reader = job.reader();
     let mut growth = job.growth();
     loop {
         let (events, is_over) = job.events_from(next);

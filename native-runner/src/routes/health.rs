@@ -10,7 +10,12 @@ pub(crate) async fn alive() -> &'static str {
     "alive\n"
 }
 
-/// `GET /readyz` — it takes jobs.
+/// `GET /readyz` — it takes jobs, and has room for their files.
 pub(crate) async fn ready(State(state): State<AppState>) -> Result<&'static str, ApiError> {
-    if state.jobs.is_closed() { Err(ApiError::ShuttingDown) } else { Ok("ready\n") }
+    if state.jobs.is_closed() {
+        return Err(ApiError::ShuttingDown);
+    }
+    let checked = tokio::task::spawn_blocking(move || crate::ready::check(&state.tools)).await;
+    checked.map_err(|error| ApiError::internal(&error))??;
+    Ok("ready\n")
 }

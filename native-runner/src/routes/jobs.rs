@@ -28,12 +28,7 @@ pub(crate) async fn submit(
         backend.check(&state.tools.found())?;
     }
     let fields = match request.fields.take() {
-        Some(FieldsInput::Name(id)) => {
-            let upload = state.uploads.get(&id);
-            upload
-                .ok_or_else(|| ApiError::NotFound("upload of this name; send it again".to_owned()))?
-                .fields()
-        }
+        Some(FieldsInput::Name(id)) => state.uploads.get(&id)?.fields(),
         inline => {
             request.fields = inline;
             Fields::None

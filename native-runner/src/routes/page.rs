@@ -4,6 +4,8 @@ use axum::extract::{Path, Request};
 use axum::http::Method;
 use axum::response::{Html, IntoResponse, Response};
 
+use isobar_protocol::names::visible;
+
 use crate::error::ApiError;
 use crate::{assets, problems};
 
@@ -11,7 +13,7 @@ use crate::{assets, problems};
 pub(crate) async fn file(request: Request) -> Response {
     let path = request.uri().path();
     if !assets::is_file(path) {
-        return ApiError::NotFound(format!("address `{path}`")).into_response();
+        return ApiError::NotFound(format!("address `{}`", visible(path))).into_response();
     }
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return ApiError::MethodNotAllowed { method: request.method().to_string() }.into_response();

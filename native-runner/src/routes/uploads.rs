@@ -1,10 +1,14 @@
 //! Takes input fields.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use axum::Json;
 use axum::body::{Body, BodyDataStream};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use isobar_protocol::job::UploadTicket;
+use isobar_protocol::limits::Limits;
 use tokio::io::AsyncWriteExt;
 use tokio_stream::StreamExt;
 
@@ -24,25 +28,43 @@ pub(crate) async fn upload(
     let parts = body::parts(&headers, body, state.limits.upload_bytes)?;
     // A few at a time: each may grow to the limit before it is kept, and only then do older ones give way.
     let _permit = state.uploads.begin().await?;
-    let file = body::in_time(state.limits.upload_ms, receive(parts, state.limits.upload_bytes)).await?;
+    let receiving = receive(parts, &state.tools.temporary, &state.limits);
+    let file = body::in_time(state.limits.upload_ms, receiving).await?;
     let (upload, bytes) = state.uploads.keep(file)?;
     Ok((StatusCode::CREATED, Json(UploadTicket { upload, bytes })))
 }
 
-/// Writes what comes to a file without a name.
-async fn receive(mut parts: BodyDataStream, limit: u64) -> Result<std::fs::File, ApiError> {
-    let file = tempfile::tempfile().map_err(|error| ApiError::internal(&error))?;
+/// Writes what comes to a file without a name. It must go on coming: others wait.
+async fn receive(
+    mut parts: BodyDataStream,
+    temporary: &Path,
+    limits: &Limits,
+) -> Result<std::fs::File, ApiError> {
+    let file = tempfile::tempfile_in(temporary).map_err(|error| no_room(&error))?;
     let mut file = tokio::fs::File::from_std(file);
     let mut bytes: u64 = 0;
-    while let Some(part) = parts.next().await {
+    while let Some(part) = body::in_time(limits.body_ms, async { Ok(parts.next().await) }).await? {
         let part = part.map_err(|_| body::broken_off())?;
         bytes += part.len() as u64;
-        if bytes > limit {
+        if bytes > limits.upload_bytes {
             body::forget(parts);
-            return Err(body::too_large(limit, bytes));
+            return Err(body::too_large(limits.upload_bytes, bytes));
         }
-        file.write_all(&part).await.map_err(|error| ApiError::internal(&error))?;
+        if let Err(error) = file.write_all(&part).await {
+            body::forget(parts);
+            return Err(no_room(&error));
+        }
     }
-    file.flush().await.map_err(|error| ApiError::internal(&error))?;
+    file.flush().await.map_err(|error| no_room(&error))?;
     Ok(file.into_std().await)
+}
+
+/// What a client is told of a file that cannot be written: nothing of where it is.
+fn no_room(error: &std::io::Error) -> ApiError {
+    tracing::warn!("an upload cannot be written: {error}");
+    ApiError::NoRoom(match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "its temporary folder is full",
+        ErrorKind::FileTooLarge => "its files may not be so large",
+        _ => "its temporary folder cannot be written",
+    })
 }
