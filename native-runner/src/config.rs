@@ -19,6 +19,8 @@ pub struct Environment {
     pub token: Option<String>,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
+    /// Where a runner keeps the jobs that are not over.
+    pub state: Option<PathBuf>,
     /// `TMPDIR`.
     pub temporary: PathBuf,
     /// This program, to be started again as a job's process.

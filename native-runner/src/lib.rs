@@ -15,6 +15,7 @@ pub mod npz;
 pub mod problems;
 mod tuned;
 mod random;
+pub mod telemetry;
 pub mod translate;
 
 // The door of the compiler.

@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
 use crate::error::ApiError;
+use crate::telemetry::metrics::Connection;
 
 /// The line and headers of a request are no longer.
 const HEAD_BYTES: usize = 32 * 1024;
@@ -87,6 +88,7 @@ async fn answer(
     limits: Limits,
     mut is_ending: watch::Receiver<bool>,
 ) {
+    let _counted = Connection::open();
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(from));

@@ -146,7 +146,7 @@ impl Drop for Serving {
 impl Serving {
     fn start() -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
-            .args(["serve", "--bind", "127.0.0.1:0"])
+            .args(["serve", "--no-state", "--bind", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -1,73 +1,170 @@
 //! `isobar serve` — the page and the runner on one address.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, IsTerminal};
 use std::net::{SocketAddr, TcpListener};
+use std::panic::catch_unwind;
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
 
 use super::{Outcome, Usage, print, say};
-use crate::auth::{Auth, Hosts};
+use crate::auth::{Auth, Hosts, token_file};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
+use crate::document::shown;
+use crate::jobs::Store;
 use crate::jobs::folder::{self, Folder};
+use crate::jobs::store::Found;
 use crate::state::AppState;
 
 /// How many ports after the wanted one are tried.
 const PORTS: u16 = 50;
+/// Connections of those who read figures.
+const FIGURES_AT_ONCE: u64 = 16;
 /// Connections get this long to take in that the runner ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outcome, Usage> {
-    if !args.bind.ip().is_loopback() && !args.allow_remote {
+    let is_remote = |it: &SocketAddr| !it.ip().is_loopback() && !args.allow_remote;
+    if is_remote(&args.bind) {
         return Err(Usage::Wrong(format!(
             "{} can be reached from other machines: the connection is not encrypted, so the token can be read on \
              the way, and whoever has it can use this machine; forward a port with ssh instead, or say --allow-remote",
             args.bind.ip()
         )));
     }
+    if let Some(metrics) = args.metrics.filter(is_remote) {
+        return Err(Usage::Wrong(format!(
+            "{} can be reached from other machines, and figures are answered without a token; name a loopback address, \
+             or say --allow-remote",
+            metrics.ip()
+        )));
+    }
+    let token = match &args.token_file {
+        Some(path) => token_file::read_or_make(path)
+            .map_err(|why| Usage::Wrong(format!("the token file {} is refused: {why}", shown(path))))?,
+        None => crate::random::token(),
+    };
     folder::clear(&environment.temporary);
     let limits = limits(args);
     let listener = listen(args.bind)?;
+    let metrics = args.metrics.map(figures).transpose()?;
     let address = listener
         .local_addr()
         .map_err(|error| Usage::Wrong(format!("cannot listen on {}: {error}", args.bind)))?;
-    let token = crate::random::token();
     let hosts = Hosts::new(address, &args.host);
-    let state = AppState::new(Auth::new(&token), hosts, limits, Tools::find(environment));
+    let (store, found) = store(args, environment);
+    let state = AppState::with_store(Auth::new(&token), hosts, limits, Tools::find(environment), store);
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
     let url = format!("http://{}/#token={token}", reachable(address));
-    print(&format!("{url}\n"));
-    say(
-        "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
-    );
+    // What a service prints goes into a log, and its token is in the file.
+    let is_shown = args.token_file.is_none() || std::io::stdout().is_terminal();
+    let printed = if is_shown { url.clone() } else { format!("http://{}/", reachable(address)) };
+    print(&format!("{printed}\n"));
+    if args.log.is_none() {
+        let changes = if args.token_file.is_none() { " and changes at each start" } else { "" };
+        say(&format!(
+            "Open this address in a browser. Its token is for you alone{changes}; Ctrl+C ends the runner."
+        ));
+    }
     for backend in state.backends.iter().filter(|it| !it.available) {
-        say(&format!("The back end {} cannot run here: {}.", backend.name, backend.detail));
+        tell(args, &format!("The back end {} cannot run here: {}.", backend.name, backend.detail));
     }
     if !crate::assets::has_page() {
-        say(
+        tell(
+            args,
             "This program was built without the page: `cargo xtask play` builds both. The API works as it is.",
         );
     }
     let _opened = args.open.then(|| open(&url, environment));
-    let served = runtime.block_on(run(listener, state));
+    let drain = Duration::from_secs(args.drain);
+    let served = runtime.block_on(run(listener, metrics, state, found, drain));
     runtime.shutdown_timeout(FAREWELL);
     served.map_err(|error| Usage::Wrong(format!("cannot serve: {error}")))?;
     Ok(Outcome::Fine)
 }
 
-async fn run(listener: TcpListener, state: AppState) -> std::io::Result<()> {
+/// What a runner says once, where its lines go.
+fn tell(args: &ServeArgs, line: &str) {
+    if args.log.is_some() { tracing::info!("{line}") } else { say(line) }
+}
+
+/// Where jobs are kept, and those of the runner before. Without it the runner works all the same.
+fn store(args: &ServeArgs, environment: &Environment) -> (Store, Found) {
+    let folder = match &args.state {
+        Some(folder) => std::path::absolute(folder).ok(),
+        None => environment.state.clone(),
+    };
+    let Some(folder) = folder.filter(|_| !args.no_state) else {
+        return (Store::none(), Found::default());
+    };
+    let opened = catch_unwind(|| Store::open(&folder));
+    match opened.unwrap_or_else(|_| Err(format!("{} is damaged", shown(&folder)))) {
+        Ok((store, found)) => {
+            if let Some(warning) = &found.warning {
+                tracing::warn!("{warning}");
+            }
+            if !found.jobs.is_empty() {
+                tracing::info!(jobs = found.jobs.len(), "jobs of the runner before are taken up");
+            }
+            (store, found)
+        }
+        Err(why) => {
+            tracing::warn!("jobs are not kept, and end with the runner: {why}");
+            (Store::none(), Found::default())
+        }
+    }
+}
+
+/// The listener of figures: exactly there, or not at all.
+fn figures(address: SocketAddr) -> Result<TcpListener, Usage> {
+    let failed = |error| Usage::Wrong(format!("cannot answer figures on {address}: {error}"));
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+async fn run(
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    state: AppState,
+    found: Found,
+    drain: Duration,
+) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
+    state.jobs.take_up(found);
+    if let Some(metrics) = metrics {
+        let hosts = Hosts::new(metrics.local_addr()?, &[]);
+        let app = crate::routes::metrics::router(state.clone(), hosts);
+        let limits = Limits { connections: FIGURES_AT_ONCE, ..state.limits };
+        let listener = tokio::net::TcpListener::from_std(metrics)?;
+        tokio::spawn(crate::server::serve(listener, app, limits, std::future::pending()));
+    }
     let (app, limits) = (crate::app(state.clone()), state.limits);
     let (ended, mut is_ended) = tokio::sync::watch::channel(false);
     let farewell = async move {
         stop_asked().await;
-        state.jobs.close().await;
+        let working = state.jobs.working();
+        if working > 0 {
+            let seconds = drain.as_secs();
+            tracing::info!(
+                working,
+                seconds,
+                "ending; jobs that work have this long, a second signal ends them"
+            );
+        }
+        let hurry = async {
+            tokio::select! {
+                () = tokio::time::sleep(drain) => {}
+                () = stop_asked() => {}
+            }
+        };
+        state.jobs.close(hurry).await;
         let _ = ended.send(true);
     };
     tokio::select! {

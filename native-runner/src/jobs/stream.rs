@@ -1,6 +1,7 @@
 //! One job as its readers see it: a log of events that only grows, and the fields it wrote.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -18,7 +19,11 @@ const MOST_EVENTS: usize = 20_000;
 #[derive(Debug)]
 pub struct Job {
     pub id: String,
+    /// How many runners had it, this one among them.
+    pub starts: u32,
     accepted: Instant,
+    /// Whether the next runner will know it.
+    is_kept: AtomicBool,
     log: Mutex<Log>,
     /// How many events there are.
     grown: watch::Sender<usize>,
@@ -48,9 +53,31 @@ pub enum Kept {
 
 impl Job {
     pub(crate) fn new() -> Self {
+        Self::with(crate::random::hex(16), 1)
+    }
+
+    /// A job of a runner before this one, to be done again.
+    pub(crate) fn again(id: String, starts: u32, was_running: bool) -> Self {
+        let job = Self::with(id, starts);
+        job.tell(EventKind::Restarted { was_running });
+        job.kept();
+        job
+    }
+
+    /// A job that is over since a runner before this one; its fields are gone.
+    pub(crate) fn of_the_past(id: String, starts: u32, reason: EndReason, problem: Option<Problem>) -> Self {
+        let job = Self::with(id, starts);
+        job.ends(reason, problem);
+        job.drop_fields();
+        job
+    }
+
+    fn with(id: String, starts: u32) -> Self {
         let job = Self {
-            id: crate::random::hex(16),
+            id,
+            starts,
             accepted: Instant::now(),
+            is_kept: AtomicBool::new(false),
             log: Mutex::default(),
             grown: watch::Sender::new(0),
             stop: watch::Sender::new(None),
@@ -77,6 +104,15 @@ impl Job {
         let seq = log.events.len() as u64;
         log.events.push(Event { seq, t_ms: milliseconds(self.accepted.elapsed()), what });
         self.grown.send_replace(log.events.len());
+    }
+
+    /// From now on the next runner will know it.
+    pub(crate) fn kept(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
     }
 
     pub(crate) fn begins(&self) {
@@ -116,6 +152,12 @@ impl Job {
         self.log().ended.is_some()
     }
 
+    #[must_use]
+    pub fn is_working(&self) -> bool {
+        let log = self.log();
+        log.is_running && log.ended.is_none()
+    }
+
     /// The events from number `first` on, and whether the last of them is the end.
     #[must_use]
     pub fn events_from(&self, first: usize) -> (Vec<Event>, bool) {
@@ -151,6 +193,8 @@ impl Job {
         match (log.infos.iter().find(|it| it.name == name), log.fields.get(name)) {
             (Some(info), Some(bytes)) => Kept::Here(Box::new(info.clone()), Arc::clone(bytes)),
             (Some(_), None) if log.is_dropped => Kept::Dropped,
+            // What it wrote before this runner was started is not known.
+            (None, _) if log.is_dropped && log.infos.is_empty() => Kept::Dropped,
             _ => Kept::Unknown,
         }
     }

@@ -1,6 +1,7 @@
 //! Compiles and answers with every level.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use axum::body::Body;
@@ -12,6 +13,7 @@ use isobar_protocol::request::Request;
 use super::body;
 use crate::error::ApiError;
 use crate::state::AppState;
+use crate::telemetry::metrics;
 use crate::{compile as compiler, limits};
 
 /// `POST /v1/compile` — diagnostics, levels, signature. A stencil with errors is an answer, not a problem.
@@ -23,5 +25,9 @@ pub(crate) async fn compile(
     let request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
     let texts = state.tools.backends.wanted(&request)?;
-    Ok(Json(compiler::guarded(request, texts, state.limits.compile_ms, Arc::clone(&state.compiling)).await?))
+    let begun = Instant::now();
+    let compiled =
+        compiler::guarded(request, texts, state.limits.compile_ms, Arc::clone(&state.compiling)).await?;
+    metrics().compiled(begun.elapsed());
+    Ok(Json(compiled))
 }
