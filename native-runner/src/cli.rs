@@ -49,6 +49,8 @@ enum Command {
     Cache(CacheArgs),
     /// Print what decides how things run here, and where each value is from
     Config(ConfigArgs),
+    /// Say whether this machine has what a runner needs, and what to do where not
+    Doctor(DoctorArgs),
     /// Serve the page and the runner on one address
     Serve(ServeArgs),
     /// Speak the language server protocol with an editor, on standard input and output
@@ -513,6 +515,17 @@ pub struct BisectArgs {
     pub shared: Shared,
 }
 
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The address that the runner shall have
+    #[arg(long, default_value = "127.0.0.1:8787")]
+    pub bind: SocketAddr,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 /// Options of `backends`.
 #[derive(Debug, Args)]
 pub struct BackendsArgs {
@@ -705,6 +718,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Open(args) => commands::open::open(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),
         Command::Worker { job: _ } => return crate::worker::main(&environment.backends),

@@ -14,6 +14,7 @@ mod library;
 mod limits;
 mod lsp;
 mod measured;
+mod observed;
 mod prepared;
 mod rows;
 mod served;

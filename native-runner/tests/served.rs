@@ -97,6 +97,8 @@ impl Runner {
             .args(arguments)
             .env("XDG_CACHE_HOME", folder.join("cache"))
             .env("XDG_STATE_HOME", folder.join("home"))
+            // Drivers of GPUs complain on standard error where there is no such folder.
+            .env("XDG_RUNTIME_DIR", folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -9,6 +9,7 @@ pub mod check_folder;
 pub mod client;
 pub mod compare;
 pub mod config;
+pub mod doctor;
 pub mod emit;
 pub mod explain;
 pub mod export;

@@ -139,8 +139,10 @@ async fn run(
     let listener = tokio::net::TcpListener::from_std(listener)?;
     state.jobs.take_up(found);
     if let Some(metrics) = metrics {
-        let hosts = Hosts::new(metrics.local_addr()?, &[]);
-        let app = crate::routes::metrics::router(state.clone(), hosts);
+        let address = metrics.local_addr()?;
+        tracing::info!("figures are answered on http://{address}/metrics");
+        let hosts = Hosts::new(address, &[]);
+        let app = crate::figures(state.clone(), hosts);
         let limits = Limits { connections: FIGURES_AT_ONCE, ..state.limits };
         let listener = tokio::net::TcpListener::from_std(metrics)?;
         tokio::spawn(crate::server::serve(listener, app, limits, std::future::pending()));

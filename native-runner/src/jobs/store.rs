@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -87,12 +87,8 @@ impl Store {
     ///
     /// When nothing can be kept there, with the reason.
     pub fn open(folder: &Path) -> Result<(Self, Found), String> {
+        let folder = self::folder(folder)?;
         let shown = folder.display();
-        let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        make.map_err(|error| format!("{shown} cannot be made: {error}"))?;
-        // A service's folder may be a link that the system made.
-        let folder = fs::canonicalize(folder).map_err(|error| format!("{shown}: {error}"))?;
-        let folder = cache::private(&folder, FOLDER)?;
         let lock = lock(&folder)?;
         let inputs = Inputs::open(folder.join(INPUTS)).map_err(|error| format!("{shown}: {error}"))?;
         let (records, left, ended, warning) = Records::open(&folder)?;
@@ -175,6 +171,16 @@ impl Store {
             let _ = is_done.await;
         }
     }
+}
+
+/// The folder of the jobs below that of a runner's state, made where it is missing.
+pub(crate) fn folder(state: &Path) -> Result<PathBuf, String> {
+    let shown = state.display();
+    let make = DirBuilder::new().recursive(true).mode(0o700).create(state);
+    make.map_err(|error| format!("{shown} cannot be made: {error}"))?;
+    // A service's folder may be a link that the system made.
+    let state = fs::canonicalize(state).map_err(|error| format!("{shown}: {error}"))?;
+    cache::private(&state, FOLDER)
 }
 
 fn lock(folder: &Path) -> Result<File, String> {

@@ -13,7 +13,7 @@ use crate::state::AppState;
 use crate::telemetry::metrics::{self, CONTENT_TYPE, Now};
 
 /// `GET /metrics`, and nothing else, under the names of `hosts`.
-pub fn router(state: AppState, hosts: Hosts) -> Router {
+pub(crate) fn router(state: AppState, hosts: Hosts) -> Router {
     let nothing = || async { ApiError::NotFound("address but `/metrics` here".to_owned()) };
     Router::new()
         .route("/metrics", get(figures))
