@@ -50,6 +50,8 @@ enum Command {
     Cache(CacheArgs),
     /// Print what decides how things run here, and where each value is from
     Config(ConfigArgs),
+    /// Say whether this machine has what a runner needs, and what to do where not
+    Doctor(DoctorArgs),
     /// Serve the page and the runner on one address
     Serve(ServeArgs),
     /// Speak the language server protocol with an editor, on standard input and output
@@ -159,6 +161,7 @@ const SERVE_EXAMPLES: &str = "\
 Examples:
   isobar serve --open
   isobar serve --jobs 1 --job-memory 2048 --job-time 60
+  isobar serve --token-file ~/.config/isobar/token --log json --metrics 127.0.0.1:9187
 
 On another machine: start it there, forward its port with `ssh -L 8787:127.0.0.1:8787 HOST`, and open the
 address that it printed.";
@@ -223,6 +226,13 @@ pub struct OpenArgs {
 pub enum Log {
     Steps,
     Levels,
+}
+
+/// How the runner notes what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Json,
+    Text,
 }
 
 /// Options of `emit`.
@@ -509,6 +519,17 @@ pub struct BisectArgs {
     pub shared: Shared,
 }
 
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The address that the runner shall have
+    #[arg(long, default_value = "127.0.0.1:8787")]
+    pub bind: SocketAddr,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 /// Options of `backends`.
 #[derive(Debug, Args)]
 pub struct BackendsArgs {
@@ -562,6 +583,26 @@ pub struct ServeArgs {
     /// Those of one address, fewer than all; programs of this machine count together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..MOST_CONNECTIONS))]
     pub connections_per_address: Option<u64>,
+    /// Keep jobs that are not over in this folder, for a runner that is started again after one that was ended without
+    /// notice; without, below XDG_STATE_HOME or .local/state
+    #[arg(long, value_name = "FOLDER", conflicts_with = "no_state")]
+    pub state: Option<PathBuf>,
+    /// Keep no jobs: they end with the runner
+    #[arg(long)]
+    pub no_state: bool,
+    /// Use the token in this file, which is made where it is missing, instead of a new one at each start. Nobody else may
+    /// be able to read it
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// How long jobs that work may go on after the runner was told to end, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub drain: u64,
+    /// Note each request and each job on standard error, as lines of JSON or as text; without, only what is wrong
+    #[arg(long, value_enum, value_name = "json|text")]
+    pub log: Option<LogFormat>,
+    /// Answer `GET /metrics` for Prometheus on this address, without a token
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
     /// Jobs that work at the same time
     #[arg(long)]
     pub jobs: Option<u64>,
@@ -673,8 +714,10 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
             return if error.print().is_ok() && !is_wrong { ExitCode::SUCCESS } else { ExitCode::from(2) };
         }
     };
-    let level = if matches!(cli.command, Command::Serve(_)) { "info" } else { "error" };
-    commands::log(environment, level);
+    match &cli.command {
+        Command::Serve(args) => commands::log(environment, commands::Notes::of_runner(args.log)),
+        _ => commands::log(environment, commands::Notes::Errors),
+    }
     let done = match cli.command {
         Command::Check(args) => commands::check::check(&args, environment),
         Command::Explain(args) => commands::explain::explain(&args),
@@ -689,6 +732,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Open(args) => commands::open::open(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),
         Command::Worker { probe: true, .. } => return crate::worker::tell_probe(),

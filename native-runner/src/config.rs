@@ -19,6 +19,8 @@ pub struct Environment {
     pub token: Option<String>,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
+    /// Where a runner keeps the jobs that are not over.
+    pub state: Option<PathBuf>,
     /// `TMPDIR`.
     pub temporary: PathBuf,
     /// This program, to be started again as a job's process.
@@ -79,7 +81,9 @@ impl Tools {
         let mut all: Vec<PathBuf> = beside(&self.worker).into_iter().collect();
         // Beside its folder lie those with what it starts and includes.
         let compiler = self.cc.as_ref().ok().and_then(|it| beside(&it.program));
-        all.extend(compiler.and_then(|it| it.parent().map(Path::to_owned)).filter(|it| it.parent().is_some()));
+        all.extend(
+            compiler.and_then(|it| it.parent().map(Path::to_owned)).filter(|it| it.parent().is_some()),
+        );
         for (_, value) in &self.for_kernels {
             all.extend(std::env::split_paths(value).filter(|it| it.is_absolute()).flat_map(|it| {
                 let folder = if it.is_dir() { Some(it.clone()) } else { beside(&it) };

@@ -16,7 +16,11 @@ pub mod problems;
 mod ready;
 mod tuned;
 mod random;
+pub mod telemetry;
 pub mod translate;
+
+// Whether this machine has what it needs.
+pub mod doctor;
 
 // The door of the compiler.
 pub mod compile;
@@ -45,4 +49,9 @@ use axum::Router;
 /// The whole HTTP interface.
 pub fn app(state: state::AppState) -> Router {
     routes::router(state)
+}
+
+/// The figures of the runner, for a listener of their own that answers under the names of `hosts`.
+pub fn figures(state: state::AppState, hosts: auth::Hosts) -> Router {
+    routes::metrics::router(state, hosts)
 }

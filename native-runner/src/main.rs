@@ -12,14 +12,16 @@ fn main() -> ExitCode {
     let text = |name: &str| variable(name).and_then(|it| it.into_string().ok());
     let home = |folder: &str| variable("HOME").map(|it| PathBuf::from(it).join(folder));
     // The convention asks to ignore a path that is not absolute.
-    let given = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
-    let cache = given.or_else(|| home(".cache"));
+    let given = |name: &str| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let cache = given("XDG_CACHE_HOME").or_else(|| home(".cache"));
+    let state = given("XDG_STATE_HOME").or_else(|| home(".local/state"));
     let temporary = std::env::temp_dir();
     let environment = Environment {
         path: variable("PATH").unwrap_or_default(),
         cc: text("CC"),
         token: text("ISOBAR_TOKEN"),
         cache: cache.map(|it| it.join("isobar")),
+        state: state.map(|it| it.join("isobar")),
         // Jobs work in a folder of their own.
         temporary: std::path::absolute(&temporary).unwrap_or(temporary),
         program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("isobar")),

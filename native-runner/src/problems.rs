@@ -103,12 +103,15 @@ kinds! {
     JOB_CRASHED = "job-crashed", 500, "the job's process crashed",
         "Each job works in a process of its own, so that a crash costs one job and nothing else. It is a fault of ours, or memory ran out.",
         ["run with the back end `debug`", "choose a smaller domain", "report the stencil"];
+    INTERRUPTED = "interrupted", 500, "the runner was ended while the job worked",
+        "A runner that is started again takes up the jobs of the one before. A job that worked twice when its runner was ended without notice is not tried again: it may be what ended it.",
+        ["choose a smaller domain", "run it again", "report the stencil"];
     OVERLOADED = "overloaded", 503, "the runner has too much to do",
         "The runner takes a limited number of jobs and of connections.",
         ["wait for a job to end, or cancel one"];
     SHUTTING_DOWN = "shutting-down", 503, "the runner is shutting down",
-        "The runner was told to end. Jobs that were working ended with it.",
-        ["start it again and run again"];
+        "The runner was told to end. Jobs that waited, and those that could not end in time, are taken up by the next one where it keeps jobs; else they ended with it.",
+        ["start it again, and ask for the job again or run it again"];
     NOT_READY = "not-ready", 503, "the runner lacks something that jobs need",
         "The runner writes to its temporary folder for each job, and keeps compiled code. Where it cannot, jobs fail or take long.",
         ["make room where the runner keeps its files"];

@@ -23,6 +23,7 @@ use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use crate::error::ApiError;
+use crate::telemetry::metrics::Connection;
 
 /// The line and headers of a request are no longer.
 const HEAD_BYTES: usize = 32 * 1024;
@@ -150,6 +151,7 @@ async fn answer(
     limits: Limits,
     mut is_ending: watch::Receiver<bool>,
 ) {
+    let _counted = Connection::open();
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(from));

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
 use crate::confine::Confined;
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, Store};
 use crate::uploads::Uploads;
 
 /// Cheap to copy.
@@ -36,9 +36,15 @@ impl AppState {
     /// A runner that answers to `hosts` and accepts `auth`.
     #[must_use]
     pub fn new(auth: Auth, hosts: Hosts, limits: Limits, tools: Tools) -> Self {
+        Self::with_store(auth, hosts, limits, tools, Store::none())
+    }
+
+    /// Such a runner, whose jobs are kept in `store`.
+    #[must_use]
+    pub fn with_store(auth: Auth, hosts: Hosts, limits: Limits, tools: Tools, store: Store) -> Self {
         let tools = Arc::new(tools);
         let backends = tools.backends.described(&tools.found());
-        let jobs = Jobs::new(limits, Arc::clone(&tools));
+        let jobs = Jobs::new(limits, Arc::clone(&tools), store);
         let uploads = Uploads::new(limits);
         let confined = Confined::of(&tools);
         let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));

@@ -27,10 +27,10 @@ use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_protocol::request::{PlaneAt, Results};
 use isobar_protocol::tune::Tuned;
 use isobar_protocol::worker::Across;
+use isobar_runtime::cache;
 use isobar_runtime::executors::watch;
 use isobar_runtime::wanted::Wanted;
 use isobar_runtime::{Device, copying};
-use isobar_runtime::cache;
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
@@ -163,7 +163,10 @@ fn limit(order: &Order, backends: &Backends, is_alone: bool) {
         (Resource::Fsize, FILE_BYTES),
         (Resource::Core, 0),
         // Where it is alone, others of this user do not count.
-        (Resource::Nproc, if is_alone { u64::from(order.threads).saturating_mul(4) + OTHERS } else { u64::MAX }),
+        (
+            Resource::Nproc,
+            if is_alone { u64::from(order.threads).saturating_mul(4) + OTHERS } else { u64::MAX },
+        ),
     ] {
         // A lower limit that is there already stays.
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
@@ -358,7 +361,8 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let device = executor.device();
-    let copies = if device.is_none() && backend.nears_copying() && bytes > 0 { known_rate(order) } else { None };
+    let copies =
+        if device.is_none() && backend.nears_copying() && bytes > 0 { known_rate(order) } else { None };
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
         if device.is_some() {

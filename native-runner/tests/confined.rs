@@ -15,7 +15,8 @@ const SLEEPS: &str = "86399.25";
 
 /// The processes that work for the C compiler below.
 fn working() -> usize {
-    let lines = fs::read_dir("/proc").unwrap().flatten().filter_map(|it| fs::read(it.path().join("cmdline")).ok());
+    let lines =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|it| fs::read(it.path().join("cmdline")).ok());
     lines.filter(|it| String::from_utf8_lossy(it).contains(SLEEPS)).count()
 }
 
@@ -34,7 +35,8 @@ fn wait(until: impl Fn() -> bool) -> bool {
 fn compiler(folder: &Path) -> String {
     let program = folder.join("bin/cc");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
-    let text = format!("#!/bin/sh\ncase $1 in --version) echo slow 1.0; exit;; esac\nsleep {SLEEPS} & wait\n");
+    let text =
+        format!("#!/bin/sh\ncase $1 in --version) echo slow 1.0; exit;; esac\nsleep {SLEEPS} & wait\n");
     fs::write(&program, text).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     program.display().to_string()
@@ -42,7 +44,8 @@ fn compiler(folder: &Path) -> String {
 
 #[test]
 fn the_c_compiler_ends_with_its_job_also_when_the_runner_is_killed() {
-    let probe = Command::new(env!("CARGO_BIN_EXE_isobar")).args(["worker", "probe", "--probe"]).output().unwrap();
+    let probe =
+        Command::new(env!("CARGO_BIN_EXE_isobar")).args(["worker", "probe", "--probe"]).output().unwrap();
     let told = String::from_utf8(probe.stdout).unwrap();
     let is_alone = told.split("missing").next().unwrap().contains("a PID namespace");
     let folder = tempfile::tempdir().unwrap();

@@ -21,10 +21,12 @@ use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::job::{EndReason, EventKind};
+use isobar_protocol::report::CheckState;
 use isobar_protocol::request::{Bench, Request, Tune};
 use isobar_protocol::share::{self, State};
 use isobar_runner::auth::{Auth, Hosts};
 use isobar_runner::config::{Environment, Tools};
+use isobar_runner::doctor::examine;
 use isobar_runner::jobs::child::{self, Bounds};
 use isobar_runner::language::{self, Options};
 use isobar_runner::state::AppState;
@@ -51,7 +53,7 @@ def smooth(q: Field[float], out: Field[float]):
 /// An action of the command, with a program that does the same.
 type Action = (&'static str, fn());
 
-const ACTIONS: [Action; 15] = [
+const ACTIONS: [Action; 16] = [
     ("check", check),
     ("explain", explain),
     ("emit", emit),
@@ -65,6 +67,7 @@ const ACTIONS: [Action; 15] = [
     ("backends", backends),
     ("cache", keep),
     ("config", config),
+    ("doctor", doctor),
     ("serve", serve),
     ("lsp", lsp),
 ];
@@ -224,6 +227,20 @@ fn config() {
     let tools = tools();
     assert!(tools.cores > 0 && tools.machine_from.contains_key("cores"));
     assert!(limits::of_this_machine().job_memory_bytes > 0);
+}
+
+fn doctor() {
+    let folder = tempfile::tempdir().unwrap();
+    let environment = Environment {
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        cache: Some(folder.path().join("cache")),
+        temporary: folder.path().join("none"),
+        ..Environment::default()
+    };
+    let checks = examine(&environment, ([127, 0, 0, 1], 0).into());
+    let state = |name: &str| checks.iter().find(|it| it.name == name).map(|it| it.state);
+    assert_eq!(state("temporary folder"), Some(CheckState::Wrong), "{checks:?}");
+    assert_eq!(state("cache folder"), Some(CheckState::Fine), "{checks:?}");
 }
 
 fn serve() {

@@ -271,7 +271,11 @@ impl Drop for Serving {
 impl Serving {
     fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
-        Self::of(command.args(["serve", "--allow-root", "--bind", "127.0.0.1:0"]).stderr(Stdio::null()))
+        Self::of(
+            command
+                .args(["serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"])
+                .stderr(Stdio::null()),
+        )
     }
 
     fn of(command: &mut Command) -> Self {

@@ -25,6 +25,9 @@ pub struct Capabilities {
     pub sandbox: String,
     pub limits: crate::limits::Limits,
     pub jobs_waiting: u32,
+    /// Whether jobs outlive a runner that is ended without notice.
+    #[serde(default)]
+    pub jobs_kept: bool,
 }
 
 /// A back end.
@@ -67,6 +70,11 @@ pub struct Event {
 pub enum EventKind {
     Accepted {
         job: String,
+    },
+    /// A runner was started that takes up a job of the one before. Its events count anew.
+    Restarted {
+        /// Whether it worked when that one ended, and not only waited.
+        was_running: bool,
     },
     Queued {
         position: u32,
@@ -159,6 +167,8 @@ pub enum EndReason {
     Crash,
     RunnerShutdown,
     Error,
+    /// Runners were ended without notice while the job worked, and it is not tried again.
+    Interrupted,
 }
 
 /// The state of a job, for those who come late.

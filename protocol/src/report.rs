@@ -69,6 +69,35 @@ pub struct EmitReport {
     pub trace: Option<Trace>,
 }
 
+/// `isobar doctor`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DoctorReport {
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+    pub checks: Vec<Check>,
+}
+
+/// Something that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    pub name: String,
+    pub state: CheckState,
+    pub found: String,
+    /// What to do about it; empty where it is fine.
+    pub help: String,
+}
+
+/// How something is that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    Fine,
+    /// A runner works without it, and less well.
+    Warning,
+    /// A runner does not work.
+    Wrong,
+}
+
 /// `isobar run`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {

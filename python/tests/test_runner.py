@@ -17,7 +17,7 @@ class Remote(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.serving = subprocess.Popen(
-            [BINARY, "serve", "--allow-root", "--bind", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [BINARY, "serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         said = ""
         for line in cls.serving.stdout:

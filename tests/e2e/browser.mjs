@@ -60,7 +60,7 @@ export async function startRunner(port = 0) {
   const program = process.env.ISOBAR_BIN;
   if (!program) throw new Error("ISOBAR_BIN does not name the isobar program");
   const home = await mkdtemp(join(tmpdir(), "isobar-e2e-"));
-  const child = spawn(program, ["serve", "--allow-root", "--bind", `127.0.0.1:${port}`], {
+  const child = spawn(program, ["serve", "--allow-root", "--no-state", "--bind", `127.0.0.1:${port}`], {
     env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -25,7 +25,9 @@ pub(crate) fn play(bind: Option<&str>, open: bool) -> Result<()> {
         serve.arg("--open");
     }
     if is_root() {
-        say("this is root, which `isobar serve` refuses unasked: --allow-root is given, as for a machine of one's own");
+        say(
+            "this is root, which `isobar serve` refuses unasked: --allow-root is given, as for a machine of one's own",
+        );
         serve.arg("--allow-root");
     }
     run(&mut serve, "serve (Ctrl+C ends it)")

@@ -290,8 +290,9 @@ const RUNTIME: &[Room] = &[
     room("runtime", "./.", &[], EMBEDDED),
 ];
 
-/// The runner's ground floor: settings, limits, how failures are told, and the words of the job's process.
-const RUNNER_FLOOR: [&str; 6] = ["config", "limits", "error", "problems", "random", "wire"];
+/// The runner's ground floor: settings, limits, how failures are told, what its operator sees, and the words of the
+/// job's process.
+const RUNNER_FLOOR: [&str; 7] = ["config", "limits", "error", "problems", "random", "telemetry", "wire"];
 
 macro_rules! runner {
     ($at:literal, [$($may:literal),*], $never:expr) => {
@@ -362,7 +363,7 @@ const OTHERS: &[Room] = &[
     // A route hands on: the state has the back ends, and it knows none of them.
     runner!(
         "routes",
-        ["jobs", "compile", "document", "state", "assets"],
+        ["jobs", "compile", "document", "state", "assets", "auth"],
         &["std::thread", "isobar_compiler::backend"]
     ),
     runner!("jobs", ["backends"], &["axum"]),
@@ -374,6 +375,8 @@ const OTHERS: &[Room] = &[
     runner!("error", [], &[]),
     runner!("problems", [], &[]),
     runner!("random", [], &[]),
+    // Names and numbers of ours: it sees no request, no text and no field.
+    runner!("telemetry", [], &["axum", "isobar_compiler"]),
     runner!("assets", [], &[]),
     runner!("cli", ["commands", "worker"], &[]),
     runner!(
@@ -384,6 +387,7 @@ const OTHERS: &[Room] = &[
             "backends",
             "cli",
             "compile",
+            "doctor",
             "document",
             "jobs",
             "language",
@@ -398,6 +402,7 @@ const OTHERS: &[Room] = &[
     ),
     runner!("compile", ["backends"], &[]),
     runner!("document", ["cli"], &[]),
+    runner!("doctor", ["jobs"], &["axum", "isobar_compiler"]),
     runner!("language", [], &[]),
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),

@@ -32,6 +32,7 @@ fn values(environment: &Environment) -> Vec<ConfigValue> {
         Err(reason) => ("none".to_owned(), reason.clone()),
     };
     let cache = tools.cache.as_deref().map_or("none".to_owned(), shown);
+    let state = environment.state.as_deref().map_or("none".to_owned(), shown);
     let machine = &tools.machine;
     let from = |name: &str| tools.machine_from.get(name).map_or("", String::as_str);
     let caches: Vec<String> = machine.caches.iter().map(|it| format!("{}/{}", it.bytes, it.cores)).collect();
@@ -40,6 +41,7 @@ fn values(environment: &Environment) -> Vec<ConfigValue> {
         value("cc", cc, if environment.cc.is_some() { "CC" } else { "PATH" }),
         value("cc_version", version, "the compiler"),
         value("cache", cache, "XDG_CACHE_HOME, or .cache in HOME"),
+        value("state", state, "XDG_STATE_HOME, or .local/state in HOME"),
         value("temporary", shown(&tools.temporary), "TMPDIR, or the system"),
         value("token", token.to_owned(), "ISOBAR_TOKEN"),
         value("log", environment.log.clone().unwrap_or_else(|| "not set".to_owned()), "ISOBAR_LOG"),

@@ -96,6 +96,10 @@ impl Seen {
                 // What was found first is how the fields were given.
                 self.layout.get_or_insert(layout);
             }
+            EventKind::Restarted { .. } => {
+                say("the runner was started again and takes the job up from its beginning");
+                *self = Seen { is_told: self.is_told, ..Seen::default() };
+            }
             EventKind::Accepted { .. }
             | EventKind::Queued { .. }
             | EventKind::Stage { .. }
@@ -113,7 +117,7 @@ impl Seen {
         let code = match reason {
             EndReason::Trap => "R01",
             EndReason::Limit => "R02",
-            EndReason::Crash => "R03",
+            EndReason::Crash | EndReason::Interrupted => "R03",
             EndReason::Cancelled | EndReason::RunnerShutdown => "R04",
             EndReason::Ok | EndReason::Error => "R05",
         };

@@ -9,6 +9,7 @@ pub mod check_folder;
 pub mod client;
 pub mod compare;
 pub mod config;
+pub mod doctor;
 pub mod emit;
 pub mod explain;
 pub mod export;
@@ -27,8 +28,10 @@ use isobar_protocol::diagnostic::Diagnostic;
 use serde::Serialize;
 use tracing_subscriber::EnvFilter;
 
+use crate::cli::LogFormat;
 use crate::config::Environment;
 pub use crate::document::Usage;
+use crate::telemetry::NOTES;
 
 /// What came of a command that could be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +49,37 @@ impl Outcome {
     }
 }
 
-/// Sends what the runner notes to standard error, from `level` on, unless `ISOBAR_LOG` says otherwise.
-pub(crate) fn log(environment: &Environment, level: &str) {
-    let own = || EnvFilter::new(format!("isobar_runner={level}"));
+/// What is noted on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notes {
+    Errors,
+    Warnings,
+    /// A line for each request and job, too.
+    All(LogFormat),
+}
+
+impl Notes {
+    pub(crate) fn of_runner(format: Option<LogFormat>) -> Self {
+        format.map_or(Notes::Warnings, Notes::All)
+    }
+}
+
+/// Sends what is noted to standard error, unless `ISOBAR_LOG` names something else.
+pub(crate) fn log(environment: &Environment, notes: Notes) {
+    let own = || match notes {
+        Notes::Errors => EnvFilter::new("isobar_runner=error"),
+        Notes::Warnings => EnvFilter::new(format!("isobar_runner=info,{NOTES}=off")),
+        Notes::All(_) => EnvFilter::new("isobar_runner=info"),
+    };
     let filter = match &environment.log {
         Some(wanted) => EnvFilter::try_new(wanted).unwrap_or_else(|_| own()),
         None => own(),
     };
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let _ = match notes {
+        Notes::All(LogFormat::Json) => lines.json().flatten_event(true).with_current_span(false).try_init(),
+        Notes::Errors | Notes::Warnings | Notes::All(LogFormat::Text) => lines.try_init(),
+    };
 }
 
 /// Writes to standard output; of characters that a terminal would obey, what they are. That nobody reads it any more

@@ -1,7 +1,8 @@
 //! `isobar serve` — the page and the runner on one address.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, IsTerminal};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::panic::catch_unwind;
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
@@ -9,22 +10,28 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use zeroize::Zeroizing;
 
 use super::{Outcome, Usage, print, say};
-use crate::auth::{Auth, Hosts};
+use crate::auth::{Auth, Hosts, token_file};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
+use crate::document::shown;
+use crate::jobs::Store;
 use crate::jobs::folder::{self, Folder};
+use crate::jobs::store::Found;
 use crate::state::AppState;
 
 /// Where nobody says another one.
 const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 /// How many ports after that one are tried.
 const PORTS: u16 = 50;
+/// Connections of those who read figures.
+const FIGURES_AT_ONCE: u64 = 16;
 /// Connections get this long to take in that the runner ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let wanted = args.bind.unwrap_or(ADDRESS);
-    if !wanted.ip().is_loopback() && !args.allow_remote {
+    let is_remote = |it: &SocketAddr| !it.ip().is_loopback() && !args.allow_remote;
+    if is_remote(&wanted) {
         return Err(Usage::Wrong(format!(
             "{} can be reached from other machines: the connection is not encrypted, so the token can be read on \
              the way, and whoever has it can use this machine; forward a port with ssh instead, or say --allow-remote",
@@ -40,53 +47,148 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     }
     // Nobody reads its memory, or its token out of it, not even a process of the same user.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    if let Some(metrics) = args.metrics.filter(is_remote) {
+        return Err(Usage::Wrong(format!(
+            "{} can be reached from other machines, and figures are answered without a token; name a loopback address, \
+             or say --allow-remote",
+            metrics.ip()
+        )));
+    }
+    let token = Zeroizing::new(match &args.token_file {
+        Some(path) => token_file::read_or_make(path)
+            .map_err(|why| Usage::Wrong(format!("the token file {} is refused: {why}", shown(path))))?,
+        None => crate::random::token(),
+    });
     folder::clear(&environment.temporary);
     let mut limits = limits(args)?;
     if let Some(less) = crate::limits::room_for_files(&mut limits) {
         say(&less);
     }
     let listener = listen(args.bind)?;
+    let metrics = args.metrics.map(figures).transpose()?;
     let address =
         listener.local_addr().map_err(|error| Usage::Wrong(format!("cannot listen on {wanted}: {error}")))?;
-    let token = Zeroizing::new(crate::random::token());
     let hosts = Hosts::new(address, &args.host);
-    let state = AppState::new(Auth::new(&token), hosts, limits, Tools::find(environment));
+    let (store, found) = store(args, environment);
+    let state = AppState::with_store(Auth::new(&token), hosts, limits, Tools::find(environment), store);
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
-    let url = Zeroizing::new(format!("http://{}/#token={}\n", reachable(address), *token));
-    print(&url);
-    say(
-        "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
-    );
+    let url = Zeroizing::new(format!("http://{}/#token={}", reachable(address), *token));
+    // What a service prints goes into a log, and its token is in the file.
+    let is_shown = args.token_file.is_none() || std::io::stdout().is_terminal();
+    if is_shown {
+        print(&Zeroizing::new(format!("{}\n", *url)));
+    } else {
+        print(&format!("http://{}/\n", reachable(address)));
+    }
+    if args.log.is_none() {
+        let changes = if args.token_file.is_none() { " and changes at each start" } else { "" };
+        say(&format!(
+            "Open this address in a browser. Its token is for you alone{changes}; Ctrl+C ends the runner."
+        ));
+    }
     for backend in state.backends.iter().filter(|it| !it.available) {
-        say(&format!("The back end {} cannot run here: {}.", backend.name, backend.detail));
+        tell(args, &format!("The back end {} cannot run here: {}.", backend.name, backend.detail));
     }
     if !crate::assets::has_page() {
-        say(
+        tell(
+            args,
             "This program was built without the page: `cargo xtask play` builds both. The API works as it is.",
         );
     }
-    say(&format!("Jobs: {}.", state.confined.told()));
-    let _opened = args.open.then(|| open(url.trim_end(), environment));
+    tell(args, &format!("Jobs: {}.", state.confined.told()));
+    let _opened = args.open.then(|| open(&url, environment));
     // From here on there is its hash alone.
     drop((token, url));
-    let served = runtime.block_on(run(listener, state));
+    let drain = Duration::from_secs(args.drain);
+    let served = runtime.block_on(run(listener, metrics, state, found, drain));
     runtime.shutdown_timeout(FAREWELL);
     served.map_err(|error| Usage::Wrong(format!("cannot serve: {error}")))?;
     Ok(Outcome::Fine)
 }
 
-async fn run(listener: TcpListener, state: AppState) -> std::io::Result<()> {
+/// What a runner says once, where its lines go.
+fn tell(args: &ServeArgs, line: &str) {
+    if args.log.is_some() { tracing::info!("{line}") } else { say(line) }
+}
+
+/// Where jobs are kept, and those of the runner before. Without it the runner works all the same.
+fn store(args: &ServeArgs, environment: &Environment) -> (Store, Found) {
+    let folder = match &args.state {
+        Some(folder) => std::path::absolute(folder).ok(),
+        None => environment.state.clone(),
+    };
+    let Some(folder) = folder.filter(|_| !args.no_state) else {
+        return (Store::none(), Found::default());
+    };
+    let opened = catch_unwind(|| Store::open(&folder));
+    match opened.unwrap_or_else(|_| Err(format!("{} is damaged", shown(&folder)))) {
+        Ok((store, found)) => {
+            if let Some(warning) = &found.warning {
+                tracing::warn!("{warning}");
+            }
+            if !found.jobs.is_empty() {
+                tracing::info!(jobs = found.jobs.len(), "jobs of the runner before are taken up");
+            }
+            (store, found)
+        }
+        Err(why) => {
+            tracing::warn!("jobs are not kept, and end with the runner: {why}");
+            (Store::none(), Found::default())
+        }
+    }
+}
+
+/// The listener of figures: exactly there, or not at all.
+fn figures(address: SocketAddr) -> Result<TcpListener, Usage> {
+    let failed = |error| Usage::Wrong(format!("cannot answer figures on {address}: {error}"));
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+async fn run(
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    state: AppState,
+    found: Found,
+    drain: Duration,
+) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
+    state.jobs.take_up(found);
+    if let Some(metrics) = metrics {
+        let address = metrics.local_addr()?;
+        tracing::info!("figures are answered on http://{address}/metrics");
+        let hosts = Hosts::new(address, &[]);
+        let app = crate::figures(state.clone(), hosts);
+        let limits = Limits { connections: FIGURES_AT_ONCE, ..state.limits };
+        let listener = tokio::net::TcpListener::from_std(metrics)?;
+        tokio::spawn(crate::server::serve(listener, app, limits, std::future::pending()));
+    }
     let (app, limits) = (crate::app(state.clone()), state.limits);
     let (ended, mut is_ended) = tokio::sync::watch::channel(false);
     let farewell = async move {
         stop_asked().await;
-        state.jobs.close().await;
+        let working = state.jobs.working();
+        if working > 0 {
+            let seconds = drain.as_secs();
+            tracing::info!(
+                working,
+                seconds,
+                "ending; jobs that work have this long, a second signal ends them"
+            );
+        }
+        let hurry = async {
+            tokio::select! {
+                () = tokio::time::sleep(drain) => {}
+                () = stop_asked() => {}
+            }
+        };
+        state.jobs.close(hurry).await;
         let _ = ended.send(true);
     };
     tokio::select! {

@@ -255,11 +255,13 @@ const DENIED_OLDER: Calls = &[];
 
 /// What the C library opens, which is no attempt at anything: how memory may be given back, and how many processors a
 /// container has.
-const HARMLESS: [&[u8]; 3] = [b"/proc/sys/vm/overcommit_memory\0", b"/proc/self/cgroup\0", b"/sys/fs/cgroup/"];
+const HARMLESS: [&[u8]; 3] =
+    [b"/proc/sys/vm/overcommit_memory\0", b"/proc/self/cgroup\0", b"/sys/fs/cgroup/"];
 
 /// By name, for those who read logs.
 fn known() -> impl Iterator<Item = (&'static str, c_long)> {
-    let more: Calls = calls![SYS_socket, SYS_socketpair, SYS_sendto, SYS_io_uring_enter, SYS_open_by_handle_at];
+    let more: Calls =
+        calls![SYS_socket, SYS_socketpair, SYS_sendto, SYS_io_uring_enter, SYS_open_by_handle_at];
     [COMPUTE, MAKE, OLDER, START, START_OLDER, OF_GPUS, UNHEEDED, HOSTILE, more]
         .into_iter()
         .flatten()
@@ -343,8 +345,7 @@ fn clone_with(is_thread: bool) -> Result<SeccompRule, String> {
     #[expect(clippy::cast_sign_loss, reason = "a flag")]
     let flag = libc::CLONE_THREAD as u64;
     let value = if is_thread { flag } else { 0 };
-    let condition =
-        SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), value);
+    let condition = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), value);
     condition.and_then(|it| SeccompRule::new(vec![it])).map_err(|why| why.to_string())
 }
 
@@ -436,7 +437,9 @@ unsafe fn deny(number: c_int, context: *mut libc::ucontext_t) -> bool {
     let path = path as *const u8;
     // SAFETY: a call with a path that is not there ends this process here, as it deserves; no more is read than
     // is alike.
-    HARMLESS.iter().any(|it| !path.is_null() && it.iter().enumerate().all(|(at, byte)| unsafe { *path.add(at) } == *byte))
+    HARMLESS.iter().any(|it| {
+        !path.is_null() && it.iter().enumerate().all(|(at, byte)| unsafe { *path.add(at) } == *byte)
+    })
 }
 
 #[expect(unsafe_code, reason = "nothing of the process is cleaned up")]
@@ -461,8 +464,15 @@ mod tests {
     fn no_list_of_what_runs_has_what_opens_starts_or_speaks() {
         let runs = |name: &str| COMPUTE.iter().chain(SMALL).any(|it| it.0 == name);
         for name in [
-            "SYS_openat", "SYS_execve", "SYS_socket", "SYS_kill", "SYS_ptrace", "SYS_rt_sigaction",
-            "SYS_process_vm_readv", "SYS_memfd_create", "SYS_seccomp",
+            "SYS_openat",
+            "SYS_execve",
+            "SYS_socket",
+            "SYS_kill",
+            "SYS_ptrace",
+            "SYS_rt_sigaction",
+            "SYS_process_vm_readv",
+            "SYS_memfd_create",
+            "SYS_seccomp",
         ] {
             assert!(!runs(name), "{name}");
         }

@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, getgid, getuid, kill_process, set_parent_process_death_signal,
-    setrlimit, wait,
+    Pid, Resource, Rlimit, Signal, WaitOptions, getgid, getuid, kill_process,
+    set_parent_process_death_signal, setrlimit, wait,
 };
 use rustix::thread::{
     CapabilitySet, CapabilitySets, UnshareFlags, clear_ambient_capability_set,
@@ -113,5 +113,6 @@ pub(super) fn drop_capabilities() -> Result<(), String> {
     }
     let _ = clear_ambient_capability_set();
     let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).map_err(told)
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .map_err(told)
 }

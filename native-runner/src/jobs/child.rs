@@ -21,8 +21,8 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
 use super::folder;
-use super::lifecycle::stopped_problem;
 use super::keeping::Keeping;
+use super::lifecycle::stopped_problem;
 use crate::config::Tools;
 use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
@@ -292,8 +292,9 @@ fn died(status: Option<ExitStatus>, last_words: &str, memory: u64) -> (EndReason
     if status.and_then(|it| it.code()) == Some(REFUSED_STATUS)
         && let Some(call) = refused_calls(last_words).first()
     {
-        let problem = problems::JOB_CRASHED
-            .problem(format!("the job's process made the system call `{call}`, which no job may, and was ended"));
+        let problem = problems::JOB_CRASHED.problem(format!(
+            "the job's process made the system call `{call}`, which no job may, and was ended"
+        ));
         return (EndReason::Crash, Some(problem));
     }
     if signal == Some(Signal::XCPU.as_raw()) {

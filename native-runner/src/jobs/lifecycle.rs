@@ -1,7 +1,7 @@
 //! The life of one job: it waits, works in a process of its own, and ends, whatever happens.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::Problem;
@@ -11,13 +11,22 @@ use super::queue::Shared;
 use super::stream::Job;
 use crate::error::ApiError;
 use crate::problems;
+use crate::telemetry::JobNote;
 use crate::wire::{Fields, Order};
 
-/// `order` is the document of an [`Order`], which is read when its turn comes.
-pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Vec<u8>, fields: Fields) {
+/// `order` is the document of an [`Order`] for `backend`, which is read when its turn comes.
+pub(crate) async fn live(
+    shared: Arc<Shared>,
+    job: Arc<Job>,
+    backend: &'static str,
+    order: Vec<u8>,
+    fields: Fields,
+) {
     let mut stop = job.stop_asked();
     let abandoned_ms = shared.limits.abandoned_ms;
     let mut is_abandoned = false;
+    let began = Instant::now();
+    let mut worked = None;
     let permit = tokio::select! {
         permit = shared.slots.acquire() => permit.ok(),
         _ = stop.wait_for(Option::is_some) => None,
@@ -27,19 +36,17 @@ pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Vec<u8>, fie
         }
     };
     shared.leaves_queue(&job);
-    if is_abandoned {
-        let detail = format!("the job waited, and nobody asked for it for {abandoned_ms} ms");
-        job.ends(EndReason::Cancelled, Some(problems::CANCELLED.problem(detail)));
-        return;
-    }
     let stopped = *stop.borrow();
     let order = serde_json::from_slice::<Order>(&order).map_err(|error| ApiError::internal(&error));
-    if let (Some(_permit), None) = (permit, stopped) {
-        let order = match order {
-            Ok(order) => order,
-            Err(error) => return job.ends(EndReason::Error, Some(error.problem())),
-        };
+    let (reason, code) = if is_abandoned {
+        let detail = format!("the job waited, and nobody asked for it for {abandoned_ms} ms");
+        ends(&shared, &job, EndReason::Cancelled, Some(problems::CANCELLED.problem(detail)))
+    } else if let (Some(_permit), None, Err(error)) = (&permit, stopped, &order) {
+        ends(&shared, &job, EndReason::Error, Some(error.problem()))
+    } else if let (Some(_permit), None, Ok(order)) = (permit, stopped, order) {
         job.begins();
+        shared.store.runs(&job.id, true);
+        worked = Some(Instant::now());
         let bounds = Bounds { run_ms: shared.limits.run_ms, result_bytes: shared.limits.kept_bytes };
         let sink = |event: EventKind, bytes: Vec<u8>| match event {
             EventKind::Field { field } => job.keep(field, bytes),
@@ -48,12 +55,54 @@ pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Vec<u8>, fie
             }
         };
         let (reason, problem) = child::drive(&shared.tools, &job.id, order, fields, bounds, stop, sink).await;
-        job.ends(reason, problem);
+        ends(&shared, &job, reason, problem)
     } else {
         let reason = stopped.unwrap_or(EndReason::Cancelled);
-        job.ends(reason, Some(stopped_problem(reason)));
-    }
+        ends(&shared, &job, reason, Some(stopped_problem(reason)))
+    };
+    let note = JobNote {
+        job: &job.id,
+        backend,
+        reason,
+        code: code.as_deref(),
+        waited: worked.unwrap_or_else(Instant::now).duration_since(began),
+        worked: worked.map(|it| it.elapsed()),
+        result_bytes: job.kept_bytes(),
+        starts: job.starts,
+    };
+    note.write();
     shared.make_room();
+}
+
+/// The back end of a job, as one of those that are known: this goes into lines and labels.
+pub(super) fn backend(shared: &Shared, order: &Order) -> &'static str {
+    if order.request.bench.is_some() {
+        return "bench";
+    }
+    match shared.tools.backends.all_of(&order.request).as_deref() {
+        Ok([backend, ..]) => backend.name(),
+        Ok([]) | Err(_) => "unknown",
+    }
+}
+
+/// The job is over, or waits for the next runner; why, and the kind of its problem.
+fn ends(
+    shared: &Shared,
+    job: &Job,
+    reason: EndReason,
+    problem: Option<Problem>,
+) -> (EndReason, Option<String>) {
+    let code = problem.as_ref().map(|it| it.code.clone());
+    if reason == EndReason::RunnerShutdown && job.is_kept() {
+        shared.store.runs(&job.id, false);
+        let detail =
+            "the runner was told to end; it takes the job up again, under the same name, when it is started";
+        job.ends(reason, Some(problems::SHUTTING_DOWN.problem(detail)));
+    } else {
+        shared.store.ends(&job.id, reason, problem.clone());
+        job.ends(reason, problem);
+    }
+    (reason, code)
 }
 
 /// What is said of a job that was told to end.
@@ -65,6 +114,7 @@ pub(crate) fn stopped_problem(reason: EndReason) -> Problem {
         | EndReason::Limit
         | EndReason::Trap
         | EndReason::Crash
-        | EndReason::Error => problems::CANCELLED.problem("the job was cancelled"),
+        | EndReason::Error
+        | EndReason::Interrupted => problems::CANCELLED.problem("the job was cancelled"),
     }
 }

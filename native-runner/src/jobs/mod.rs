@@ -3,10 +3,14 @@
 pub mod child;
 pub(crate) mod compiling;
 pub(crate) mod folder;
+mod inputs;
 mod keeping;
 pub mod lifecycle;
 pub mod queue;
+mod records;
+pub mod store;
 pub mod stream;
 
 pub use queue::Jobs;
+pub use store::Store;
 pub use stream::Job;

@@ -8,16 +8,26 @@ use std::time::Duration;
 
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::limits::Limits;
-use tokio::sync::Semaphore;
+use isobar_protocol::problem::Problem;
+use isobar_protocol::request::Request;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::lifecycle;
+use super::store::{Found, FoundJob, Store};
 use super::stream::Job;
 use crate::config::Tools;
 use crate::error::ApiError;
+use crate::problems;
 use crate::wire::{Fields, Order};
 
 /// Jobs that are over and can still be asked about.
 const MOST_ENDED: usize = 200;
+/// A job that worked so often when its runner was ended without notice is not tried again.
+const MOST_INTERRUPTED: u32 = 2;
+/// A job that is told to end gets this long.
+const END: Duration = Duration::from_secs(2);
+/// How often it is looked whether jobs have ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// All jobs of this runner. Cheap to copy.
 #[derive(Clone, Debug)]
@@ -27,6 +37,7 @@ pub struct Jobs(Arc<Shared>);
 pub(crate) struct Shared {
     pub limits: Limits,
     pub tools: Arc<Tools>,
+    pub store: Store,
     /// One permit for each job that may work; given in the order of asking, released on drop.
     pub slots: Semaphore,
     is_closed: AtomicBool,
@@ -44,27 +55,40 @@ struct Table {
 
 impl Jobs {
     #[must_use]
-    pub fn new(limits: Limits, tools: Arc<Tools>) -> Self {
+    pub fn new(limits: Limits, tools: Arc<Tools>, store: Store) -> Self {
         let at_once = usize::try_from(limits.jobs_at_once).unwrap_or(1).clamp(1, 1024);
         Self(Arc::new(Shared {
             limits,
             tools,
+            store,
             slots: Semaphore::new(at_once),
             is_closed: AtomicBool::new(false),
             table: Mutex::default(),
         }))
     }
 
-    /// Takes a job; `fields` is the `.npz` with its inputs.
+    /// What is to be written down of a request, where jobs are kept.
+    pub(crate) fn document(&self, request: &Request) -> Option<Vec<u8>> {
+        self.0.store.is_there().then(|| serde_json::to_vec(request).ok()).flatten()
+    }
+
+    /// Takes a job; `fields` is the `.npz` with its inputs. Where there is a `document`, the job is on the disk when
+    /// this returns, or has told that it is not.
     ///
     /// # Errors
     ///
     /// When too many wait, when their inputs are too much, or when the runner ends.
-    pub fn admit(&self, order: Order, fields: Fields) -> Result<Arc<Job>, ApiError> {
+    pub async fn admit(
+        &self,
+        order: Order,
+        fields: Fields,
+        document: Option<Vec<u8>>,
+    ) -> Result<Arc<Job>, ApiError> {
         if self.is_closed() {
             return Err(ApiError::ShuttingDown);
         }
         // Kept as text while it waits: a document that is read takes many times the memory.
+        let backend = lifecycle::backend(&self.0, &order);
         let (asked, given) = (order.request.options.threads, order.threads);
         let order = serde_json::to_vec(&order).map_err(|error| ApiError::internal(&error))?;
         let limits = &self.0.limits;
@@ -92,8 +116,72 @@ impl Jobs {
                 table.tell_positions();
             }
         }
-        tokio::spawn(lifecycle::live(Arc::clone(&self.0), Arc::clone(&job), order, fields));
+        let (written, is_written) = oneshot::channel();
+        let (shared, of_task) = (Arc::clone(&self.0), Arc::clone(&job));
+        // A task, so that the job lives on where its client does not wait for the answer.
+        tokio::spawn(async move {
+            if let Some(document) = document {
+                if shared.store.keep(&of_task.id, document, fields.clone()).await {
+                    of_task.kept();
+                } else {
+                    let text =
+                        "this job is lost when the runner is ended without notice: it cannot be written down";
+                    of_task.tell(EventKind::Log { text: text.to_owned() });
+                }
+            }
+            let _ = written.send(());
+            lifecycle::live(shared, of_task, backend, order, fields).await;
+        });
+        let _ = is_written.await;
         Ok(job)
+    }
+
+    /// Takes up what the runner before left. The limits held for it when it was admitted.
+    pub fn take_up(&self, found: Found) {
+        let shared = &self.0;
+        for it in found.ended {
+            self.remember(Job::of_the_past(&shared.limits, it.id, 1, it.reason, it.problem));
+        }
+        for FoundJob { id, work, starts, interrupted, was_running } in found.jobs {
+            let work = match work {
+                Ok(_) if interrupted >= MOST_INTERRUPTED => Err(format!(
+                    "the runner was ended {interrupted} times without notice while this job worked"
+                )),
+                Ok(work) => Ok(work),
+                Err(why) => Err(format!("the runner was ended, and the job cannot be taken up: {why}")),
+            };
+            let (request, fields) = match work {
+                Ok(work) => work,
+                Err(detail) => {
+                    let problem: Option<Problem> = Some(problems::INTERRUPTED.problem(detail));
+                    shared.store.ends(&id, EndReason::Interrupted, problem.clone());
+                    self.remember(Job::of_the_past(
+                        &shared.limits,
+                        id,
+                        starts,
+                        EndReason::Interrupted,
+                        problem,
+                    ));
+                    continue;
+                }
+            };
+            let order = Order::new(request, !fields.is_none(), &shared.limits, &shared.tools);
+            let backend = lifecycle::backend(shared, &order);
+            let Ok(order) = serde_json::to_vec(&order) else { continue };
+            let job = Arc::new(Job::again(&shared.limits, order.len() as u64, id, starts, was_running));
+            {
+                let mut table = shared.table();
+                // They were counted before: none is refused.
+                let _ = table.hold(&fields, u64::MAX);
+                table.waiting.push_back(Arc::clone(&job));
+                table.jobs.push_back(Arc::clone(&job));
+            }
+            tokio::spawn(lifecycle::live(Arc::clone(shared), job, backend, order, fields));
+        }
+    }
+
+    fn remember(&self, job: Job) {
+        self.0.table().jobs.push_back(Arc::new(job));
     }
 
     /// The job of that id.
@@ -121,19 +209,42 @@ impl Jobs {
         self.0.is_closed.load(Ordering::SeqCst)
     }
 
-    /// Takes no more jobs, ends those there are, and waits until their readers could know it.
-    pub async fn close(&self) {
+    /// Whether jobs outlive a runner that is ended without notice.
+    #[must_use]
+    pub fn are_kept(&self) -> bool {
+        self.0.store.is_there()
+    }
+
+    /// How many jobs work.
+    #[must_use]
+    pub fn working(&self) -> usize {
+        self.0.table().jobs.iter().filter(|it| it.is_working()).count()
+    }
+
+    /// Takes no more jobs, ends those that wait, and gives those that work until `hurry` to end by themselves. Then waits
+    /// until the readers of all could know it.
+    pub async fn close(&self, hurry: impl Future<Output = ()>) {
         self.0.is_closed.store(true, Ordering::SeqCst);
         let jobs: Vec<Arc<Job>> = self.0.table().jobs.iter().cloned().collect();
-        for job in &jobs {
+        for job in jobs.iter().filter(|it| !it.is_working()) {
             job.stop(EndReason::RunnerShutdown);
         }
-        for _ in 0..100 {
-            if jobs.iter().all(|it| it.is_ended()) {
-                break;
+        tokio::select! {
+            () = all_ended(&jobs) => {}
+            () = hurry => {
+                for job in &jobs {
+                    job.stop(EndReason::RunnerShutdown);
+                }
+                let _ = tokio::time::timeout(END, all_ended(&jobs)).await;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        self.0.store.close().await;
+    }
+}
+
+async fn all_ended(jobs: &[Arc<Job>]) {
+    while !jobs.iter().all(|it| it.is_ended()) {
+        tokio::time::sleep(LOOK).await;
     }
 }
 

@@ -1,6 +1,7 @@
 //! One job as its readers see it: a log of events that only grows, up to its limits, and the fields it wrote.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,10 @@ pub struct Job {
     accepted: Instant,
     /// How many read its events, and when somebody last asked for it.
     readers: Mutex<(usize, Instant)>,
+    /// How many runners had it, this one among them.
+    pub starts: u32,
+    /// Whether the next runner will know it.
+    is_kept: AtomicBool,
     log: Mutex<Log>,
     /// How many events there are.
     grown: watch::Sender<usize>,
@@ -53,13 +58,47 @@ pub enum Kept {
 
 impl Job {
     pub(crate) fn new(limits: &Limits, document_bytes: u64) -> Self {
+        Self::with(limits, document_bytes, crate::random::hex(16), 1)
+    }
+
+    /// A job of a runner before this one, to be done again.
+    pub(crate) fn again(
+        limits: &Limits,
+        document_bytes: u64,
+        id: String,
+        starts: u32,
+        was_running: bool,
+    ) -> Self {
+        let job = Self::with(limits, document_bytes, id, starts);
+        job.tell(EventKind::Restarted { was_running });
+        job.kept();
+        job
+    }
+
+    /// A job that is over since a runner before this one; its fields are gone.
+    pub(crate) fn of_the_past(
+        limits: &Limits,
+        id: String,
+        starts: u32,
+        reason: EndReason,
+        problem: Option<Problem>,
+    ) -> Self {
+        let job = Self::with(limits, 0, id, starts);
+        job.ends(reason, problem);
+        job.drop_fields();
+        job
+    }
+
+    fn with(limits: &Limits, document_bytes: u64, id: String, starts: u32) -> Self {
         let now = Instant::now();
         let job = Self {
-            id: crate::random::hex(16),
+            id,
             document_bytes,
             limits: *limits,
             accepted: now,
             readers: Mutex::new((0, now)),
+            starts,
+            is_kept: AtomicBool::new(false),
             log: Mutex::default(),
             grown: watch::Sender::new(0),
             stop: watch::Sender::new(None),
@@ -101,6 +140,15 @@ impl Job {
         log.events.push(event);
         self.grown.send_replace(log.events.len());
         true
+    }
+
+    /// From now on the next runner will know it.
+    pub(crate) fn kept(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
     }
 
     pub(crate) fn begins(&self) {
@@ -173,6 +221,12 @@ impl Job {
         self.log().ended.is_some()
     }
 
+    #[must_use]
+    pub fn is_working(&self) -> bool {
+        let log = self.log();
+        log.is_running && log.ended.is_none()
+    }
+
     /// The events from number `first` on, and whether the last of them is the end.
     #[must_use]
     pub fn events_from(&self, first: usize) -> (Vec<Event>, bool) {
@@ -214,6 +268,8 @@ impl Job {
         match (log.infos.iter().find(|it| it.name == name), log.fields.get(name)) {
             (Some(info), Some(bytes)) => Kept::Here(Box::new(info.clone()), Arc::clone(bytes)),
             (Some(_), None) if log.is_dropped => Kept::Dropped,
+            // What it wrote before this runner was started is not known.
+            (None, _) if log.is_dropped && log.infos.is_empty() => Kept::Dropped,
             _ => Kept::Unknown,
         }
     }

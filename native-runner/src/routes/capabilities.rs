@@ -18,5 +18,6 @@ pub(crate) async fn capabilities(State(state): State<AppState>) -> Json<Capabili
         sandbox: state.confined.told(),
         limits: state.limits,
         jobs_waiting: state.jobs.waiting(),
+        jobs_kept: state.jobs.are_kept(),
     })
 }

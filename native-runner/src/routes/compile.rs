@@ -1,6 +1,7 @@
 //! Compiles and answers with every level.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use axum::body::Body;
@@ -11,9 +12,10 @@ use isobar_protocol::request::Request;
 
 use super::body;
 use crate::error::ApiError;
-use crate::state::AppState;
 use crate::jobs::compiling;
 use crate::limits;
+use crate::state::AppState;
+use crate::telemetry::metrics;
 
 /// `POST /v1/compile` — diagnostics, levels, signature. A stencil with errors is an answer, not a problem.
 pub(crate) async fn compile(
@@ -25,5 +27,8 @@ pub(crate) async fn compile(
     limits::check_request(&request, &state.limits)?;
     state.tools.backends.wanted(&request)?;
     let slots = Arc::clone(&state.compiling);
-    Ok(Json(compiling::guarded(request, &state.tools, &state.limits, slots).await?))
+    let begun = Instant::now();
+    let compiled = compiling::guarded(request, &state.tools, &state.limits, slots).await?;
+    metrics().compiled(begun.elapsed());
+    Ok(Json(compiled))
 }

@@ -34,8 +34,9 @@ pub(crate) async fn submit(
             Fields::None
         }
     };
+    let document = state.jobs.document(&request);
     let order = Order::new(request, !fields.is_none(), &state.limits, &state.tools);
-    let job = state.jobs.admit(order, fields)?;
+    let job = state.jobs.admit(order, fields, document).await?;
     let location = [(header::LOCATION, format!("/v1/jobs/{}", job.id))];
     Ok((StatusCode::CREATED, location, Json(JobTicket { job: job.id.clone() })).into_response())
 }

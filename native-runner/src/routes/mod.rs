@@ -6,11 +6,13 @@ pub mod events;
 pub mod fields;
 pub mod health;
 pub mod jobs;
+pub mod metrics;
 pub mod page;
 pub mod uploads;
 
 mod body;
 mod guard;
+mod observe;
 
 use axum::Router;
 use axum::http::Method;
@@ -74,7 +76,10 @@ pub(crate) fn router(state: AppState) -> Router {
         .method_not_allowed_fallback(page::wrong_method)
         .layer(axum::extract::DefaultBodyLimit::disable())
         .with_state(state.clone());
-    Router::new().fallback_service(inner).layer(axum::middleware::from_fn_with_state(state, guard::guard))
+    let guarded = Router::new()
+        .fallback_service(inner)
+        .layer(axum::middleware::from_fn_with_state(state, guard::guard));
+    guarded.layer(axum::middleware::from_fn(observe::observe))
 }
 
 /// Who may ask: what is not known to be public needs the token.

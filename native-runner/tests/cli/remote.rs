@@ -14,7 +14,7 @@ impl Drop for Serving {
 
 fn serve() -> Serving {
     let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
-        .args(["serve", "--allow-root", "--bind", "127.0.0.1:0"])
+        .args(["serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -35,7 +35,7 @@ fn the_token_stands_in_no_list_of_processes() {
     .unwrap();
     std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
-        .args(["serve", "--allow-root", "--open", "--bind", "127.0.0.1:0"])
+        .args(["serve", "--allow-root", "--no-state", "--open", "--bind", "127.0.0.1:0"])
         .env("PATH", folder.path())
         .env("TMPDIR", folder.path())
         .stdout(Stdio::piped())

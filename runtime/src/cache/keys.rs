@@ -66,10 +66,8 @@ pub(super) fn prove(root: &Path, what: &str) -> Option<String> {
 /// Whether an entry has been put there by who has the key.
 pub(super) fn is_proven(root: &Path, what: &str, proof: &str) -> bool {
     let Some(key) = public(root) else { return false };
-    let bytes: Option<Vec<u8>> = (0..proof.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(proof.get(at..at + 2)?, 16).ok())
-        .collect();
+    let bytes: Option<Vec<u8>> =
+        (0..proof.len()).step_by(2).map(|at| u8::from_str_radix(proof.get(at..at + 2)?, 16).ok()).collect();
     let Some(signature) = bytes.and_then(|it| Signature::from_slice(&it).ok()) else { return false };
     key.verify_strict(what.as_bytes(), &signature).is_ok()
 }

@@ -35,7 +35,8 @@ fn whoever_makes_code_reaches_nothing_beyond_the_job() {
         return;
     }
     let copy = gallery("copy_scale.py");
-    let output = hostile(&["run", &copy, "--backend", "hostile", "--init", "--domain", "100,4,4"], folder.path());
+    let output =
+        hostile(&["run", &copy, "--backend", "hostile", "--init", "--domain", "100,4,4"], folder.path());
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     let answers: Vec<(&str, i64)> = said
@@ -62,7 +63,8 @@ fn whoever_runs_code_reaches_nothing_at_all_and_each_attempt_is_logged() {
         let arguments = ["run", &copy, "--backend", "hostile", "--init", "--domain", &domain];
         let output = hostile(&arguments, folder.path());
         let said = String::from_utf8(output.stderr).unwrap();
-        let is_logged = said.contains("a job tried what no job may") && said.contains(&format!("calls=\"{name}\""));
+        let is_logged =
+            said.contains("a job tried what no job may") && said.contains(&format!("calls=\"{name}\""));
         assert!(is_logged, "attempt {at}, {name}: {said}");
         // Opening a file fails, and the process goes on; all others end it.
         assert_eq!(output.status.success(), name == "openat", "attempt {at}, {name}: {said}");

@@ -83,9 +83,7 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
     }
     let kept = cache.and_then(|root| {
         let folder = kept::private(root, kept::Kind::Cuda.folder());
-        let folder = folder
-            .inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) }))
-            .ok()?;
+        let folder = folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()?;
         let flags: Vec<&str> = OPTIONS.iter().chain(&more).copied().collect();
         let (major, minor) = nvrtc.version();
         let parts = kept::Parts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));

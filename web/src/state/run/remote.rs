@@ -73,6 +73,8 @@ impl App {
         let mut fields: Vec<FieldInfo> = Vec::new();
         let hear = |event: EventKind| match event {
             EventKind::Field { field } => fields.push(field),
+            // It begins anew.
+            EventKind::Restarted { .. } => fields.clear(),
             EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
             EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
             EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
@@ -127,6 +129,7 @@ impl App {
             EventKind::Log { text } => self.run.say(text),
             EventKind::Layout { layout } if !layout.is_plain() => self.run.say(layout.to_string()),
             EventKind::Accepted { .. }
+            | EventKind::Restarted { .. }
             | EventKind::Stage { .. }
             | EventKind::Timing { .. }
             | EventKind::Memory { .. }
@@ -189,7 +192,7 @@ fn explained(mut failure: Failure, reason: EndReason, problem: Option<Problem>) 
             EndReason::Limit => t!("state-runner-ended-limit"),
             EndReason::Trap => t!("state-runner-ended-trap"),
             EndReason::Crash => t!("state-runner-ended-crash"),
-            EndReason::RunnerShutdown => t!("state-runner-ended-shutdown"),
+            EndReason::RunnerShutdown | EndReason::Interrupted => t!("state-runner-ended-shutdown"),
             EndReason::Ok | EndReason::Cancelled | EndReason::Error => t!("state-runner-ended-error"),
         }
         .to_owned();

@@ -1,0 +1,106 @@
+//! What the kernel offers to confine jobs with.
+
+use std::fs;
+use std::path::PathBuf;
+
+use isobar_protocol::report::{Check, CheckState};
+use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
+use rustix::fs::{Access as May, access};
+
+use super::check;
+
+/// The interfaces of Landlock that are asked for, oldest first, each with its number.
+const INTERFACES: [(ABI, u32); 6] =
+    [(ABI::V1, 1), (ABI::V2, 2), (ABI::V3, 3), (ABI::V4, 4), (ABI::V5, 5), (ABI::V6, 6)];
+
+pub(super) fn examine() -> [Check; 4] {
+    [landlock(), seccomp(), namespaces(), group()]
+}
+
+fn landlock() -> Check {
+    let help =
+        "jobs can read all files of the runner's user; use Linux 5.13 or later with `landlock` in its `lsm=`";
+    let (name, newest) = ("Landlock", newest());
+    match newest {
+        0 => check(name, CheckState::Warning, "the kernel does not offer it", help),
+        // The network came with the fourth.
+        1..4 => {
+            let help = "jobs are kept from files, and not from connections; use Linux 6.7 or later";
+            check(name, CheckState::Warning, format!("interface {newest}"), help)
+        }
+        _ => check(name, CheckState::Fine, format!("interface {newest}, or later"), help),
+    }
+}
+
+/// The newest interface of which the kernel takes all rules; 0 where it takes none. Nothing is confined by asking.
+fn newest() -> u32 {
+    let takes = |abi: ABI| {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let rules = rules.handle_access(AccessFs::from_all(abi))?;
+        let rules = if abi >= ABI::V4 { rules.handle_access(AccessNet::from_all(abi))? } else { rules };
+        let rules = if abi >= ABI::V6 { rules.scope(Scope::from_all(abi))? } else { rules };
+        rules.create().map(|_| ())
+    };
+    INTERFACES.iter().take_while(|(abi, _)| takes(*abi).is_ok()).last().map_or(0, |it| it.1)
+}
+
+fn seccomp() -> Check {
+    let help = "jobs can ask the kernel for anything; use a kernel with CONFIG_SECCOMP_FILTER";
+    let actions = fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail").unwrap_or_default();
+    let has_filters = actions.split_whitespace().any(|it| it == "kill_process");
+    // A kernel without the list may have filters all the same: each process tells whether it is under one.
+    let is_known = fs::read_to_string("/proc/self/status").is_ok_and(|it| it.contains("\nSeccomp:"));
+    match (has_filters, is_known) {
+        (true, _) => check("seccomp", CheckState::Fine, "filters are there", help),
+        (false, true) => {
+            check("seccomp", CheckState::Fine, "the kernel knows it, and does not list filters", help)
+        }
+        (false, false) => check("seccomp", CheckState::Warning, "the kernel does not offer it", help),
+    }
+}
+
+fn namespaces() -> Check {
+    let help = "processes that a job leaves are ended by other means; allow user namespaces (sysctl \
+        user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)";
+    let number = |path: &str| fs::read_to_string(path).ok().and_then(|it| it.trim().parse::<u64>().ok());
+    let has_them = fs::exists("/proc/self/ns/user").unwrap_or(false);
+    let most = number("/proc/sys/user/max_user_namespaces");
+    let is_refused = number("/proc/sys/kernel/unprivileged_userns_clone") == Some(0)
+        || number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1);
+    match (has_them, most, is_refused) {
+        (true, None | Some(1..), false) => {
+            check("user namespaces", CheckState::Fine, "no setting refuses them", help)
+        }
+        (true, Some(0), _) | (true, _, true) => {
+            check("user namespaces", CheckState::Warning, "a setting refuses them", help)
+        }
+        (false, ..) => check("user namespaces", CheckState::Warning, "the kernel does not offer them", help),
+    }
+}
+
+fn group() -> Check {
+    let help = "what a job starts is found by its process group alone; start the runner with `Delegate=yes` in its unit, \
+        or `systemd-run --user --scope -p Delegate=yes`";
+    let Some(folder) = folder_of_group() else {
+        return check("cgroup", CheckState::Warning, "there is no cgroup v2 here", help);
+    };
+    match access(&folder, May::WRITE_OK).and_then(|()| access(folder.join("cgroup.procs"), May::WRITE_OK)) {
+        Ok(()) => check("cgroup", CheckState::Fine, "version 2, and it is ours", help),
+        Err(_) => check("cgroup", CheckState::Warning, "version 2, and it is not ours", help),
+    }
+}
+
+/// The folder of our group of version 2.
+fn folder_of_group() -> Option<PathBuf> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let path = text.lines().find_map(|it| it.strip_prefix("0::"))?;
+    let below = path.trim_start_matches('/');
+    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(PathBuf::from);
+    let root = roots.into_iter().find(|it| it.join("cgroup.controllers").is_file())?;
+    Some(root.join(below)).filter(|it| it.is_dir())
+}
+
+/// The memory that our group may have, where that is limited.
+pub(super) fn memory_of_group() -> Option<u64> {
+    fs::read_to_string(folder_of_group()?.join("memory.max")).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,299 @@
+//! Keeps accepted jobs until they are over, so that they outlive a runner that is ended without notice.
+//!
+//! A thread of its own writes what changes; what comes while it writes goes into one transaction.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use isobar_protocol::job::EndReason;
+use isobar_protocol::problem::Problem;
+use isobar_protocol::request::Request;
+use isobar_runtime::cache;
+use rustix::fs::OFlags;
+use tokio::sync::oneshot;
+
+use super::inputs::Inputs;
+use super::records::{self, Change, Ended, Left, Open, Opened, Records};
+use crate::wire::Fields;
+
+/// Below the folder of a runner's state, for its owner alone.
+const FOLDER: &str = "jobs";
+const INPUTS: &str = "inputs";
+/// Locked by the runner that uses the folder.
+const LOCK: &str = "lock";
+/// So many changes at most go into one transaction.
+const MOST_AT_ONCE: usize = 256;
+/// Changes that could not be written and are tried again.
+const MOST_PENDING: usize = 4096;
+/// After a failure the disk is left alone for so long.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is kept, or nothing. Cheap to copy.
+#[derive(Clone, Debug, Default)]
+pub struct Store(Option<Arc<Shared>>);
+
+#[derive(Debug)]
+struct Shared {
+    to: Sender<Message>,
+    inputs: Arc<Inputs>,
+    next: AtomicU64,
+}
+
+#[derive(Debug)]
+enum Message {
+    Change(Box<Change>, Option<oneshot::Sender<bool>>),
+    Close(oneshot::Sender<()>),
+}
+
+/// What the runner before left.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Those that waited or worked, the first first.
+    pub jobs: Vec<FoundJob>,
+    pub ended: Vec<Ended>,
+    /// Why something is missing.
+    pub warning: Option<String>,
+}
+
+/// A job that is not over.
+#[derive(Debug)]
+pub struct FoundJob {
+    pub id: String,
+    /// What it shall do, or why that is not known.
+    pub work: Result<(Request, Fields), String>,
+    /// How many runners had it, this one among them.
+    pub starts: u32,
+    /// How often a runner was ended without notice while it worked.
+    pub interrupted: u32,
+    pub was_running: bool,
+}
+
+impl Store {
+    /// Keeps nothing.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Keeps jobs below `folder`, which one runner at a time can use.
+    ///
+    /// # Errors
+    ///
+    /// When nothing can be kept there, with the reason.
+    pub fn open(folder: &Path) -> Result<(Self, Found), String> {
+        let folder = self::folder(folder)?;
+        let shown = folder.display();
+        let lock = lock(&folder)?;
+        let inputs = Inputs::open(folder.join(INPUTS)).map_err(|error| format!("{shown}: {error}"))?;
+        let Opened { records, left, ended, warning } = Records::open(&folder)?;
+        let next = left.iter().map(|it| it.open.order + 1).max().unwrap_or(0);
+        let names = left.iter().filter_map(|it| Some((it.id.clone(), it.open.input.clone()?))).collect();
+        let jobs = left.into_iter().map(|it| found(it, &inputs)).collect();
+        inputs.clear();
+        let inputs = Arc::new(inputs);
+        let (to, from) = mpsc::channel();
+        let writer = Writer { records, names, inputs: Arc::clone(&inputs), _lock: lock };
+        let spawned = std::thread::Builder::new().name("jobs-store".to_owned()).spawn(|| writer.serve(from));
+        spawned.map_err(|error| format!("no thread can be started: {error}"))?;
+        let store = Self(Some(Arc::new(Shared { to, inputs, next: AtomicU64::new(next) })));
+        Ok((store, Found { jobs, ended, warning }))
+    }
+
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Writes a job down; whether it is on the disk.
+    pub(crate) async fn keep(&self, id: &str, document: Vec<u8>, fields: Fields) -> bool {
+        let Some(shared) = self.0.clone() else { return false };
+        let bytes = fields.size_bytes();
+        let inputs = Arc::clone(&shared.inputs);
+        let copied = match fields.is_none() {
+            true => Ok(Ok(None)),
+            false => tokio::task::spawn_blocking(move || inputs.keep(&fields)).await,
+        };
+        let input = match copied {
+            Ok(Ok(input)) => input,
+            Ok(Err(error)) => {
+                tracing::warn!("the inputs of a job cannot be kept: {error}");
+                return false;
+            }
+            Err(_) => return false,
+        };
+        let open = Open {
+            order: shared.next.fetch_add(1, Ordering::Relaxed),
+            hash: records::hash(&document),
+            input: input.clone(),
+            input_bytes: bytes,
+            starts: 1,
+            interrupted: 0,
+            is_running: false,
+        };
+        let (done, is_done) = oneshot::channel();
+        let change = Change::Waits { id: id.to_owned(), open, document };
+        let is_kept = shared.to.send(Message::Change(Box::new(change), Some(done))).is_ok()
+            && is_done.await == Ok(true);
+        if let (false, Some(input)) = (is_kept, input) {
+            shared.inputs.release(&input);
+        }
+        is_kept
+    }
+
+    /// The job works, or waits again. It goes on meanwhile: a job has to be started before it can end its runner, and
+    /// that takes longer than writing this.
+    pub(crate) fn runs(&self, id: &str, is_running: bool) {
+        self.change(Change::Runs { id: id.to_owned(), is_running });
+    }
+
+    pub(crate) fn ends(&self, id: &str, reason: EndReason, problem: Option<Problem>) {
+        self.change(Change::Ends(Ended { id: id.to_owned(), reason, problem }));
+    }
+
+    fn change(&self, change: Change) {
+        if let Some(shared) = &self.0 {
+            // The thread ends with the store.
+            let _ = shared.to.send(Message::Change(Box::new(change), None));
+        }
+    }
+
+    /// Writes what is left, and lets go of the folder.
+    pub(crate) async fn close(&self) {
+        let Some(shared) = &self.0 else { return };
+        let (done, is_done) = oneshot::channel();
+        if shared.to.send(Message::Close(done)).is_ok() {
+            let _ = is_done.await;
+        }
+    }
+}
+
+/// The folder of the jobs below that of a runner's state, made where it is missing.
+pub(crate) fn folder(state: &Path) -> Result<PathBuf, String> {
+    let shown = state.display();
+    let make = DirBuilder::new().recursive(true).mode(0o700).create(state);
+    make.map_err(|error| format!("{shown} cannot be made: {error}"))?;
+    // A service's folder may be a link that the system made.
+    let state = fs::canonicalize(state).map_err(|error| format!("{shown}: {error}"))?;
+    cache::private(&state, FOLDER)
+}
+
+fn lock(folder: &Path) -> Result<File, String> {
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
+    let shown = folder.display();
+    let file = options.open(folder.join(LOCK)).map_err(|error| format!("{shown}: {error}"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(format!("another runner uses {shown}")),
+        Err(TryLockError::Error(error)) => Err(format!("{shown} cannot be locked: {error}")),
+    }
+}
+
+/// A job with what it needs.
+fn found(left: Left, inputs: &Inputs) -> FoundJob {
+    let Left { id, open, document, was_running } = left;
+    let work = || {
+        if records::hash(&document) != open.hash {
+            return Err("its document is damaged".to_owned());
+        }
+        let request = serde_json::from_slice(&document)
+            .map_err(|_| "its document is of another version of the runner".to_owned())?;
+        let fields = match &open.input {
+            None => Fields::None,
+            Some(name) => inputs
+                .find(name, open.input_bytes)
+                .map_err(|_| "its inputs are not there any more".to_owned())?,
+        };
+        Ok((request, fields))
+    };
+    FoundJob { work: work(), id, starts: open.starts, interrupted: open.interrupted, was_running }
+}
+
+/// The thread that writes.
+struct Writer {
+    records: Records,
+    /// The inputs of each job that has some.
+    names: BTreeMap<String, String>,
+    inputs: Arc<Inputs>,
+    _lock: File,
+}
+
+impl Writer {
+    fn serve(mut self, from: Receiver<Message>) {
+        let mut pending: Vec<Change> = Vec::new();
+        let mut is_failing = false;
+        loop {
+            let first = match pending.is_empty() {
+                true => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => from.recv_timeout(PAUSE),
+            };
+            let mut closing = None;
+            let mut asked = Vec::new();
+            let mut changes = std::mem::take(&mut pending);
+            let first = match first {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            for message in first.into_iter().chain(from.try_iter().take(MOST_AT_ONCE)) {
+                match message {
+                    Message::Change(change, done) => {
+                        asked.extend(done);
+                        changes.push(*change);
+                    }
+                    Message::Close(done) => {
+                        closing = Some(done);
+                        break;
+                    }
+                }
+            }
+            let written = self.records.change(&changes);
+            match &written {
+                Ok(()) if is_failing => tracing::info!("jobs are kept again"),
+                Err(error) if !is_failing => tracing::warn!("jobs cannot be kept: {error}"),
+                Ok(()) | Err(_) => {}
+            }
+            is_failing = written.is_err();
+            for done in asked {
+                let _ = done.send(!is_failing);
+            }
+            for change in changes {
+                self.follow(change, is_failing, &mut pending);
+            }
+            if let Some(done) = closing {
+                drop(self);
+                let _ = done.send(());
+                return;
+            }
+        }
+    }
+
+    /// What a change means for its inputs, or for the next try where it could not be written.
+    fn follow(&mut self, change: Change, has_failed: bool, pending: &mut Vec<Change>) {
+        match change {
+            // Who asked for it heard that it is not kept.
+            Change::Waits { .. } if has_failed => {}
+            Change::Waits { id, open, .. } => {
+                self.names.extend(open.input.map(|name| (id, name)));
+            }
+            Change::Runs { .. } | Change::Ends(_) if has_failed => {
+                if pending.len() < MOST_PENDING {
+                    pending.push(change);
+                }
+            }
+            Change::Runs { .. } => {}
+            Change::Ends(ended) => {
+                if let Some(name) = self.names.remove(&ended.id) {
+                    self.inputs.release(&name);
+                }
+            }
+        }
+    }
+}
