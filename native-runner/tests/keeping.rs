@@ -251,7 +251,7 @@ fn the_time_to_end_is_limited_and_no_job_is_lost_by_it() {
 /// What a runner says that does not start.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_isobar"))
-        .args(["serve", "--no-state", "--bind", "127.0.0.1:0"])
+        .args(["serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"])
         .args(arguments)
         .stdin(Stdio::null())
         .output()

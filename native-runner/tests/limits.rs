@@ -326,7 +326,7 @@ fn a_body_of_100_mb_is_refused_and_takes_no_memory() {
 /// A runner that is started by a shell with these limits on open files, its words on standard error.
 fn with_files(soft: u32, hard: u32, connections: &str) -> (Serving, String, u64) {
     let script = format!(
-        "ulimit -Sn {soft}; ulimit -Hn {hard}; exec \"$0\" serve --bind 127.0.0.1:0 --connections {connections}"
+        "ulimit -Sn {soft}; ulimit -Hn {hard}; exec \"$0\" serve --allow-root --no-state --bind 127.0.0.1:0 --connections {connections}"
     );
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_isobar")]).stderr(Stdio::piped());
@@ -370,7 +370,7 @@ fn a_port_that_is_asked_for_and_taken_is_no_other_port() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let serve = |more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_isobar")).arg("serve").args(more).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_isobar")).args(["serve", "--allow-root"]).args(more).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap(), output.stdout)
     };
     let (code, said, printed) = serve(&["--bind", &address]);
@@ -386,7 +386,7 @@ fn a_port_that_is_asked_for_and_taken_is_no_other_port() {
 fn a_full_temporary_folder_is_told_as_such() {
     // No file of this runner may be larger than 512 KiB, as where there is no more room.
     let mut command = Command::new("sh");
-    let script = "ulimit -f 1024; trap '' XFSZ; exec \"$0\" serve --bind 127.0.0.1:0";
+    let script = "ulimit -f 1024; trap '' XFSZ; exec \"$0\" serve --allow-root --no-state --bind 127.0.0.1:0";
     let runner =
         Serving::of(command.args(["-c", script, env!("CARGO_BIN_EXE_isobar")]).stderr(Stdio::null()));
     let mut stream = connect(runner.1);

@@ -116,7 +116,7 @@ fn figures_are_answered_on_their_own_address_and_only_there() {
     assert_eq!(scrape(address, &address.to_string(), "/v1/jobs").0, 404);
     assert_eq!(runner.get("/metrics").0, 404);
     let output = Command::new(env!("CARGO_BIN_EXE_isobar"))
-        .args(["serve", "--no-state", "--bind", "127.0.0.1:0", "--metrics", "0.0.0.0:0"])
+        .args(["serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0", "--metrics", "0.0.0.0:0"])
         .stdin(Stdio::null())
         .output()
         .unwrap();

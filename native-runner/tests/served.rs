@@ -93,7 +93,7 @@ impl Runner {
     /// Its token is in the file of that option, or in the address that it prints. Caches and the like lie in `folder`.
     pub(crate) fn start(arguments: &[&str], folder: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
-            .args(["serve", "--bind", "127.0.0.1:0"])
+            .args(["serve", "--allow-root", "--bind", "127.0.0.1:0"])
             .args(arguments)
             .env("XDG_CACHE_HOME", folder.join("cache"))
             .env("XDG_STATE_HOME", folder.join("home"))
