@@ -8,6 +8,7 @@ use isobar_protocol::request::Machine;
 use isobar_runtime::machine;
 
 use crate::backends::{Backends, CCompiler, Found};
+use crate::jobs::started::Waiting;
 
 /// The part of the environment that counts. `main` is the only place that reads it.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,8 @@ pub struct Tools {
     /// Where each value of it is from.
     pub machine_from: BTreeMap<String, String>,
     pub backends: Backends,
+    /// Processes that wait for jobs.
+    pub waiting: Waiting,
     /// What a job's process is told of where a GPU's libraries are; it inherits no other variable.
     pub for_kernels: Vec<(&'static str, OsString)>,
 }
@@ -70,6 +73,7 @@ impl Tools {
             machine,
             machine_from: from,
             backends: environment.backends.clone(),
+            waiting: Waiting::default(),
             for_kernels: isobar_runtime::executors::cuda::places::handed_down(),
         }
     }

@@ -370,7 +370,11 @@ fn a_port_that_is_asked_for_and_taken_is_no_other_port() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let serve = |more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_isobar")).args(["serve", "--allow-root"]).args(more).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_isobar"))
+            .args(["serve", "--allow-root"])
+            .args(more)
+            .output()
+            .unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap(), output.stdout)
     };
     let (code, said, printed) = serve(&["--bind", &address]);

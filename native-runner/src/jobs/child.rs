@@ -5,8 +5,7 @@
 
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,14 +14,14 @@ use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_runtime::cache;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin};
 use tokio::sync::watch;
 
-use super::folder;
 use super::keeping::Keeping;
 use super::lifecycle::stopped_problem;
+use super::started::Started;
 use crate::config::Tools;
 use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
@@ -42,24 +41,6 @@ const PART_BYTES: u64 = 1024 * 1024;
 /// The last words of a process that are kept.
 const STDERR_BYTES: u64 = 64 * 1024;
 
-/// Ends the process and everything that it started when dropped.
-pub(super) struct Group(Option<Pid>);
-
-impl Group {
-    pub(super) fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // It fails where everything has ended already.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
-
 /// Lets a process do what `order` says, under the name of the job, and hands on what it tells.
 ///
 /// The process is over when this returns, and when this future is dropped.
@@ -72,9 +53,9 @@ pub async fn drive(
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    // It outlives the process, whatever ends that.
-    let folder = match folder::make(&tools.temporary) {
-        Ok(folder) => folder,
+    let Started { group, mut child, stdin, mut stdout, stderr, folder } = match tools.waiting.take(tools, job)
+    {
+        Ok(started) => started,
         Err(error) => return not_started(&error),
     };
     folder.path().clone_into(&mut order.temporary);
@@ -88,13 +69,10 @@ pub async fn drive(
         }
     }
     let keeping = Keeping::of(&order, tools);
-    let started = wire::head(&order, fields.size_bytes())
-        .and_then(|head| Ok((head, start(tools, job, folder.path())?)));
-    let (head, (mut child, stdin, mut stdout, stderr)) = match started {
-        Ok(started) => started,
+    let head = match wire::head(&order, fields.size_bytes()) {
+        Ok(head) => head,
         Err(error) => return not_started(&error),
     };
-    let group = Group::of(&child);
     // Standard input stays open: its end tells the process that the runner is gone.
     let feeding = tokio::spawn(feed(stdin, head, fields));
     let last_words = tokio::spawn(listen(stderr));
@@ -172,35 +150,6 @@ pub async fn drive(
             (reason, problem)
         }
         None => died(status, &last_words, order.memory_bytes),
-    }
-}
-
-pub(super) fn start(
-    tools: &Tools,
-    job: &str,
-    folder: &Path,
-) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
-    // An empty environment but for what a C compiler needs, and where the libraries of a GPU are; a group of its own,
-    // to be ended as a whole.
-    let mut child = Command::new(&tools.worker)
-        .args(["worker", job])
-        .env_clear()
-        .env("PATH", &tools.path)
-        .env("TMPDIR", folder)
-        .env("LC_ALL", "C")
-        // Drivers of GPUs look there for a screen, and complain where there is no such folder.
-        .env("XDG_RUNTIME_DIR", folder)
-        .envs(tools.for_kernels.iter().map(|(name, value)| (name, value)))
-        .current_dir(folder)
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-        (Some(stdin), Some(stdout), Some(stderr)) => Ok((child, stdin, stdout, stderr)),
-        _ => Err(std::io::Error::other("the process has no pipes")),
     }
 }
 

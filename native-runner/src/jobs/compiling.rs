@@ -11,8 +11,8 @@ use isobar_protocol::request::Request;
 use rustix::process::Signal;
 use tokio::sync::Semaphore;
 
-use super::child::{Group, feed, in_short, listen, start};
-use super::folder;
+use super::child::{feed, in_short, listen};
+use super::started::Started;
 use crate::compile::{crashed, refused};
 use crate::config::Tools;
 use crate::error::ApiError;
@@ -56,14 +56,14 @@ async fn compile(
     request: Request,
     limits: &Limits,
 ) -> Result<Box<Compiled>, Option<ExitStatus>> {
-    let Ok(folder) = folder::make(&tools.temporary) else { return Err(None) };
+    let Ok(Started { group, mut child, stdin, mut stdout, stderr, folder }) =
+        tools.waiting.take(tools, "compile")
+    else {
+        return Err(None);
+    };
     let mut order = Order::to_compile(request, limits, tools);
     folder.path().clone_into(&mut order.temporary);
     let Ok(head) = wire::head(&order, 0) else { return Err(None) };
-    let Ok((mut child, stdin, mut stdout, stderr)) = start(tools, "compile", folder.path()) else {
-        return Err(None);
-    };
-    let group = Group::of(&child);
     let feeding = tokio::spawn(feed(stdin, head, Fields::None));
     let last_words = tokio::spawn(listen(stderr));
     let said = wire::read_compiled(&mut stdout).await;

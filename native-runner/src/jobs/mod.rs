@@ -6,6 +6,7 @@ pub(crate) mod folder;
 mod inputs;
 mod keeping;
 pub mod lifecycle;
+pub mod started;
 pub mod queue;
 mod records;
 pub mod store;

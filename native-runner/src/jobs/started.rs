@@ -1,0 +1,136 @@
+//! Processes that are started before there is a job for them: starting one takes longer than many a job.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use super::folder::{self, Folder};
+use crate::config::Tools;
+
+/// A process that waits for an order, and the folder that is its own.
+#[derive(Debug)]
+pub(super) struct Started {
+    // Ended before its folder goes.
+    pub group: Group,
+    pub child: Child,
+    pub stdin: ChildStdin,
+    pub stdout: ChildStdout,
+    pub stderr: ChildStderr,
+    pub folder: Folder,
+}
+
+/// Ends the process and everything that it started when dropped.
+#[derive(Debug)]
+pub(super) struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // It fails where everything has ended already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Started {
+    /// Starts one, with this name in the list of processes.
+    pub(super) fn new(tools: &Tools, name: &str) -> io::Result<Self> {
+        // It outlives the process, whatever ends that.
+        let folder = folder::make(&tools.temporary)?;
+        let mut child = command(tools, name, folder.path()).spawn()?;
+        let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(stdin), Some(stdout), Some(stderr)) => {
+                Ok(Self { group, child, stdin, stdout, stderr, folder })
+            }
+            _ => Err(io::Error::other("the process has no pipes")),
+        }
+    }
+}
+
+/// An empty environment but for what a C compiler needs, and where the libraries of a GPU are; a group of its own, to be
+/// ended as a whole.
+fn command(tools: &Tools, name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(&tools.worker);
+    command
+        .args(["worker", name])
+        .env_clear()
+        .env("PATH", &tools.path)
+        .env("TMPDIR", folder)
+        .env("LC_ALL", "C")
+        // Drivers of GPUs look there for a screen, and complain where there is no such folder.
+        .env("XDG_RUNTIME_DIR", folder)
+        .envs(tools.for_kernels.iter().map(|(name, value)| (name, value)))
+        .current_dir(folder)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// Those that wait. Cheap to copy.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting(Arc<Pool>);
+
+#[derive(Debug, Default)]
+struct Pool {
+    most: usize,
+    ready: Mutex<VecDeque<Started>>,
+}
+
+impl Waiting {
+    /// Room for so many; none is started yet.
+    #[must_use]
+    pub fn of(most: usize) -> Self {
+        Self(Arc::new(Pool { most, ready: Mutex::default() }))
+    }
+
+    /// One that waited and is still there, else a new one. Another takes its place.
+    pub(super) fn take(&self, tools: &Tools, name: &str) -> io::Result<Started> {
+        let mut found = None;
+        while let Some(mut it) = self.pop() {
+            if matches!(it.child.try_wait(), Ok(None)) {
+                found = Some(it);
+                break;
+            }
+        }
+        self.fill(tools);
+        found.map_or_else(|| Started::new(tools, name), Ok)
+    }
+
+    fn pop(&self) -> Option<Started> {
+        self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// Starts as many as there is room for, beside what else is to be done.
+    pub(crate) fn fill(&self, tools: &Tools) {
+        if self.0.most == 0 {
+            return;
+        }
+        let (pool, tools) = (Arc::clone(&self.0), tools.clone());
+        tokio::spawn(async move {
+            loop {
+                let n = pool.ready.lock().unwrap_or_else(PoisonError::into_inner).len();
+                if n >= pool.most {
+                    break;
+                }
+                // Where none can be started now, the job will tell why.
+                let Ok(started) = Started::new(&tools, "waiting") else { break };
+                pool.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(started);
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+
+    /// Ends those that wait.
+    pub(crate) fn clear(&self) {
+        while self.pop().is_some() {}
+    }
+}
