@@ -32,6 +32,9 @@ pub struct Environment {
     pub backends: Backends,
 }
 
+/// Where compilers have what they start and include, beside the folder of their programs.
+const OF_COMPILERS: [&str; 6] = ["lib", "lib32", "lib64", "libexec", "include", "share"];
+
 /// What jobs work with.
 #[derive(Clone, Debug)]
 pub struct Tools {
@@ -82,12 +85,16 @@ impl Tools {
     /// where a GPU's libraries are.
     pub(crate) fn readable(&self) -> Vec<PathBuf> {
         let beside = |it: &Path| it.canonicalize().ok().and_then(|it| it.parent().map(Path::to_owned));
-        let mut all: Vec<PathBuf> = beside(&self.worker).into_iter().collect();
-        // Beside its folder lie those with what it starts and includes.
-        let compiler = self.cc.as_ref().ok().and_then(|it| beside(&it.program));
-        all.extend(
-            compiler.and_then(|it| it.parent().map(Path::to_owned)).filter(|it| it.parent().is_some()),
-        );
+        let mut all: Vec<PathBuf> = self.worker.canonicalize().into_iter().collect();
+        if let Some(bin) = self.cc.as_ref().ok().and_then(|it| beside(&it.program)) {
+            // Beside it lies what it starts and includes, and perhaps somebody's home.
+            let prefix = bin.parent().unwrap_or(&bin);
+            all.extend(OF_COMPILERS.map(|it| prefix.join(it)));
+            let entries = std::fs::read_dir(prefix).into_iter().flatten().flatten();
+            let is_target = |it: &PathBuf| it.file_name().is_some_and(|it| it.to_string_lossy().contains("-linux-"));
+            all.extend(entries.map(|it| it.path()).filter(is_target));
+            all.push(bin);
+        }
         for (_, value) in &self.for_kernels {
             all.extend(std::env::split_paths(value).filter(|it| it.is_absolute()).flat_map(|it| {
                 let folder = if it.is_dir() { Some(it.clone()) } else { beside(&it) };

@@ -13,6 +13,7 @@ mod faults;
 mod http;
 mod keeping;
 mod library;
+mod load;
 mod limits;
 mod lsp;
 mod measured;

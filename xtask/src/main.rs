@@ -20,6 +20,7 @@ mod rooms;
 mod size;
 mod test;
 mod tidy;
+mod trials;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -95,6 +96,13 @@ enum Chore {
         #[arg(long)]
         alone: bool,
     },
+    /// Send a runner jobs of four clients for a while, and tell how many come back and how fast
+    Load {
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
+    /// Try to break out of a job, while its code is made and while it runs
+    Escape,
     /// Build the wheel of the Python package, check its types, and run its tests under the system's Python
     Python,
     /// Write what of the manual is made from the sources: docs/diagnostics.md
@@ -234,6 +242,8 @@ fn main() -> ExitCode {
         Chore::Model { ndsl, pyfv3, points, levels, steps, alone } => {
             model::model(&model::Order { ndsl, pyfv3, points, levels, steps, has_reference: !alone })
         }
+        Chore::Load { seconds } => trials::load(seconds),
+        Chore::Escape => trials::escape(),
         Chore::Python => test::python(),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
