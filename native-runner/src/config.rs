@@ -8,7 +8,6 @@ use isobar_protocol::request::Machine;
 use isobar_runtime::machine;
 
 use crate::backends::{Backends, CCompiler, Found};
-use crate::jobs::started::Waiting;
 
 /// The part of the environment that counts. `main` is the only place that reads it.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +50,6 @@ pub struct Tools {
     /// Where each value of it is from.
     pub machine_from: BTreeMap<String, String>,
     pub backends: Backends,
-    /// Processes that wait for jobs.
-    pub waiting: Waiting,
     /// What a job's process is told of where a GPU's libraries are; it inherits no other variable.
     pub for_kernels: Vec<(&'static str, OsString)>,
 }
@@ -76,7 +73,6 @@ impl Tools {
             machine,
             machine_from: from,
             backends: environment.backends.clone(),
-            waiting: Waiting::default(),
             for_kernels: isobar_runtime::executors::cuda::places::handed_down(),
         }
     }
@@ -91,7 +87,8 @@ impl Tools {
             let prefix = bin.parent().unwrap_or(&bin);
             all.extend(OF_COMPILERS.map(|it| prefix.join(it)));
             let entries = std::fs::read_dir(prefix).into_iter().flatten().flatten();
-            let is_target = |it: &PathBuf| it.file_name().is_some_and(|it| it.to_string_lossy().contains("-linux-"));
+            let is_target =
+                |it: &PathBuf| it.file_name().is_some_and(|it| it.to_string_lossy().contains("-linux-"));
             all.extend(entries.map(|it| it.path()).filter(is_target));
             all.push(bin);
         }

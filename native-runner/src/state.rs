@@ -9,8 +9,12 @@ use tokio::sync::Semaphore;
 use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
 use crate::confine::Confined;
+use crate::jobs::started::Waiting;
 use crate::jobs::{Jobs, Store};
 use crate::uploads::Uploads;
+
+/// So many processes wait for jobs.
+const MOST_WAITING: usize = 16;
 
 /// Cheap to copy.
 #[derive(Clone, Debug)]
@@ -26,6 +30,8 @@ pub struct Shared {
     pub backends: Vec<Backend>,
     pub jobs: Jobs,
     pub uploads: Uploads,
+    /// Processes that wait for jobs and compilations.
+    pub waiting: Waiting,
     /// What holds jobs.
     pub confined: Confined,
     /// One permit for each compilation that may go on.
@@ -43,12 +49,25 @@ impl AppState {
     #[must_use]
     pub fn with_store(auth: Auth, hosts: Hosts, limits: Limits, tools: Tools, store: Store) -> Self {
         let tools = Arc::new(tools);
+        let n_waiting = usize::try_from(limits.jobs_at_once).unwrap_or(1).min(MOST_WAITING);
+        let waiting = Waiting::new(Arc::clone(&tools), n_waiting);
         let backends = tools.backends.described(&tools.found());
-        let jobs = Jobs::new(limits, Arc::clone(&tools), store);
+        let jobs = Jobs::new(limits, waiting.clone(), Arc::clone(&tools), store);
         let uploads = Uploads::new(limits);
-        let confined = Confined::of(&tools);
+        let confined = Confined::here(&tools.worker, &tools.temporary);
         let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));
-        Self(Arc::new(Shared { auth, hosts, limits, tools, backends, jobs, uploads, confined, compiling }))
+        Self(Arc::new(Shared {
+            auth,
+            hosts,
+            limits,
+            tools,
+            backends,
+            jobs,
+            uploads,
+            waiting,
+            confined,
+            compiling,
+        }))
     }
 }
 

@@ -28,6 +28,7 @@ use isobar_runner::auth::{Auth, Hosts};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::doctor::examine;
 use isobar_runner::jobs::child::{self, Bounds};
+use isobar_runner::jobs::started::Waiting;
 use isobar_runner::language::{self, Options};
 use isobar_runner::state::AppState;
 use isobar_runner::wire::{Fields, Order};
@@ -157,10 +158,11 @@ fn driven(change: impl FnOnce(&mut Request)) -> Vec<EventKind> {
     let (tools, limits) = (tools(), limits::of_this_machine());
     let order = Order::new(request, false, &limits, &tools);
     let bounds = Bounds { run_ms: limits.run_ms, result_bytes: limits.kept_bytes };
+    let waiting = Waiting::new(Arc::new(tools), 0);
     let (_stop, stopped) = tokio::sync::watch::channel(None);
     let mut told = Vec::new();
     let driving =
-        child::drive(&tools, "library", order, Fields::None, bounds, stopped, |it, _| told.push(it));
+        child::drive(&waiting, "library", order, Fields::None, bounds, stopped, |it, _| told.push(it));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (reason, problem) = runtime.block_on(driving);
     assert_eq!((reason, problem), (EndReason::Ok, None));

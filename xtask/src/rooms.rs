@@ -363,10 +363,13 @@ const OTHERS: &[Room] = &[
     // A route hands on: the state has the back ends, and it knows none of them.
     runner!(
         "routes",
-        ["jobs", "compile", "document", "state", "assets", "auth"],
+        ["jobs", "document", "ready", "state", "assets", "auth"],
         &["std::thread", "isobar_compiler::backend"]
     ),
-    runner!("jobs", ["backends"], &["axum"]),
+    runner!("jobs", ["backends", "compile", "confine", "tuned"], &["axum"]),
+    // What holds a process: it knows no job, no stencil and no back end.
+    runner!("confine", [], &["axum", "isobar_compiler", "isobar_runtime"]),
+    runner!("ready", [], &["isobar_compiler"]),
     // The rows of the back ends, and the words of the runtime.
     runner!("backends", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),
     runner!("auth", [], &["isobar_compiler"]),
@@ -407,13 +410,13 @@ const OTHERS: &[Room] = &[
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),
     runner!("server", ["assets"], &[]),
-    runner!("state", ["auth", "jobs", "uploads"], &[]),
+    runner!("state", ["auth", "confine", "jobs", "uploads"], &[]),
     // The words of the runtime as those of the wire.
     runner!("translate", ["backends"], &[]),
     runner!("tuned", ["compile", "backends"], &[]),
     runner!("uploads", [], &[]),
     runner!("wire", ["backends", "translate"], &[]),
-    runner!("worker", ["compile", "backends", "plan", "translate", "tuned"], &[]),
+    runner!("worker", ["compile", "confine", "backends", "plan", "translate", "tuned"], &[]),
     runner!("./.", ["*"], &[]),
 ];
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use isobar_protocol::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use isobar_protocol::diagnostic::Diagnostic;
@@ -22,6 +23,7 @@ use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::jobs::child::{self, Bounds};
 use crate::jobs::folder;
+use crate::jobs::started::Waiting;
 use crate::wire::{Fields, Order};
 
 /// Does what the document asks for; answers why it ended, and what was told.
@@ -158,10 +160,11 @@ fn here(
     let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX };
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);
+    let waiting = Waiting::new(Arc::new(tools.clone()), 0);
     let job = format!("run-{}", std::process::id());
     folder::clear(&tools.temporary);
     let sink = |event, bytes| seen.take(event, bytes);
-    Ok(runtime.block_on(child::drive(&tools, &job, order, fields, bounds, stop.subscribe(), sink)))
+    Ok(runtime.block_on(child::drive(&waiting, &job, order, fields, bounds, stop.subscribe(), sink)))
 }
 
 /// Runs on another runner.

@@ -16,7 +16,6 @@ use crate::config::{Environment, Tools};
 use crate::document::shown;
 use crate::jobs::Store;
 use crate::jobs::folder::{self, Folder};
-use crate::jobs::started::Waiting;
 use crate::jobs::store::Found;
 use crate::state::AppState;
 
@@ -24,8 +23,6 @@ use crate::state::AppState;
 const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 /// How many ports after that one are tried.
 const PORTS: u16 = 50;
-/// Processes that wait for jobs.
-const MOST_WAITING: usize = 16;
 /// Connections of those who read figures.
 const FIGURES_AT_ONCE: u64 = 16;
 /// Connections get this long to take in that the runner ends.
@@ -73,11 +70,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
         listener.local_addr().map_err(|error| Usage::Wrong(format!("cannot listen on {wanted}: {error}")))?;
     let hosts = Hosts::new(address, &args.host);
     let (store, found) = store(args, environment);
-    let state = {
-        let mut tools = Tools::find(environment);
-        tools.waiting = Waiting::of(usize::try_from(limits.jobs_at_once).unwrap_or(1).min(MOST_WAITING));
-        AppState::with_store(Auth::new(&token), hosts, limits, tools, store)
-    };
+    let state = AppState::with_store(Auth::new(&token), hosts, limits, Tools::find(environment), store);
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -167,7 +160,7 @@ async fn run(
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     state.jobs.take_up(found);
-    state.tools.waiting.fill(&state.tools);
+    state.waiting.open();
     if let Some(metrics) = metrics {
         let address = metrics.local_addr()?;
         tracing::info!("figures are answered on http://{address}/metrics");
@@ -197,7 +190,7 @@ async fn run(
             }
         };
         state.jobs.close(hurry).await;
-        state.tools.waiting.clear();
+        state.waiting.close();
         let _ = ended.send(true);
     };
     tokio::select! {

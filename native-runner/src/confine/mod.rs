@@ -19,8 +19,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Tools;
-
 pub use calls::{REFUSED_STATUS, refused_calls};
 pub(crate) use namespaces::alone;
 
@@ -42,11 +40,11 @@ impl Confined {
 
     /// What holds jobs on this machine, as a process finds out that tries it.
     #[must_use]
-    pub fn of(tools: &Tools) -> Self {
-        let probe = Command::new(&tools.worker)
+    pub fn here(worker: &Path, temporary: &Path) -> Self {
+        let probe = Command::new(worker)
             .args(["worker", "probe", "--probe"])
             .env_clear()
-            .env("TMPDIR", &tools.temporary)
+            .env("TMPDIR", temporary)
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .output();

@@ -21,8 +21,7 @@ use tokio::sync::watch;
 
 use super::keeping::Keeping;
 use super::lifecycle::stopped_problem;
-use super::started::Started;
-use crate::config::Tools;
+use super::started::{Started, Waiting};
 use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
 use crate::wire::{self, Fields, Order, Said, TooMuch};
@@ -45,7 +44,7 @@ const STDERR_BYTES: u64 = 64 * 1024;
 ///
 /// The process is over when this returns, and when this future is dropped.
 pub async fn drive(
-    tools: &Tools,
+    waiting: &Waiting,
     job: &str,
     mut order: Order,
     fields: Fields,
@@ -53,8 +52,7 @@ pub async fn drive(
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    let Started { group, mut child, stdin, mut stdout, stderr, folder } = match tools.waiting.take(tools, job)
-    {
+    let Started { group, mut child, stdin, mut stdout, stderr, folder } = match waiting.take(job) {
         Ok(started) => started,
         Err(error) => return not_started(&error),
     };
@@ -68,7 +66,7 @@ pub async fn drive(
             Err(why) => sink(EventKind::Log { text: cache::not_kept(&why) }, Vec::new()),
         }
     }
-    let keeping = Keeping::of(&order, tools);
+    let keeping = Keeping::of(&order, waiting.tools());
     let head = match wire::head(&order, fields.size_bytes()) {
         Ok(head) => head,
         Err(error) => return not_started(&error),

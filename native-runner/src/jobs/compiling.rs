@@ -12,9 +12,8 @@ use rustix::process::Signal;
 use tokio::sync::Semaphore;
 
 use super::child::{feed, in_short, listen};
-use super::started::Started;
+use super::started::{Started, Waiting};
 use crate::compile::{crashed, refused};
-use crate::config::Tools;
 use crate::error::ApiError;
 use crate::wire::{self, Fields, Order, Said};
 
@@ -26,7 +25,7 @@ use crate::wire::{self, Fields, Order, Said};
 /// 503 where no compiler becomes free in time; 504.
 pub(crate) async fn guarded(
     request: Request,
-    tools: &Tools,
+    waiting: &Waiting,
     limits: &Limits,
     slots: Arc<Semaphore>,
 ) -> Result<Compiled, ApiError> {
@@ -35,7 +34,7 @@ pub(crate) async fn guarded(
     let free = tokio::time::timeout(limit, slots.acquire_owned()).await;
     let Ok(permit) = free else { return Err(ApiError::CompilersBusy { limit_ms }) };
     let _permit = permit.map_err(|error| ApiError::internal(&error))?;
-    match tokio::time::timeout(limit, compile(tools, request, limits)).await {
+    match tokio::time::timeout(limit, compile(waiting, request, limits)).await {
         Err(_) => Err(ApiError::CompileTimedOut { limit_ms }),
         Ok(Ok(compiled)) => Ok(*compiled),
         // What it said is in the log.
@@ -52,16 +51,14 @@ pub(crate) async fn guarded(
 
 /// Has `request` compiled in a process of its own, which is over when this returns, and when this future is dropped.
 async fn compile(
-    tools: &Tools,
+    waiting: &Waiting,
     request: Request,
     limits: &Limits,
 ) -> Result<Box<Compiled>, Option<ExitStatus>> {
-    let Ok(Started { group, mut child, stdin, mut stdout, stderr, folder }) =
-        tools.waiting.take(tools, "compile")
-    else {
+    let Ok(Started { group, mut child, stdin, mut stdout, stderr, folder }) = waiting.take("compile") else {
         return Err(None);
     };
-    let mut order = Order::to_compile(request, limits, tools);
+    let mut order = Order::to_compile(request, limits, waiting.tools());
     folder.path().clone_into(&mut order.temporary);
     let Ok(head) = wire::head(&order, 0) else { return Err(None) };
     let feeding = tokio::spawn(feed(stdin, head, Fields::None));
@@ -92,9 +89,15 @@ mod tests {
     #[tokio::test]
     async fn a_client_learns_that_no_compiler_is_free() {
         let busy = {
-            let tools = Tools::find(&crate::config::Environment::default());
+            let tools = crate::config::Tools::find(&crate::config::Environment::default());
             let limits = Limits { compile_ms: 10, ..Limits::default() };
-            guarded(Request::default(), &tools, &limits, Arc::new(Semaphore::new(0))).await
+            guarded(
+                Request::default(),
+                &Waiting::new(Arc::new(tools), 0),
+                &limits,
+                Arc::new(Semaphore::new(0)),
+            )
+            .await
         };
         let error = busy.expect_err("there is no compiler");
         assert!(matches!(error, ApiError::CompilersBusy { limit_ms: 10 }), "{error}");

@@ -54,7 +54,8 @@ pub(crate) async fn live(
                 job.tell(other);
             }
         };
-        let (reason, problem) = child::drive(&shared.tools, &job.id, order, fields, bounds, stop, sink).await;
+        let (reason, problem) =
+            child::drive(&shared.waiting, &job.id, order, fields, bounds, stop, sink).await;
         ends(&shared, &job, reason, problem)
     } else {
         let reason = stopped.unwrap_or(EndReason::Cancelled);

@@ -13,6 +13,7 @@ use isobar_protocol::request::Request;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::lifecycle;
+use super::started::Waiting;
 use super::store::{Found, FoundJob, Store};
 use super::stream::Job;
 use crate::config::Tools;
@@ -37,6 +38,8 @@ pub struct Jobs(Arc<Shared>);
 pub(crate) struct Shared {
     pub limits: Limits,
     pub tools: Arc<Tools>,
+    /// Processes that wait for jobs.
+    pub waiting: Waiting,
     pub store: Store,
     /// One permit for each job that may work; given in the order of asking, released on drop.
     pub slots: Semaphore,
@@ -55,11 +58,12 @@ struct Table {
 
 impl Jobs {
     #[must_use]
-    pub fn new(limits: Limits, tools: Arc<Tools>, store: Store) -> Self {
+    pub fn new(limits: Limits, waiting: Waiting, tools: Arc<Tools>, store: Store) -> Self {
         let at_once = usize::try_from(limits.jobs_at_once).unwrap_or(1).clamp(1, 1024);
         Self(Arc::new(Shared {
             limits,
             tools,
+            waiting,
             store,
             slots: Semaphore::new(at_once),
             is_closed: AtomicBool::new(false),

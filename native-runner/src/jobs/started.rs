@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -76,24 +77,32 @@ fn command(tools: &Tools, name: &str, folder: &Path) -> Command {
 }
 
 /// Those that wait. Cheap to copy.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Waiting(Arc<Pool>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pool {
+    tools: Arc<Tools>,
     most: usize,
+    is_open: AtomicBool,
     ready: Mutex<VecDeque<Started>>,
 }
 
 impl Waiting {
     /// Room for so many; none is started yet.
     #[must_use]
-    pub fn of(most: usize) -> Self {
-        Self(Arc::new(Pool { most, ready: Mutex::default() }))
+    pub fn new(tools: Arc<Tools>, most: usize) -> Self {
+        Self(Arc::new(Pool { tools, most, is_open: AtomicBool::new(false), ready: Mutex::default() }))
+    }
+
+    /// What they work with.
+    #[must_use]
+    pub fn tools(&self) -> &Tools {
+        &self.0.tools
     }
 
     /// One that waited and is still there, else a new one. Another takes its place.
-    pub(super) fn take(&self, tools: &Tools, name: &str) -> io::Result<Started> {
+    pub(super) fn take(&self, name: &str) -> io::Result<Started> {
         let mut found = None;
         while let Some(mut it) = self.pop() {
             if matches!(it.child.try_wait(), Ok(None)) {
@@ -101,20 +110,26 @@ impl Waiting {
                 break;
             }
         }
-        self.fill(tools);
-        found.map_or_else(|| Started::new(tools, name), Ok)
+        self.fill();
+        found.map_or_else(|| Started::new(self.tools(), name), Ok)
     }
 
     fn pop(&self) -> Option<Started> {
         self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
+    /// From now on there are as many as there is room for.
+    pub(crate) fn open(&self) {
+        self.0.is_open.store(true, Ordering::Relaxed);
+        self.fill();
+    }
+
     /// Starts as many as there is room for, beside what else is to be done.
-    pub(crate) fn fill(&self, tools: &Tools) {
-        if self.0.most == 0 {
+    fn fill(&self) {
+        if !self.0.is_open.load(Ordering::Relaxed) {
             return;
         }
-        let (pool, tools) = (Arc::clone(&self.0), tools.clone());
+        let pool = Arc::clone(&self.0);
         tokio::spawn(async move {
             loop {
                 let n = pool.ready.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -122,7 +137,7 @@ impl Waiting {
                     break;
                 }
                 // Where none can be started now, the job will tell why.
-                let Ok(started) = Started::new(&tools, "waiting") else { break };
+                let Ok(started) = Started::new(&pool.tools, "waiting") else { break };
                 pool.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(started);
                 tokio::task::yield_now().await;
             }
@@ -130,7 +145,8 @@ impl Waiting {
     }
 
     /// Ends those that wait.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn close(&self) {
+        self.0.is_open.store(false, Ordering::Relaxed);
         while self.pop().is_some() {}
     }
 }

@@ -28,7 +28,7 @@ pub(crate) async fn compile(
     state.tools.backends.wanted(&request)?;
     let slots = Arc::clone(&state.compiling);
     let begun = Instant::now();
-    let compiled = compiling::guarded(request, &state.tools, &state.limits, slots).await?;
+    let compiled = compiling::guarded(request, &state.waiting, &state.limits, slots).await?;
     metrics().compiled(begun.elapsed());
     Ok(Json(compiled))
 }
