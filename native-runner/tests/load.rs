@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use isobar_protocol::job::EndReason;
 use serde_json::{Value, json};
 
-use super::served::{Runner, end};
+use super::served::{ENDLESS, Runner, end, run_of, slow};
 
 const HDIFF: &str = include_str!("../../static/gallery/horizontal_diffusion.py");
 
@@ -54,9 +54,14 @@ fn percentile(all: &[Took], which: usize, percent: usize) -> f64 {
     values[(values.len() * percent / 100).min(values.len() - 1)]
 }
 
+/// A number of the environment, for long forms of these tests.
+fn asked(name: &str, short: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(short)
+}
+
 #[test]
 fn jobs_of_four_clients_come_back_and_none_fails() {
-    let seconds = std::env::var("ISOBAR_LOAD_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(2);
+    let seconds = asked("ISOBAR_LOAD_SECONDS", 2);
     for backend in ["rayon", "openmp"] {
         let folder = tempfile::tempdir().unwrap();
         let runner = Runner::start(&["--no-state"], folder.path());
@@ -78,4 +83,55 @@ fn jobs_of_four_clients_come_back_and_none_fails() {
         assert!(all.len() >= CLIENTS);
         assert!(!runner.noted().contains("panicked"), "{}", runner.noted());
     }
+}
+
+#[test]
+fn many_who_wait_for_events_take_little_memory() {
+    let n = asked("ISOBAR_LOAD_STREAMS", 200);
+    let (most, folder) = ((n + 16).to_string(), tempfile::tempdir().unwrap());
+    let connections = ["--no-state", "--connections", &most, "--connections-per-address", &(n + 8).to_string()];
+    // Both sides of each connection are open files.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let wanted = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted);
+    let runner = Runner::start(&connections, folder.path());
+    let job = runner.submit(&run_of(&slow(ENDLESS)));
+    runner.until_working(&job);
+    let before = resident_mib(&runner);
+    let streams: Vec<_> = (0..n).map(|_| runner.listen(&job)).collect();
+    let after = resident_mib(&runner);
+    println!("{n} who wait for events: {before} MiB before, {after} MiB with them");
+    assert!(after < 400 && after - before.min(after) <= 16 + n / 25, "{before} to {after} MiB");
+    drop(streams);
+    let (status, _) = runner.ask(&format!("DELETE /v1/jobs/{job}"), "text/plain", b"");
+    assert!((200..300).contains(&status), "{status}");
+}
+
+/// Memory of the runner, without its jobs.
+fn resident_mib(runner: &Runner) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", runner.id())).unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn a_job_that_is_cancelled_is_over_soon() {
+    let (n, folder) = (asked("ISOBAR_LOAD_CANCELS", 10), tempfile::tempdir().unwrap());
+    let runner = Runner::start(&["--no-state"], folder.path());
+    let mut all = Vec::new();
+    for backend in ["debug", "rayon", "openmp"] {
+        let mut document = run_of(&slow(ENDLESS));
+        document["backend"] = backend.into();
+        for _ in 0..n {
+            let job = runner.submit(&document);
+            runner.until_working(&job);
+            // Anywhere in what it does: compilers are ended as well.
+            std::thread::sleep(Duration::from_millis(3 * (all.len() as u64 % 11)));
+            let begun = Instant::now();
+            runner.ask(&format!("DELETE /v1/jobs/{job}"), "text/plain", b"");
+            assert_eq!(end(&runner.follow(&job)).0, EndReason::Cancelled);
+            all.push([1e3 * begun.elapsed().as_secs_f64(); 3]);
+        }
+    }
+    println!("{} cancelled jobs were over after: p50 {:.1} ms, p99 {:.1} ms", all.len(), percentile(&all, 0, 50), percentile(&all, 0, 99));
 }

@@ -203,6 +203,14 @@ impl Runner {
         assert!(eventually(|| self.state(job).state == "running"), "{:?}", self.state(job));
     }
 
+    /// A connection that gets the events of a job, of which the first have come.
+    pub(crate) fn listen(&self, job: &str) -> TcpStream {
+        use std::io::Read;
+        let mut stream = self.send(&format!("GET /v1/jobs/{job}/events"), "text/plain", b"");
+        assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+        stream
+    }
+
     /// All events of a job, to its end.
     pub(crate) fn follow(&self, job: &str) -> Vec<Event> {
         let (status, body) = self.get(&format!("/v1/jobs/{job}/events"));
