@@ -180,34 +180,45 @@ pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
 }
 
 /// The same of values that come one by one. The mean depends on their order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    found: Statistics,
+    min: f64,
+    max: f64,
     sum: f64,
     n: u64,
+    nan: u64,
+    inf: u64,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Self { min: f64::INFINITY, max: f64::NEG_INFINITY, sum: 0.0, n: 0, nan: 0, inf: 0 }
+    }
 }
 
 impl Counted {
+    #[inline]
     pub fn add(&mut self, value: f64) {
-        let found = &mut self.found;
-        if value.is_nan() {
-            found.nan += 1;
-        } else if value.is_infinite() {
-            found.inf += 1;
-        } else {
-            found.min = Some(found.min.map_or(value, |it| it.min(value)));
-            found.max = Some(found.max.map_or(value, |it| it.max(value)));
+        if value.is_finite() {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
             self.sum += value;
             self.n += 1;
+        } else if value.is_nan() {
+            self.nan += 1;
+        } else {
+            self.inf += 1;
         }
     }
 
     /// What all of them have.
     #[must_use]
     pub fn ended(self) -> Statistics {
+        let Self { min, max, sum, n, nan, inf } = self;
+        let of_some = |it: f64| (n > 0).then_some(it);
         #[expect(clippy::cast_precision_loss, reason = "a mean over fewer points than 2^53")]
-        let mean = (self.n > 0).then(|| self.sum / self.n as f64);
-        Statistics { mean, ..self.found }
+        let mean = of_some(sum / n as f64);
+        Statistics { min: of_some(min), max: of_some(max), mean, nan, inf }
     }
 }
 

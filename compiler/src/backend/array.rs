@@ -183,11 +183,25 @@ fn signed(n: usize) -> i64 {
 pub trait Stored: Copy + Default + Send + Sync {
     /// A value as an assignment to such an element converts it.
     fn of(value: Value) -> Self;
+
+    fn value(self) -> Value;
+
+    /// The same as `of`, of a double.
+    #[inline]
+    fn of_float(value: f64) -> Self {
+        Self::of(Value::Float64(value))
+    }
 }
 
 macro_rules! stored {
     ($($element:ident $dtype:ident),*) => {
         $(impl Stored for $element {
+            #[inline]
+            fn value(self) -> Value {
+                Value::$dtype(self)
+            }
+
+            #[inline]
             fn of(value: Value) -> Self {
                 match value.cast(DType::$dtype) {
                     Value::$dtype(it) => it,

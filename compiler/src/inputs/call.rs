@@ -11,7 +11,7 @@ use crate::backend::launch::Call;
 use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::for_elements;
 use crate::space::{Axis, AxisSet, Domain};
-use crate::types::{DType, Value};
+use crate::types::DType;
 
 /// A call of `signature` with what the directives say: fields just large enough
 /// for the domain and the halo that the stencil touches, each with its own origin.
@@ -186,6 +186,7 @@ impl Slices<'_> {
     fn fill<T: Stored>(&self, part: &mut [T], these: Range<usize>) {
         let [along_i, along_j, along_k] = self.strides.map(|it| it.max(1));
         let all = self.points[self.slowest.index()].clone();
+        let mut row = Vec::new();
         for (slice, part) in these.zip(part.chunks_mut(self.strides[self.slowest.index()].max(1))) {
             let level = all.start + i64::try_from(slice % self.levels).unwrap_or(i64::MAX);
             let sampled = &self.sampled[slice / self.levels];
@@ -194,9 +195,10 @@ impl Slices<'_> {
             let [i, j, k] = points;
             for (k, from_k) in k.zip((0..).step_by(along_k)) {
                 for (j, from_j) in j.clone().zip((from_k..).step_by(along_j)) {
-                    for (i, position) in i.clone().zip((from_j..).step_by(along_i)) {
-                        part[position] = T::of(Value::Float64(sampled.at([i, j, k])));
-                    }
+                    row.resize(usize::try_from(i.end - i.start).unwrap_or(0), 0.0);
+                    sampled.row([i.start, j, k], &mut row);
+                    let elements = part.get_mut(from_j..).unwrap_or_default();
+                    elements.iter_mut().step_by(along_i).zip(&row).for_each(|(it, value)| *it = T::of_float(*value));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! From a formula to numbers: the same bits on every machine.
 
 use std::f64::consts::TAU;
+use std::iter;
 use std::ops::Range;
 
 use super::Generator;
@@ -101,14 +102,34 @@ impl<'g> Sampled<'g> {
         }
     }
 
-    /// As [`value_at`].
-    pub(super) fn at(&self, point: [i64; 3]) -> f64 {
+    /// As [`value_at`], at each of the points along I from `point` on.
+    pub(super) fn row(&self, point: [i64; 3], row: &mut [f64]) {
         match self {
-            Sampled::Each(generator, domain) => value_at(generator, point, *domain),
-            Sampled::Shared(table) => table.at(point),
-            Sampled::Sum(parts) => parts.iter().map(|it| it.at(point)).sum(),
-            Sampled::Product(parts) => parts.iter().map(|it| it.at(point)).product(),
+            Sampled::Each(Generator::Random { low, high, seed }, _) => {
+                let seed = splitmix64(*seed);
+                for (i, value) in (point[0]..).zip(row) {
+                    *value = low + (high - low) * hashed(seed, [i, point[1], point[2]]);
+                }
+            }
+            Sampled::Each(generator, domain) => {
+                for (i, value) in (point[0]..).zip(row) {
+                    *value = value_at(generator, [i, point[1], point[2]], *domain);
+                }
+            }
+            Sampled::Shared(table) => table.row(point, row),
+            // From what a sum and a product of nothing are, and in the same order.
+            Sampled::Sum(parts) => fold(parts, point, row, iter::empty::<f64>().sum(), |all, it| all + it),
+            Sampled::Product(parts) => fold(parts, point, row, iter::empty::<f64>().product(), |all, it| all * it),
         }
+    }
+}
+
+fn fold(parts: &[Sampled<'_>], point: [i64; 3], row: &mut [f64], none: f64, with: fn(f64, f64) -> f64) {
+    let mut of_part = vec![0.0; row.len()];
+    row.fill(none);
+    for part in parts {
+        part.row(point, &mut of_part);
+        row.iter_mut().zip(&of_part).for_each(|(all, it)| *all = with(*all, *it));
     }
 }
 
@@ -129,11 +150,15 @@ impl Table {
         Self { start, strides, values }
     }
 
-    fn at(&self, point: [i64; 3]) -> f64 {
+    fn row(&self, point: [i64; 3], row: &mut [f64]) {
         let along = |axis: usize| {
             usize::try_from(point[axis] - self.start[axis]).map_or(0, |it| it * self.strides[axis])
         };
-        self.values[along(0) + along(1) + along(2)]
+        let first = along(0) + along(1) + along(2);
+        match self.strides[0] {
+            0 => row.fill(self.values[first]),
+            _ => row.copy_from_slice(&self.values[first..first + row.len()]),
+        }
     }
 }
 
@@ -174,9 +199,13 @@ fn position(point: [i64; 3], domain: Domain, axis: Axis) -> f64 {
 
 /// In `0 .. 1`. A hash of the indices instead of a stream of numbers, so that a
 /// point has the same value whatever the halo, the size, or the order of filling.
-#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "bits are what is asked for")]
 fn uniform(seed: u64, point: [i64; 3]) -> f64 {
-    let hash = point.into_iter().fold(splitmix64(seed), |hash, at| splitmix64(hash ^ at as u64));
+    hashed(splitmix64(seed), point)
+}
+
+#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "bits are what is asked for")]
+fn hashed(seed: u64, point: [i64; 3]) -> f64 {
+    let hash = point.into_iter().fold(seed, |hash, at| splitmix64(hash ^ at as u64));
     // 53 bits fill the fraction of a double exactly.
     (hash >> 11) as f64 / (1_u64 << 53) as f64
 }

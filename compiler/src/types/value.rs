@@ -71,6 +71,7 @@ impl Value {
     /// The value in double precision; exact but for large 64-bit integers.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "the conversion is what is asked for")]
+    #[inline]
     pub fn as_f64(self) -> f64 {
         match self {
             Value::Float32(it) => f64::from(it),
@@ -87,6 +88,7 @@ impl Value {
         clippy::cast_precision_loss,
         reason = "the conversion is what is asked for"
     )]
+    #[inline]
     pub fn cast(self, to: DType) -> Self {
         match to {
             DType::Bool => Value::Bool(match self {

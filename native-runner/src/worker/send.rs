@@ -1,9 +1,10 @@
 //! The written fields: described, and handed over part by part, so that none is there twice.
 
-use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::array::{Array, Elements, Stored as _};
 use isobar_compiler::backend::buffer::Buffer;
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::for_elements;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::field::{FieldInfo, Statistics};
 use isobar_protocol::fields::Counted;
@@ -81,7 +82,9 @@ fn statistics(array: &Array, info: &FieldInfo) -> Statistics {
     let start: usize = first.zip(&strides).map(|(at, stride)| index(at) * stride).sum();
     let sizes: Vec<usize> = held.iter().map(|it| index(it.end - it.start)).collect();
     if !sizes.contains(&0) {
-        each(start, &sizes, &strides, &mut |position| counted.add(array.elements.get(position).as_f64()));
+        for_elements!(&array.elements, all => {
+            each(start, &sizes, &strides, &mut |position| counted.add(all[position].value().as_f64()));
+        });
     }
     counted.ended()
 }
