@@ -221,6 +221,7 @@ mod tests {
     use crate::diag::{FileId, Span};
     use crate::inputs::{directive, value_at};
     use crate::space::Reach;
+    use crate::types::Value;
 
     fn field(name: &str, axes: AxisSet, dtype: DType, boundary: [Reach; 3], access: AccessKind) -> Param {
         let kind = ParamKind::Field { axes, data_dims: Vec::new(), dtype, boundary, reach: boundary };
