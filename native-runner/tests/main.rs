@@ -9,6 +9,7 @@ mod budgets;
 mod check_folder;
 mod cli;
 mod faults;
+mod hostile;
 mod http;
 mod library;
 mod limits;

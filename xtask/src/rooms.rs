@@ -362,7 +362,7 @@ const OTHERS: &[Room] = &[
     // A route hands on: the state has the back ends, and it knows none of them.
     runner!(
         "routes",
-        ["jobs", "compile", "document", "state", "assets"],
+        ["jobs", "compile", "document", "ready", "state", "assets"],
         &["std::thread", "isobar_compiler::backend"]
     ),
     runner!("jobs", ["backends"], &["axum"]),
@@ -401,6 +401,7 @@ const OTHERS: &[Room] = &[
     runner!("language", [], &[]),
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),
+    runner!("ready", [], &["axum"]),
     runner!("server", ["assets"], &[]),
     runner!("state", ["auth", "jobs", "uploads"], &[]),
     // The words of the runtime as those of the wire.

@@ -11,6 +11,7 @@ pub mod uploads;
 
 mod body;
 mod guard;
+mod path;
 
 use axum::Router;
 use axum::http::Method;
