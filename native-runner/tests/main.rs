@@ -19,4 +19,5 @@ mod prepared;
 mod rows;
 mod team;
 mod threads;
+mod traps;
 mod tuned;
