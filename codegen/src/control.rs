@@ -2,7 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
+use cranelift_codegen::ir::{
+    BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value as Clif,
+};
 use cranelift_frontend::Variable;
 use isobar_compiler::loops::nodes::{Checked, For, If, Launch, Trap, While};
 use isobar_compiler::space::Symbol;
@@ -248,6 +250,7 @@ impl Translation<'_, '_> {
     /// A `while`: a test, the body, and a count of iterations against those without end.
     ///
     /// ```text
+    ///          jump test(0), or with all iterations where the run must end before this cell
     /// test(n): active = active and condition
     ///          brif any(active), body, after
     /// body:    brif n == max_turns, endless, fine
@@ -260,10 +263,10 @@ impl Translation<'_, '_> {
     /// In a vector loop all lanes go round together, until the last of them has come to its end. A lane
     /// that has left never comes back, even if its condition would hold again: `active` only loses lanes.
     pub(super) fn repeat(&mut self, it: &While) {
+        let done = self.iterations_done(&it.trap);
         let builder = &mut self.emit.builder;
         let (test, body, after) = (builder.create_block(), builder.create_block(), builder.create_block());
         let turn = builder.append_block_param(test, I64);
-        let zero = builder.ins().iconst(I64, 0);
         // In a vector loop, the lanes that have not come to their end.
         let active: Vec<Variable> = if self.emit.lanes > 1 {
             (0..self.emit.n_chunks(I64X2)).map(|_| self.emit.builder.declare_var(I64X2)).collect()
@@ -278,7 +281,7 @@ impl Translation<'_, '_> {
             let all = self.emit.mask_like(&all, I64X2);
             active.iter().zip(all).for_each(|(&it, mask)| self.emit.builder.def_var(it, mask));
         }
-        self.emit.builder.ins().jump(test, &[BlockArg::Value(zero)]);
+        self.emit.builder.ins().jump(test, &[BlockArg::Value(done)]);
         self.emit.builder.switch_to_block(test);
         let condition = self.expr(&it.condition);
         let condition = if active.is_empty() {
@@ -322,6 +325,51 @@ impl Translation<'_, '_> {
         self.emit.builder.seal_block(test);
         self.emit.builder.seal_block(after);
         self.emit.builder.switch_to_block(after);
+    }
+
+    /// How many iterations a `while` counts as done: none, or all where the run must end at an earlier cell than those of
+    /// all lanes. It is then left at once, and its report comes too late to count.
+    fn iterations_done(&mut self, trap: &Trap) -> Clif {
+        let host = self.load_word(self.frame, 0);
+        let builder = &mut self.emit.builder;
+        let (ended, goes_on) = (builder.create_block(), builder.create_block());
+        builder.set_cold_block(ended);
+        let done = builder.append_block_param(goes_on, I64);
+        let flag = builder.ins().load(I64, MemFlagsData::new().with_notrap(), host, 0);
+        let zero = builder.ins().iconst(I64, 0);
+        builder.ins().brif(flag, ended, &[], goes_on, &[BlockArg::Value(zero)]);
+        builder.seal_block(ended);
+        builder.switch_to_block(ended);
+        let mut all = None;
+        for lane in 0..self.emit.lanes {
+            let is_behind = self.is_behind(host, trap, lane);
+            all = Some(match all {
+                None => is_behind,
+                Some(others) => self.emit.builder.ins().band(others, is_behind),
+            });
+        }
+        let limit = i64::try_from(self.shared.max_turns).unwrap_or(i64::MAX);
+        let builder = &mut self.emit.builder;
+        let done_there = builder.ins().imul_imm_s(all.unwrap_or(zero), limit);
+        builder.ins().jump(goes_on, &[BlockArg::Value(done_there)]);
+        builder.seal_block(goes_on);
+        builder.switch_to_block(goes_on);
+        done
+    }
+
+    /// 1 where the cell of a lane comes behind one at which the run must end, else 0.
+    pub(super) fn is_behind(&mut self, host: Clif, trap: &Trap, lane: usize) -> Clif {
+        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        self.shared.sites.push(site);
+        let site = i64::try_from(self.shared.sites.len() - 1).unwrap_or(0);
+        let function = self.host(Import::IsBehind);
+        let mut arguments = vec![host, self.emit.builder.ins().iconst(I64, site)];
+        for sum in [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]] {
+            let value = self.position_value(sum);
+            arguments.push(self.emit.lane(DType::Int64, &value, lane));
+        }
+        let call = self.emit.builder.ins().call(function, &arguments);
+        self.emit.builder.inst_results(call)[0]
     }
 
     /// Tells the host that the run must end, at the cell of each lane that takes part.

@@ -1,5 +1,6 @@
 //! What generated code calls: the threads of the run, the report of a trap, and functions of single numbers.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cranelift_codegen::ir::types::{F32, F64, I64};
@@ -25,6 +26,8 @@ pub(super) enum Import {
     RaiseLanes,
     /// Runs a function at all positions, on all threads.
     Launch,
+    /// Whether a cell comes behind one at which the run must end.
+    IsBehind,
 }
 
 /// A function of single numbers.
@@ -49,6 +52,7 @@ impl Import {
             Import::Raise => "isobar_raise".to_owned(),
             Import::RaiseLanes => "isobar_raise_lanes".to_owned(),
             Import::Launch => "isobar_launch".to_owned(),
+            Import::IsBehind => "isobar_is_behind".to_owned(),
             Import::Helper(Helper::Mod(dtype)) => format!("isobar_mod_{dtype}"),
             Import::Helper(Helper::ModC(dtype)) => format!("isobar_mod_c_{dtype}"),
             Import::Helper(Helper::RoundAwayFromZero(dtype)) => format!("isobar_round_{dtype}"),
@@ -64,6 +68,7 @@ impl Import {
     pub(super) fn signature(self, mut signature: Signature) -> Signature {
         let (arguments, result): (Vec<Type>, Option<Type>) = match self {
             Import::Raise => (vec![I64; 6], None),
+            Import::IsBehind => (vec![I64; 6], Some(I64)),
             Import::RaiseLanes | Import::Launch => (vec![I64; 3], None),
             Import::Helper(helper) => {
                 let (n, of) = match helper {
@@ -85,6 +90,7 @@ impl Import {
             Import::Raise => raise as *const u8,
             Import::RaiseLanes => raise_lanes as *const u8,
             Import::Launch => launch as *const u8,
+            Import::IsBehind => is_behind as *const u8,
             Import::Helper(helper) => helper.address(),
         }
     }
@@ -205,6 +211,13 @@ pub struct Raised {
     pub statement: StmtId,
 }
 
+impl Raised {
+    /// What decides which of two comes first.
+    fn moment(&self) -> (u32, i64, StmtId, [i64; 3]) {
+        (self.sweep, self.turn, self.outermost, self.cell)
+    }
+}
+
 /// A function of generated code: frame, positions, the number of the thread.
 ///
 /// Positions are those of the loops around a launch, then the launch's own. A step has none.
@@ -221,7 +234,10 @@ pub trait Team: std::fmt::Debug + Sync {
 }
 
 /// One run, as generated code knows it.
+#[repr(C)]
 pub(super) struct Host<'a> {
+    /// Other than 0 once something is reported. It stands first, since code reads it.
+    pub(super) is_raised: AtomicU64,
     pub(super) sites: &'a [Site],
     pub(super) launches: &'a [Spread],
     /// By position in the program's functions.
@@ -242,7 +258,15 @@ impl<'a> Host<'a> {
         functions: &'a [Code],
         helpers: Option<&'a dyn Team>,
     ) -> Self {
-        Self { sites, launches, functions, frame: std::ptr::null(), helpers, raised: Mutex::new(None) }
+        Self {
+            is_raised: AtomicU64::new(0),
+            sites,
+            launches,
+            functions,
+            frame: std::ptr::null(),
+            helpers,
+            raised: Mutex::new(None),
+        }
     }
 
     /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done; the answer is
@@ -297,12 +321,26 @@ extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64,
     let now = Raised { sweep, turn, outermost, cell: [k, j, i], statement };
     let mut raised = host.raised.lock().unwrap_or_else(PoisonError::into_inner);
     // Of what came at one moment and cell, the first stays.
-    let is_first = raised.is_none_or(|it| {
-        (now.sweep, now.turn, now.outermost, now.cell) < (it.sweep, it.turn, it.outermost, it.cell)
-    });
-    if is_first {
+    if raised.is_none_or(|it| now.moment() < it.moment()) {
         *raised = Some(now);
     }
+    host.is_raised.store(1, Ordering::Relaxed);
+}
+
+/// Whether what a `while` might report comes behind what was reported: then it need not be done. What depends on it comes
+/// later still, so that nothing which could be the first to end the run is left out.
+#[expect(unsafe_code, reason = "generated code hands the host back to itself")]
+extern "C" fn is_behind(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64, k: i64) -> i64 {
+    // SAFETY: as for `raise`.
+    let host = unsafe { &*host };
+    if host.is_raised.load(Ordering::Relaxed) == 0 {
+        return 0;
+    }
+    let Some(site) = usize::try_from(site).ok().and_then(|it| host.sites.get(it)) else { return 0 };
+    let Site { sweep, outermost, statement } = *site;
+    let here = Raised { sweep, turn, outermost, cell: [k, j, i], statement };
+    let raised = *host.raised.lock().unwrap_or_else(PoisonError::into_inner);
+    i64::from(raised.is_some_and(|it| it.moment() < here.moment()))
 }
 
 /// Of wide code: the words are the host, the statement, the turn, and the cell of the first iteration, which is that of

@@ -420,7 +420,12 @@ fn imports(program: &Program) -> Vec<Import> {
     use super::host::Helper;
     use isobar_compiler::expr::ExprKind;
     use isobar_compiler::types::{BinaryOp, BinaryPrimitive, Primitive};
-    let mut all = std::collections::BTreeSet::from([Import::Raise, Import::RaiseLanes, Import::Launch]);
+    let mut all = std::collections::BTreeSet::from([
+        Import::Raise,
+        Import::RaiseLanes,
+        Import::Launch,
+        Import::IsBehind,
+    ]);
     program.each_expr(&mut |expr| {
         expr.walk(&mut |it| {
             let helper = match &it.kind {

@@ -372,6 +372,10 @@ async fn a_job_tells_its_life_without_gaps_and_leaves_its_fields() {
     for (path, code) in [
         (format!("{field}?k=2"), "invalid-request"),
         (format!("{field}?k=x"), "invalid-request"),
+        (format!("/v1/jobs/{job}/fields/%ff"), "invalid-request"),
+        ("/v1/jobs/%ff/events".to_owned(), "invalid-request"),
+        ("/v1/jobs/%ff".to_owned(), "invalid-request"),
+        ("/problems/%ff".to_owned(), "invalid-request"),
         (format!("/v1/jobs/{job}/fields/a"), "not-found"),
         ("/v1/jobs/none/fields/b".to_owned(), "not-found"),
     ] {

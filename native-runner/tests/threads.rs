@@ -51,7 +51,7 @@ fn written(threads: u32, domains: &[Domain]) -> Option<Vec<Vec<u8>>> {
         match prepared.run(&mut launch) {
             Ok(()) => {}
             Err(Failure::Machine(why)) if why.contains("thread") => {
-                println!("skipped: {why}");
+                eprintln!("skipped: {why}");
                 return None;
             }
             Err(failure) => panic!("{failure:?}"),

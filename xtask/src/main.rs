@@ -7,6 +7,7 @@ mod check;
 mod dace;
 mod explore;
 mod fuzz;
+mod hostile;
 mod install;
 mod measure;
 mod model;
@@ -184,6 +185,15 @@ enum Chore {
         #[arg(long, default_value_t = 60)]
         seconds: u64,
     },
+    /// Send a runner what nobody means well, and see that it answers, keeps its memory and makes no fault
+    Hostile {
+        /// How many requests
+        #[arg(long, default_value_t = 50_000)]
+        requests: u64,
+        /// What they are made from
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Run stencils with gt4py and with Isobar on the same inputs, and compare bit by bit
     Agree {
         /// How many generated stencils
@@ -265,6 +275,7 @@ fn main() -> ExitCode {
         }
         Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
+        Chore::Hostile { requests, seed } => hostile::hostile(requests, seed),
         Chore::Nvrtc { generated, first, arch, paths } => nvrtc::nvrtc(generated, first, &arch, &paths),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),

@@ -369,7 +369,6 @@ const OTHERS: &[Room] = &[
     runner!("jobs", ["backends", "compile", "confine", "tuned"], &["axum"]),
     // What holds a process: it knows no job, no stencil and no back end.
     runner!("confine", [], &["axum", "isobar_compiler", "isobar_runtime"]),
-    runner!("ready", [], &["isobar_compiler"]),
     // The rows of the back ends, and the words of the runtime.
     runner!("backends", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),
     runner!("auth", [], &["isobar_compiler"]),
@@ -409,6 +408,7 @@ const OTHERS: &[Room] = &[
     runner!("language", [], &[]),
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),
+    runner!("ready", [], &["axum"]),
     runner!("server", ["assets"], &[]),
     runner!("state", ["auth", "confine", "jobs", "uploads"], &[]),
     // The words of the runtime as those of the wire.

@@ -566,7 +566,10 @@ impl Emit<'_> {
                 let what = self.elements(place, bytes);
                 self.asm.fetch(what);
             }
-            Step::Start { slot } => self.asm.store_zero(slot_at(slot)),
+            Step::Start { slot, word: done } => {
+                self.asm.load(R11, word(done));
+                self.asm.store(slot_at(slot), R11);
+            }
             Step::Count { slot, limit, beyond } => {
                 self.asm.load(RCX, slot_at(slot));
                 self.asm.constant(R11, limit);

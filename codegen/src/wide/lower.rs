@@ -570,7 +570,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// A `while`, whose lanes go round together:
     ///
     /// ```text
-    ///          slot_active = lanes around; slot_turns = 0; go to test
+    ///          slot_active = lanes around; slot_turns = 0, or all where the run ends before this row; go to test
     /// test:    slot_active = slot_active and condition; if any, body, else after
     /// body:    count slot_turns up to max_turns, then beyond
     ///          …the statements, for the active lanes; go to test
@@ -585,7 +585,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             None => self.always(),
         };
         self.push(Step::Keep { slot: active_slot, value: all });
-        self.push(Step::Start { slot: turns });
+        let done = self.iterations_done(&it.trap)?;
+        self.push(Step::Start { slot: turns, word: done });
         let test = self.at_block() + 1;
         self.next_block(End::Go(test));
         let condition = self.expr(&it.condition)?;
@@ -612,16 +613,39 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(())
     }
 
+    /// The word with how many iterations count as done: all where the run must end before the first cell of the row, which
+    /// is found out once for each row.
+    fn iterations_done(&mut self, trap: &Trap) -> Option<usize> {
+        self.factors_of(trap)?;
+        let limit = i64::try_from(self.around.shared.max_turns).unwrap_or(i64::MAX);
+        let host = self.around.load_word(self.around.frame, 0);
+        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        self.around.shared.sites.push(site);
+        let site = i64::try_from(self.around.shared.sites.len() - 1).unwrap_or(0);
+        let function = self.around.host(Import::IsBehind);
+        let mut arguments = vec![host, self.around.emit.builder.ins().iconst(I64, site)];
+        for sum in [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]] {
+            arguments.push(self.around.affine(sum));
+        }
+        let builder = &mut self.around.emit.builder;
+        let call = builder.ins().call(function, &arguments);
+        let is_behind = builder.inst_results(call)[0];
+        let done = builder.ins().imul_imm_s(is_behind, limit);
+        Some(self.word(done))
+    }
+
+    /// What a report has to be for lanes to share it: the loop goes along I, and nothing else depends on its variable.
+    fn factors_of(&self, trap: &Trap) -> Option<()> {
+        let all = [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));
+        (all == [0, 1, 0, 0]).then_some(())
+    }
+
     /// The words of a report: the function, the host, the statement, and where the first iteration is.
     ///
     /// The host adds the iteration of each lane to I of the first cell. So the loop has to go along I, and nothing else
     /// of the report may depend on its variable.
     pub(super) fn trap(&mut self, trap: &Trap) -> Option<usize> {
-        let factors =
-            [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));
-        if factors != [0, 1, 0, 0] {
-            return None;
-        }
+        self.factors_of(trap)?;
         let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
         self.around.shared.sites.push(site);
         let site = i64::try_from(self.around.shared.sites.len() - 1).unwrap_or(0);

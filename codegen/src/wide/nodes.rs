@@ -239,9 +239,10 @@ pub(super) enum Step {
         limit: u64,
         beyond: usize,
     },
-    /// Sets the number of turns in a slot to 0.
+    /// Sets the number of turns in a slot to that in a word of the caller.
     Start {
         slot: usize,
+        word: usize,
     },
     /// Tells the host, through this function of it, that lanes of a mask must end the run: the words from `words` on.
     Raise {
@@ -458,7 +459,7 @@ impl fmt::Display for Body {
                     Step::Count { slot, limit, beyond } => {
                         writeln!(f, "    count slot{slot} up to {limit}, then block{beyond}")?;
                     }
-                    Step::Start { slot } => writeln!(f, "    slot{slot} = 0")?,
+                    Step::Start { slot, word } => writeln!(f, "    slot{slot} = word{word}")?,
                     Step::Raise { words, mask } => writeln!(f, "    raise word{words} where v{mask}")?,
                 }
             }

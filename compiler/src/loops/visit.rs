@@ -236,6 +236,23 @@ impl Program {
         self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
 
+    /// Whether cells may have to go round in a loop of their own.
+    #[must_use]
+    pub fn has_whiles(&self) -> bool {
+        let is_while = |it: &Item| match it {
+            Item::While(_) => true,
+            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, Part::While(_))),
+            Item::Checked(_)
+            | Item::Assign(_)
+            | Item::Declare(_)
+            | Item::For(_)
+            | Item::Launch(_)
+            | Item::If(_)
+            | Item::Barrier => false,
+        };
+        self.functions.iter().any(|it| any(&it.body, &mut |it| is_while(it)))
+    }
+
     /// What the step at a position is about.
     ///
     /// That is for whoever reads generated code, as the comment of the step. Names are the stencil's, not those of code.

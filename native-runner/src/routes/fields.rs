@@ -1,13 +1,14 @@
 //! The fields that a job wrote, as bytes.
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use isobar_compiler::types::DType;
 use isobar_protocol::field::FieldInfo;
 use serde::Deserialize;
 
+use super::path::Path;
 use crate::error::ApiError;
 use crate::jobs::stream::Kept;
 use crate::state::AppState;

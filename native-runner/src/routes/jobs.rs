@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use isobar_protocol::job::{EndReason, JobState, JobTicket};
 use isobar_protocol::request::{FieldsInput, Request};
 
 use super::body;
+use super::path::Path;
 use crate::error::ApiError;
 use crate::limits;
 use crate::state::AppState;

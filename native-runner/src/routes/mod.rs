@@ -13,6 +13,7 @@ pub mod uploads;
 mod body;
 mod guard;
 mod observe;
+mod path;
 
 use axum::Router;
 use axum::http::Method;

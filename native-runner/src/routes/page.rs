@@ -1,11 +1,12 @@
 //! The page's files, the pages about problems, and what is nothing at all.
 
-use axum::extract::{Path, Request};
+use axum::extract::Request;
 use axum::http::Method;
 use axum::response::{Html, IntoResponse, Response};
 
 use isobar_protocol::names::visible;
 
+use super::path::Path;
 use crate::error::ApiError;
 use crate::{assets, problems};
 

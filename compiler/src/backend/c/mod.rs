@@ -333,7 +333,7 @@ mod tests {
                           x[lane] = 7.5;
                         }
                       }
-                      for (uint64_t turn = 0;; ++turn) {
+                      for (uint64_t turn = isobar_done(run->raised, 1000000u, 0, 0, 6, i_strip, j, k);; ++turn) {
                         int64_t some_go_on = 0;
                         #pragma omp simd reduction(| : some_go_on)
                         for (int64_t i = i_strip; i < i_end; ++i) {
@@ -435,7 +435,8 @@ threads j in [0, J) parallel:
                               + a[i * a_i + j * a_j + (a_at_1 - a_below) * a_k];
                         }
                       }
-                      for (uint64_t turn = 0; t[i + j * t_j + k * t_k + 2 * t_d0] > 0.0; ++turn) {
+                      for (uint64_t turn = isobar_done(run->raised, 1000000u, 0, k, 1, i, j,
+                          k); t[i + j * t_j + k * t_k + 2 * t_d0] > 0.0; ++turn) {
                         if (turn == 1000000u) {
                           isobar_raise(run->raised, 0, k, 1, 1, i, j, k);
                           break;

@@ -57,7 +57,39 @@ isobar_raise(struct isobar_raised *raised, int32_t sweep, int64_t turn, int32_t 
 {
   const struct isobar_raised now = {true, sweep, turn, outermost, {statement, i, j, k}};
 #pragma omp critical(isobar_raised)
-  if (!raised->is_raised || isobar_is_before(&now, raised)) *raised = now;
+  if (!raised->is_raised || isobar_is_before(&now, raised)) {
+    raised->sweep = now.sweep;
+    raised->turn = now.turn;
+    raised->outermost = now.outermost;
+    raised->first = now.first;
+#pragma omp atomic write
+    raised->is_raised = true;
+  }
+}
+";
+
+/// For programs with a `while`.
+pub(super) const BEHIND: &str = "\
+/* How many iterations of a `while` count as done: none, or all where the run must end before its cell. What
+   depends on it comes later still, so that nothing which could be the first to end the run is left out. */
+static __attribute__((noinline, cold)) uint64_t
+isobar_done_behind(const struct isobar_raised *raised, const struct isobar_raised *here, uint64_t all)
+{
+  uint64_t done;
+#pragma omp critical(isobar_raised)
+  done = isobar_is_before(raised, here) ? all : 0;
+  return done;
+}
+
+static inline uint64_t isobar_done(const struct isobar_raised *raised, uint64_t all, int32_t sweep, int64_t turn,
+                                   int32_t outermost, int64_t i, int64_t j, int64_t k)
+{
+  bool is_raised;
+#pragma omp atomic read
+  is_raised = raised->is_raised;
+  if (__builtin_expect(!is_raised, 1)) return 0;
+  const struct isobar_raised here = {true, sweep, turn, outermost, {0, i, j, k}};
+  return isobar_done_behind(raised, &here, all);
 }
 ";
 

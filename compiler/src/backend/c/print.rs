@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, ROW, TIMES, UNIT};
+use super::pieces::{BEHIND, EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, ROW, TIMES, UNIT};
 use super::streams::{self, Streams, threshold};
 use super::words::Words;
 use super::{COptions, Temporary, math};
@@ -175,6 +175,10 @@ impl File<'_> {
         if self.program.has_traps() {
             self.writer.line("");
             paste(&mut self.writer, RAISE);
+            if self.program.has_whiles() {
+                self.writer.line("");
+                paste(&mut self.writer, BEHIND);
+            }
         }
         if self.temporaries().next().is_some() {
             self.writer.line("");
@@ -487,7 +491,8 @@ impl File<'_> {
                 self.open("while", [&it.origin]);
                 let (counter, limit) = (&self.program.integers[it.counter], self.options.max_turns);
                 let condition = self.text(&it.condition);
-                self.statement(&format!("for (uint64_t {counter} = 0; {condition}; ++{counter}) {{"));
+                let done = self.done(&it.trap);
+                self.statement(&format!("for (uint64_t {counter} = {done}; {condition}; ++{counter}) {{"));
                 self.writer.indent();
                 self.writer.line(format_args!("if ({counter} == {limit}u) {{"));
                 let raise = self.raise(&it.trap);
@@ -560,6 +565,14 @@ impl File<'_> {
         let turn = words.affine(turn).0;
         let (outermost, statement) = (outermost.0, statement.0);
         format!("isobar_raise(run->raised, {sweep}, {turn}, {outermost}, {statement}, {i}, {j}, {k});")
+    }
+
+    /// How many iterations of a `while` count as done at a cell.
+    pub(super) fn done(&self, Trap { sweep, turn, outermost, cell, .. }: &Trap) -> String {
+        let words = self.words();
+        let [i, j, k] = cell.each_ref().map(|it| words.affine(it).0);
+        let (turn, outermost, limit) = (words.affine(turn).0, outermost.0, self.options.max_turns);
+        format!("isobar_done(run->raised, {limit}u, {sweep}, {turn}, {outermost}, {i}, {j}, {k})")
     }
 
     /// What a function does, for the comment above it.

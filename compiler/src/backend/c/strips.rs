@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use super::print::File;
 use crate::backend::emit::braces::Braces;
-use crate::loops::nodes::{BranchOfStrip, Item, Part, Strips, Target, WhileOfStrip};
+use crate::loops::nodes::{BranchOfStrip, Item, Part, Strips, Target, Trap, WhileOfStrip};
+use crate::space::{Affine, Symbol};
 
 /// What the loops over the points of a strip have in common.
 #[derive(Clone, Copy)]
@@ -119,7 +120,8 @@ impl File<'_> {
     fn while_of_strip(&mut self, it: &WhileOfStrip, variable: &str, points: &str) {
         self.open("while", [&it.origin]);
         let (counter, limit) = (self.program.integers[it.counter].clone(), self.options.max_turns);
-        self.writer.line(format_args!("for (uint64_t {counter} = 0;; ++{counter}) {{"));
+        let done = self.done_of_strip(&it.trap, variable);
+        self.writer.line(format_args!("for (uint64_t {counter} = {done};; ++{counter}) {{"));
         self.writer.indent();
         self.writer.line("int64_t some_go_on = 0;");
         self.writer.line("#pragma omp simd reduction(| : some_go_on)");
@@ -145,6 +147,20 @@ impl File<'_> {
         self.writer.dedent();
         self.writer.line("}");
         self.writer.close();
+    }
+
+    /// How many iterations count as done for all of a strip: those of its first point, which comes before the others.
+    fn done_of_strip(&self, trap: &Trap, variable: &str) -> String {
+        let variable = Symbol::new(variable);
+        let factors =
+            [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&variable));
+        if factors != [0, 1, 0, 0] {
+            return "0".to_owned();
+        }
+        let first = Affine::symbol(&Symbol::new("i_strip"));
+        let mut of_first = trap.clone();
+        of_first.cell[0] = trap.cell[0].substituted(&variable, &first);
+        self.done(&of_first)
     }
 
     /// One iteration at one point, which keeps what it has where it has ended.

@@ -404,77 +404,77 @@ threads j in [0, J) parallel:
       t[i] = c
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
-                    for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                      ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 6) * a_k]);
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
+                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 6) * a_k]);
+                  }
+                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                    double c[32];
+                    double d[32];
+                    double power_value[32];
+                    double log_value[32];
+                    int64_t goes_on[32];
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      c[lane] = a[i * a_i + j * a_j + k * a_k];
+                      d[lane] = 1.0;
                     }
-                    for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
-                      const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
-                      double c[32];
-                      double d[32];
-                      double power_value[32];
-                      double log_value[32];
-                      int64_t goes_on[32];
-                      #pragma omp simd
+                    for (uint64_t turn = isobar_done(run->raised, 1000000u, 0, 0, 2, i_strip, j, k);; ++turn) {
+                      int64_t some_go_on = 0;
+                      #pragma omp simd reduction(| : some_go_on)
                       for (int64_t i = i_strip; i < i_end; ++i) {
                         const int64_t lane = i - i_strip;
                         (void)lane;
-                        c[lane] = a[i * a_i + j * a_j + k * a_k];
-                        d[lane] = 1.0;
+                        goes_on[lane] = c[lane] > 1.0;
+                        some_go_on |= goes_on[lane];
                       }
-                      for (uint64_t turn = 0;; ++turn) {
-                        int64_t some_go_on = 0;
-                        #pragma omp simd reduction(| : some_go_on)
+                      if (some_go_on == 0) break;
+                      if (turn == 1000000u) {
                         for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          goes_on[lane] = c[lane] > 1.0;
-                          some_go_on |= goes_on[lane];
+                          if (goes_on[i - i_strip] != 0) isobar_raise(run->raised, 0, 0, 2, 2, i, j, k);
                         }
-                        if (some_go_on == 0) break;
-                        if (turn == 1000000u) {
-                          for (int64_t i = i_strip; i < i_end; ++i) {
-                            if (goes_on[i - i_strip] != 0) isobar_raise(run->raised, 0, 0, 2, 2, i, j, k);
-                          }
-                          break;
-                        }
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          power_value[lane] = isobar_pow_f64(c[lane], 1.5);
-                        }
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          d[lane] = goes_on[lane] != 0 ? (3.0 * power_value[lane] + isobar_square_f64(c[lane])) : d[lane];
-                        }
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          log_value[lane] = isobar_log_f64(d[lane]);
-                        }
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          c[lane] = goes_on[lane] != 0 ? (c[lane] - log_value[lane]) : c[lane];
-                        }
+                        break;
                       }
                       #pragma omp simd
                       for (int64_t i = i_strip; i < i_end; ++i) {
                         const int64_t lane = i - i_strip;
                         (void)lane;
-                        t[i] = c[lane];
+                        power_value[lane] = isobar_pow_f64(c[lane], 1.5);
+                      }
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        d[lane] = goes_on[lane] != 0 ? (3.0 * power_value[lane] + isobar_square_f64(c[lane])) : d[lane];
+                      }
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        log_value[lane] = isobar_log_f64(d[lane]);
+                      }
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        c[lane] = goes_on[lane] != 0 ? (c[lane] - log_value[lane]) : c[lane];
                       }
                     }
                     #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      t[i] = c[lane];
                     }
                   }
+                  #pragma omp simd
+                  for (int64_t i = 0; i < I; ++i) {
+                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
+                  }
+                }
             "#]],
         );
     }
