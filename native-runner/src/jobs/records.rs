@@ -83,6 +83,16 @@ pub(super) struct Left {
     pub was_running: bool,
 }
 
+/// A file with what was in it.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub records: Records,
+    pub left: Vec<Left>,
+    pub ended: Vec<Ended>,
+    /// That something was lost.
+    pub warning: Option<String>,
+}
+
 /// The file, which is opened again after it failed.
 #[derive(Debug)]
 pub(super) struct Records {
@@ -96,10 +106,10 @@ impl Records {
     /// # Errors
     ///
     /// When there can be no such file.
-    pub(super) fn open(folder: &Path) -> Result<(Self, Vec<Left>, Vec<Ended>, Option<String>), String> {
+    pub(super) fn open(folder: &Path) -> Result<Opened, String> {
         let mut records = Self { folder: folder.to_owned(), database: None };
         let wrong = match guarded(|| records.load()) {
-            Ok((left, ended)) => return Ok((records, left, ended, None)),
+            Ok((left, ended)) => return Ok(Opened { records, left, ended, warning: None }),
             Err(Failed::Damaged(wrong)) => wrong,
             Err(Failed::System(wrong)) => return Err(wrong),
         };
@@ -110,7 +120,7 @@ impl Records {
         let (left, ended) = guarded(|| records.load()).map_err(Failed::reason)?;
         let told =
             format!("{} cannot be read ({wrong}) and is now {BROKEN}: its jobs are lost", file.display());
-        Ok((records, left, ended, Some(told)))
+        Ok(Opened { records, left, ended, warning: Some(told) })
     }
 
     /// Makes all of the changes or none.
@@ -298,28 +308,28 @@ mod tests {
     #[test]
     fn what_waits_and_works_is_found_again_in_its_order() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut records, ..) = Records::open(folder.path()).expect("a new file");
+        let mut records = Records::open(folder.path()).expect("a new file").records;
         let runs = Change::Runs { id: "a".to_owned(), is_running: true };
         records
             .change(&[waits("b", 1), waits("a", 0), waits("c", 2), runs, ends("c")])
             .expect("it is written");
         drop(records);
         for interrupted in [1, 1] {
-            let (_, left, ended, wrong) = Records::open(folder.path()).expect("it is there");
+            let Opened { left, ended, warning, .. } = Records::open(folder.path()).expect("it is there");
             let found: Vec<_> = left.iter().map(|it| (it.id.as_str(), it.open.interrupted)).collect();
             assert_eq!(found, [("a", interrupted), ("b", 0)], "it works no longer after the first start");
-            assert_eq!((ended.len(), ended[0].id.as_str(), wrong), (1, "c", None));
+            assert_eq!((ended.len(), ended[0].id.as_str(), warning), (1, "c", None));
         }
     }
 
     #[test]
     fn the_newest_ends_are_kept() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut records, ..) = Records::open(folder.path()).expect("a new file");
+        let mut records = Records::open(folder.path()).expect("a new file").records;
         let all: Vec<Change> = (0..MOST_ENDED + 50).map(|it| ends(&it.to_string())).collect();
         records.change(&all).expect("it is written");
         drop(records);
-        let (_, _, ended, _) = Records::open(folder.path()).expect("it is there");
+        let ended = Records::open(folder.path()).expect("it is there").ended;
         assert_eq!((ended.len(), ended[0].id.as_str()), (MOST_ENDED, "50"));
     }
 
@@ -327,7 +337,7 @@ mod tests {
     fn a_damaged_file_is_put_aside() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(FILE);
-        let (mut records, ..) = Records::open(folder.path()).expect("a new file");
+        let mut records = Records::open(folder.path()).expect("a new file").records;
         records.change(&[waits("a", 0)]).expect("it is written");
         drop(records);
         let whole = std::fs::read(&file).expect("it is there");
@@ -336,20 +346,20 @@ mod tests {
             whole.iter().enumerate().map(|(at, it)| if at % 97 == 0 { !it } else { *it }).collect();
         for damaged in [&whole[..whole.len() / 2], &whole[..100], b"garbage", &flipped, &spotted] {
             fs::write(&file, damaged).expect("it is ours");
-            let (mut records, left, _, wrong) = Records::open(folder.path()).expect("a new file");
-            assert!(left.is_empty() && wrong.is_some_and(|it| it.contains(BROKEN)));
+            let Opened { mut records, left, warning, .. } = Records::open(folder.path()).expect("a new file");
+            assert!(left.is_empty() && warning.is_some_and(|it| it.contains(BROKEN)));
             records.change(&[waits("b", 0)]).expect("the new one works");
         }
         fs::remove_file(&file).expect("it is ours");
         fs::create_dir(&file).expect("a folder in its place");
-        assert!(Records::open(folder.path()).expect("a new file").3.is_some());
+        assert!(Records::open(folder.path()).expect("a new file").warning.is_some());
     }
 
     #[test]
     fn a_file_that_cannot_be_opened_for_now_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let elsewhere = folder.path().join("elsewhere");
-        let (mut records, ..) = Records::open(folder.path()).expect("a new file");
+        let mut records = Records::open(folder.path()).expect("a new file").records;
         records.change(&[waits("a", 0)]).expect("it is written");
         drop(records);
         let file = folder.path().join(FILE);

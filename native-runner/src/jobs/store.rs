@@ -19,7 +19,7 @@ use rustix::fs::OFlags;
 use tokio::sync::oneshot;
 
 use super::inputs::Inputs;
-use super::records::{self, Change, Ended, Left, Open, Records};
+use super::records::{self, Change, Ended, Left, Open, Opened, Records};
 use crate::wire::Fields;
 
 /// Below the folder of a runner's state, for its owner alone.
@@ -47,7 +47,7 @@ struct Shared {
 
 #[derive(Debug)]
 enum Message {
-    Change(Change, Option<oneshot::Sender<bool>>),
+    Change(Box<Change>, Option<oneshot::Sender<bool>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -91,7 +91,7 @@ impl Store {
         let shown = folder.display();
         let lock = lock(&folder)?;
         let inputs = Inputs::open(folder.join(INPUTS)).map_err(|error| format!("{shown}: {error}"))?;
-        let (records, left, ended, warning) = Records::open(&folder)?;
+        let Opened { records, left, ended, warning } = Records::open(&folder)?;
         let next = left.iter().map(|it| it.open.order + 1).max().unwrap_or(0);
         let names = left.iter().filter_map(|it| Some((it.id.clone(), it.open.input.clone()?))).collect();
         let jobs = left.into_iter().map(|it| found(it, &inputs)).collect();
@@ -138,8 +138,8 @@ impl Store {
         };
         let (done, is_done) = oneshot::channel();
         let change = Change::Waits { id: id.to_owned(), open, document };
-        let is_kept =
-            shared.to.send(Message::Change(change, Some(done))).is_ok() && is_done.await == Ok(true);
+        let is_kept = shared.to.send(Message::Change(Box::new(change), Some(done))).is_ok()
+            && is_done.await == Ok(true);
         if let (false, Some(input)) = (is_kept, input) {
             shared.inputs.release(&input);
         }
@@ -159,7 +159,7 @@ impl Store {
     fn change(&self, change: Change) {
         if let Some(shared) = &self.0 {
             // The thread ends with the store.
-            let _ = shared.to.send(Message::Change(change, None));
+            let _ = shared.to.send(Message::Change(Box::new(change), None));
         }
     }
 
@@ -246,7 +246,7 @@ impl Writer {
                 match message {
                     Message::Change(change, done) => {
                         asked.extend(done);
-                        changes.push(change);
+                        changes.push(*change);
                     }
                     Message::Close(done) => {
                         closing = Some(done);

@@ -31,12 +31,11 @@ pub(crate) async fn events(
         None => 0,
         Some(last) => {
             let last = last.to_str().ok().and_then(|it| after(it.trim(), job.starts));
-            let last = last.ok_or_else(|| {
+            last.ok_or_else(|| {
                 ApiError::InvalidRequest(
                     "`Last-Event-ID` is the number of the last event that arrived".to_owned(),
                 )
-            })?;
-            last
+            })?
         }
     };
     // A small buffer: a slow reader waits here, while the log keeps what it has not read.
