@@ -26,7 +26,7 @@ pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Order, field
     let stopped = *stop.borrow();
     let (reason, code) = if let (Some(_permit), None) = (permit, stopped) {
         job.begins();
-        shared.store.runs(&job.id, true);
+        shared.store.begins(&job.id);
         worked = Some(Instant::now());
         let bounds = Bounds { run_ms: shared.limits.run_ms, result_bytes: shared.limits.kept_bytes };
         let sink = |event: EventKind, bytes: Vec<u8>| match event {
@@ -73,7 +73,7 @@ fn ends(
 ) -> (EndReason, Option<String>) {
     let code = problem.as_ref().map(|it| it.code.clone());
     if reason == EndReason::RunnerShutdown && job.is_kept() {
-        shared.store.runs(&job.id, false);
+        shared.store.waits(&job.id);
         let detail =
             "the runner was told to end; it takes the job up again, under the same name, when it is started";
         job.ends(reason, Some(problems::SHUTTING_DOWN.problem(detail)));
