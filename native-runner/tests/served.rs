@@ -215,17 +215,36 @@ impl Runner {
         assert!(eventually(|| self.state(job).state == "running"), "{:?}", self.state(job));
     }
 
+    /// The events of a job, of which the first has arrived.
+    pub(crate) fn events(&self, job: &str) -> Events {
+        let mut events = BufReader::new(self.open(&format!("GET /v1/jobs/{job}/events")));
+        let mut head = String::new();
+        while !head.contains("data: ") {
+            assert_ne!(events.read_line(&mut head).unwrap(), 0, "{head}");
+        }
+        assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+        Events(events, head)
+    }
+
     /// All events of a job, to its end.
     pub(crate) fn follow(&self, job: &str) -> Vec<Event> {
-        let (status, body) = self.get(&format!("/v1/jobs/{job}/events"));
-        assert_eq!(status, 200);
-        let text = String::from_utf8(body).unwrap();
-        let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-        data.map(|it| serde_json::from_str(it).unwrap()).collect()
+        self.events(job).all()
     }
 
     pub(crate) fn field(&self, job: &str, name: &str) -> (u16, Vec<u8>) {
         self.get(&format!("/v1/jobs/{job}/fields/{name}"))
+    }
+}
+
+/// A stream of events, and what of it has arrived.
+pub(crate) struct Events(BufReader<TcpStream>, String);
+
+impl Events {
+    /// All of them, to the end of the job.
+    pub(crate) fn all(mut self) -> Vec<Event> {
+        self.0.read_to_string(&mut self.1).unwrap();
+        let data = self.1.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(|it| serde_json::from_str(it).unwrap()).collect()
     }
 }
 

@@ -25,8 +25,9 @@ pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Order, field
     shared.leaves_queue(&job);
     let stopped = *stop.borrow();
     let (reason, code) = if let (Some(_permit), None) = (permit, stopped) {
-        job.begins();
+        // First, so that who sees it work knows that it is counted.
         shared.store.begins(&job.id);
+        job.begins();
         worked = Some(Instant::now());
         let bounds = Bounds { run_ms: shared.limits.run_ms, result_bytes: shared.limits.kept_bytes };
         let sink = |event: EventKind, bytes: Vec<u8>| match event {
