@@ -107,8 +107,9 @@ fn a_job_during_which_the_runner_is_killed_twice_is_told_as_interrupted() {
     for _ in 0..2 {
         runner.until_working(&job);
         runner.kill();
-        runner = place.start(&["--jobs", "1"]);
+        runner = place.start(&["--jobs", "1", "--log", "json"]);
     }
+    assert!(eventually(|| runner.noted().contains("\"reason\":\"interrupted\"")), "{}", runner.noted());
     for _ in 0..2 {
         let (reason, problem) = end(&runner.follow(&job));
         assert_eq!(reason, EndReason::Interrupted);
