@@ -68,6 +68,8 @@ fn jobs_that_worked_and_waited_are_done_after_the_runner_was_killed() {
     assert_eq!(runner.state(&before).reason, Some(EndReason::Ok));
     assert_eq!(runner.field(&before, "b").0, 410);
     assert!(eventually(|| copies() == 0), "the copy goes with its last job");
+    let working_still = || fs::read_dir(place.at("state/jobs/working")).unwrap().count();
+    assert!(eventually(|| working_still() == 0), "the ends are written soon");
     runner.kill();
     // Nothing is done twice.
     let runner = place.start(&[]);
@@ -104,13 +106,10 @@ fn a_job_during_which_the_runner_is_killed_twice_is_told_as_interrupted() {
     let job = runner.submit(&run_of(&slow(ENDLESS)));
     for _ in 0..2 {
         runner.until_working(&job);
-        // That it works is written while it starts.
-        let told = |it: &Runner| it.state(&job).state == "running";
-        assert!(told(&runner));
-        std::thread::sleep(Duration::from_millis(300));
         runner.kill();
-        runner = place.start(&["--jobs", "1"]);
+        runner = place.start(&["--jobs", "1", "--log", "json"]);
     }
+    assert!(eventually(|| runner.noted().contains("\"reason\":\"interrupted\"")), "{}", runner.noted());
     for _ in 0..2 {
         let (reason, problem) = end(&runner.follow(&job));
         assert_eq!(reason, EndReason::Interrupted);
@@ -194,23 +193,20 @@ fn of_two_runners_with_one_state_the_second_keeps_nothing_and_says_so() {
 fn a_runner_that_is_told_to_end_lets_jobs_end_and_keeps_those_that_wait() {
     let place = Place::new();
     let mut runner = place.start(&["--jobs", "1", "--drain", "50"]);
-    let working = runner.submit(&run_of(&slow(60)));
+    let working = runner.submit(&run_of(&slow(400)));
     let waiting = runner.submit(&run_of(COPY));
     runner.until_working(&working);
-    let (reason, problem) = std::thread::scope(|scope| {
-        let streams = [&working, &waiting].map(|job| scope.spawn(|| end(&runner.follow(job))));
-        runner.terminate();
-        let refused = eventually(|| {
-            runner
-                .try_submit(&run_of(COPY))
-                .is_err_and(|it| (it.status, it.code.as_str()) == (503, "shutting-down"))
-        });
-        assert!(refused, "no job is taken any more");
-        assert_eq!(runner.get("/readyz").0, 503);
-        let [of_working, of_waiting] = streams.map(|it| it.join().unwrap());
-        assert_eq!(of_working, (EndReason::Ok, None));
-        of_waiting
+    let [of_working, of_waiting] = [&working, &waiting].map(|job| runner.events(job));
+    runner.terminate();
+    let refused = eventually(|| {
+        runner
+            .try_submit(&run_of(COPY))
+            .is_err_and(|it| (it.status, it.code.as_str()) == (503, "shutting-down"))
     });
+    assert!(refused, "no job is taken any more");
+    assert_eq!(runner.get("/readyz").0, 503);
+    assert_eq!(end(&of_working.all()), (EndReason::Ok, None));
+    let (reason, problem) = end(&of_waiting.all());
     assert_eq!(reason, EndReason::RunnerShutdown);
     assert!(problem.unwrap().detail.contains("takes the job up again"));
     assert!(runner.ended().success());
@@ -237,12 +233,9 @@ fn the_time_to_end_is_limited_and_no_job_is_lost_by_it() {
     let mut runner = Runner::start(&["--no-state", "--drain", "0"], &place.at("."));
     let lost = runner.submit(&run_of(&slow(ENDLESS)));
     runner.until_working(&lost);
-    let (reason, problem) = std::thread::scope(|scope| {
-        let stream = scope.spawn(|| end(&runner.follow(&lost)));
-        std::thread::sleep(Duration::from_millis(200));
-        runner.terminate();
-        stream.join().unwrap()
-    });
+    let events = runner.events(&lost);
+    runner.terminate();
+    let (reason, problem) = end(&events.all());
     assert_eq!(reason, EndReason::RunnerShutdown);
     assert!(!problem.unwrap().detail.contains("again"));
     assert!(runner.ended().success());

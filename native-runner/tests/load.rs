@@ -98,7 +98,7 @@ fn many_who_wait_for_events_take_little_memory() {
     let job = runner.submit(&run_of(&slow(ENDLESS)));
     runner.until_working(&job);
     let before = resident_mib(&runner);
-    let streams: Vec<_> = (0..n).map(|_| runner.listen(&job)).collect();
+    let streams: Vec<_> = (0..n).map(|_| runner.events(&job)).collect();
     let after = resident_mib(&runner);
     println!("{n} who wait for events: {before} MiB before, {after} MiB with them");
     assert!(after < 400 && after - before.min(after) <= 16 + n / 25, "{before} to {after} MiB");

@@ -56,7 +56,9 @@ pub(crate) struct Place(tempfile::TempDir);
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("temporary")).unwrap();
+        Self(folder)
     }
 
     pub(crate) fn at(&self, name: &str) -> PathBuf {
@@ -68,7 +70,7 @@ impl Place {
         let (state, token) = (self.at("state"), self.at("token"));
         let mut arguments = vec!["--state", state.to_str().unwrap(), "--token-file", token.to_str().unwrap()];
         arguments.extend(further);
-        Runner::start(&arguments, self.0.path())
+        Runner::start_in(&arguments, self.0.path(), &self.at("temporary"))
     }
 }
 
@@ -92,11 +94,16 @@ impl Drop for Runner {
 impl Runner {
     /// Its token is in the file of that option, or in the address that it prints. Caches and the like lie in `folder`.
     pub(crate) fn start(arguments: &[&str], folder: &Path) -> Self {
+        Self::start_in(arguments, folder, &std::env::temp_dir())
+    }
+
+    fn start_in(arguments: &[&str], folder: &Path, temporary: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
             .args(["serve", "--allow-root", "--bind", "127.0.0.1:0"])
             .args(arguments)
             .env("XDG_CACHE_HOME", folder.join("cache"))
             .env("XDG_STATE_HOME", folder.join("home"))
+            .env("TMPDIR", temporary)
             // Drivers of GPUs complain on standard error where there is no such folder.
             .env("XDG_RUNTIME_DIR", folder)
             .stdin(Stdio::null())
@@ -167,6 +174,11 @@ impl Runner {
         stream
     }
 
+    /// An answer, to be read by who asks.
+    pub(crate) fn open(&self, head: &str) -> TcpStream {
+        self.send(head, "text/plain", b"")
+    }
+
     /// Status and body of an answer.
     pub(crate) fn ask(&self, head: &str, kind: &str, body: &[u8]) -> (u16, Vec<u8>) {
         let mut answer = Vec::new();
@@ -203,25 +215,36 @@ impl Runner {
         assert!(eventually(|| self.state(job).state == "running"), "{:?}", self.state(job));
     }
 
-    /// A connection that gets the events of a job, of which the first have come.
-    pub(crate) fn listen(&self, job: &str) -> TcpStream {
-        use std::io::Read;
-        let mut stream = self.send(&format!("GET /v1/jobs/{job}/events"), "text/plain", b"");
-        assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
-        stream
+    /// The events of a job, of which the first has arrived.
+    pub(crate) fn events(&self, job: &str) -> Events {
+        let mut events = BufReader::new(self.open(&format!("GET /v1/jobs/{job}/events")));
+        let mut head = String::new();
+        while !head.contains("data: ") {
+            assert_ne!(events.read_line(&mut head).unwrap(), 0, "{head}");
+        }
+        assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+        Events(events, head)
     }
 
     /// All events of a job, to its end.
     pub(crate) fn follow(&self, job: &str) -> Vec<Event> {
-        let (status, body) = self.get(&format!("/v1/jobs/{job}/events"));
-        assert_eq!(status, 200);
-        let text = String::from_utf8(body).unwrap();
-        let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-        data.map(|it| serde_json::from_str(it).unwrap()).collect()
+        self.events(job).all()
     }
 
     pub(crate) fn field(&self, job: &str, name: &str) -> (u16, Vec<u8>) {
         self.get(&format!("/v1/jobs/{job}/fields/{name}"))
+    }
+}
+
+/// A stream of events, and what of it has arrived.
+pub(crate) struct Events(BufReader<TcpStream>, String);
+
+impl Events {
+    /// All of them, to the end of the job.
+    pub(crate) fn all(mut self) -> Vec<Event> {
+        self.0.read_to_string(&mut self.1).unwrap();
+        let data = self.1.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(|it| serde_json::from_str(it).unwrap()).collect()
     }
 }
 
@@ -234,6 +257,11 @@ pub(crate) fn end(events: &[Event]) -> (EndReason, Option<Problem>) {
     let end = ends.next().unwrap_or_else(|| panic!("there is no end: {events:?}"));
     assert!(ends.next().is_none(), "there is one end: {events:?}");
     end
+}
+
+/// A number that a chore sets, or that of a test.
+pub(crate) fn seconds(name: &str, of_test: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(of_test)
 }
 
 pub(crate) fn eventually(mut is_true: impl FnMut() -> bool) -> bool {

@@ -5,6 +5,7 @@ mod agree;
 mod bench;
 mod check;
 mod dace;
+mod endure;
 mod explore;
 mod fuzz;
 mod hostile;
@@ -194,6 +195,24 @@ enum Chore {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Ask a runner for everything at once for a long time: nothing may grow, and each job has one end
+    Soak {
+        /// How long
+        #[arg(long, default_value_t = 30)]
+        minutes: u64,
+        /// In the dev profile
+        #[arg(long)]
+        dev: bool,
+    },
+    /// Inject faults into a runner: killed workers and runners, a full disk, damaged caches, clients that vanish
+    Faults {
+        /// How often each
+        #[arg(long, default_value_t = 50)]
+        rounds: u64,
+        /// In the dev profile
+        #[arg(long)]
+        dev: bool,
+    },
     /// Run stencils with gt4py and with Isobar on the same inputs, and compare bit by bit
     Agree {
         /// How many generated stencils
@@ -276,6 +295,8 @@ fn main() -> ExitCode {
         Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
         Chore::Hostile { requests, seed } => hostile::hostile(requests, seed),
+        Chore::Soak { minutes, dev } => endure::soak(minutes, dev),
+        Chore::Faults { rounds, dev } => endure::faults(rounds, dev),
         Chore::Nvrtc { generated, first, arch, paths } => nvrtc::nvrtc(generated, first, &arch, &paths),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),

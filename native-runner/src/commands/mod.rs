@@ -75,6 +75,13 @@ pub(crate) fn log(environment: &Environment, notes: Notes) {
         Some(wanted) => EnvFilter::try_new(wanted).unwrap_or_else(|_| own()),
         None => own(),
     };
+    if let Notes::All(_) = notes {
+        // Where it was: what it says may have words of a client.
+        std::panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            tracing::error!("a thread panicked at {place}");
+        }));
+    }
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let _ = match notes {
         Notes::All(LogFormat::Json) => lines.json().flatten_event(true).with_current_span(false).try_init(),

@@ -52,16 +52,21 @@ impl Inputs {
             Fields::Memory(_) => Weak::new(),
             Fields::File { file, .. } => Arc::downgrade(file),
         };
-        let mut kept = self.kept();
-        if let Some(input) = kept.iter_mut().find(|it| of.strong_count() > 0 && it.of.ptr_eq(&of)) {
-            input.n_jobs += 1;
-            return Ok(Some(input.name.clone()));
+        if let Some(name) = share(&mut self.kept(), &of) {
+            return Ok(Some(name));
         }
         let name = crate::random::hex(16);
         let path = self.folder.join(&name);
+        // Without the lock: others end meanwhile.
         if let Err(error) = copy(fields, &path) {
             let _ = fs::remove_file(&path);
             return Err(error);
+        }
+        let mut kept = self.kept();
+        if let Some(name) = share(&mut kept, &of) {
+            // Another job was faster with the same upload.
+            let _ = fs::remove_file(&path);
+            return Ok(Some(name));
         }
         kept.push(Input { name: name.clone(), of, n_jobs: 1 });
         Ok(Some(name))
@@ -116,6 +121,13 @@ impl Inputs {
             }
         }
     }
+}
+
+/// The copy of an upload that is there, for one more job.
+fn share(kept: &mut [Input], of: &Weak<File>) -> Option<String> {
+    let input = kept.iter_mut().find(|it| of.strong_count() > 0 && it.of.ptr_eq(of))?;
+    input.n_jobs += 1;
+    Some(input.name.clone())
 }
 
 fn copy(fields: &Fields, path: &Path) -> io::Result<()> {

@@ -44,8 +44,9 @@ pub(crate) async fn live(
     } else if let (Some(_permit), None, Err(error)) = (&permit, stopped, &order) {
         ends(&shared, &job, EndReason::Error, Some(error.problem()))
     } else if let (Some(_permit), None, Ok(order)) = (permit, stopped, order) {
+        // First, so that who sees it work knows that it is counted.
+        shared.store.begins(&job.id);
         job.begins();
-        shared.store.runs(&job.id, true);
         worked = Some(Instant::now());
         let bounds = Bounds { run_ms: shared.limits.run_ms, result_bytes: shared.limits.kept_bytes };
         let sink = |event: EventKind, bytes: Vec<u8>| match event {
@@ -95,7 +96,7 @@ fn ends(
 ) -> (EndReason, Option<String>) {
     let code = problem.as_ref().map(|it| it.code.clone());
     if reason == EndReason::RunnerShutdown && job.is_kept() {
-        shared.store.runs(&job.id, false);
+        shared.store.waits(&job.id);
         let detail =
             "the runner was told to end; it takes the job up again, under the same name, when it is started";
         job.ends(reason, Some(problems::SHUTTING_DOWN.problem(detail)));

@@ -13,16 +13,16 @@ use isobar_protocol::request::Request;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::lifecycle;
+use super::records::MOST_ENDED;
 use super::started::Waiting;
 use super::store::{Found, FoundJob, Store};
 use super::stream::Job;
 use crate::config::Tools;
 use crate::error::ApiError;
 use crate::problems;
+use crate::telemetry::JobNote;
 use crate::wire::{Fields, Order};
 
-/// Jobs that are over and can still be asked about.
-const MOST_ENDED: usize = 200;
 /// A job that worked so often when its runner was ended without notice is not tried again.
 const MOST_INTERRUPTED: u32 = 2;
 /// A job that is told to end gets this long.
@@ -159,6 +159,7 @@ impl Jobs {
                 Err(detail) => {
                     let problem: Option<Problem> = Some(problems::INTERRUPTED.problem(detail));
                     shared.store.ends(&id, EndReason::Interrupted, problem.clone());
+                    JobNote::interrupted(&id, starts).write();
                     self.remember(Job::of_the_past(
                         &shared.limits,
                         id,

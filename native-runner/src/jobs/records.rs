@@ -2,6 +2,7 @@
 //!
 //! Every change is one transaction, and on the disk when it is made. A file that cannot be read is put aside.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,7 +47,6 @@ pub(super) struct Open {
     pub starts: u32,
     /// How often a runner was ended without notice while it worked.
     pub interrupted: u32,
-    pub is_running: bool,
 }
 
 /// A job that is over.
@@ -60,16 +60,7 @@ pub struct Ended {
 /// A change of what is kept.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    Waits {
-        id: String,
-        open: Open,
-        document: Vec<u8>,
-    },
-    /// It works, or waits again.
-    Runs {
-        id: String,
-        is_running: bool,
-    },
+    Waits { id: String, open: Open, document: Vec<u8> },
     Ends(Ended),
 }
 
@@ -101,14 +92,15 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens what is in `folder`; one that cannot be read is put aside, which the sentence tells.
+    /// Opens what is in `folder`; `working` are the jobs that worked when the runner before ended. A file that cannot be
+    /// read is put aside, which the warning tells.
     ///
     /// # Errors
     ///
     /// When there can be no such file.
-    pub(super) fn open(folder: &Path) -> Result<Opened, String> {
+    pub(super) fn open(folder: &Path, working: &BTreeSet<String>) -> Result<Opened, String> {
         let mut records = Self { folder: folder.to_owned(), database: None };
-        let wrong = match guarded(|| records.load()) {
+        let wrong = match guarded(|| records.load(working)) {
             Ok((left, ended)) => return Ok(Opened { records, left, ended, warning: None }),
             Err(Failed::Damaged(wrong)) => wrong,
             Err(Failed::System(wrong)) => return Err(wrong),
@@ -117,7 +109,7 @@ impl Records {
         let (file, broken) = (folder.join(FILE), folder.join(BROKEN));
         let _ = fs::remove_file(&broken).or_else(|_| fs::remove_dir_all(&broken));
         fs::rename(&file, &broken).map_err(|_| wrong.clone())?;
-        let (left, ended) = guarded(|| records.load()).map_err(Failed::reason)?;
+        let (left, ended) = guarded(|| records.load(working)).map_err(Failed::reason)?;
         let told =
             format!("{} cannot be read ({wrong}) and is now {BROKEN}: its jobs are lost", file.display());
         Ok(Opened { records, left, ended, warning: Some(told) })
@@ -157,11 +149,11 @@ impl Records {
     }
 
     /// Everything that is there, after what a new start changes.
-    fn load(&mut self) -> Result<(Vec<Left>, Vec<Ended>), redb::Error> {
+    fn load(&mut self, working: &BTreeSet<String>) -> Result<(Vec<Left>, Vec<Ended>), redb::Error> {
         let database = self.database()?;
         let write = database.begin_write()?;
         // Also makes the tables where they are missing.
-        let left = left(&write)?;
+        let left = left(&write, working)?;
         for job in &left {
             put_open(&write, &job.id, &job.open)?;
         }
@@ -213,7 +205,7 @@ fn guarded<T>(act: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, Failed>
     })
 }
 
-fn left(write: &WriteTransaction) -> Result<Vec<Left>, redb::Error> {
+fn left(write: &WriteTransaction, working: &BTreeSet<String>) -> Result<Vec<Left>, redb::Error> {
     let (opens, documents) = (write.open_table(OPEN)?, write.open_table(DOCUMENTS)?);
     let mut left = Vec::new();
     for entry in opens.iter()? {
@@ -221,10 +213,9 @@ fn left(write: &WriteTransaction) -> Result<Vec<Left>, redb::Error> {
         let id = id.value().to_owned();
         let mut open: Open = read(open.value())?;
         let document = documents.get(id.as_str())?.map(|it| it.value().to_vec()).unwrap_or_default();
-        let was_running = open.is_running;
+        let was_running = working.contains(&id);
         open.starts = open.starts.saturating_add(1);
         open.interrupted = open.interrupted.saturating_add(u32::from(was_running));
-        open.is_running = false;
         left.push(Left { id, open, document, was_running });
     }
     left.sort_by_key(|it| it.open.order);
@@ -241,13 +232,6 @@ fn apply(write: &WriteTransaction, change: &Change) -> Result<(), redb::Error> {
         Change::Waits { id, open, document } => {
             write.open_table(DOCUMENTS)?.insert(id.as_str(), document.as_slice())?;
             put_open(write, id, open)
-        }
-        Change::Runs { id, is_running } => {
-            let found = write.open_table(OPEN)?.get(id.as_str())?.map(|it| read::<Open>(it.value()));
-            match found {
-                Some(open) => put_open(write, id, &Open { is_running: *is_running, ..open? }),
-                None => Ok(()),
-            }
         }
         Change::Ends(ended) => {
             write.open_table(DOCUMENTS)?.remove(ended.id.as_str())?;
@@ -294,7 +278,7 @@ mod tests {
 
     fn open_of(order: u64, document: &[u8]) -> Open {
         let hash = hash(document);
-        Open { order, hash, input: None, input_bytes: 0, starts: 1, interrupted: 0, is_running: false }
+        Open { order, hash, input: None, input_bytes: 0, starts: 1, interrupted: 0 }
     }
 
     fn waits(id: &str, order: u64) -> Change {
@@ -308,16 +292,15 @@ mod tests {
     #[test]
     fn what_waits_and_works_is_found_again_in_its_order() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut records = Records::open(folder.path()).expect("a new file").records;
-        let runs = Change::Runs { id: "a".to_owned(), is_running: true };
-        records
-            .change(&[waits("b", 1), waits("a", 0), waits("c", 2), runs, ends("c")])
-            .expect("it is written");
+        let mut records = Records::open(folder.path(), &BTreeSet::new()).expect("a new file").records;
+        records.change(&[waits("b", 1), waits("a", 0), waits("c", 2), ends("c")]).expect("it is written");
         drop(records);
-        for interrupted in [1, 1] {
-            let Opened { left, ended, warning, .. } = Records::open(folder.path()).expect("it is there");
+        for (working, interrupted) in [(vec!["a", "c"], 1), (vec![], 1), (vec!["a"], 2)] {
+            let working = working.into_iter().map(str::to_owned).collect();
+            let Opened { left, ended, warning, .. } =
+                Records::open(folder.path(), &working).expect("it is there");
             let found: Vec<_> = left.iter().map(|it| (it.id.as_str(), it.open.interrupted)).collect();
-            assert_eq!(found, [("a", interrupted), ("b", 0)], "it works no longer after the first start");
+            assert_eq!(found, [("a", interrupted), ("b", 0)]);
             assert_eq!((ended.len(), ended[0].id.as_str(), warning), (1, "c", None));
         }
     }
@@ -325,11 +308,11 @@ mod tests {
     #[test]
     fn the_newest_ends_are_kept() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut records = Records::open(folder.path()).expect("a new file").records;
+        let mut records = Records::open(folder.path(), &BTreeSet::new()).expect("a new file").records;
         let all: Vec<Change> = (0..MOST_ENDED + 50).map(|it| ends(&it.to_string())).collect();
         records.change(&all).expect("it is written");
         drop(records);
-        let ended = Records::open(folder.path()).expect("it is there").ended;
+        let ended = Records::open(folder.path(), &BTreeSet::new()).expect("it is there").ended;
         assert_eq!((ended.len(), ended[0].id.as_str()), (MOST_ENDED, "50"));
     }
 
@@ -337,7 +320,7 @@ mod tests {
     fn a_damaged_file_is_put_aside() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(FILE);
-        let mut records = Records::open(folder.path()).expect("a new file").records;
+        let mut records = Records::open(folder.path(), &BTreeSet::new()).expect("a new file").records;
         records.change(&[waits("a", 0)]).expect("it is written");
         drop(records);
         let whole = std::fs::read(&file).expect("it is there");
@@ -346,26 +329,27 @@ mod tests {
             whole.iter().enumerate().map(|(at, it)| if at % 97 == 0 { !it } else { *it }).collect();
         for damaged in [&whole[..whole.len() / 2], &whole[..100], b"garbage", &flipped, &spotted] {
             fs::write(&file, damaged).expect("it is ours");
-            let Opened { mut records, left, warning, .. } = Records::open(folder.path()).expect("a new file");
+            let Opened { mut records, left, warning, .. } =
+                Records::open(folder.path(), &BTreeSet::new()).expect("a new file");
             assert!(left.is_empty() && warning.is_some_and(|it| it.contains(BROKEN)));
             records.change(&[waits("b", 0)]).expect("the new one works");
         }
         fs::remove_file(&file).expect("it is ours");
         fs::create_dir(&file).expect("a folder in its place");
-        assert!(Records::open(folder.path()).expect("a new file").warning.is_some());
+        assert!(Records::open(folder.path(), &BTreeSet::new()).expect("a new file").warning.is_some());
     }
 
     #[test]
     fn a_file_that_cannot_be_opened_for_now_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let elsewhere = folder.path().join("elsewhere");
-        let mut records = Records::open(folder.path()).expect("a new file").records;
+        let mut records = Records::open(folder.path(), &BTreeSet::new()).expect("a new file").records;
         records.change(&[waits("a", 0)]).expect("it is written");
         drop(records);
         let file = folder.path().join(FILE);
         fs::rename(&file, &elsewhere).expect("it is ours");
         std::os::unix::fs::symlink(&elsewhere, &file).expect("a link, which is not followed");
-        Records::open(folder.path()).expect_err("it is refused");
+        Records::open(folder.path(), &BTreeSet::new()).expect_err("it is refused");
         assert!(file.is_symlink() && elsewhere.exists());
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! A thread of its own writes what changes; what comes while it writes goes into one transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use isobar_protocol::job::EndReason;
 use isobar_protocol::problem::Problem;
@@ -25,12 +25,15 @@ use crate::wire::Fields;
 /// Below the folder of a runner's state, for its owner alone.
 const FOLDER: &str = "jobs";
 const INPUTS: &str = "inputs";
+const WORKING: &str = "working";
 /// Locked by the runner that uses the folder.
 const LOCK: &str = "lock";
 /// So many changes at most go into one transaction.
 const MOST_AT_ONCE: usize = 256;
 /// Changes that could not be written and are tried again.
 const MOST_PENDING: usize = 4096;
+/// Ends wait so long for company, or for a job that somebody waits for: each transaction is a wait for the disk.
+const GATHER: Duration = Duration::from_millis(25);
 /// After a failure the disk is left alone for so long.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -42,6 +45,7 @@ pub struct Store(Option<Arc<Shared>>);
 struct Shared {
     to: Sender<Message>,
     inputs: Arc<Inputs>,
+    working: Working,
     next: AtomicU64,
 }
 
@@ -91,17 +95,21 @@ impl Store {
         let shown = folder.display();
         let lock = lock(&folder)?;
         let inputs = Inputs::open(folder.join(INPUTS)).map_err(|error| format!("{shown}: {error}"))?;
-        let Opened { records, left, ended, warning } = Records::open(&folder)?;
+        let working = Working::open(folder.join(WORKING)).map_err(|error| format!("{shown}: {error}"))?;
+        let Opened { records, left, ended, warning } = Records::open(&folder, &working.names())?;
+        // They are counted now.
+        working.clear();
         let next = left.iter().map(|it| it.open.order + 1).max().unwrap_or(0);
         let names = left.iter().filter_map(|it| Some((it.id.clone(), it.open.input.clone()?))).collect();
         let jobs = left.into_iter().map(|it| found(it, &inputs)).collect();
         inputs.clear();
         let inputs = Arc::new(inputs);
         let (to, from) = mpsc::channel();
-        let writer = Writer { records, names, inputs: Arc::clone(&inputs), _lock: lock };
+        let writer =
+            Writer { records, names, inputs: Arc::clone(&inputs), working: working.clone(), _lock: lock };
         let spawned = std::thread::Builder::new().name("jobs-store".to_owned()).spawn(|| writer.serve(from));
         spawned.map_err(|error| format!("no thread can be started: {error}"))?;
-        let store = Self(Some(Arc::new(Shared { to, inputs, next: AtomicU64::new(next) })));
+        let store = Self(Some(Arc::new(Shared { to, inputs, working, next: AtomicU64::new(next) })));
         Ok((store, Found { jobs, ended, warning }))
     }
 
@@ -134,7 +142,6 @@ impl Store {
             input_bytes: bytes,
             starts: 1,
             interrupted: 0,
-            is_running: false,
         };
         let (done, is_done) = oneshot::channel();
         let change = Change::Waits { id: id.to_owned(), open, document };
@@ -146,18 +153,24 @@ impl Store {
         is_kept
     }
 
-    /// The job works, or waits again. It goes on meanwhile: a job has to be started before it can end its runner, and
-    /// that takes longer than writing this.
-    pub(crate) fn runs(&self, id: &str, is_running: bool) {
-        self.change(Change::Runs { id: id.to_owned(), is_running });
-    }
-
-    pub(crate) fn ends(&self, id: &str, reason: EndReason, problem: Option<Problem>) {
-        self.change(Change::Ends(Ended { id: id.to_owned(), reason, problem }));
-    }
-
-    fn change(&self, change: Change) {
+    /// The job works.
+    pub(crate) fn begins(&self, id: &str) {
         if let Some(shared) = &self.0 {
+            shared.working.add(id);
+        }
+    }
+
+    /// The job waits again, for the next runner.
+    pub(crate) fn waits(&self, id: &str) {
+        if let Some(shared) = &self.0 {
+            shared.working.remove(id);
+        }
+    }
+
+    /// The job is over; this is written soon.
+    pub(crate) fn ends(&self, id: &str, reason: EndReason, problem: Option<Problem>) {
+        if let Some(shared) = &self.0 {
+            let change = Change::Ends(Ended { id: id.to_owned(), reason, problem });
             // The thread ends with the store.
             let _ = shared.to.send(Message::Change(Box::new(change), None));
         }
@@ -216,12 +229,53 @@ fn found(left: Left, inputs: &Inputs) -> FoundJob {
     FoundJob { work: work(), id, starts: open.starts, interrupted: open.interrupted, was_running }
 }
 
+/// The jobs that work, each an empty file: it is there after a kill of the runner, and takes no wait for the disk.
+#[derive(Clone, Debug)]
+struct Working(PathBuf);
+
+impl Working {
+    fn open(folder: PathBuf) -> std::io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+
+    fn names(&self) -> BTreeSet<String> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        entries.filter_map(|it| it.file_name().into_string().ok()).collect()
+    }
+
+    fn clear(&self) {
+        for name in self.names() {
+            self.remove(&name);
+        }
+    }
+
+    fn add(&self, id: &str) {
+        // Without it, an interruption is not counted.
+        let _ = File::create(self.0.join(id));
+    }
+
+    fn remove(&self, id: &str) {
+        let _ = fs::remove_file(self.0.join(id));
+    }
+}
+
+/// Changes that go into one transaction.
+#[derive(Default)]
+struct Batch {
+    changes: Vec<Change>,
+    /// Who waits for it.
+    asked: Vec<oneshot::Sender<bool>>,
+    closing: Option<oneshot::Sender<()>>,
+}
+
 /// The thread that writes.
 struct Writer {
     records: Records,
     /// The inputs of each job that has some.
     names: BTreeMap<String, String>,
     inputs: Arc<Inputs>,
+    working: Working,
     _lock: File,
 }
 
@@ -229,45 +283,21 @@ impl Writer {
     fn serve(mut self, from: Receiver<Message>) {
         let mut pending: Vec<Change> = Vec::new();
         let mut is_failing = false;
-        loop {
-            let first = match pending.is_empty() {
-                true => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => from.recv_timeout(PAUSE),
-            };
-            let mut closing = None;
-            let mut asked = Vec::new();
-            let mut changes = std::mem::take(&mut pending);
-            let first = match first {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return,
-            };
-            for message in first.into_iter().chain(from.try_iter().take(MOST_AT_ONCE)) {
-                match message {
-                    Message::Change(change, done) => {
-                        asked.extend(done);
-                        changes.push(*change);
-                    }
-                    Message::Close(done) => {
-                        closing = Some(done);
-                        break;
-                    }
-                }
-            }
-            let written = self.records.change(&changes);
+        while let Some(batch) = gathered(&from, std::mem::take(&mut pending)) {
+            let written = self.records.change(&batch.changes);
             match &written {
                 Ok(()) if is_failing => tracing::info!("jobs are kept again"),
                 Err(error) if !is_failing => tracing::warn!("jobs cannot be kept: {error}"),
                 Ok(()) | Err(_) => {}
             }
             is_failing = written.is_err();
-            for done in asked {
+            for done in batch.asked {
                 let _ = done.send(!is_failing);
             }
-            for change in changes {
+            for change in batch.changes {
                 self.follow(change, is_failing, &mut pending);
             }
-            if let Some(done) = closing {
+            if let Some(done) = batch.closing {
                 drop(self);
                 let _ = done.send(());
                 return;
@@ -283,17 +313,52 @@ impl Writer {
             Change::Waits { id, open, .. } => {
                 self.names.extend(open.input.map(|name| (id, name)));
             }
-            Change::Runs { .. } | Change::Ends(_) if has_failed => {
+            Change::Ends(_) if has_failed => {
                 if pending.len() < MOST_PENDING {
                     pending.push(change);
                 }
             }
-            Change::Runs { .. } => {}
             Change::Ends(ended) => {
+                self.working.remove(&ended.id);
                 if let Some(name) = self.names.remove(&ended.id) {
                     self.inputs.release(&name);
                 }
             }
         }
     }
+}
+
+/// The next changes, behind those that could not be written; nothing once nobody can send any more.
+fn gathered(from: &Receiver<Message>, pending: Vec<Change>) -> Option<Batch> {
+    let mut next = match pending.is_empty() {
+        true => Ok(from.recv().ok()?),
+        false => from.recv_timeout(PAUSE),
+    };
+    if matches!(next, Err(RecvTimeoutError::Disconnected)) {
+        return None;
+    }
+    let mut batch = Batch { changes: pending, ..Batch::default() };
+    let until = Instant::now() + GATHER;
+    let mut n_new = 0;
+    while let Ok(message) = next {
+        match message {
+            Message::Change(change, done) => {
+                batch.asked.extend(done);
+                batch.changes.push(*change);
+            }
+            Message::Close(done) => {
+                batch.closing = Some(done);
+                return Some(batch);
+            }
+        }
+        n_new += 1;
+        if n_new == MOST_AT_ONCE {
+            return Some(batch);
+        }
+        next = match batch.asked.is_empty() {
+            true => from.recv_timeout(until.saturating_duration_since(Instant::now())),
+            false => from.try_recv().map_err(|_| RecvTimeoutError::Timeout),
+        };
+    }
+    Some(batch)
 }

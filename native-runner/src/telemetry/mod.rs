@@ -73,7 +73,15 @@ pub(crate) struct JobNote<'a> {
     pub starts: u32,
 }
 
-impl JobNote<'_> {
+impl<'a> JobNote<'a> {
+    /// Of a job that is not taken up again.
+    pub(crate) fn interrupted(job: &'a str, starts: u32) -> Self {
+        let code = Some("interrupted");
+        let (waited, worked, result_bytes) = (Duration::ZERO, None, 0);
+        let reason = EndReason::Interrupted;
+        Self { job, backend: "unknown", reason, code, waited, worked, result_bytes, starts }
+    }
+
     pub(crate) fn write(&self) {
         metrics().job(self.backend, reason(self.reason), self.worked);
         tracing::info!(
