@@ -187,8 +187,12 @@ impl Job {
         Reader(Arc::clone(self))
     }
 
-    /// Ends when nobody has read the events or asked for the job for so long.
+    /// Ends when nobody has read the events or asked for the job for so long. Clients of one that a runner before this one
+    /// accepted may have to find this one first.
     pub(crate) async fn abandoned(&self, after: Duration) {
+        if self.starts > 1 {
+            return std::future::pending().await;
+        }
         loop {
             let (readers, asked) = *self.readers();
             let silent = if readers > 0 { Duration::ZERO } else { asked.elapsed() };
