@@ -23,6 +23,8 @@ use crate::translate;
 /// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
+    /// What the job is called, for those who look at the list of processes.
+    pub job: String,
     pub request: Request,
     /// Whether the bytes beside it are input fields.
     pub has_fields: bool,
@@ -53,6 +55,7 @@ impl Order {
         }
         let seconds = limits.run_ms.div_ceil(1000).saturating_add(5);
         Self {
+            job: String::new(),
             request,
             has_fields,
             memory_bytes: limits.job_memory_bytes,

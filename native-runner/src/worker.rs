@@ -34,7 +34,7 @@ use isobar_runtime::{Device, copying};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
-use rustix::thread::set_no_new_privs;
+use rustix::thread::{set_name, set_no_new_privs};
 
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
 use crate::backends::{Backend, Backends, Executor, Failure};
@@ -67,6 +67,9 @@ pub fn main(backends: &Backends) -> ExitCode {
     let is_alone = confine::alone().is_ok();
     let mut stdin = std::io::stdin();
     let Ok((order, npz)) = wire::read::<Order>(&mut stdin) else { return ExitCode::from(2) };
+    // As much of it as the system takes.
+    let name: String = format!("job {}", order.job).chars().take(15).collect();
+    let _ = std::ffi::CString::new(name).map(|it| set_name(&it));
     limit(&order, backends, is_alone);
     confine::making(&needs(&order, backends));
     std::thread::spawn(move || {

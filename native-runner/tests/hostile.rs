@@ -63,7 +63,17 @@ impl Runner {
         std::fs::create_dir(&temporary).unwrap();
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
-            .args(["serve", "--bind", "127.0.0.1:0", "--job-time", "20", "--job-memory", "512"])
+            .args([
+                "serve",
+                "--allow-root",
+                "--no-state",
+                "--bind",
+                "127.0.0.1:0",
+                "--job-time",
+                "20",
+                "--job-memory",
+                "512",
+            ])
             .envs([("TMPDIR", &temporary), ("XDG_CACHE_HOME", &cache)])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

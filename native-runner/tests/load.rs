@@ -89,7 +89,8 @@ fn jobs_of_four_clients_come_back_and_none_fails() {
 fn many_who_wait_for_events_take_little_memory() {
     let n = asked("ISOBAR_LOAD_STREAMS", 200);
     let (most, folder) = ((n + 16).to_string(), tempfile::tempdir().unwrap());
-    let connections = ["--no-state", "--connections", &most, "--connections-per-address", &(n + 8).to_string()];
+    let connections =
+        ["--no-state", "--connections", &most, "--connections-per-address", &(n + 8).to_string()];
     // Both sides of each connection are open files.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     let wanted = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -133,5 +134,10 @@ fn a_job_that_is_cancelled_is_over_soon() {
             all.push([1e3 * begun.elapsed().as_secs_f64(); 3]);
         }
     }
-    println!("{} cancelled jobs were over after: p50 {:.1} ms, p99 {:.1} ms", all.len(), percentile(&all, 0, 50), percentile(&all, 0, 99));
+    println!(
+        "{} cancelled jobs were over after: p50 {:.1} ms, p99 {:.1} ms",
+        all.len(),
+        percentile(&all, 0, 50),
+        percentile(&all, 0, 99)
+    );
 }

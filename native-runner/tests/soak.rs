@@ -24,7 +24,7 @@ const CLIENTS: u64 = 4;
 const MORE_MIB: u64 = 24;
 const MORE_DESCRIPTORS: u64 = 16;
 /// Uploads are files without a name, and kept open: never more than this.
-const MOST_UPLOADS: u64 = 256;
+const MOST_UPLOADS: u64 = 64;
 
 /// What was done, by name.
 #[derive(Default)]
@@ -140,11 +140,17 @@ fn held(process: u32) -> Held {
     Held { resident_mib: kib / 1024, descriptors: all.len() as u64 - uploads, uploads }
 }
 
-/// Processes that a process started and that are there still, dead ones among them.
+/// Processes that a process started and that are there still, dead ones among them; those that wait for jobs do not
+/// count.
 fn children(process: u32) -> usize {
     let children = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).ok();
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap().flatten();
-    tasks.filter_map(children).map(|it| it.split_whitespace().count()).sum()
+    let all: Vec<String> = tasks.filter_map(children).collect();
+    let waits = |it: &&str| {
+        let line = std::fs::read(format!("/proc/{it}/cmdline")).unwrap_or_default();
+        line.split(|&it| it == 0).any(|it| it == b"waiting")
+    };
+    all.iter().flat_map(|it| it.split_whitespace()).filter(|it| !waits(it)).count()
 }
 
 fn left_in(folder: &Path) -> Vec<String> {

@@ -198,7 +198,11 @@ impl Slices<'_> {
                     row.resize(usize::try_from(i.end - i.start).unwrap_or(0), 0.0);
                     sampled.row([i.start, j, k], &mut row);
                     let elements = part.get_mut(from_j..).unwrap_or_default();
-                    elements.iter_mut().step_by(along_i).zip(&row).for_each(|(it, value)| *it = T::of_float(*value));
+                    elements
+                        .iter_mut()
+                        .step_by(along_i)
+                        .zip(&row)
+                        .for_each(|(it, value)| *it = T::of_float(*value));
                 }
             }
         }

@@ -119,7 +119,9 @@ impl<'g> Sampled<'g> {
             Sampled::Shared(table) => table.row(point, row),
             // From what a sum and a product of nothing are, and in the same order.
             Sampled::Sum(parts) => fold(parts, point, row, iter::empty::<f64>().sum(), |all, it| all + it),
-            Sampled::Product(parts) => fold(parts, point, row, iter::empty::<f64>().product(), |all, it| all * it),
+            Sampled::Product(parts) => {
+                fold(parts, point, row, iter::empty::<f64>().product(), |all, it| all * it)
+            }
         }
     }
 }

@@ -57,6 +57,7 @@ pub async fn drive(
         Err(error) => return not_started(&error),
     };
     folder.path().clone_into(&mut order.temporary);
+    job.clone_into(&mut order.job);
     if let Some(root) = order.cache.take() {
         match cache::prepare(&root) {
             Ok(readable) => {

@@ -60,6 +60,7 @@ async fn compile(
     };
     let mut order = Order::to_compile(request, limits, waiting.tools());
     folder.path().clone_into(&mut order.temporary);
+    "compile".clone_into(&mut order.job);
     let Ok(head) = wire::head(&order, 0) else { return Err(None) };
     let feeding = tokio::spawn(feed(stdin, head, Fields::None));
     let last_words = tokio::spawn(listen(stderr));
