@@ -3,7 +3,6 @@
 //! `cargo xtask load` runs it for a minute, with the release build of the runner, and shows the figures.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-#![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use std::time::{Duration, Instant};
 

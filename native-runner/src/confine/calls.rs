@@ -342,7 +342,6 @@ fn threads_alone() -> Result<Rules, String> {
 
 /// `clone` that makes a thread, or that makes none.
 fn clone_with(is_thread: bool) -> Result<SeccompRule, String> {
-    #[expect(clippy::cast_sign_loss, reason = "a flag")]
     let flag = libc::CLONE_THREAD as u64;
     let value = if is_thread { flag } else { 0 };
     let condition = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), value);
@@ -437,9 +436,9 @@ unsafe fn deny(number: c_int, context: *mut libc::ucontext_t) -> bool {
     let path = path as *const u8;
     // SAFETY: a call with a path that is not there ends this process here, as it deserves; no more is read than
     // is alike.
-    HARMLESS.iter().any(|it| {
-        !path.is_null() && it.iter().enumerate().all(|(at, byte)| unsafe { *path.add(at) } == *byte)
-    })
+    let is_byte = |at: usize, byte: u8| unsafe { *path.add(at) } == byte;
+    let is_like = |it: &&[u8]| it.iter().enumerate().all(|(at, &byte)| is_byte(at, byte));
+    !path.is_null() && HARMLESS.iter().any(is_like)
 }
 
 #[expect(unsafe_code, reason = "nothing of the process is cleaned up")]

@@ -98,10 +98,10 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
         return Ok(code);
     }
     let made = nvrtc.compile(text, &gpu.arch, &more).map_err(CudaError::from)?;
-    if let Some((entry, parts)) = kept {
-        if let Err(why) = entry.keep(&made.code, stencil, &parts) {
-            sink(Event::Log { text: kept::not_kept(&why) });
-        }
+    if let Some((entry, parts)) = kept
+        && let Err(why) = entry.keep(&made.code, stencil, &parts)
+    {
+        sink(Event::Log { text: kept::not_kept(&why) });
     }
     step.end();
     for it in made.figures.iter().filter(|it| it.spill_bytes > 0) {
