@@ -97,6 +97,9 @@ enum Chore {
         /// Without GT4Py's `numpy`, which takes minutes to build
         #[arg(long)]
         alone: bool,
+        /// Beside GT4Py's compiled back end `gt:cpu_ifirst`, which needs Boost and an hour
+        #[arg(long)]
+        compiled: bool,
     },
     /// Send a runner jobs of four clients for a while, and tell how many come back and how fast
     Load {
@@ -268,8 +271,9 @@ fn main() -> ExitCode {
             test::test(Some(&format!("{browser}:{}", filter.unwrap_or_default())))
         }
         Chore::Manual => manual(),
-        Chore::Model { ndsl, pyfv3, points, levels, steps, alone } => {
-            model::model(&model::Order { ndsl, pyfv3, points, levels, steps, has_reference: !alone })
+        Chore::Model { ndsl, pyfv3, points, levels, steps, alone, compiled } => {
+            let (has_reference, has_compiled) = (!alone, compiled);
+            model::model(&model::Order { ndsl, pyfv3, points, levels, steps, has_reference, has_compiled })
         }
         Chore::Load { seconds } => trials::load(seconds),
         Chore::Escape => trials::escape(),

@@ -52,6 +52,8 @@ pub(crate) struct Order {
     pub(crate) steps: u32,
     /// Whether GT4Py's `numpy`, which takes minutes, runs too.
     pub(crate) has_reference: bool,
+    /// Whether GT4Py's compiled back end, which takes an hour to build, runs too.
+    pub(crate) has_compiled: bool,
 }
 
 /// What a run tells.
@@ -130,6 +132,12 @@ pub(crate) fn model(order: &Order) -> Result<()> {
                 )
             }
             Some(_) => {}
+        }
+    }
+    if order.has_compiled {
+        for name in ["GT4Py's `gt:cpu_ifirst`, first time", "the same again"] {
+            let compiled = Way { name, backend: "gt:cpu_ifirst", threads: Some(1), is_mpi: false };
+            table += &row(name, &runs.once(&compiled, "", "compiled")?);
         }
     }
     let mut apart = String::new();
