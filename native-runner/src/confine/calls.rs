@@ -198,8 +198,31 @@ const START_OLDER: Calls = calls![SYS_fork, SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const START_OLDER: Calls = &[];
 
-/// What drivers of GPUs ask for in both phases.
-const OF_GPUS: Calls = calls![SYS_get_robust_list, SYS_getsockname, SYS_sched_setscheduler];
+/// What drivers of GPUs ask for beside it.
+const OF_GPUS: Calls = calls![
+    SYS_accept4,
+    SYS_bind,
+    SYS_epoll_pwait2,
+    SYS_get_robust_list,
+    SYS_getgroups,
+    SYS_getsockname,
+    SYS_getsockopt,
+    SYS_listen,
+    SYS_mlock2,
+    SYS_pkey_alloc,
+    SYS_pkey_free,
+    SYS_pkey_mprotect,
+    SYS_recvmsg,
+    SYS_sched_get_priority_max,
+    SYS_sched_get_priority_min,
+    SYS_sched_getattr,
+    SYS_sched_rr_get_interval,
+    SYS_sched_setattr,
+    SYS_sched_setscheduler,
+    SYS_sendmsg,
+    SYS_setpriority,
+    SYS_setsockopt,
+];
 
 /// What libraries ask for and do without.
 const UNHEEDED: Calls = calls![
@@ -281,13 +304,22 @@ pub fn refused_calls(last_words: &str) -> Vec<String> {
 }
 
 pub(super) fn making(needs: &Needs<'_>) -> Result<(), String> {
-    let mut lists = vec![COMPUTE, MAKE, OLDER, OF_GPUS];
+    let mut lists = vec![COMPUTE, MAKE, OLDER];
+    if needs.has_gpu {
+        lists.push(OF_GPUS);
+    }
     if needs.has_compiler {
         lists.extend([START, START_OLDER]);
     }
     let mut rules = listed(&lists);
     if !needs.has_compiler {
         rules.extend(threads_alone()?);
+    }
+    if needs.has_gpu {
+        // Its driver listens to itself, within this machine; nobody is connected to.
+        #[expect(clippy::cast_sign_loss, reason = "a number of a kind")]
+        let of_this_machine = libc::AF_UNIX as u64;
+        rules.insert(libc::SYS_socket, vec![argument(0, of_this_machine)?]);
     }
     let filter = program(rules, absent(), SeccompAction::Allow)?;
     answer_refusals();

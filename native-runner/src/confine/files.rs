@@ -57,7 +57,11 @@ pub(super) fn restrict(needs: &Needs<'_>) -> Result<(), String> {
     rules.push((needs.folder.to_owned(), all));
     rules.push(("/dev/null".into(), all));
     if needs.has_gpu {
-        rules.extend(OF_GPUS.iter().map(|it| (it.into(), read | AccessFs::WriteFile | AccessFs::IoctlDev)));
+        rules.extend(
+            OF_GPUS
+                .iter()
+                .map(|it| (it.into(), read | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)),
+        );
     }
     let mut ruleset = ruleset;
     for (path, access) in rules {

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::os::fd::AsFd;
+use std::ptr;
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -17,6 +18,9 @@ use rustix::thread::{
 };
 
 use super::calls::end;
+
+const NAMESPACES: UnshareFlags =
+    UnshareFlags::NEWUSER.union(UnshareFlags::NEWPID).union(UnshareFlags::NEWNS).union(UnshareFlags::NEWIPC);
 
 /// Behind this number an exit status tells the signal that ended a process, as shells have it.
 const BY_SIGNAL: i32 = 128;
@@ -33,7 +37,7 @@ const BY_SIGNAL: i32 = 128;
 pub(crate) fn alone() -> Result<(), String> {
     let (user, group) = (getuid(), getgid());
     // SAFETY: no file descriptors are shared with another thread, as there is none.
-    unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWIPC) }
+    unsafe { unshare_unsafe(NAMESPACES) }
         .map_err(|why| format!("the kernel allows no user namespace ({why})"))?;
     // The same user as outside, who is somebody there.
     let _ = fs::write("/proc/self/setgroups", "deny");
@@ -49,6 +53,7 @@ pub(crate) fn alone() -> Result<(), String> {
         first => stand_for(first),
     }
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    own_processes();
     // SAFETY: as above.
     match unsafe { libc::fork() } {
         0 => {
@@ -57,6 +62,20 @@ pub(crate) fn alone() -> Result<(), String> {
         }
         -1 => end(1),
         job => first_of_all(job),
+    }
+}
+
+/// A `/proc` with the processes of the namespace and no others, under the numbers that they have there: drivers of GPUs
+/// look for their own threads in it. Where the machine allows none, as within some containers, the old one stays.
+#[expect(unsafe_code, reason = "the system is asked for mounts")]
+fn own_processes() {
+    let (nothing, no_data) = (ptr::null(), ptr::null());
+    // SAFETY: all texts end with a zero, and live longer than the calls.
+    unsafe {
+        // Nobody outside sees what is mounted here.
+        libc::mount(nothing, c"/".as_ptr(), nothing, libc::MS_REC | libc::MS_PRIVATE, no_data);
+        let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+        libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), flags, no_data);
     }
 }
 
