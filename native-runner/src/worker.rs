@@ -71,7 +71,9 @@ pub fn main(backends: &Backends) -> ExitCode {
     let name: String = format!("job {}", order.job).chars().take(15).collect();
     let _ = std::ffi::CString::new(name).map(|it| set_name(&it));
     limit(&order, backends, is_alone);
-    confine::making(&needs(&order, backends));
+    let needs = needs(&order, backends);
+    let sees_itself = !needs.has_gpu || confine::sees_itself();
+    confine::making(&needs);
     std::thread::spawn(move || {
         // Nothing more is ever sent: this returns when the runner is gone.
         let _ = stdin.read(&mut [0]);
@@ -88,7 +90,8 @@ pub fn main(backends: &Backends) -> ExitCode {
     let _ = cache::processor();
     let tell = |event: EventKind, field: Option<&Array>| write(event, field);
     let begun = Instant::now();
-    let ended = compile::on_large_stack(|| work(&order, backends, npz, &tell)).unwrap_or_else(|panic| {
+    let job = || if sees_itself { work(&order, backends, npz, &tell) } else { no_own_processes() };
+    let ended = compile::on_large_stack(job).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
         // The runner writes it to its log, under this name.
         let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
@@ -123,6 +126,13 @@ pub fn tell_probe() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(2),
     }
+}
+
+/// Drivers of GPUs fail without a word that helps.
+fn no_own_processes() -> End {
+    let why = "the driver of a GPU looks for its threads in `/proc`, and this machine allows a job in its PID namespace \
+        none of its own, as where parts of `/proc` are covered: see the runner's page on deploying";
+    End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)))
 }
 
 /// What an order's process needs while its code is made.

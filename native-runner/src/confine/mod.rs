@@ -91,6 +91,12 @@ pub(crate) fn making(needs: &Needs<'_>) -> Confined {
     confined
 }
 
+/// Whether `/proc` has this process under the number that it knows itself by.
+pub(crate) fn sees_itself() -> bool {
+    let own = std::fs::read_link("/proc/self").ok();
+    own.and_then(|it| it.to_str()?.parse().ok()) == Some(std::process::id())
+}
+
 /// The second phase, for all threads of this process; nothing undoes it.
 ///
 /// # Errors
