@@ -699,6 +699,50 @@ async fn a_job_has_a_folder_of_its_own_while_it_works() {
     }
 }
 
+/// Takes the compiler for very long.
+fn many_intervals() -> String {
+    let intervals: String = (0..6000)
+        .map(|it| format!("        with interval({it}, {}):\n            a = a + 1.0\n", it + 1))
+        .collect();
+    format!(
+        "from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval\n\n\
+         def many(a: Field[float]):\n    with computation(FORWARD):\n{intervals}"
+    )
+}
+
+#[tokio::test]
+async fn a_long_compilation_blocks_nobody_and_ends_with_its_client_or_its_time() {
+    let temporary = tempfile::tempdir().unwrap();
+    let places = || Tools { temporary: temporary.path().to_owned(), ..tools() };
+    let is_over = || std::fs::read_dir(temporary.path()).unwrap().next().is_none();
+    let of = |text: &str| json!({"files": {"main.py": text}, "stages": []});
+    let app = app_of(Limits::default(), places());
+    let long = tokio::spawn({
+        let (app, text) = (app.clone(), of(&many_intervals()));
+        async move { ask(&app, document("/v1/compile", &text)).await }
+    });
+    while is_over() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Another one is answered meanwhile.
+    let short = ask(&app, document("/v1/compile", &of(COPY))).await;
+    assert_eq!(short.status(), StatusCode::OK);
+    assert!(!long.is_finished(), "it is not long enough");
+    long.abort();
+    assert!(long.await.is_err());
+    for _ in 0..200 {
+        if is_over() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(is_over(), "it goes on without its client");
+    let hurried = app_of(Limits { compile_ms: 200, ..Limits::default() }, places());
+    let late = ask(&hurried, document("/v1/compile", &of(&many_intervals()))).await;
+    assert_eq!(late.status(), StatusCode::GATEWAY_TIMEOUT);
+    assert!(is_over(), "it goes on after its time");
+}
+
 /// The process of a job, by the name that the runner gave it.
 fn worker_with(job: &str) -> Option<String> {
     let processes = std::fs::read_dir("/proc").ok()?.flatten();

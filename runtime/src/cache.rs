@@ -504,6 +504,69 @@ mod tests {
     }
 
     #[test]
+    fn what_somebody_else_put_there_is_no_entry() {
+        let (root, entry, parts) = cache();
+        // Whole, and with the proof of another owner.
+        let (elsewhere, other, _) = cache();
+        other.keep(b"planted", "copy", &parts).expect("it is ours");
+        for kind in [Kind::C.suffix(), PROOF] {
+            fs::copy(other.file(kind), entry.file(kind)).expect("they are ours");
+        }
+        assert!(other.is_whole() && !entry.is_whole());
+        // With the proof of another entry.
+        let next = Parts::of("long x;", "-O3".to_owned(), "cc".to_owned());
+        let next = Entry::of(Kind::C, entry.folder.clone(), next.key());
+        entry.keep(b"code", "copy", &parts).expect("it is ours");
+        for kind in [Kind::C.suffix(), PROOF] {
+            fs::copy(entry.file(kind), next.file(kind)).expect("they are ours");
+        }
+        assert!(entry.is_whole() && !next.is_whole());
+        // Who may only read checks with the public half; without one nothing is whole.
+        let key = root.path().join("key");
+        assert_eq!(key.metadata().expect("it was made").mode() & 0o777, 0o600);
+        fs::remove_file(&key).expect("it is ours");
+        assert!(entry.is_whole());
+        fs::remove_file(root.path().join(PUBLIC)).expect("it is ours");
+        assert!(!entry.is_whole());
+        drop(elsewhere);
+    }
+
+    #[test]
+    fn what_is_handed_over_is_put_in_and_a_key_that_others_read_is_none() {
+        let root = tempfile::tempdir().expect("a folder");
+        assert_eq!(prepare(root.path()).map(|it| it.len()), Ok(7));
+        let parts = Parts::of("int y;", "-O3".to_owned(), "cc".to_owned());
+        let handed = Handed { kind: Kind::C, stencil: "copy".to_owned(), parts: parts.clone() };
+        assert_eq!(take(root.path(), &handed, Some(b"code")), Ok(()));
+        let entry = Entry::of(Kind::C, root.path().join("c"), parts.key());
+        assert_eq!(entry.whole().as_deref(), Some(&b"code"[..]));
+        fs::set_permissions(root.path().join("key"), fs::Permissions::from_mode(0o644)).expect("it is ours");
+        assert!(take(root.path(), &Handed { parts: Parts::default(), ..handed }, Some(b"code")).is_err());
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_gives_way() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
+        let entries: Vec<Entry> = (0..5)
+            .map(|at| {
+                let parts = Parts::of(&format!("int x{at};"), "-O3".to_owned(), "cc".to_owned());
+                let entry = Entry::of(Kind::C, folder.clone(), parts.key());
+                entry.keep(&[0; 100], "copy", &parts).expect("it is ours");
+                let used = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 * at);
+                let proof = File::options().append(true).open(entry.file(PROOF)).expect("it is there");
+                proof.set_modified(used).expect("it is ours");
+                entry
+            })
+            .collect();
+        entries[0].touch();
+        assert_eq!(size::make_room(root.path(), 500), 0);
+        assert_eq!(size::make_room(root.path(), 400), 2);
+        let left: Vec<bool> = entries.iter().map(Entry::is_whole).collect();
+        assert_eq!(left, [true, false, false, true, true]);
+    }
+
+    #[test]
     fn one_makes_an_entry_and_all_others_find_it() {
         let (root, entry, _) = cache();
         let parts = Parts::of("another", "-O3".to_owned(), "cc".to_owned());

@@ -20,6 +20,6 @@ pub(crate) fn load(seconds: u64) -> Result<()> {
 
 /// A job that breaks out where it can.
 pub(crate) fn escape() -> Result<()> {
-    run(&mut tests("isobar-toy", "escape::"), "try to break out of a job")?;
+    run(&mut tests("isobar-hostile", ""), "try to break out of a job")?;
     run(&mut tests("isobar-runner", "confined::"), "end a runner, and see what goes on without it")
 }

@@ -1,8 +1,6 @@
 //! The toy back end, by way of the command that has its row: listed, shown, run, and named by nobody else.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
-mod escape;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,11 +1,12 @@
 //! A back end that breaks out where it can gets nowhere, and each attempt is logged.
 
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::gallery;
+const COPY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../static/gallery/copy_scale.py");
 
 fn hostile(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isobar-hostile"));
@@ -36,9 +37,8 @@ fn whoever_makes_code_reaches_nothing_beyond_the_job() {
     if !holds(folder.path(), "Landlock") || !holds(folder.path(), "a list of system calls") {
         return;
     }
-    let copy = gallery("copy_scale.py");
     let output =
-        hostile(&["run", &copy, "--backend", "hostile", "--init", "--domain", "100,4,4"], folder.path());
+        hostile(&["run", COPY, "--backend", "hostile", "--init", "--domain", "100,4,4"], folder.path());
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     let answers: Vec<(&str, i64)> = said
@@ -58,11 +58,10 @@ fn whoever_runs_code_reaches_nothing_at_all_and_each_attempt_is_logged() {
         return;
     }
     let names = String::from_utf8(hostile(&["attempts"], folder.path()).stdout).unwrap();
-    let copy = gallery("copy_scale.py");
     assert!(names.lines().count() > 20);
     for (at, name) in names.lines().enumerate() {
         let domain = format!("{},4,4", at + 1);
-        let arguments = ["run", &copy, "--backend", "hostile", "--init", "--domain", &domain];
+        let arguments = ["run", COPY, "--backend", "hostile", "--init", "--domain", &domain];
         let output = hostile(&arguments, folder.path());
         let said = String::from_utf8(output.stderr).unwrap();
         let is_logged =
