@@ -317,7 +317,6 @@ pub(super) fn making(needs: &Needs<'_>) -> Result<(), String> {
     }
     if needs.has_gpu {
         // Its driver listens to itself, within this machine; nobody is connected to.
-        #[expect(clippy::cast_sign_loss, reason = "a number of a kind")]
         let of_this_machine = libc::AF_UNIX as u64;
         rules.insert(libc::SYS_socket, vec![argument(0, of_this_machine)?]);
     }
