@@ -160,7 +160,7 @@ fn a_doctor_says_of_each_thing_how_it_is_and_what_to_do() {
         "Landlock",
         "seccomp",
         "user namespaces",
-        "cgroup",
+        "jobs",
     ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }

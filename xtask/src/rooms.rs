@@ -404,7 +404,7 @@ const OTHERS: &[Room] = &[
     ),
     runner!("compile", ["backends"], &[]),
     runner!("document", ["cli"], &[]),
-    runner!("doctor", ["jobs"], &["axum", "isobar_compiler"]),
+    runner!("doctor", ["confine", "jobs"], &["axum", "isobar_compiler"]),
     runner!("language", [], &[]),
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),

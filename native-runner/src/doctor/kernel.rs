@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use isobar_protocol::report::{Check, CheckState};
 use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
-use rustix::fs::{Access as May, access};
 
 use super::check;
 
@@ -13,8 +12,8 @@ use super::check;
 const INTERFACES: [(ABI, u32); 6] =
     [(ABI::V1, 1), (ABI::V2, 2), (ABI::V3, 3), (ABI::V4, 4), (ABI::V5, 5), (ABI::V6, 6)];
 
-pub(super) fn examine() -> [Check; 4] {
-    [landlock(), seccomp(), namespaces(), group()]
+pub(super) fn examine() -> [Check; 3] {
+    [landlock(), seccomp(), namespaces()]
 }
 
 fn landlock() -> Check {
@@ -75,18 +74,6 @@ fn namespaces() -> Check {
             check("user namespaces", CheckState::Warning, "a setting refuses them", help)
         }
         (false, ..) => check("user namespaces", CheckState::Warning, "the kernel does not offer them", help),
-    }
-}
-
-fn group() -> Check {
-    let help = "what a job starts is found by its process group alone; start the runner with `Delegate=yes` in its unit, \
-        or `systemd-run --user --scope -p Delegate=yes`";
-    let Some(folder) = folder_of_group() else {
-        return check("cgroup", CheckState::Warning, "there is no cgroup v2 here", help);
-    };
-    match access(&folder, May::WRITE_OK).and_then(|()| access(folder.join("cgroup.procs"), May::WRITE_OK)) {
-        Ok(()) => check("cgroup", CheckState::Fine, "version 2, and it is ours", help),
-        Err(_) => check("cgroup", CheckState::Warning, "version 2, and it is not ours", help),
     }
 }
 

@@ -16,6 +16,7 @@ use isobar_runtime::cache::{self, Kind};
 use rustix::process::{Resource, geteuid, getrlimit};
 
 use crate::config::{Environment, Tools};
+use crate::confine::Confined;
 use crate::jobs::{folder, store};
 
 const MIB: u64 = 1024 * 1024;
@@ -42,6 +43,7 @@ pub fn examine(environment: &Environment, bind: SocketAddr) -> Vec<Check> {
     checks.push(user());
     checks.push(clock(&environment.program));
     checks.extend(kernel::examine());
+    checks.push(jobs(&tools));
     checks
 }
 
@@ -49,6 +51,17 @@ pub fn examine(environment: &Environment, bind: SocketAddr) -> Vec<Check> {
 pub(crate) fn check(name: &str, state: CheckState, found: impl Into<String>, help: &str) -> Check {
     let help = if state == CheckState::Fine { String::new() } else { help.to_owned() };
     Check { name: name.to_owned(), state, found: found.into(), help }
+}
+
+/// What a job finds that tries it.
+fn jobs(tools: &Tools) -> Check {
+    let Confined { held, missing } = Confined::here(&tools.worker, &tools.temporary);
+    let help = "jobs are held by less: the checks before this one say what the machine would have to offer";
+    if missing.is_empty() {
+        check("jobs", CheckState::Fine, format!("held by {}", held.join(", ")), help)
+    } else {
+        check("jobs", CheckState::Warning, format!("not held by {}", missing.join(", ")), help)
+    }
 }
 
 fn compiler(tools: &Tools) -> Check {
