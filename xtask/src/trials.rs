@@ -11,10 +11,13 @@ fn tests(package: &str, which: &str) -> std::process::Command {
     command
 }
 
-/// Jobs of four clients one after another, for so long.
+/// Jobs of four clients one after another, for so long; jobs that are cancelled, and very many who wait for events.
 pub(crate) fn load(seconds: u64) -> Result<()> {
     let mut command = tests("isobar-runner", "load::");
+    // One at a time.
+    command.args(["--test-threads", "1"]);
     command.env("ISOBAR_LOAD_SECONDS", seconds.to_string());
+    command.envs([("ISOBAR_LOAD_STREAMS", "9900"), ("ISOBAR_LOAD_CANCELS", "100")]);
     run(&mut command, "send a runner jobs, and see how many come back and how fast")
 }
 
