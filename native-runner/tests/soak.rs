@@ -23,8 +23,9 @@ const CLIENTS: u64 = 4;
 /// Resident memory and descriptors may be so much more at the end than they were after a fifth of the time.
 const MORE_MIB: u64 = 24;
 const MORE_DESCRIPTORS: u64 = 16;
-/// Uploads are files without a name, and kept open: never more than this.
-const MOST_UPLOADS: u64 = 64;
+/// Uploads are files without a name, and kept open: 64, and beside them one for each client, which arrives or is that of a
+/// job that goes on.
+const MOST_UPLOADS: u64 = 64 + CLIENTS;
 
 /// What was done, by name.
 #[derive(Default)]
