@@ -21,32 +21,8 @@ use isobar_runner::state::AppState;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-const COPY: &str = "\
-# @domain 4 3 2
-# @input a linear(low=0, high=1, along=i)
-from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
-
-def copy(a: Field[float], b: Field[float]):
-    with computation(PARALLEL), interval(...):
-        b = a
-";
-
-/// Works for hours, and then ends.
-const ENDLESS: &str = "\
-# @domain 64 64 8
-# @input a constant(1)
-from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval
-
-def endless(a: Field[float], b: Field[float]):
-    with computation(FORWARD), interval(...):
-        b = a
-        x = a
-        n = 0.0
-        while n < 900000.0:
-            x = x * 0.5 + a
-            n = n + 1.0
-        b = x
-";
+use crate::http::ENDLESS;
+use crate::served::COPY;
 
 fn app_below(folder: &Path, limits: Limits) -> Router {
     let tools = Tools::find(&Environment {

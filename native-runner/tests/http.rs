@@ -22,18 +22,10 @@ use isobar_runner::state::AppState;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-const COPY: &str = "\
-# @domain 4 3 2
-# @input a linear(low=0, high=1, along=i)
-from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
-
-def copy(a: Field[float], b: Field[float]):
-    with computation(PARALLEL), interval(...):
-        b = a
-";
+use crate::served::COPY;
 
 /// Works for hours, and then ends.
-const ENDLESS: &str = "\
+pub(crate) const ENDLESS: &str = "\
 # @domain 64 64 8
 # @input a constant(1)
 from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval

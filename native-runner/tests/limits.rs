@@ -14,6 +14,8 @@ use isobar_runner::auth::{Auth, Hosts};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::state::AppState;
 
+use crate::http::ENDLESS;
+
 /// A runner in this process, with `limits`; its token is `secret`.
 fn serve(limits: Limits) -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -181,22 +183,6 @@ from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
 def large(a: Field[float]):
     with computation(PARALLEL), interval(...):
         a = 1.0
-";
-
-/// Works for hours.
-const ENDLESS: &str = "\
-# @domain 64 64 8
-# @input a constant(1)
-from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval
-
-def endless(a: Field[float], b: Field[float]):
-    with computation(FORWARD), interval(...):
-        x = a
-        n = 0.0
-        while n < 900000.0:
-            x = x * 0.5 + a
-            n = n + 1.0
-        b = x
 ";
 
 fn submit(address: SocketAddr, text: &str, backend: &str) -> String {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -85,7 +85,20 @@ struct Pool {
     tools: Arc<Tools>,
     most: usize,
     is_open: AtomicBool,
-    ready: Mutex<VecDeque<Started>>,
+    ready: Mutex<Ready>,
+}
+
+#[derive(Debug, Default)]
+struct Ready {
+    waiting: VecDeque<Started>,
+    /// Those that are being started: they have their place.
+    n_starting: usize,
+}
+
+impl Pool {
+    fn ready(&self) -> MutexGuard<'_, Ready> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Waiting {
@@ -115,7 +128,7 @@ impl Waiting {
     }
 
     fn pop(&self) -> Option<Started> {
-        self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.0.ready().waiting.pop_front()
     }
 
     /// From now on there are as many as there is room for.
@@ -132,13 +145,22 @@ impl Waiting {
         let pool = Arc::clone(&self.0);
         tokio::spawn(async move {
             loop {
-                let n = pool.ready.lock().unwrap_or_else(PoisonError::into_inner).len();
-                if n >= pool.most {
-                    break;
+                {
+                    let mut ready = pool.ready();
+                    let is_open = pool.is_open.load(Ordering::Relaxed);
+                    if !is_open || ready.waiting.len() + ready.n_starting >= pool.most {
+                        break;
+                    }
+                    ready.n_starting += 1;
                 }
-                // Where none can be started now, the job will tell why.
-                let Ok(started) = Started::new(&pool.tools, "waiting") else { break };
-                pool.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(started);
+                let started = Started::new(&pool.tools, "waiting");
+                {
+                    let mut ready = pool.ready();
+                    ready.n_starting -= 1;
+                    // Where none can be started now, the job will tell why.
+                    let Ok(started) = started else { break };
+                    ready.waiting.push_back(started);
+                }
                 tokio::task::yield_now().await;
             }
         });
