@@ -38,6 +38,52 @@ impl From<Diagnostic> for Refusal {
     }
 }
 
+/// What a call is planned for.
+pub(crate) trait Callable {
+    /// None where it does not compile.
+    fn signature(&self) -> Option<&Signature>;
+
+    /// Every level of it; what was not compiled is compiled now.
+    fn compilation(&self) -> &Compilation;
+
+    /// Checks a call, as [`Compilation::bind`] does.
+    fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>>;
+
+    /// What a run allocates beside its arguments, as [`Executor::workspace_bytes`] has it: what all threads share, and
+    /// that with what each of them has.
+    fn workspace_bytes(
+        &self,
+        executor: &dyn Executor,
+        domain: Domain,
+        threads: u32,
+        made: &[Argument],
+    ) -> [Option<u64>; 2];
+}
+
+impl Callable for Compilation {
+    fn signature(&self) -> Option<&Signature> {
+        self.signature.as_ref()
+    }
+
+    fn compilation(&self) -> &Compilation {
+        self
+    }
+
+    fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>> {
+        self.bind(call)
+    }
+
+    fn workspace_bytes(
+        &self,
+        executor: &dyn Executor,
+        domain: Domain,
+        threads: u32,
+        made: &[Argument],
+    ) -> [Option<u64>; 2] {
+        [0, threads].map(|it| executor.workspace_bytes(self, domain, it, made))
+    }
+}
+
 /// What runs with a launch, and what it may take.
 pub(crate) struct Room<'a> {
     /// Each has arguments of its own.
@@ -54,18 +100,18 @@ impl Room<'_> {
     /// What a run needs whose arguments have so many bytes; they may not be made yet.
     fn needed(
         &self,
-        compilation: &Compilation,
+        stencil: &dyn Callable,
         domain: Domain,
         arguments: u64,
         made: &[Argument],
     ) -> Result<Memory, Refusal> {
-        let of_all = |threads: u32| {
-            let each = self.executors.iter().map(|it| it.workspace_bytes(compilation, domain, threads, made));
-            // One of them works at a time.
-            each.map(|it| it.unwrap_or(u64::MAX)).max().unwrap_or(0)
-        };
-        let (workspace_bytes, together) = (of_all(0), of_all(self.threads));
-        let copies = compilation.signature.as_ref().map_or(0, |it| it.compulsory_bytes(domain));
+        let each = self.executors.iter().map(|it| {
+            stencil.workspace_bytes(&**it, domain, self.threads, made).map(|it| it.unwrap_or(u64::MAX))
+        });
+        // One of them works at a time.
+        let [workspace_bytes, together] =
+            each.fold([0, 0], |[of_all, both], it| [of_all.max(it[0]), both.max(it[1])]);
+        let copies = stencil.signature().map_or(0, |it| it.compulsory_bytes(domain));
         // On other layouts fields may be copied as well.
         let of_layouts = if self.layouts > 0 { self.layouts + 1 } else { 0 };
         let fields = arguments.saturating_mul((self.executors.len() + of_layouts) as u64);
@@ -98,11 +144,11 @@ pub(crate) struct Planned {
 pub(crate) fn launch(
     request: &Request,
     source: &Source,
-    compilation: &Compilation,
+    stencil: &dyn Callable,
     npz: Option<Vec<u8>>,
     room: &Room<'_>,
 ) -> Result<Planned, Refusal> {
-    let Some(signature) = &compilation.signature else { return Err(Refusal::Call(Vec::new())) };
+    let Some(signature) = stencil.signature() else { return Err(Refusal::Call(Vec::new())) };
     let fields = given_fields(request, npz, room)?;
     let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
     let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };
@@ -112,25 +158,25 @@ pub(crate) fn launch(
         let domain = domain_for(request, &directives, signature, &call)?;
         let rows = compile::rows(request);
         let made = inputs::bytes_with(signature, domain, rows);
-        room.needed(compilation, domain, given.saturating_add(made), &[])?;
+        room.needed(stencil, domain, given.saturating_add(made), &[])?;
         let near = Near::of(room.threads);
         fill_in(&mut call, inputs::call_with(signature, &directives, domain, rows, &near));
     }
-    let mut launch = compilation.bind(call).map_err(Refusal::Call)?;
+    let mut launch = stencil.bind(call).map_err(Refusal::Call)?;
     // What was read from a file or a request is ours, and may lie as every back end likes it.
     let read = in_rows(&signature.params, &mut launch, &Near::of(room.threads));
-    let memory = needed(compilation, &launch, room)?;
+    let memory = needed(stencil, &launch, room)?;
     Ok(Planned { launch, memory, read })
 }
 
 /// What a run needs that is called with these arguments.
-pub(crate) fn needed(compilation: &Compilation, launch: &Launch, room: &Room<'_>) -> Result<Memory, Refusal> {
+pub(crate) fn needed(stencil: &dyn Callable, launch: &Launch, room: &Room<'_>) -> Result<Memory, Refusal> {
     let bytes_of = |it: &Argument| match it {
         Argument::Field(field) => bytes(&field.array),
         Argument::Scalar(_) | Argument::Unused => 0,
     };
     let arguments = launch.arguments.iter().map(bytes_of).sum();
-    room.needed(compilation, launch.domain, arguments, &launch.arguments)
+    room.needed(stencil, launch.domain, arguments, &launch.arguments)
 }
 
 fn bytes(array: &Array) -> u64 {

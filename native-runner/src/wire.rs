@@ -123,6 +123,9 @@ const MOST_JSON_BYTES: usize = 64 * 1024 * 1024;
 /// An event that a job's process tells is never longer; [`Limits::event_bytes`] may keep less of it.
 const MOST_EVENT_BYTES: usize = 4 * 1024 * 1024;
 
+/// So many bytes beside a document are made room for before they are there.
+const MOST_AT_ONCE: u64 = 16 * 1024 * 1024;
+
 /// The bytes beside an order.
 #[derive(Clone, Debug, Default)]
 pub enum Fields {
@@ -230,7 +233,8 @@ async fn read_within(
     }
     let mut document = vec![0; json];
     from.read_exact(&mut document).await?;
-    let mut data = Vec::new();
+    // Who announces more than this has to send it first.
+    let mut data = Vec::with_capacity(usize::try_from(bytes.min(MOST_AT_ONCE)).unwrap_or(0));
     if from.take(bytes).read_to_end(&mut data).await? as u64 != bytes {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -3,12 +3,14 @@
 
 mod bench;
 mod heats;
+mod kept;
+mod said;
 mod send;
 mod tune;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::array::Array;
@@ -37,15 +39,16 @@ use rustix::process::{
 use rustix::thread::{set_name, set_no_new_privs};
 
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
-use crate::backends::{Backend, Backends, Executor, Failure};
+use crate::backends::{Backend, Backends, Executor, Failure, Prepared};
 use crate::compile::{self, STACK_BYTES, Source};
 use crate::confine::{self, Confined, Needs};
 use crate::error::count;
-use crate::plan::{self, Refusal, Room};
+use crate::plan::{self, Callable, Refusal, Room};
 use crate::problems;
 use crate::translate;
 use crate::tuned::{self, For};
 use crate::wire::{self, Order, Said};
+use kept::Kept;
 
 /// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
 const OWN_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -74,21 +77,17 @@ pub fn main(backends: &Backends) -> ExitCode {
     let needs = needs(&order, backends);
     let sees_itself = !needs.has_gpu || confine::sees_itself();
     confine::making(&needs);
-    std::thread::spawn(move || {
-        // Nothing more is ever sent: this returns when the runner is gone.
-        let _ = stdin.read(&mut [0]);
-        stop();
-    });
-    cache::hand_over(|handed, code| send(&Said::Entry(handed), code.unwrap_or_default()));
+    std::thread::spawn(said::watch);
+    cache::hand_over(|handed, code| said::send(&Said::Entry(handed), code.unwrap_or_default()));
     if order.compiles {
         // It was asked before whether all stages are known.
         let texts = backends.wanted(&order.request).unwrap_or_default();
-        send(&Said::Compiled(Box::new(compile::here(&order.request, &texts))), &[]);
+        said::send(&Said::Compiled(Box::new(compile::here(&order.request, &texts))), &[]);
         return ExitCode::SUCCESS;
     }
     // Known before anything runs: later nobody may ask the machine.
     let _ = cache::processor();
-    let tell = |event: EventKind, field: Option<&Array>| write(event, field);
+    let tell = |event: EventKind, field: Option<&Array>| said::event(event, field);
     let begun = Instant::now();
     let job = || if sees_itself { work(&order, backends, npz, &tell) } else { no_own_processes() };
     let ended = compile::on_large_stack(job).unwrap_or_else(|panic| {
@@ -148,7 +147,7 @@ fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
 
 /// From now on code runs that was made here.
 fn runs(backends: &[Backend]) {
-    send(&Said::Runs, &[]);
+    said::send(&Said::Runs, &[]);
     // Where the machine does not allow it, that was told when the runner started.
     let _ = confine::running(backends.iter().any(|it| it.is_on_gpu()));
 }
@@ -186,30 +185,6 @@ fn limit(order: &Order, backends: &Backends, is_alone: bool) {
     }
 }
 
-/// One who speaks at a time.
-static OUT: Mutex<()> = Mutex::new(());
-
-fn send(said: &Said, bytes: &[u8]) {
-    let _alone = OUT.lock().unwrap_or_else(PoisonError::into_inner);
-    if wire::write(&mut std::io::stdout(), said, bytes).is_err() {
-        stop();
-    }
-}
-
-fn write(event: EventKind, field: Option<&Array>) {
-    let said = Said::Event(event);
-    let Some(array) = field else { return send(&said, &[]) };
-    let _alone = OUT.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut out = std::io::stdout();
-    let head = wire::head(&said, send::bytes(array)).and_then(|it| out.write_all(&it));
-    let mut parts = send::parts(array);
-    let written = head.and_then(|()| parts.try_for_each(|it| out.write_all(&it))).and_then(|()| out.flush());
-    // Where nobody listens any more, nobody needs the work either.
-    if written.is_err() {
-        stop();
-    }
-}
-
 /// Tells the runner; of a field, with its array.
 type Tell<'a> = &'a (dyn Fn(EventKind, Option<&Array>) + Sync);
 
@@ -218,11 +193,15 @@ struct End(EndReason, Option<Problem>);
 fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End {
     let npz = order.has_fields.then_some(npz);
     let Order { request, .. } = order;
-    let done = compiled(order, backends, tell).and_then(|compiled| match (&request.tune, &request.bench) {
-        (Some(tune), _) => tune::tune(order, tune, &compiled, npz, tell),
-        (None, Some(bench)) => bench::measure(order, bench, &compiled, npz, tell),
-        (None, None) => run(order, &compiled, npz, tell),
-    });
+    let done = match (&request.tune, &request.bench) {
+        (Some(tune), _) => {
+            compiled(order, backends, tell).and_then(|it| tune::tune(order, tune, &it, npz, tell))
+        }
+        (None, Some(bench)) => {
+            compiled(order, backends, tell).and_then(|it| bench::measure(order, bench, &it, npz, tell))
+        }
+        (None, None) => run(order, backends, npz, tell),
+    };
     match done {
         Ok(()) => End(EndReason::Ok, None),
         Err(end) => end,
@@ -307,17 +286,16 @@ fn make_ready(backends: &[Backend], compilation: &Compilation, sink: Sink<'_>) {
 /// Makes or reads the inputs, and finds out what the run needs.
 fn inputs(
     order: &Order,
-    compiled: &Compiled,
+    (source, stencil): (&Source, &dyn Callable),
     npz: Option<Vec<u8>>,
     executors: &[Box<dyn Executor>],
     tell: Tell<'_>,
 ) -> Result<(Launch, Memory), End> {
     let sink = |event: Event| tell(translate::event(event), None);
-    let Compiled { source, compilation, .. } = compiled;
     let room = room(order, executors);
-    let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
+    let planned = step("inputs", &sink, || plan::launch(&order.request, source, stencil, npz, &room));
     let plan::Planned { launch, memory, read } =
-        planned.map_err(|refusal| refused(refusal, compilation, tell))?;
+        planned.map_err(|refusal| refused(refusal, stencil, tell))?;
     if let Some(found) = read {
         let layout = Layout { way: Way::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(found) };
         tell(EventKind::Layout { layout }, None);
@@ -336,10 +314,10 @@ fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
 }
 
 /// Tells why the run does not begin.
-fn refused(refusal: Refusal, compilation: &Compilation, tell: Tell<'_>) -> End {
+fn refused(refusal: Refusal, stencil: &dyn Callable, tell: Tell<'_>) -> End {
     match refusal {
         Refusal::Call(found) => {
-            let places = Places::new(compilation.sources());
+            let places = Places::new(stencil.compilation().sources());
             for diagnostic in &found {
                 tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
             }
@@ -354,29 +332,96 @@ fn unknown_backend() -> End {
     End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem("the back end is not known")))
 }
 
-fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
-    let &[backend] = compiled.backends.as_slice() else { return Err(unknown_backend()) };
-    let executors = [backend.executor()];
-    let again = Again::of(order, compiled, backend, npz.as_ref());
-    let (mut launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
-    let sink = |event: Event| tell(translate::event(event), None);
-    let mut compilation = Arc::clone(&compiled.compilation);
-    if let Some((other, tuned)) = with_kept(order, compiled, backend, launch.domain, tell) {
-        memory = plan::needed(&other, &launch, &room(order, &executors))
-            .map_err(|refusal| refused(refusal, &other, tell))?;
-        compilation = other;
-        tell(EventKind::Tuned { tuned }, None);
+/// A stencil that is to run.
+enum Ready {
+    Compiled(Compiled),
+    Kept(Kept),
+}
+
+impl Ready {
+    /// Finds it where an earlier job left it, else compiles it; tells what is to be said of it.
+    fn of(order: &Order, backends: &Backends, executor: &dyn Executor, tell: Tell<'_>) -> Result<Self, End> {
+        let sink = |event: Event| tell(translate::event(event), None);
+        let begun = Instant::now();
+        if let Some(kept) = Kept::find(order, executor) {
+            let (step, ms) = ("compile", milliseconds(begun.elapsed()));
+            sink(Event::Begun { step });
+            sink(Event::Ended { step, cached: true });
+            sink(Event::Timing { step: "cache", ms, bytes: None });
+            for diagnostic in kept.diagnostics() {
+                tell(EventKind::Diagnostic { diagnostic }, None);
+            }
+            return Ok(Self::Kept(kept));
+        }
+        let Compiled { source, compilation, backends } = compiled(order, backends, tell)?;
+        Ok(match Kept::keep(order, &source, compilation, executor) {
+            Ok(kept) => Self::Kept(kept),
+            Err(compilation) => Self::Compiled(Compiled { source, compilation, backends }),
+        })
     }
+
+    fn source(&self) -> &Source {
+        match self {
+            Ready::Compiled(it) => &it.source,
+            Ready::Kept(it) => &it.source,
+        }
+    }
+
+    fn stencil(&self) -> &dyn Callable {
+        match self {
+            Ready::Compiled(it) => &*it.compilation,
+            Ready::Kept(it) => it,
+        }
+    }
+
+    fn steps(&self) -> Vec<GraphStep> {
+        match self {
+            Ready::Compiled(it) => steps_of(&it.compilation),
+            Ready::Kept(it) => it.steps(),
+        }
+    }
+
+    fn prepare(&self, order: &Order, executor: &dyn Executor, sink: Sink<'_>) -> Result<Prepared, Failure> {
+        let recalled = match self {
+            Ready::Compiled(_) => None,
+            Ready::Kept(it) => it.recall(order, executor),
+        };
+        recalled.map_or_else(|| executor.prepare(self.stencil().compilation(), order.setting(), sink), Ok)
+    }
+}
+
+fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
+    let all = backends.all_of(&order.request).map_err(|_| unknown_backend())?;
+    let &[backend] = all.as_slice() else { return Err(unknown_backend()) };
+    let executors = [backend.executor()];
+    let ready = Ready::of(order, backends, &*executors[0], tell)?;
+    let (source, stencil) = (ready.source(), ready.stencil());
+    let again = Again::of(order, (source, stencil), backend, npz.as_ref());
+    let (mut launch, mut memory) = inputs(order, (source, stencil), npz, &executors, tell)?;
+    let sink = |event: Event| tell(translate::event(event), None);
+    let tuned = with_kept(order, source, backend, launch.domain, tell);
+    if let Some((other, _)) = &tuned {
+        memory = plan::needed(&**other, &launch, &room(order, &executors))
+            .map_err(|refusal| refused(refusal, &**other, tell))?;
+    }
+    let tuned = tuned.map(|(other, tuned)| {
+        tell(EventKind::Tuned { tuned }, None);
+        other
+    });
     tell(EventKind::Memory { memory }, None);
-    let compilation = &*compilation;
-    let Some(signature) = &compilation.signature else { return Ok(()) };
+    let stencil = tuned.as_deref().map_or(stencil, |it| it as &dyn Callable);
+    let Some(signature) = stencil.signature() else { return Ok(()) };
     let wanted = wanted(order.request.results.as_ref(), signature, launch.domain)?;
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let device = executor.device();
     let copies =
         if device.is_none() && backend.nears_copying() && bytes > 0 { known_rate(order) } else { None };
-    let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
+    let prepared = match &tuned {
+        Some(it) => executor.prepare(it, order.setting(), &sink),
+        None => ready.prepare(order, &*executor, &sink),
+    };
+    let ran = prepared.and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
         if device.is_some() {
             // What a call takes has nothing to do with how its fields get there.
@@ -392,16 +437,17 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
             }
             step("download", &sink, || prepared.fetch(&mut launch, &wanted))?;
         }
-        let steps = graph_steps(compilation, &[step_ms]);
-        if !steps.is_empty() {
-            tell(EventKind::Steps { steps }, None);
+        // Interpreters tell none.
+        if !step_ms.is_empty() {
+            let steps = tuned.as_deref().map_or_else(|| ready.steps(), steps_of);
+            tell(EventKind::Steps { steps: timed(steps, &[step_ms]) }, None);
         }
         Ok(())
     });
     if let Err(failure) = ran {
         // There may be no memory for both.
         drop(launch);
-        return Err(failed(again.in_words_of_debug(failure), compilation, tell));
+        return Err(failed(again.in_words_of_debug(failure), stencil.compilation(), tell));
     }
     step("fields", &sink, || send::fields(signature, &launch, &wanted, tell));
     drop(launch);
@@ -421,7 +467,8 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
 /// value.
 struct Again<'a> {
     order: &'a Order,
-    compiled: &'a Compiled,
+    source: &'a Source,
+    stencil: &'a dyn Callable,
     /// The fields that were sent; none where they are made, and nothing at all where they are too large to be kept.
     npz: Option<Option<Vec<u8>>>,
 }
@@ -432,14 +479,19 @@ const MOST_AGAIN: usize = 64 << 20;
 const SECONDS_AGAIN: u64 = 2;
 
 impl<'a> Again<'a> {
-    fn of(order: &'a Order, compiled: &'a Compiled, backend: Backend, npz: Option<&Vec<u8>>) -> Self {
+    fn of(
+        order: &'a Order,
+        (source, stencil): (&'a Source, &'a dyn Callable),
+        backend: Backend,
+        npz: Option<&Vec<u8>>,
+    ) -> Self {
         let npz = match npz {
             // Interpreters tell it themselves.
             _ if !backend.follows_schedules() && !backend.is_on_gpu() => None,
             None => Some(None),
             Some(it) => (it.len() <= MOST_AGAIN).then(|| Some(it.clone())),
         };
-        Self { order, compiled, npz }
+        Self { order, source, stencil, npz }
     }
 
     /// The failure with the message of `debug`, where that ends at the same statement and cell.
@@ -450,7 +502,8 @@ impl<'a> Again<'a> {
     }
 
     fn message(self, statement: StmtId, cell: [i64; 3]) -> Option<String> {
-        let Self { order, compiled: Compiled { source, compilation, .. }, npz } = self;
+        let Self { order, source, stencil, npz } = self;
+        let compilation = stencil.compilation();
         let levels = &compilation.levels;
         let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref())?;
         let executors = [Backend::DEBUG.executor()];
@@ -508,12 +561,12 @@ fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> R
 /// The compilation with the schedule that was kept for it, where there is one.
 fn with_kept(
     order: &Order,
-    compiled: &Compiled,
+    source: &Source,
     backend: Backend,
     domain: Domain,
     tell: Tell<'_>,
 ) -> Option<(Arc<Compilation>, Tuned)> {
-    let (request, source, cc) = (&order.request, &compiled.source, &order.cc);
+    let (request, cc) = (&order.request, &order.cc);
     let root = order.cache.as_ref().filter(|_| tuned::is_wanted(request, backend))?;
     let key = For { request, source, backend, threads: order.threads, cc, domain }.key();
     let kept = tuned::find(root, &key)?;
@@ -536,15 +589,15 @@ fn with_kept(
 /// Where the time of calls went, of which each took so many milliseconds for each step.
 fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> {
     // Interpreters tell no steps, and need no loops.
-    if calls.iter().all(Vec::is_empty) {
-        return Vec::new();
-    }
+    if calls.iter().all(Vec::is_empty) { Vec::new() } else { timed(steps_of(compilation), calls) }
+}
+
+/// The steps of the graph, without their times.
+fn steps_of(compilation: &Compilation) -> Vec<GraphStep> {
     let Some(program) = &compilation.levels.loops else { return Vec::new() };
     let places = Places::new(compilation.sources());
-    let about = (0..program.steps.len()).map_while(|at| {
+    let about = (0..program.steps.len()).map(|at| {
         let about = program.about(at);
-        let of_all = calls.iter().filter_map(|it| it.get(at)).copied().collect();
-        let ms = Samples::of(of_all)?.median_ms;
         let mut lines: Vec<[u32; 2]> = Vec::new();
         for &span in &about.spans {
             let (_, start, end) = places.of(span);
@@ -554,9 +607,19 @@ fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> 
             }
         }
         let step = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        Some(GraphStep { step, writes: about.writes, lines, ms })
+        GraphStep { step, writes: about.writes, lines, ms: 0.0 }
     });
     about.collect()
+}
+
+/// The steps with the times of calls, as far as these have some.
+fn timed(steps: Vec<GraphStep>, calls: &[Vec<f64>]) -> Vec<GraphStep> {
+    let timed = steps.into_iter().enumerate().map_while(|(at, step)| {
+        let of_all = calls.iter().filter_map(|it| it.get(at)).copied().collect();
+        let ms = Samples::of(of_all)?.median_ms;
+        Some(GraphStep { ms, ..step })
+    });
+    timed.collect()
 }
 
 /// What of a run the device's own clock tells: the kernels, and nothing around them.

@@ -191,6 +191,10 @@ fn fault(answer: &Answer) -> Option<String> {
     if body.is_empty() && *status < 500 {
         return None;
     }
+    // A program that was built without the page says so to people.
+    if *status == 404 && body.starts_with(b"<!doctype html>") {
+        return None;
+    }
     let Ok(problem) = serde_json::from_slice::<Problem>(body) else {
         return Some(format!("{status} with no problem"));
     };

@@ -14,6 +14,7 @@ mod hostile;
 mod http;
 mod injected;
 mod keeping;
+mod kept;
 mod library;
 mod load;
 mod limits;

@@ -200,8 +200,9 @@ impl Counted {
     #[inline]
     pub fn add(&mut self, value: f64) {
         if value.is_finite() {
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
+            // Of two that are equal the first counts, whatever the machine makes of zeros with a sign.
+            self.min = if value < self.min { value } else { self.min };
+            self.max = if value > self.max { value } else { self.max };
             self.sum += value;
             self.n += 1;
         } else if value.is_nan() {

@@ -21,6 +21,8 @@ pub use handed::{Handed, hand_over};
 pub use keys::PUBLIC;
 pub use size::MOST_BYTES;
 
+use crate::kept;
+
 /// Code that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
@@ -82,11 +84,21 @@ pub fn not_kept(why: &dyn std::fmt::Display) -> String {
 pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), String> {
     let folder = private(root, handed.kind.folder())?;
     let entry = Entry::of(handed.kind, folder, handed.parts.key());
-    let Some(code) = code.filter(|_| !entry.is_whole()) else {
-        entry.touch();
-        return Ok(());
+    let keep = |code: &[u8]| entry.keep(code, &handed.stencil, &handed.parts).map(drop);
+    let done = match code {
+        // It grows by what each process made that had none of it yet.
+        Some(code) if handed.kind == Kind::Stencils => {
+            let _alone = entry.alone();
+            let known = entry.whole().unwrap_or_default();
+            kept::joined(&known, code).map_or(Ok(()), |it| keep(&it))
+        }
+        Some(code) if !entry.is_whole() => keep(code),
+        Some(_) | None => {
+            entry.touch();
+            Ok(())
+        }
     };
-    entry.keep(code, &handed.stencil, &handed.parts).map(drop).map_err(|why| why.to_string())
+    done.map_err(|why| why.to_string())
 }
 
 /// Makes the folders of a cache, for who starts processes that may only read it; answers what they read.

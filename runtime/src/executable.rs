@@ -261,7 +261,13 @@ impl Shared {
 }
 
 /// What is kept of a stencil, where the back end keeps anything and there is a place for it.
-fn kept(project: &Project, config: &Config, executor: &dyn Executor, setting: &OwnedSetting) -> Option<Part> {
+#[must_use]
+pub fn kept(
+    project: &Project,
+    config: &Config,
+    executor: &dyn Executor,
+    setting: &OwnedSetting,
+) -> Option<Part> {
     let root = setting.cache.as_ref().filter(|_| executor.has_recipes())?;
     let name = project.stencil.as_deref().unwrap_or_default();
     Kept::of(root, parts(project, config, setting), name).map(Part::of)

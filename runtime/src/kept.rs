@@ -70,10 +70,7 @@ impl Kept {
         let mut records = self.records();
         records.retain(|it| it.key != key);
         records.push(Record { key, value });
-        // The first one is what all others need.
-        while records.len() > MOST {
-            records.remove(1);
-        }
+        bound(&mut records);
         let bytes = postcard::to_allocvec(&*records);
         // Nobody waits for the disk, least of all a forked child, in which whoever wrote is not there.
         drop(records);
@@ -110,6 +107,27 @@ impl Kept {
     }
 }
 
+/// Two files of one stencil as one, in which what the first has counts; none where it has all of it.
+pub(crate) fn joined(known: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+    let read = |it: &[u8]| postcard::from_bytes::<Vec<Record>>(it).ok();
+    // What cannot be read is not there.
+    let (mut all, other) = (read(known).unwrap_or_default(), read(other)?);
+    let new = |it: &Record| !all.iter().any(|known| known.key == it.key);
+    let new: Vec<Record> = other.into_iter().filter(new).collect();
+    if new.is_empty() {
+        return None;
+    }
+    all.extend(new);
+    bound(&mut all);
+    postcard::to_allocvec(&all).ok()
+}
+
+/// The first one is what all others need.
+fn bound(records: &mut Vec<Record>) {
+    let spare = records.len().saturating_sub(MOST);
+    records.drain(1..=spare);
+}
+
 /// What is kept of one form of a stencil: as it is written, turned, or with parameters that are one array.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -128,6 +146,12 @@ impl Part {
     #[must_use]
     pub fn form(&self, name: &str) -> Self {
         Self { kept: Arc::clone(&self.kept), form: format!("{}/{name}", self.form) }
+    }
+
+    /// What is kept under a name; none where that is nothing.
+    #[must_use]
+    pub fn find<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.kept.find(&postcard::to_allocvec(&(&self.form, name, ())).ok()?)
     }
 
     /// What is kept under a name and a key; else it is made, by one of all who ask for it. Nothing of this stencil may be
@@ -183,6 +207,19 @@ mod tests {
         assert_eq!(made(&other, 3), Ok("made 3".to_owned()));
         assert_eq!(made(&one, 4), Ok("made 4".to_owned()));
         assert_eq!([1, 3, 4].map(|it| kept(&open("a"), it).is_ok()), [true; 3]);
+    }
+
+    #[test]
+    fn two_files_are_joined_and_nothing_that_is_known_changes() {
+        let file = |all: &[[&str; 2]]| {
+            let record = |it: &[&str; 2]| Record { key: it[0].into(), value: it[1].into() };
+            postcard::to_allocvec(&all.iter().map(record).collect::<Vec<_>>()).expect("memory takes it")
+        };
+        let (one, other) = (file(&[["a", "1"], ["b", "2"]]), file(&[["b", "3"], ["c", "4"]]));
+        assert_eq!(joined(&one, &other), Some(file(&[["a", "1"], ["b", "2"], ["c", "4"]])));
+        assert_eq!(joined(&one, &one), None);
+        assert_eq!(joined(&one, b"something else"), None);
+        assert_eq!(joined(b"something else", &one), Some(one));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Arrays of elements, as callers hand them over.
 
 use super::buffer::{Buffer, room};
+use super::ordered;
 use crate::types::{DType, Value};
 
 /// The elements of an array, in memory order.
@@ -146,14 +147,22 @@ impl Elements {
     /// The bytes in memory order, little-endian; a bool is one byte.
     #[must_use]
     pub fn to_le_bytes(&self) -> Vec<u8> {
+        fn bytes<T: Copy, const N: usize>(elements: &[T], bytes_of: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+            // Written into place: a chain of bytes is collected one by one.
+            let mut out = vec![0; elements.len() * N];
+            for (to, &it) in out.as_chunks_mut::<N>().0.iter_mut().zip(elements) {
+                *to = bytes_of(it);
+            }
+            out
+        }
         match self {
-            Elements::Bool(it) => it.iter().map(|&it| u8::from(it)).collect(),
-            Elements::Int8(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
-            Elements::Int16(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
-            Elements::Int32(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
-            Elements::Int64(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
-            Elements::Float32(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
-            Elements::Float64(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+            Elements::Bool(it) => bytes(it, |it| [u8::from(it)]),
+            Elements::Int8(it) => bytes(it, i8::to_le_bytes),
+            Elements::Int16(it) => bytes(it, i16::to_le_bytes),
+            Elements::Int32(it) => bytes(it, i32::to_le_bytes),
+            Elements::Int64(it) => bytes(it, i64::to_le_bytes),
+            Elements::Float32(it) => bytes(it, f32::to_le_bytes),
+            Elements::Float64(it) => bytes(it, f64::to_le_bytes),
         }
     }
 
@@ -314,10 +323,25 @@ impl Array {
     /// The elements in C order, little-endian: the form of the wire and of `.npy`.
     #[must_use]
     pub fn to_c_order_le_bytes(&self) -> Vec<u8> {
-        let mut ordered = Elements::zeros(self.dtype(), self.shape.iter().product());
-        for (to, index) in self.indices().enumerate() {
-            ordered.set(to, self.get(&index));
+        self.c_order(self.first, &self.shape).to_le_bytes()
+    }
+
+    /// The elements of a box in C order: it starts at a position among the elements, and has the strides of the array.
+    ///
+    /// # Panics
+    ///
+    /// When the box is not within the array.
+    #[must_use]
+    pub fn c_order(&self, start: usize, shape: &[usize]) -> Elements {
+        let strides = &self.strides;
+        match &self.elements {
+            Elements::Bool(it) => Elements::Bool(ordered::gather(it, start, shape, strides).into()),
+            Elements::Int8(it) => Elements::Int8(ordered::gather(it, start, shape, strides).into()),
+            Elements::Int16(it) => Elements::Int16(ordered::gather(it, start, shape, strides).into()),
+            Elements::Int32(it) => Elements::Int32(ordered::gather(it, start, shape, strides).into()),
+            Elements::Int64(it) => Elements::Int64(ordered::gather(it, start, shape, strides).into()),
+            Elements::Float32(it) => Elements::Float32(ordered::gather(it, start, shape, strides).into()),
+            Elements::Float64(it) => Elements::Float64(ordered::gather(it, start, shape, strides).into()),
         }
-        ordered.to_le_bytes()
     }
 }

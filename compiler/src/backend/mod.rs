@@ -12,6 +12,7 @@ pub mod emit;
 pub mod launch;
 pub mod layout;
 pub mod kernel;
+mod ordered;
 pub mod run;
 pub mod signature;
 

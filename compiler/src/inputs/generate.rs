@@ -67,8 +67,20 @@ pub(super) enum Sampled<'g> {
     /// Another value at each point.
     Each(&'g Generator, Domain),
     Shared(Table),
+    Random(Random),
     Sum(Vec<Sampled<'g>>),
     Product(Vec<Sampled<'g>>),
+}
+
+/// Random numbers of a box: the part of their hash that I and J have a say in is the same at all levels.
+pub(super) struct Random {
+    low: f64,
+    high: f64,
+    /// Along I and J.
+    start: [i64; 2],
+    /// Points along I.
+    length: usize,
+    hashes: Vec<u64>,
 }
 
 /// Values by point, with the stride 0 along axes without a say.
@@ -91,6 +103,15 @@ impl<'g> Sampled<'g> {
         match generator {
             Generator::Sum(parts) => Sampled::Sum(all(parts)),
             Generator::Product(parts) => Sampled::Product(all(parts)),
+            Generator::Random { low, high, seed } => {
+                let [i, j, _] = points;
+                let size = length(i).saturating_mul(length(j));
+                if size > *room {
+                    return Sampled::Each(generator, domain);
+                }
+                *room -= size;
+                Sampled::Random(Random::new([*low, *high], *seed, [i, j]))
+            }
             _ => {
                 let size = size(&shared(generator, points));
                 if size >= self::size(points) || size > *room {
@@ -105,12 +126,7 @@ impl<'g> Sampled<'g> {
     /// As [`value_at`], at each of the points along I from `point` on.
     pub(super) fn row(&self, point: [i64; 3], row: &mut [f64]) {
         match self {
-            Sampled::Each(Generator::Random { low, high, seed }, _) => {
-                let seed = splitmix64(*seed);
-                for (i, value) in (point[0]..).zip(row) {
-                    *value = low + (high - low) * hashed(seed, [i, point[1], point[2]]);
-                }
-            }
+            Sampled::Random(random) => random.row(point, row),
             Sampled::Each(generator, domain) => {
                 for (i, value) in (point[0]..).zip(row) {
                     *value = value_at(generator, [i, point[1], point[2]], *domain);
@@ -132,6 +148,24 @@ fn fold(parts: &[Sampled<'_>], point: [i64; 3], row: &mut [f64], none: f64, with
     for part in parts {
         part.row(point, &mut of_part);
         row.iter_mut().zip(&of_part).for_each(|(all, it)| *all = with(*all, *it));
+    }
+}
+
+impl Random {
+    fn new([low, high]: [f64; 2], seed: u64, [i, j]: [&Range<i64>; 2]) -> Self {
+        let seed = splitmix64(seed);
+        // That of I is the same in all rows.
+        let along_i: Vec<u64> = i.clone().map(|i| mixed(seed, i)).collect();
+        let hashes = j.clone().flat_map(|j| along_i.iter().map(move |&hash| mixed(hash, j))).collect();
+        Self { low, high, start: [i.start, j.start], length: length(i), hashes }
+    }
+
+    fn row(&self, [i, j, k]: [i64; 3], row: &mut [f64]) {
+        let (low, width) = (self.low, self.high - self.low);
+        let [i, j] = [i - self.start[0], j - self.start[1]].map(|it| usize::try_from(it).unwrap_or(0));
+        for (value, &hash) in row.iter_mut().zip(&self.hashes[j * self.length + i..]) {
+            *value = low + width * fraction(mixed(hash, k));
+        }
     }
 }
 
@@ -205,10 +239,17 @@ fn uniform(seed: u64, point: [i64; 3]) -> f64 {
     hashed(splitmix64(seed), point)
 }
 
-#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "bits are what is asked for")]
 fn hashed(seed: u64, point: [i64; 3]) -> f64 {
-    let hash = point.into_iter().fold(seed, |hash, at| splitmix64(hash ^ at as u64));
-    // 53 bits fill the fraction of a double exactly.
+    fraction(point.into_iter().fold(seed, mixed))
+}
+
+#[expect(clippy::cast_sign_loss, reason = "bits are what is asked for")]
+fn mixed(hash: u64, at: i64) -> u64 {
+    splitmix64(hash ^ at as u64)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "53 bits fill the fraction of a double exactly")]
+fn fraction(hash: u64) -> f64 {
     (hash >> 11) as f64 / (1_u64 << 53) as f64
 }
 
@@ -314,6 +355,7 @@ mod tests {
             match sampled {
                 Sampled::Each(..) => 0,
                 Sampled::Shared(table) => table.values.len(),
+                Sampled::Random(random) => random.hashes.len(),
                 Sampled::Sum(parts) | Sampled::Product(parts) => parts.iter().map(values).sum(),
             }
         }
@@ -325,6 +367,10 @@ mod tests {
         assert_eq!(of([0..10, 0..10, 0..2], 450), 400);
         // Nothing is shared along an axis with one point.
         assert_eq!(of([0..10, 0..10, 0..1], 450), 0);
+        let parts = vec!["random(low=0, high=1, seed=1)"; 16].join(", ");
+        let generator = parse::generator(&format!("sum({parts})")).unwrap();
+        let box_of_points = [0..10, 0..10, 0..2];
+        assert_eq!(values(&Sampled::new(&generator, &box_of_points, domain, &mut 450)), 400);
     }
 
     #[test]

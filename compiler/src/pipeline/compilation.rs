@@ -166,10 +166,8 @@ impl Compilation {
     /// What is wrong with the call (codes C01 to C06 and C08), or with the text where it does not compile. One array for
     /// several parameters is wrong where one of these is written; see [`bind_shared`](Self::bind_shared).
     pub fn bind(&self, given: Call) -> Result<Launch, Vec<Diagnostic>> {
-        let Bound { launch, shared } = self.bind_shared(given)?;
-        let name = |at: usize| self.signature.as_ref().map_or("", |it| it.params[at].name.as_str());
-        let wrong: Vec<_> = shared.iter().map(|it| call::one_array(name(it[0]), name(it[1]))).collect();
-        if wrong.is_empty() { Ok(launch) } else { Err(wrong) }
+        let bound = self.bind_shared(given)?;
+        self.signature.as_ref().map_or(Err(Vec::new()), |it| bound.apart(it))
     }
 
     /// Checks a call of this stencil, in which several parameters may be one array.
@@ -210,6 +208,15 @@ impl Contract {
     pub fn bind_shared(&self, call: Call) -> Result<Bound, Vec<Diagnostic>> {
         bind(&self.signature, &self.touches, call)
     }
+
+    /// Checks a call, as [`Compilation::bind`] does.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the call (codes C01 to C06 and C08).
+    pub fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>> {
+        self.bind_shared(call)?.apart(&self.signature)
+    }
 }
 
 fn bind(signature: &Signature, touches: &[Touch], call: Call) -> Result<Bound, Vec<Diagnostic>> {
@@ -227,4 +234,13 @@ pub struct Bound {
     /// The pairs of parameters, by position, that are one array, of which one is written. They mean the stencil that
     /// [`compile_unified`](route::compile_unified) makes, called without the second of each.
     pub shared: Vec<[usize; 2]>,
+}
+
+impl Bound {
+    /// The call, in which no two parameters may be one array of which one is written.
+    fn apart(self, signature: &Signature) -> Result<Launch, Vec<Diagnostic>> {
+        let name = |at: usize| signature.params[at].name.as_str();
+        let wrong: Vec<_> = self.shared.iter().map(|it| call::one_array(name(it[0]), name(it[1]))).collect();
+        if wrong.is_empty() { Ok(self.launch) } else { Err(wrong) }
+    }
 }

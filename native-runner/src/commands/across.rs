@@ -106,7 +106,7 @@ fn first(document: &Document, left: &Left) -> Option<FirstElement> {
             layouts: 0,
         };
         let npz = document.fields.as_ref().map(std::fs::read).transpose().ok()?;
-        let launch = plan::launch(request, &source, &compilation, npz, &room).ok()?.launch;
+        let launch = plan::launch(request, &source, &*compilation, npz, &room).ok()?.launch;
         let mut after = launch.clone();
         for (param, argument) in signature.params.iter().zip(&mut after.arguments) {
             let Some((info, bytes)) = left.iter().find(|it| it.0.name == param.name) else { continue };

@@ -15,7 +15,7 @@ use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_runtime::cache;
 use rustix::process::Signal;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin};
 use tokio::sync::watch;
 
@@ -52,10 +52,12 @@ pub async fn drive(
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    let Started { group, mut child, stdin, mut stdout, stderr, folder } = match waiting.take(job) {
+    let Started { group, mut child, stdin, stdout, stderr, folder } = match waiting.take(job) {
         Ok(started) => started,
         Err(error) => return not_started(&error),
     };
+    // Most of what it tells is short.
+    let mut stdout = BufReader::new(stdout);
     folder.path().clone_into(&mut order.temporary);
     job.clone_into(&mut order.job);
     if let Some(root) = order.cache.take() {

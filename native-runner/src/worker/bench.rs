@@ -63,15 +63,16 @@ pub(super) fn measure(
 ) -> Result<(), End> {
     let backends = &compiled.backends;
     let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
-    let (launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
+    let (launch, mut memory) =
+        inputs(order, (&compiled.source, &*compiled.compilation), npz, &executors, tell)?;
     let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
     let own: Vec<Arc<Compilation>> = backends.iter().map(|&it| compiled.made_for(it)).collect();
     let mut kept = Vec::with_capacity(backends.len());
     for &backend in backends {
-        let found = with_kept(order, compiled, backend, launch.domain, tell);
+        let found = with_kept(order, &compiled.source, backend, launch.domain, tell);
         if let Some((other, _)) = &found {
-            let needed = plan::needed(other, &launch, &room(order, &executors))
-                .map_err(|refusal| refused(refusal, other, tell))?;
+            let needed = plan::needed(&**other, &launch, &room(order, &executors))
+                .map_err(|refusal| refused(refusal, &**other, tell))?;
             memory = if needed.asked_bytes() > memory.asked_bytes() { needed } else { memory };
         }
         kept.push(found);

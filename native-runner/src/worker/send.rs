@@ -1,7 +1,6 @@
 //! The written fields: described, and handed over part by part, so that none is there twice.
 
 use isobar_compiler::backend::array::{Array, Elements, Stored as _};
-use isobar_compiler::backend::buffer::Buffer;
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::for_elements;
@@ -24,11 +23,22 @@ pub(super) fn fields(signature: &Signature, launch: &Launch, wanted: &Wanted, te
         let plane = wanted.plane_of(axes, field).and_then(|it| it.cut(&field.array));
         let across = wanted.plane.map(|it| it.0).filter(|_| plane.is_some());
         let array = plane.as_ref().unwrap_or(&field.array);
+        // Put in order once where that takes little memory, else while it is described and again while it is sent.
+        let ordered = (bytes(array) <= AT_ONCE_BYTES).then(|| in_c_order(array)).flatten();
+        let array = ordered.as_ref().unwrap_or(array);
         let axes: Vec<Axis> = axes.iter().filter(|it| Some(*it) != across).collect();
         let info = described(&param.name, &axes, field, array, launch.domain);
         tell(EventKind::Field { field: info }, Some(array));
     }
 }
+
+/// The same elements, which lie in C order.
+fn in_c_order(array: &Array) -> Option<Array> {
+    Array::from_c_order(array.c_order(array.first, &array.shape), &array.shape)
+}
+
+/// A field of so many bytes may be there twice.
+const AT_ONCE_BYTES: u64 = 16 << 20;
 
 /// How many bytes all parts of an array have together.
 pub(super) fn bytes(array: &Array) -> u64 {
@@ -41,16 +51,21 @@ const PART: usize = 64 * 1024;
 
 /// The elements of an array in C order, little-endian, in parts.
 pub(super) fn parts(array: &Array) -> impl Iterator<Item = Vec<u8>> {
-    let (first, rest) = array.shape.split_first().map_or((1, &[][..]), |(&first, rest)| (first, rest));
+    slices(array, array.first, array.shape.clone()).map(|it| it.to_le_bytes())
+}
+
+/// The elements of a box in C order, in parts; it starts at a position of the array and has its strides.
+fn slices(array: &Array, start: usize, shape: Vec<usize>) -> impl Iterator<Item = Elements> {
+    let (first, rest) = shape.split_first().map_or((1, &[][..]), |(&first, rest)| (first, rest));
     let of_rest: usize = rest.iter().product();
     let at_once = (PART / of_rest.max(1)).max(1);
     let stride = array.own_strides().first().copied().unwrap_or(0);
     (0..first).step_by(at_once).map(move |from| {
-        let mut shape = array.shape.clone();
+        let mut shape = shape.clone();
         if let Some(first) = shape.first_mut() {
             *first = at_once.min(*first - from);
         }
-        c_order(array, from * stride, &shape).to_le_bytes()
+        array.c_order(start + from * stride, &shape)
     })
 }
 
@@ -82,40 +97,14 @@ fn statistics(array: &Array, info: &FieldInfo) -> Statistics {
     let start: usize = first.zip(&strides).map(|(at, stride)| index(at) * stride).sum();
     let sizes: Vec<usize> = held.iter().map(|it| index(it.end - it.start)).collect();
     if !sizes.contains(&0) {
-        for_elements!(&array.elements, all => {
-            each(start, &sizes, &strides, &mut |position| counted.add(all[position].value().as_f64()));
-        });
-    }
-    counted.ended()
-}
-
-/// Visits positions in C order.
-fn each(start: usize, sizes: &[usize], strides: &[usize], visit: &mut impl FnMut(usize)) {
-    match (sizes, strides) {
-        ([], _) | (_, []) => visit(start),
-        (&[size], &[stride]) => (0..size).for_each(|at| visit(start + at * stride)),
-        (&[size, ref sizes @ ..], &[stride, ref strides @ ..]) => {
-            (0..size).for_each(|at| each(start + at * stride, sizes, strides, visit));
+        for slice in slices(array, start, sizes) {
+            // Counted in registers.
+            let mut so_far = counted;
+            for_elements!(&slice, all => all.iter().for_each(|it| so_far.add(it.value().as_f64())));
+            counted = so_far;
         }
     }
-}
-
-/// The elements of a box in C order; it starts at a position of the array and has its strides.
-fn c_order(array: &Array, start: usize, shape: &[usize]) -> Elements {
-    fn gather<T: Copy>(from: &[T], array: &Array, start: usize, shape: &[usize]) -> Buffer<T> {
-        let mut out = Vec::with_capacity(shape.iter().product());
-        each(start, shape, &array.own_strides(), &mut |position| out.push(from[position]));
-        out.into()
-    }
-    match &array.elements {
-        Elements::Bool(it) => Elements::Bool(gather(it, array, start, shape)),
-        Elements::Int8(it) => Elements::Int8(gather(it, array, start, shape)),
-        Elements::Int16(it) => Elements::Int16(gather(it, array, start, shape)),
-        Elements::Int32(it) => Elements::Int32(gather(it, array, start, shape)),
-        Elements::Int64(it) => Elements::Int64(gather(it, array, start, shape)),
-        Elements::Float32(it) => Elements::Float32(gather(it, array, start, shape)),
-        Elements::Float64(it) => Elements::Float64(gather(it, array, start, shape)),
-    }
+    counted.ended()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::bench::same_bits;
 use super::heats::{Times, contest};
-use super::{Compiled, End, Tell, failed, inputs, runs, send, unknown_backend};
+use super::{Compiled, End, Tell, failed, inputs, runs, said, unknown_backend};
 use crate::backends::events::{Event, Sink, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::compile::Source;
@@ -61,7 +61,7 @@ pub(super) fn tune(
     }
     // As they are given, as calls change them, and as the compiler's own schedule leaves them.
     let executors: Vec<Box<dyn Executor>> = (0..3).map(|_| backend.executor()).collect();
-    let (given, memory) = inputs(order, compiled, npz, &executors, tell)?;
+    let (given, memory) = inputs(order, (&compiled.source, &*compiled.compilation), npz, &executors, tell)?;
     tell(EventKind::Memory { memory }, None);
     let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
     let begun = Clock::WALL.now();
@@ -85,7 +85,7 @@ pub(super) fn tune(
     };
     // Code is made until the end: where the C compiler makes it, it runs as what makes it may.
     if backend.starts_compiler() {
-        send(&Said::Runs, &[]);
+        said::send(&Said::Runs, &[]);
     } else {
         runs(&[backend]);
     }

@@ -116,7 +116,8 @@ impl OwnedSetting {
     }
 
     /// The same for as long as one likes.
-    pub(crate) fn of(setting: Setting<'_>) -> Self {
+    #[must_use]
+    pub fn of(setting: Setting<'_>) -> Self {
         let Setting { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded } =
             setting;
         let (cc, cache, temporary) = (cc.clone(), cache.map(Into::into), temporary.to_owned());

@@ -1,0 +1,110 @@
+//! What a job's process tells its runner, in order, and in few writes: each of them wakes the runner and whoever reads
+//! the events.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use isobar_compiler::backend::array::Array;
+use isobar_protocol::job::EventKind;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::stdio::{stdin, stdout};
+
+use super::{send, stop};
+use crate::wire::{self, Said};
+
+/// What was told and not yet written.
+static WAITS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// It is written when there is so much of it,
+const MOST_BYTES: usize = 32 * 1024;
+/// or after so long. A process that tells nothing is looked at less often.
+const SOON: Duration = Duration::from_millis(2);
+const RARELY: Duration = Duration::from_millis(64);
+
+fn waits() -> MutexGuard<'static, Vec<u8>> {
+    WAITS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells something with these bytes.
+pub(super) fn send(said: &Said, bytes: &[u8]) {
+    let mut waits = waits();
+    let head = wire::head(said, bytes.len() as u64);
+    let mut done = head.map(|it| waits.extend(it));
+    if !may_wait(said) || !bytes.is_empty() || waits.len() >= MOST_BYTES {
+        done = done.and_then(|()| flush(&mut waits)).and_then(|()| write_all(bytes));
+    }
+    heard(done);
+}
+
+/// Tells an event; of a field, with its array.
+pub(super) fn event(event: EventKind, field: Option<&Array>) {
+    let said = Said::Event(event);
+    let Some(array) = field else { return send(&said, &[]) };
+    let mut waits = waits();
+    let head = wire::head(&said, send::bytes(array)).map(|it| waits.extend(it));
+    let mut parts = send::parts(array);
+    let done = head.and_then(|()| flush(&mut waits));
+    heard(done.and_then(|()| parts.try_for_each(|it| write_all(&it))));
+}
+
+/// Where nobody listens any more, nobody needs the work either.
+fn heard(done: io::Result<()>) {
+    if done.is_err() {
+        stop();
+    }
+}
+
+/// Whether it is soon enough when the next look is: nothing is done on the word that a step began or ended.
+fn may_wait(said: &Said) -> bool {
+    match said {
+        Said::Event(event) => matches!(
+            event,
+            EventKind::Stage { .. }
+                | EventKind::Timing { .. }
+                | EventKind::Progress { .. }
+                | EventKind::Memory { .. }
+                | EventKind::Layout { .. }
+                | EventKind::Steps { .. }
+                | EventKind::Copy { .. }
+        ),
+        Said::Entry(_) => true,
+        Said::Runs | Said::Compiled(_) => false,
+    }
+}
+
+fn flush(waits: &mut Vec<u8>) -> io::Result<()> {
+    write_all(waits)?;
+    waits.clear();
+    Ok(())
+}
+
+fn write_all(mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(stdout(), bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(Errno::INTR) => {}
+            Err(why) => return Err(why.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes what waits, and ends this process when its runner is gone: nothing more is ever sent to it, and then the end
+/// of standard input comes.
+pub(super) fn watch() {
+    let mut pause = SOON;
+    loop {
+        let mut input = [PollFd::from_borrowed_fd(stdin(), PollFlags::IN)];
+        let timeout = Timespec::try_from(pause).ok();
+        match poll(&mut input, timeout.as_ref()) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) | Err(_) => stop(),
+        }
+        let mut waits = waits();
+        pause = if waits.is_empty() { (2 * pause).min(RARELY) } else { SOON };
+        heard(flush(&mut waits));
+    }
+}
