@@ -63,12 +63,13 @@ fn a_killed_worker_costs_its_job_and_nothing_else() {
 fn a_killed_runner_loses_no_job() {
     let place = Place::new();
     let n = rounds(3);
-    let (mut jobs, mut longest) = (Vec::new(), Duration::ZERO);
+    let (mut jobs, mut longest, mut noted) = (Vec::new(), Duration::ZERO, String::new());
     let mut runner = place.start(&["--jobs", "2"]);
     for round in 0..n {
         jobs.extend((0..4).map(|_| runner.submit(&run_of(COPY))));
         // Sooner or later: before, while and after they work.
         std::thread::sleep(Duration::from_millis(round * 37 % 120));
+        noted += &runner.noted();
         runner.kill();
         let begun = Instant::now();
         runner = place.start(&["--jobs", "2"]);
@@ -77,6 +78,9 @@ fn a_killed_runner_loses_no_job() {
     }
     // A job may be hit twice while it works, and is then told as interrupted. The last 200 are remembered.
     let asked = &jobs[jobs.len().saturating_sub(200)..];
+    let lost = |it: &&String| runner.get(&format!("/v1/jobs/{it}")).0 != 200;
+    let lost: Vec<usize> = (0..asked.len()).filter(|&at| lost(&&asked[at])).collect();
+    assert!(lost.is_empty(), "{lost:?} of {}: {noted}{}", asked.len(), runner.noted());
     let ends: Vec<EndReason> = asked.iter().map(|it| end(&runner.follow(it)).0).collect();
     let interrupted = ends.iter().filter(|it| **it == EndReason::Interrupted).count();
     assert!(ends.iter().all(|it| matches!(it, EndReason::Ok | EndReason::Interrupted)), "{ends:?}");

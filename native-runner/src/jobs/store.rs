@@ -22,6 +22,11 @@ use super::inputs::Inputs;
 use super::records::{self, Change, Ended, Left, Open, Opened, Records};
 use crate::wire::Fields;
 
+/// The folder is waited for so long: a process that a runner was starting when it was killed has its files, until it is
+/// the program that it is to be.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(5);
+
 /// Below the folder of a runner's state, for its owner alone.
 const FOLDER: &str = "jobs";
 const INPUTS: &str = "inputs";
@@ -202,10 +207,14 @@ fn lock(folder: &Path) -> Result<File, String> {
     let options = options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
     let shown = folder.display();
     let file = options.open(folder.join(LOCK)).map_err(|error| format!("{shown}: {error}"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(format!("another runner uses {shown}")),
-        Err(TryLockError::Error(error)) => Err(format!("{shown} cannot be locked: {error}")),
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) => return Err(format!("another runner uses {shown}")),
+            Err(TryLockError::Error(error)) => return Err(format!("{shown} cannot be locked: {error}")),
+        }
     }
 }
 
@@ -361,4 +370,25 @@ fn gathered(from: &Receiver<Message>, pending: Vec<Change>) -> Option<Batch> {
         };
     }
     Some(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_let_go_of_a_moment_later_is_waited_for() {
+        let state = tempfile::tempdir().expect("a folder");
+        let folder = folder(state.path()).expect("it is ours");
+        let held = lock(&folder).expect("nobody has it");
+        let opened = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(100));
+                drop(held);
+            });
+            Store::open(state.path())
+        });
+        let _kept = opened.expect("it is free by now");
+        assert!(lock(&folder).is_err_and(|why| why.contains("another runner")));
+    }
 }
