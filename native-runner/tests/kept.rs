@@ -1,7 +1,5 @@
 //! A stencil that ran before is not compiled again, and nobody sees that but by the time.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-
 use std::fs;
 
 use isobar_protocol::job::{EndReason, Event, EventKind};

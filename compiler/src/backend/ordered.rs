@@ -38,19 +38,15 @@ pub(super) fn gather<T: Copy + Default>(all: &[T], start: usize, shape: &[usize]
     if n == 0 {
         return out;
     }
-    // The first one is the last of the result, whose neighbours lie side by side.
-    let across = (!dimensions.is_empty()).then(|| dimensions.remove(0));
-    let nearest = (0..dimensions.len()).min_by_key(|&at| dimensions[at].from.unsigned_abs());
-    let is_near = |it: Along| across.is_none_or(|last| last.from.unsigned_abs() <= it.from.unsigned_abs());
-    let along = nearest.filter(|&at| !is_near(dimensions[at])).map(|at| dimensions.remove(at));
     let one = Along { n: 1, from: 1, to: 1 };
-    let block = [along.unwrap_or(one), across.unwrap_or(one)];
-    each(&dimensions, (start, 0), &mut |from, to| {
-        if along.is_some() {
-            blocks(&all[..], &mut out[to..], from, block);
-        } else {
-            row(&all[..], &mut out[to..], from, block[1]);
-        }
+    // The first one is the last of the result, whose neighbours lie side by side there.
+    let across = if dimensions.is_empty() { one } else { dimensions.remove(0) };
+    let nearest = (0..dimensions.len()).min_by_key(|&at| dimensions[at].from.unsigned_abs());
+    let is_nearer = |at: &usize| dimensions[*at].from.unsigned_abs() < across.from.unsigned_abs();
+    let along = nearest.filter(is_nearer).map(|at| dimensions.remove(at));
+    each(&dimensions, (start, 0), &mut |from, to| match along {
+        Some(along) => blocks(all, &mut out[to..], from, [along, across]),
+        None => row(all, &mut out[to..], from, across),
     });
     out
 }
