@@ -2,6 +2,7 @@
 
 mod handed;
 mod keys;
+pub mod records;
 mod size;
 
 use std::fs::{self, File};
@@ -20,8 +21,6 @@ use sha2::{Digest, Sha256};
 pub use handed::{Handed, hand_over};
 pub use keys::PUBLIC;
 pub use size::MOST_BYTES;
-
-use crate::kept;
 
 /// Code that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +89,7 @@ pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), Str
         Some(code) if handed.kind == Kind::Stencils => {
             let _alone = entry.alone();
             let known = entry.whole().unwrap_or_default();
-            kept::joined(&known, code).map_or(Ok(()), |it| keep(&it))
+            records::joined(&known, code).map_or(Ok(()), |it| keep(&it))
         }
         Some(code) if !entry.is_whole() => keep(code),
         Some(_) | None => {

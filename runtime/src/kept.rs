@@ -6,13 +6,11 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
+use crate::cache::records::{self, Record};
 use crate::cache::{Entry, Kind, Parts, private};
-
-/// So many records of one stencil are kept: a model has one or two for each kind of arrays that it calls it with.
-const MOST: usize = 256;
 
 /// What is kept of one stencil.
 #[derive(Debug)]
@@ -21,13 +19,6 @@ pub struct Kept {
     parts: Parts,
     stencil: String,
     records: Mutex<Vec<Record>>,
-}
-
-/// Something that is kept, and what it is found by.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Record {
-    key: Vec<u8>,
-    value: Vec<u8>,
 }
 
 impl Kept {
@@ -70,7 +61,7 @@ impl Kept {
         let mut records = self.records();
         records.retain(|it| it.key != key);
         records.push(Record { key, value });
-        bound(&mut records);
+        records::bound(&mut records);
         let bytes = postcard::to_allocvec(&*records);
         // Nobody waits for the disk, least of all a forked child, in which whoever wrote is not there.
         drop(records);
@@ -105,27 +96,6 @@ impl Kept {
         }
         Ok(made)
     }
-}
-
-/// Two files of one stencil as one, in which what the first has counts; none where it has all of it.
-pub(crate) fn joined(known: &[u8], other: &[u8]) -> Option<Vec<u8>> {
-    let read = |it: &[u8]| postcard::from_bytes::<Vec<Record>>(it).ok();
-    // What cannot be read is not there.
-    let (mut all, other) = (read(known).unwrap_or_default(), read(other)?);
-    let new = |it: &Record| !all.iter().any(|known| known.key == it.key);
-    let new: Vec<Record> = other.into_iter().filter(new).collect();
-    if new.is_empty() {
-        return None;
-    }
-    all.extend(new);
-    bound(&mut all);
-    postcard::to_allocvec(&all).ok()
-}
-
-/// The first one is what all others need.
-fn bound(records: &mut Vec<Record>) {
-    let spare = records.len().saturating_sub(MOST);
-    records.drain(1..=spare);
 }
 
 /// What is kept of one form of a stencil: as it is written, turned, or with parameters that are one array.
@@ -207,19 +177,6 @@ mod tests {
         assert_eq!(made(&other, 3), Ok("made 3".to_owned()));
         assert_eq!(made(&one, 4), Ok("made 4".to_owned()));
         assert_eq!([1, 3, 4].map(|it| kept(&open("a"), it).is_ok()), [true; 3]);
-    }
-
-    #[test]
-    fn two_files_are_joined_and_nothing_that_is_known_changes() {
-        let file = |all: &[[&str; 2]]| {
-            let record = |it: &[&str; 2]| Record { key: it[0].into(), value: it[1].into() };
-            postcard::to_allocvec(&all.iter().map(record).collect::<Vec<_>>()).expect("memory takes it")
-        };
-        let (one, other) = (file(&[["a", "1"], ["b", "2"]]), file(&[["b", "3"], ["c", "4"]]));
-        assert_eq!(joined(&one, &other), Some(file(&[["a", "1"], ["b", "2"], ["c", "4"]])));
-        assert_eq!(joined(&one, &one), None);
-        assert_eq!(joined(&one, b"something else"), None);
-        assert_eq!(joined(b"something else", &one), Some(one));
     }
 
     #[test]

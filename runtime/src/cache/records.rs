@@ -1,0 +1,54 @@
+//! What a file of a stencil is made of, and how two of them become one.
+
+use serde::{Deserialize, Serialize};
+
+/// So many records of one stencil are kept: a model has one or two for each kind of arrays that it calls it with.
+const MOST: usize = 256;
+
+/// Something that is kept, and what it is found by.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    pub key: Vec<u8>,
+    pub value: Vec<u8>,
+}
+
+/// Two files of one stencil as one, in which what the first has counts; none where it has all of it.
+pub(super) fn joined(known: &[u8], other: &[u8]) -> Option<Vec<u8>> {
+    let read = |it: &[u8]| postcard::from_bytes::<Vec<Record>>(it).ok();
+    // What cannot be read is not there.
+    let (mut all, other) = (read(known).unwrap_or_default(), read(other)?);
+    let new = |it: &Record| !all.iter().any(|known| known.key == it.key);
+    let new: Vec<Record> = other.into_iter().filter(new).collect();
+    if new.is_empty() {
+        return None;
+    }
+    all.extend(new);
+    bound(&mut all);
+    postcard::to_allocvec(&all).ok()
+}
+
+/// The first one is what all others need.
+pub fn bound(records: &mut Vec<Record>) {
+    let spare = records.len().saturating_sub(MOST);
+    if spare > 0 {
+        records.drain(1..=spare);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_files_are_joined_and_nothing_that_is_known_changes() {
+        let file = |all: &[[&str; 2]]| {
+            let record = |it: &[&str; 2]| Record { key: it[0].into(), value: it[1].into() };
+            postcard::to_allocvec(&all.iter().map(record).collect::<Vec<_>>()).expect("memory takes it")
+        };
+        let (one, other) = (file(&[["a", "1"], ["b", "2"]]), file(&[["b", "3"], ["c", "4"]]));
+        assert_eq!(joined(&one, &other), Some(file(&[["a", "1"], ["b", "2"], ["c", "4"]])));
+        assert_eq!(joined(&one, &one), None);
+        assert_eq!(joined(&one, b"something else"), None);
+        assert_eq!(joined(b"something else", &one), Some(one));
+    }
+}
