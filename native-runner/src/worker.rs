@@ -439,8 +439,10 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
         }
         // Interpreters tell none.
         if !step_ms.is_empty() {
-            let steps = tuned.as_deref().map_or_else(|| ready.steps(), steps_of);
-            tell(EventKind::Steps { steps: timed(steps, &[step_ms]) }, None);
+            let steps = timed(tuned.as_deref().map_or_else(|| ready.steps(), steps_of), &[step_ms]);
+            if !steps.is_empty() {
+                tell(EventKind::Steps { steps }, None);
+            }
         }
         Ok(())
     });

@@ -51,7 +51,7 @@ fn the_c_compiler_ends_with_its_job_also_when_the_runner_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let cc = compiler(folder.path());
     // Killed from outside without a word, and told to end.
-    for signal in ["KILL", "INT"] {
+    for signal in ["KILL", "TERM"] {
         let mut runner = Command::new(env!("CARGO_BIN_EXE_isobar"))
             .args(["run", GALLERY, "--backend", "openmp", "--init", "--domain", "4,4,4"])
             .env("CC", &cc)
