@@ -1,9 +1,10 @@
 //! What a device computes: whether its quotients, roots and subnormals are those that IEEE 754 prescribes.
 //!
 //! Vulkan lets a quotient of singles err by 2.5 units in the last place, says nothing of doubles, and lets a device take
-//! subnormals for zeros. So a thousand pairs are tried when a device is opened: where quotients or roots differ from this
-//! processor's, texts have their own; where doubles lose subnormals or their order, texts have pairs of words in their
-//! place. What singles lose a text cannot make good, and `isobar backends` says so.
+//! subnormals for zeros. So some hundred pairs are tried when a device is opened: where quotients or roots differ from this
+//! processor's, texts have their own; where doubles lose subnormals or their order, or are not rounded to whole numbers
+//! as they should be, texts have pairs of words in their place. What singles lose a text cannot make good, and `isobar
+//! backends` says so.
 
 use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
@@ -20,6 +21,9 @@ struct Exact {
     has_subnormals: bool,
     /// Whether `(x + c) - c` is what it says.
     keeps_order: bool,
+    /// Whether numbers are rounded to whole ones whatever their size and sign: Mesa takes a way by 32 bits where a
+    /// processor has no instruction for as many lanes.
+    rounds: bool,
 }
 
 /// What was found.
@@ -31,13 +35,13 @@ pub(super) struct Found {
 }
 
 /// Pairs that are tried.
-const N: usize = 1000;
+const N: usize = 640;
 
 impl Found {
     /// How texts have to compute here.
     pub(super) fn options(self, of: WgslOptions, is_decorated: bool) -> WgslOptions {
         let Self { single, double } = self;
-        let is_native = double.is_some_and(|it| it.has_subnormals && it.keeps_order);
+        let is_native = double.is_some_and(|it| it.has_subnormals && it.keeps_order && it.rounds);
         WgslOptions {
             doubles: if is_native { of.doubles } else { Doubles::Pairs },
             keeps: !is_decorated || !single.keeps_order,
@@ -67,7 +71,7 @@ pub(super) fn of(gpu: &Gpu) -> Result<Found, WgpuError> {
     Ok(Found { single: singles(gpu, &pairs)?, double })
 }
 
-/// Quotient, root, a sum that may be subnormal, and a sum less one part: of each pair.
+/// Quotient, root, a product that may be subnormal, a sum less one part, and two ways to round: of each pair.
 fn text(of: &str, suffix: &str, large: &str) -> String {
     format!(
         "@group(0) @binding(0) var<storage, read> given: array<{of}>;
@@ -75,13 +79,16 @@ fn text(of: &str, suffix: &str, large: &str) -> String {
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
   let n = id.x;
   if n < {N}u {{
-    let a = given[4u * n];
-    let b = given[4u * n + 1u];
-    let small = given[4u * n + 2u];
-    found[4u * n] = a / b;
-    found[4u * n + 1u] = sqrt(abs(a));
-    found[4u * n + 2u] = small * 0.5{suffix};
-    found[4u * n + 3u] = (given[4u * n + 3u] + {large}) - {large};
+    let a = given[6u * n];
+    let b = given[6u * n + 1u];
+    let small = given[6u * n + 2u];
+    let whole = given[6u * n + 4u];
+    found[6u * n] = a / b;
+    found[6u * n + 1u] = sqrt(abs(a));
+    found[6u * n + 2u] = small * 0.5{suffix};
+    found[6u * n + 3u] = (given[6u * n + 3u] + {large}) - {large};
+    found[6u * n + 4u] = trunc(whole);
+    found[6u * n + 5u] = floor(whole);
   }}
 }}
 "
@@ -125,8 +132,8 @@ macro_rules! tried {
         fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<Exact, WgpuError> {
             let bytes = size_of::<$float>();
             let least = <$float>::MIN_POSITIVE;
-            let mut given: Vec<$float> = Vec::with_capacity(4 * N);
-            for &[x, y] in pairs {
+            let mut given: Vec<$float> = Vec::with_capacity(6 * N);
+            for (n, &[x, y]) in pairs.iter().enumerate() {
                 // Normal numbers whose quotient is one, of any mantissa.
                 let exponent = |bits: u64| {
                     (((bits >> 3) % 64) as $bits + (<$float>::MAX_EXP as $bits - 32)) << $mantissa
@@ -135,19 +142,21 @@ macro_rules! tried {
                     <$float>::from_bits(((bits as $bits) & ((1 << $mantissa) - 1)) | exponent(bits))
                 };
                 let [a, b] = [normal(x), normal(y)];
-                given.extend([a, b, least * (1.0 + (a / 2.0).fract()), 1.0 + a.fract() / 3.0]);
+                let whole = [-0.0, -0.5, a, -b * 1_048_576.0][n % 4];
+                given.extend([a, b, least * (1.0 + (a / 2.0).fract()), 1.0 + a.fract() / 3.0, whole, 0.0]);
             }
             let sent: Vec<u8> = given.iter().flat_map(|it| it.to_le_bytes()).collect();
             let found = run(gpu, &text(stringify!($float), $suffix, concat!($large, $suffix)), &sent)?;
             let large: $float = $large.parse().unwrap_or(1.0);
-            let mut exact = Exact { divides: true, has_subnormals: true, keeps_order: true };
-            for (given, found) in given.chunks(4).zip(found.chunks(4 * bytes)) {
+            let mut exact = Exact { divides: true, has_subnormals: true, keeps_order: true, rounds: true };
+            for (given, found) in given.chunks(6).zip(found.chunks(6 * bytes)) {
                 let is = |at: usize, expected: $float| {
                     found[at * bytes..(at + 1) * bytes] == expected.to_le_bytes()
                 };
                 exact.divides &= is(0, given[0] / given[1]) && is(1, given[0].abs().sqrt());
                 exact.has_subnormals &= is(2, given[2] * 0.5);
                 exact.keeps_order &= is(3, (given[3] + large) - large);
+                exact.rounds &= is(4, given[4].trunc()) && is(5, given[4].floor());
             }
             Ok(exact)
         }
