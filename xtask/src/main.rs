@@ -358,9 +358,7 @@ impl Held<'_> {
 
 /// What proves a course; `cargo xtask test` runs it too.
 pub(crate) fn lessons(folder: &std::path::Path) -> anyhow::Result<()> {
-    let mut command = process::cargo();
-    command.args(["run", "--locked", "--package", "isobar-lessons", "--bin", "lessons", "--"]);
-    process::run(command.arg(folder), "prove the lessons of a course")
+    process::run(process::built("lessons")?.arg(folder), "prove the lessons of a course")
 }
 
 /// What the page shows of each file that is pasted alone: by the page's own code.

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::process::{cargo, run};
+use crate::process::{built, run};
 use crate::registry;
 
 /// Installs NVRTC where it is missing, and compiles.
 pub(crate) fn nvrtc(generated: u32, first: u64, archs: &[String], paths: &[PathBuf]) -> Result<()> {
     let cuda = registry::cuda()?;
-    let mut command = cargo();
-    command.args(["run", "--locked", "--package", "isobar-tests", "--bin", "nvrtc", "--"]);
+    let mut command = built("nvrtc")?;
     command.args(["--generated", &generated.to_string(), "--first", &first.to_string()]);
     for arch in archs {
         command.args(["--arch", arch]);

@@ -30,6 +30,18 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// All packages but this one, to cargo: what is built of them has the same features each time, so that nothing is
+/// compiled twice. Those of this one are others, and it is built already.
+pub(crate) const ALL_OTHERS: [&str; 3] = ["--workspace", "--exclude", "xtask"];
+
+/// A program of the sources by its name, as the tests of all crates build it.
+pub(crate) fn built(name: &str) -> Result<Command> {
+    let mut build = cargo();
+    build.args(["build", "--locked"]).args(ALL_OTHERS).args(["--bin", name]);
+    run(&mut build, &format!("build `{name}`"))?;
+    Ok(program(target_dir().join("debug").join(name)))
+}
+
 /// `program` at the root.
 pub(crate) fn program(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);

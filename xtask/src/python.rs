@@ -42,10 +42,10 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
     }
     let mut build = program(venv.join("bin/maturin"));
     build.args(["build", "--locked", "--quiet", "--strip", "--profile"]);
-    build.arg(match profile {
-        Profile::Dev => "dev",
-        Profile::Release => "release",
-    });
+    match profile {
+        Profile::Dev => build.args(["dev", "--features", "as-in-the-workspace"]),
+        Profile::Release => build.arg("release"),
+    };
     build.arg("--interpreter").arg(&python).arg("--out").arg(&wheels);
     build.arg("--manifest-path").arg(root().join("python/Cargo.toml"));
     run(&mut build, "build the wheel of the Python package")?;

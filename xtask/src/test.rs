@@ -4,7 +4,7 @@ mod count;
 
 use crate::fuzz::Effort;
 use crate::page::{Profile, page};
-use crate::process::{cargo, program, root, run, say, spelled, target_dir};
+use crate::process::{ALL_OTHERS, cargo, program, root, run, say, spelled, target_dir};
 use crate::{fuzz, install, nvrtc, registry, tidy};
 use anyhow::{Context, Result, bail};
 use count::Count;
@@ -110,7 +110,11 @@ fn everything(report: &mut Report) {
         lint.args(["--", "--deny", "warnings"]);
         check(&mut lint, "lint the page as it is compiled for the browser")
     });
-    report.step("cargo test", || cargo_test(&["--workspace"], None));
+    report.step("cargo test", || {
+        let mut count = cargo_test(&ALL_OTHERS, None)?;
+        count += cargo_test(&["--package", "xtask"], None)?;
+        Ok(count)
+    });
     report.step("lessons", || {
         crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one())
     });
@@ -174,13 +178,15 @@ fn end_to_end(browser: Browser, part: &str) -> Result<Count> {
     };
     // As the tests of all crates were built, the runner among them, so that nothing is compiled twice.
     run(
-        cargo().args(["test", "--locked", "--workspace", "--no-run"]),
+        cargo().args(["test", "--locked"]).args(ALL_OTHERS).arg("--no-run"),
         "build the runner that the browser talks to",
     )?;
     let mut tests = program("node");
     tests.arg("tests/e2e/run.mjs").arg(part);
     tests.env(variable, program_of_it).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
     tests.env("ISOBAR_ARTIFACTS", root().join(artifacts));
+    // Its NumPy reads what the page writes.
+    tests.env("ISOBAR_PYTHON", registry::export()?.join("bin/python"));
     counted(&mut tests, what, Count::add_closing_line)
 }
 
