@@ -13,6 +13,7 @@ mod faults;
 mod hostile;
 mod http;
 mod injected;
+mod jobs;
 mod keeping;
 mod kept;
 mod library;

@@ -4,10 +4,11 @@
 //! that it is known where each line stands before any of them is drawn.
 
 mod find;
+mod laid;
 mod paint;
 mod rows;
+mod window;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::bridge::locale::t;
@@ -19,10 +20,11 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, MouseEvent};
 
-use find::{Found, find};
-use paint::{Hit, escaped, line_html};
+use find::find;
+pub use laid::OffScreen;
+use laid::{Laid, Sizes};
 pub use paint::{Painter, Token};
-use rows::{Rows, breaks, hang};
+use window::{Dress, replace};
 
 /// Rows that are drawn above and below what can be seen.
 const MARGIN: u32 = 24;
@@ -36,13 +38,6 @@ extern "C" {
 
     #[wasm_bindgen(method)]
     fn observe(this: &ResizeObserver, target: &Element);
-}
-
-/// How many lines are lit outside of what can be seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OffScreen {
-    pub above: usize,
-    pub below: usize,
 }
 
 /// How a line stands to another text.
@@ -82,116 +77,6 @@ impl Mark {
 
 /// What is said beside a line, from 0: a sign, and the words that a pointer on it brings up.
 pub type Note = (u32, &'static str, String);
-
-/// How large things are, in pixels.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Sizes {
-    width: f64,
-    height: f64,
-    row: f64,
-    character: f64,
-}
-
-/// The text as it stands, and what of it is in the document.
-#[derive(Debug, Default)]
-struct Laid {
-    text: Arc<str>,
-    lines: Vec<Range<usize>>,
-    rows: Rows,
-    /// Characters of a row; 0 where lines are not broken.
-    columns: usize,
-    /// Characters of the longest line.
-    widest: usize,
-    /// The painter's state before each line, as far as somebody asked.
-    states: Vec<u8>,
-    drawn: Vec<(usize, String)>,
-    sizes: Sizes,
-    top: f64,
-    /// A line to bring into view once there is a view.
-    awaited: Option<u32>,
-}
-
-impl Laid {
-    fn line(&self, at: usize) -> &str {
-        self.lines.get(at).and_then(|it| self.text.get(it.clone())).unwrap_or_default()
-    }
-
-    fn is_hidden(&self) -> bool {
-        self.sizes.height <= 0.0 || self.sizes.row <= 0.0
-    }
-
-    /// Takes a text.
-    fn take(&mut self, text: Arc<str>) {
-        if *self.text != *text {
-            self.text = text;
-            self.lines.clear();
-            self.states.clear();
-            let begin = self.text.as_ptr() as usize;
-            self.lines.extend(self.text.lines().map(|it| {
-                let start = it.as_ptr() as usize - begin;
-                start..start + it.len()
-            }));
-            self.widest = self.lines.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
-        }
-    }
-
-    /// Finds where its lines stand; `folded` ones at the start take no rows, and a row has `columns` characters.
-    fn lay(&mut self, folded: usize, columns: usize) {
-        self.columns = columns;
-        let height = |at: usize| match columns {
-            _ if at < folded => 0,
-            0 => 1,
-            columns => u32::try_from(breaks(self.line(at), columns).len()).unwrap_or(0) + 1,
-        };
-        self.rows = Rows::new((0..self.lines.len()).map(height));
-    }
-
-    /// The painter's state before a line.
-    fn state(&mut self, painter: Painter, line: usize) -> u8 {
-        let Some(after) = painter.after else { return 0 };
-        if self.states.is_empty() {
-            self.states.push(0);
-        }
-        while self.states.len() <= line {
-            let at = self.states.len() - 1;
-            let state = after(self.line(at), self.states[at]);
-            self.states.push(state);
-        }
-        self.states[line]
-    }
-
-    /// The rows that can be seen.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a float of the browser's, clamped"
-    )]
-    fn seen(&self) -> Range<u32> {
-        let first = (self.top / self.sizes.row).floor().max(0.0);
-        let end = ((self.top + self.sizes.height) / self.sizes.row).ceil().max(first);
-        first as u32..end as u32
-    }
-
-    fn off_screen(&self, lit: &[u32]) -> OffScreen {
-        let mut found = OffScreen::default();
-        if self.is_hidden() {
-            // Nothing of a hidden listing is on screen, and none of it is missed.
-            return found;
-        }
-        let (top, bottom) = (self.top, self.top + self.sizes.height);
-        for &line in lit {
-            let line = line as usize;
-            let start = f64::from(self.rows.start(line)) * self.sizes.row;
-            let end = f64::from(self.rows.start(line + 1)) * self.sizes.row;
-            if end <= top {
-                found.above += 1;
-            } else if start >= bottom {
-                found.below += 1;
-            }
-        }
-        found
-    }
-}
 
 /// A text with lines that can be pointed at. Reads text and lit lines; tells pointer, clicks, and what is off screen.
 ///
@@ -599,128 +484,6 @@ fn FindBar(
     }
 }
 
-/// What all lines of a window have in common.
-struct Dress {
-    id: String,
-    n_lines: usize,
-    active: Option<u32>,
-    current: usize,
-}
-
-impl Dress {
-    #[expect(clippy::too_many_arguments, reason = "what is known of a line comes from as many signals")]
-    fn html(
-        &self,
-        laid: &mut Laid,
-        painter: Painter,
-        at: usize,
-        marks: &[Mark],
-        lit: &[u32],
-        notes: &[Note],
-        hits: &[Found],
-    ) -> String {
-        let state = laid.state(painter, at);
-        let line = laid.line(at);
-        let number = u32::try_from(at).unwrap_or(u32::MAX);
-        let mark = marks.get(at).copied().unwrap_or_default();
-        let is_lit = lit.binary_search(&number).is_ok();
-        let first = hits.partition_point(|it| it.line < number);
-        let here = hits[first..].iter().take_while(|it| it.line == number).enumerate();
-        let here: Vec<Hit> = here
-            .map(|(of, it)| Hit { start: it.start, end: it.end, is_current: first + of == self.current })
-            .collect();
-        let (at_breaks, hang) = match laid.columns {
-            0 => (Vec::new(), 0),
-            columns => (breaks(line, columns), hang(line, columns)),
-        };
-        let mut html = format!(
-            "<div class=\"line\" role=\"option\" id=\"{}{}\" aria-posinset=\"{}\" aria-setsize=\"{}\" \
-             aria-selected=\"{is_lit}\" data-testid=\"stage-line\" data-line=\"{}\"",
-            self.id,
-            at + 1,
-            at + 1,
-            self.n_lines,
-            at + 1,
-        );
-        if line.trim().is_empty() {
-            html.push_str(&format!(" aria-label=\"{}\"", escaped(t!("listing-empty"))));
-        }
-        if is_lit {
-            html.push_str(" data-lit=\"true\"");
-        }
-        if self.active == Some(number) {
-            html.push_str(" data-active=\"true\"");
-        }
-        if let Some(name) = mark.name() {
-            html.push_str(&format!(" data-mark=\"{name}\" data-sign=\"{}\"", mark.sign()));
-        }
-        if let Ok(of) = notes.binary_search_by_key(&number, |it| it.0) {
-            let (_, sign, said) = &notes[of];
-            html.push_str(&format!(
-                " data-note=\"{sign}\" title=\"{}\"",
-                escaped(&super::prose::plain(said))
-            ));
-        }
-        html.push('>');
-        // The sign beside the line is drawn by the style sheet, which nobody reads aloud.
-        let said = match mark {
-            Mark::Removed => Some(t!("listing-removed")),
-            Mark::Added => Some(t!("listing-added")),
-            Mark::Same | Mark::Fold => None,
-        };
-        if let Some(said) = said {
-            html.push_str(&format!("<span class=\"visually-hidden\">{}: </span>", escaped(said)));
-        }
-        html.push_str(&line_html(line, &(painter.tokens)(line, state), &here, &at_breaks, hang));
-        html.push_str("</div>");
-        html
-    }
-}
-
-/// Changes what differs between two windows; what is the same stays, with whatever is selected in it.
-fn replace(window: &HtmlElement, before: &mut Vec<(usize, String)>, new: Vec<(usize, String)>) {
-    let children = window.children();
-    let index = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let same_start = before.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    // Scrolled down, lines are gone at the start: what is left is the beginning of the new window.
-    let gone = match new.first() {
-        Some(first) if same_start == 0 => before.iter().take_while(|it| it.0 < first.0).count(),
-        _ => 0,
-    };
-    for _ in 0..gone {
-        if let Some(element) = children.item(0) {
-            element.remove();
-        }
-    }
-    before.drain(..gone);
-    let same_start = before.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let (old, added) = (&before[same_start..], &new[same_start..]);
-    // Scrolled up, the end of the new window is within the old one.
-    let behind = match added.last() {
-        Some(last) => old.iter().rev().take_while(|it| it.0 > last.0).count(),
-        None => old.len(),
-    };
-    let old = &old[..old.len() - behind];
-    let same_end = old.iter().rev().zip(added.iter().rev()).take_while(|(a, b)| a == b).count();
-    for _ in 0..behind {
-        if let Some(element) = children.item(children.length().saturating_sub(1)) {
-            element.remove();
-        }
-    }
-    for _ in 0..old.len() - same_end {
-        if let Some(element) = children.item(index(same_start)) {
-            element.remove();
-        }
-    }
-    let html: String = added[..added.len() - same_end].iter().map(|it| it.1.as_str()).collect();
-    // The text is escaped; the two calls fail for other positions only.
-    let _ = match children.item(index(same_start)) {
-        Some(next) => next.insert_adjacent_html("beforebegin", &html),
-        None => window.insert_adjacent_html("beforeend", &html),
-    };
-    *before = new;
-}
-
 /// Puts a text on the clipboard of a copy that is under way; tells whether it did.
 fn put_on_clipboard(event: &JsValue, text: &str) -> bool {
     let Ok(data) = Reflect::get(event, &"clipboardData".into()) else { return false };
@@ -739,54 +502,4 @@ fn offer(node: &HtmlElement, text: Signal<Arc<str>>, lit: Signal<Vec<u32>>) {
     let _ = Reflect::set(&offered, &"text".into(), &whole.into_js_value());
     let _ = Reflect::set(&offered, &"lit".into(), &lines.into_js_value());
     let _ = Reflect::set(node, &"listing".into(), &offered);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn laid(text: &str, folded: usize, columns: usize) -> Laid {
-        let mut laid = Laid {
-            sizes: Sizes { width: 400.0, height: 40.0, row: 20.0, character: 8.0 },
-            ..Laid::default()
-        };
-        laid.take(text.into());
-        laid.lay(folded, columns);
-        laid
-    }
-
-    #[test]
-    fn what_is_lit_out_of_view_is_counted_by_its_side() {
-        let mut laid = laid("a\nb\nc\nd\ne\n", 0, 0);
-        laid.top = 20.0;
-        assert_eq!(laid.seen(), 1..3);
-        assert_eq!(laid.off_screen(&[0, 1, 2, 3, 4]), OffScreen { above: 1, below: 2 });
-        laid.sizes.height = 0.0;
-        assert_eq!(laid.off_screen(&[0, 4]), OffScreen::default(), "nothing of a hidden listing is missed");
-    }
-
-    #[test]
-    fn folded_lines_take_no_rows_and_broken_ones_several() {
-        let laid = laid(&format!("one\ntwo\n{}\nthree", "x".repeat(40)), 2, 20);
-        assert_eq!(laid.rows.n_rows(), 4);
-        assert_eq!(laid.line(2).len(), 40);
-    }
-
-    #[test]
-    fn the_state_of_a_painter_goes_from_line_to_line() {
-        let painter = Painter {
-            tokens: |_, _| Vec::new(),
-            after: Some(|line, state| {
-                if line == "open" {
-                    1
-                } else if line == "close" {
-                    0
-                } else {
-                    state
-                }
-            }),
-        };
-        let mut laid = laid("a\nopen\nb\nclose\nc", 0, 0);
-        assert_eq!([4, 2, 1].map(|it| laid.state(painter, it)), [0, 1, 0]);
-    }
 }
