@@ -64,8 +64,8 @@ pub struct Limits {
     pub write_ms: u64,
 }
 
-/// Most connections that a runner can be told to take.
-pub const MOST_CONNECTIONS: u64 = 10_000;
+/// Most connections that a runner can be told to take: ten thousand who wait for events leave some for others.
+pub const MOST_CONNECTIONS: u64 = 10_240;
 /// Of one job, where the machine does not say how many are of use.
 pub const MOST_THREADS: u64 = 1024;
 

@@ -17,7 +17,7 @@ pub(crate) fn load(seconds: u64) -> Result<()> {
     // One at a time.
     command.args(["--test-threads", "1"]);
     command.env("ISOBAR_LOAD_SECONDS", seconds.to_string());
-    command.envs([("ISOBAR_LOAD_STREAMS", "9900"), ("ISOBAR_LOAD_CANCELS", "100")]);
+    command.envs([("ISOBAR_LOAD_STREAMS", "10000"), ("ISOBAR_LOAD_CANCELS", "100")]);
     run(&mut command, "send a runner jobs, and see how many come back and how fast")
 }
 
