@@ -94,6 +94,8 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await focusIsIn(t, ".column-stages");
   await t.page.keyboard.press("e");
   await focusIsIn(t, ".column-code");
+  // What is not there yet cannot come back from the dialog.
+  await caretIsInText(t.page);
 
   await t.page.keyboard.press("Control+Alt+s");
   await t.get("share-link").waitFor();
