@@ -3,7 +3,7 @@
 
 mod agree;
 mod bench;
-mod check;
+mod build;
 mod dace;
 mod endure;
 mod explore;
@@ -44,15 +44,21 @@ enum Chore {
         /// Open the browser as well
         #[arg(long)]
         open: bool,
+        /// Build page and runner as they are released: faster, and some minutes more to build
+        #[arg(long)]
+        release: bool,
     },
     /// Build the page into dist/
     Page {
-        /// Build it fast and large, in the dev profile
+        /// Build it quickly and large, as `play` and the tests have it
         #[arg(long)]
-        dev: bool,
+        quick: bool,
     },
     /// Check format, rooms, lints and unit tests: minutes, and nothing of page or browser
     Check,
+    /// Hold what `test` leaves to this: the page as it is released, Firefox, instrumented fuzzing, 20,000 seeds, a long
+    /// mixed load; two hours
+    Release,
     /// Install what is missing and run every check and test
     Test {
         /// Run only the tests whose name contains this, and build no page; `e2e` and `e2e:PART` are those in a browser
@@ -101,6 +107,11 @@ enum Chore {
         #[arg(long)]
         compiled: bool,
     },
+    /// Build the `isobar` command as the tests build it, and run it with these arguments
+    Isobar {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Send a runner jobs of four clients for a while, and tell how many come back and how fast
     Load {
         #[arg(long, default_value_t = 60)]
@@ -109,7 +120,11 @@ enum Chore {
     /// Try to break out of a job, while its code is made and while it runs
     Escape,
     /// Build the wheel of the Python package, check its types, and run its tests under the system's Python
-    Python,
+    Python {
+        /// The wheel as it is released, instead of one from what the tests build
+        #[arg(long)]
+        release: bool,
+    },
     /// Write what of the manual is made from the sources: docs/diagnostics.md
     Manual,
     /// Check what each room may import, and that no leftovers are in the sources
@@ -259,9 +274,10 @@ enum Chore {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
-        Chore::Play { bind, open } => play::play(bind.as_deref(), open),
-        Chore::Page { dev } => page::page(if dev { page::Profile::Dev } else { page::Profile::Release }),
-        Chore::Check => check::check(),
+        Chore::Play { bind, open, release } => play::play(bind.as_deref(), open, profile(!release)),
+        Chore::Page { quick } => page::page(profile(quick)).map(drop),
+        Chore::Check => test::check(),
+        Chore::Release => test::release(),
         Chore::Test { filter } => test::test(filter.as_deref()),
         Chore::Lessons { folder } => lessons(&folder),
         Chore::E2e { measure: true, .. } => measure::measure(),
@@ -275,9 +291,10 @@ fn main() -> ExitCode {
             let (has_reference, has_compiled) = (!alone, compiled);
             model::model(&model::Order { ndsl, pyfv3, points, levels, steps, has_reference, has_compiled })
         }
+        Chore::Isobar { args } => isobar(&args),
         Chore::Load { seconds } => trials::load(seconds),
         Chore::Escape => trials::escape(),
-        Chore::Python => test::python(),
+        Chore::Python { release } => test::python(profile(!release)),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench::bench(&args),
@@ -315,10 +332,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the command where it was called, and ends as it ended.
+fn isobar(args: &[String]) -> anyhow::Result<()> {
+    let mut command = process::built("isobar")?;
+    let status = command.current_dir(std::env::current_dir()?).args(args).status()?;
+    anyhow::ensure!(status.success(), "isobar {} ended with {status}", args.join(" "));
+    Ok(())
+}
+
+fn profile(is_quick: bool) -> page::Profile {
+    if is_quick { page::Profile::Quick } else { page::Profile::Release }
+}
+
 fn manual() -> anyhow::Result<()> {
-    let mut command = process::cargo();
-    command.args(["test", "--locked", "--package", "isobar-tests", "--test", "main", "manual::"]);
+    let mut command = build::linting_cargo();
+    command.args(["test", "--locked"]).args(process::ALL_OTHERS).args(["--test", "main", "manual::"]);
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
+}
+
+/// Holds every level and every pass of so many generated stencils against what they mean, from the first seed on.
+pub(crate) fn generated(n_seeds: u64) -> anyhow::Result<()> {
+    let held = Held { first: 0, generated: n_seeds, jobs: None, is_shared: false, levels: None };
+    equivalence(&[], |command| held.ask(command))
 }
 
 /// What `cargo xtask equivalence` is asked for beside back ends, as its program takes it.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::install;
 use crate::page::{Profile, page};
-use crate::process::{cargo, output, program, root, run, say, target_dir};
+use crate::process::{built, output, program, root, say, target_dir};
 
 /// The lines that a table stands between.
 type Place = [&'static str; 2];
@@ -44,10 +44,7 @@ fn publish(place: Place, table: &str) -> Result<()> {
 pub(crate) fn printed_by(script: &str, args: &[&str], what: &str) -> Result<String> {
     page(Profile::Release)?;
     let chromium = install::chromium()?;
-    run(
-        cargo().args(["build", "--locked", "--workspace", "--bin", "isobar"]),
-        "build the runner that serves the page",
-    )?;
+    built("isobar")?;
     say(what);
     let mut measure = program("node");
     measure.arg(script).args(args).env("ISOBAR_CHROMIUM", chromium);

@@ -9,6 +9,7 @@ mod first;
 mod licences;
 mod publish;
 
+use crate::build::{Built, build, lint};
 use crate::install;
 use crate::process::{cargo, program, root, run, say, target_dir};
 use anyhow::{Context, Result, bail, ensure};
@@ -22,17 +23,18 @@ use wasm_bindgen_cli_support::Bindgen;
 /// How the page's programs are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
-    /// Quick to build, large, with names in its stack traces.
-    Dev,
-    /// What is served: small, optimised twice.
+    /// Quick to build and quick enough to use, large, with names in its stack traces.
+    Quick,
+    /// What is published: small, optimised as a whole and once more.
     Release,
 }
 
 /// The files of the page by their path in `dist/`.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Builds the page into `dist/`; files that did not change are not touched.
-pub(crate) fn page(profile: Profile) -> Result<()> {
+/// Builds the page into `dist/`; files that did not change are not touched. Answers how the lints went of the crates that
+/// were built for it.
+pub(crate) fn page(profile: Profile) -> Result<Built> {
     install::wasm_target()?;
     install::npm_packages()?;
     editor()?;
@@ -41,7 +43,7 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
     let html = fs::read_to_string(home.join("index.html")).context("static/index.html")?;
     let links = Link::all_of(&html)?;
     let programs: Vec<&Link> = links.iter().filter(|link| link.get("rel") == "rust").collect();
-    compile(&programs, profile)?;
+    let built = compile(&programs, profile)?;
     // Each is taken apart and made smaller by programs of one thread.
     let bound_folders = thread::scope(|scope| {
         let making: Vec<_> = programs.iter().map(|&link| scope.spawn(move || bound(link, profile))).collect();
@@ -69,7 +71,7 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
         imported.map(|it| format!("  <link rel=\"modulepreload\" href=\"./{it}\" />\n  ")).collect();
     let html = html.replacen("</head>", &format!("{preloads}</head>"), 1);
     files.insert(publish::INDEX.into(), html.into_bytes());
-    publish::minified(&mut files, profile)?;
+    publish::minified(&mut files)?;
     publish::tell_sizes(&mut files, profile)?;
     // Programs are, and what the page starts with says so; what it asks for by name later keeps its name.
     let stays = |it: &&Link<'_>| it.get("rel") != "rust" && it.get("data-versioned").is_empty();
@@ -81,12 +83,10 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
     let mut files = publish::versioned(files, |it| !stays(it))?;
     files.insert(licences::FILE.into(), licences::licences()?);
     publish::tell_service_worker(&mut files)?;
-    if profile == Profile::Release {
-        publish::compressed(&mut files)?;
-    }
+    publish::compressed(&mut files, profile)?;
     let changed = write_all(&files, &root().join("dist"))?;
     say(&format!("the page is in dist/: {} files, {changed} of them new or changed", files.len()));
-    Ok(())
+    Ok(built)
 }
 
 /// Bundles the editor and the catalogues; without them the page's crate does not compile, not even for its tests.
@@ -112,30 +112,30 @@ fn is_older(made: &Path, sources: &[PathBuf]) -> bool {
     sources.iter().any(|source| time(source).is_none_or(|it| it > made))
 }
 
-fn compile(programs: &[&Link], profile: Profile) -> Result<()> {
+fn compile(programs: &[&Link], profile: Profile) -> Result<Built> {
     let mut command = cargo();
     command.args(["build", "--locked", "--package", "isobar-web", "--target", "wasm32-unknown-unknown"]);
     for link in programs {
         command.args(["--bin", link.get("data-bin")]);
     }
-    command.args(["--profile", cargo_profile(programs[0], profile)]);
-    // One set of flags for every wasm build here, whatever the user's environment says for native code.
-    command.env_remove("RUSTFLAGS");
+    command.args(["--profile", cargo_profile(programs[0], profile), "--features", "in-two-parts"]);
+    // One set of flags for every wasm build here, whatever the user's environment says for native code. What can be taken
+    // apart says where its parts refer to each other. Views of one type make a smaller page.
+    command.env("RUSTFLAGS", "--cfg erase_components -Clink-arg=--emit-relocs");
     match profile {
-        // Frames of code that is not optimised are large: the usual stack of 1 MiB is too small for the first view.
-        Profile::Dev => command.env("RUSTFLAGS", "-Clink-arg=-zstack-size=16777216"),
-        // What can be taken apart says where its parts refer to each other. Views of one type make a smaller page.
-        Profile::Release => {
-            command.args(["--features", "in-two-parts"]);
-            command.env("RUSTFLAGS", "--cfg erase_components -Clink-arg=--emit-relocs")
-        }
-    };
-    run(&mut command, "compile the page and its worker to WebAssembly")
+        Profile::Quick => lint(&mut command),
+        // As `rustc` optimises it: what lints keeps some of its passes off.
+        Profile::Release => {}
+    }
+    build(&mut command, "compile the page and its worker to WebAssembly")
 }
+
+/// What the quick page is compiled by: `Cargo.toml` has it.
+const QUICK: &str = "quick-wasm";
 
 fn cargo_profile<'a>(link: &Link<'a>, profile: Profile) -> &'a str {
     match profile {
-        Profile::Dev => "dev",
+        Profile::Quick => QUICK,
         Profile::Release => link.get("data-cargo-profile-release"),
     }
 }
@@ -143,10 +143,7 @@ fn cargo_profile<'a>(link: &Link<'a>, profile: Profile) -> &'a str {
 /// A folder with one program's glue and optimised module, made anew only when the compiled program changed.
 fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
     let name = link.get("data-bin");
-    let folder = match profile {
-        Profile::Dev => "debug",
-        Profile::Release => cargo_profile(link, profile),
-    };
+    let folder = cargo_profile(link, profile);
     let compiled = target_dir().join("wasm32-unknown-unknown").join(folder).join(name).with_extension("wasm");
     let module = fs::read(&compiled).with_context(|| format!("{}", compiled.display()))?;
     let stamp = {
@@ -169,10 +166,7 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(&out)?;
-    let (first, later) = match profile {
-        Profile::Dev => (compiled, Vec::new()),
-        Profile::Release => apart(name, &module, &out)?,
-    };
+    let (first, later) = apart(name, &module, &out)?;
     say(&format!("write the JavaScript glue of {name}: wasm-bindgen"));
     Bindgen::new()
         .input_path(&first)
@@ -183,7 +177,7 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
         .remove_name_section(profile == Profile::Release)
         .omit_default_module_path(false)
         // The parts that come later share the table of functions.
-        .keep_lld_exports(profile == Profile::Release)
+        .keep_lld_exports(true)
         .generate(&out)
         .with_context(|| format!("wasm-bindgen on {name}"))?;
     if profile == Profile::Release {

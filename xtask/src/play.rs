@@ -1,8 +1,9 @@
 //! `cargo xtask play`: from a clone to a running playground.
 
 use crate::page::{Profile, page};
-use crate::process::{cargo, program, run, say, target_dir};
+use crate::process::{built, cargo, program, run, say, target_dir};
 use anyhow::Result;
+use std::process::Command;
 
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -10,13 +11,9 @@ fn is_root() -> bool {
 }
 
 /// Builds page and runner and serves both; returns when the runner ends.
-pub(crate) fn play(bind: Option<&str>, open: bool) -> Result<()> {
-    page(Profile::Release)?;
-    run(
-        cargo().args(["build", "--locked", "--release", "--package", "isobar-runner", "--bin", "isobar"]),
-        "build the runner, with the page inside",
-    )?;
-    let mut serve = program(target_dir().join("release").join("isobar"));
+pub(crate) fn play(bind: Option<&str>, open: bool, profile: Profile) -> Result<()> {
+    page(profile)?;
+    let mut serve = runner(profile)?;
     serve.arg("serve");
     if let Some(address) = bind {
         serve.args(["--bind", address]);
@@ -31,4 +28,29 @@ pub(crate) fn play(bind: Option<&str>, open: bool) -> Result<()> {
         serve.arg("--allow-root");
     }
     run(&mut serve, "serve (Ctrl+C ends it)")
+}
+
+/// The runner: as the tests build it, or as it is released.
+fn runner(profile: Profile) -> Result<Command> {
+    match profile {
+        Profile::Quick => {
+            say("a quick build, which the tests share; `cargo xtask play --release` builds a faster one");
+            built("isobar")
+        }
+        Profile::Release => {
+            run(
+                cargo().args([
+                    "build",
+                    "--locked",
+                    "--release",
+                    "--package",
+                    "isobar-runner",
+                    "--bin",
+                    "isobar",
+                ]),
+                "build the runner, with the page inside",
+            )?;
+            Ok(program(target_dir().join("release").join("isobar")))
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Running other programs, and saying so first.
 
+use crate::build::linting_cargo;
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::ffi::OsStr;
@@ -36,8 +37,8 @@ pub(crate) const ALL_OTHERS: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 
 /// A program of the sources by its name, as the tests of all crates build it.
 pub(crate) fn built(name: &str) -> Result<Command> {
-    let mut build = cargo();
-    build.args(["build", "--locked"]).args(ALL_OTHERS).args(["--bin", name]);
+    let mut build = linting_cargo();
+    build.args(["build", "--locked", "--quiet"]).args(ALL_OTHERS).args(["--bin", name]);
     run(&mut build, &format!("build `{name}`"))?;
     Ok(program(target_dir().join("debug").join(name)))
 }

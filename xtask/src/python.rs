@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::build::lint;
 use crate::page::Profile;
 use crate::process::{program, root, run, say, target_dir};
 use crate::registry;
@@ -43,7 +44,11 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
     let mut build = program(venv.join("bin/maturin"));
     build.args(["build", "--locked", "--quiet", "--strip", "--profile"]);
     match profile {
-        Profile::Dev => build.args(["dev", "--features", "as-in-the-workspace"]),
+        // With what the tests build.
+        Profile::Quick => {
+            lint(&mut build);
+            build.args(["dev", "--features", "as-in-the-workspace"])
+        }
         Profile::Release => build.arg("release"),
     };
     build.arg("--interpreter").arg(&python).arg("--out").arg(&wheels);

@@ -1,57 +1,45 @@
 //! `cargo xtask test`: installs what the tests need, runs every check and test, and sums up.
 
-mod count;
+pub(crate) mod count;
+mod lanes;
+mod libtest;
+mod report;
+mod skips;
 
-use crate::fuzz::Effort;
+use crate::build::{Built, build, linting_cargo};
 use crate::page::{Profile, page};
-use crate::process::{ALL_OTHERS, cargo, program, root, run, say, spelled, target_dir};
-use crate::{fuzz, install, nvrtc, registry, tidy};
+use crate::process::{ALL_OTHERS, built, cargo, output, program, root, run, say, spelled, target_dir};
+use crate::{install, nvrtc, registry, tidy};
 use anyhow::{Context, Result, bail};
 use count::Count;
+use lanes::{Task, Variables};
+use report::{Report, Told};
+use std::collections::BTreeMap;
+use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// What ran so far.
-#[derive(Debug, Default)]
-struct Report {
-    total: Count,
-    steps: Vec<(&'static str, Duration, Count)>,
-}
-
-impl Report {
-    /// Runs one step; a step that cannot even run counts as one failure, and the next ones run all the same.
-    fn step(&mut self, name: &'static str, work: impl FnOnce() -> Result<Count>) {
-        let start = Instant::now();
-        let count = work().unwrap_or_else(|error| {
-            println!("error: {name}: {error:#}");
-            Count { passed: 0, failed: 1 }
-        });
-        self.total += count;
-        self.steps.push((name, start.elapsed(), count));
-    }
-
-    fn print(&self) {
-        println!();
-        for (name, time, count) in &self.steps {
-            let sum = format!("{} passed, {} failed", count.passed, count.failed);
-            println!("{name:<28} {:>6.1} s   {sum}", time.as_secs_f64());
-        }
-        println!("\n{} passed, {} failed", self.total.passed, self.total.failed);
-    }
-}
+use std::thread;
+use std::time::Instant;
 
 /// Runs all checks and tests, or with a `filter` the tests alone whose name contains it.
 ///
-/// The last line of its output is `N passed, M failed`; each lint counts as one test.
+/// The last line of its output is `N passed, N failed, N skipped`; each crate that is linted counts as one test.
 pub(crate) fn test(filter: Option<&str>) -> Result<()> {
-    let mut report = Report::default();
+    let mut report = Report::new();
     match filter {
         None => everything(&mut report),
         Some(filter) => match browser_of(filter) {
-            Some((browser, part)) => in_browser(&mut report, browser, part),
-            None => report.step("cargo test", || cargo_test(&[], Some(filter))),
+            Some((browser, part)) => in_browser(&mut report, browser, Profile::Quick, part),
+            None => some(&mut report, filter)?,
         },
+    }
+    ended(report, filter)
+}
+
+/// Prints the report, and fails where a test failed or none ran.
+fn ended(mut report: Report, filter: Option<&str>) -> Result<()> {
+    if filter.is_none() && env::var_os("CI").is_some() {
+        report.hold_skips();
     }
     report.print();
     if report.total.failed > 0 {
@@ -63,15 +51,47 @@ pub(crate) fn test(filter: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The Python package alone, as it is released.
-pub(crate) fn python() -> Result<()> {
-    let mut report = Report::default();
-    report.step("python", || in_python(Profile::Release));
-    report.print();
-    if report.total.failed > 0 {
-        bail!("not everything passes");
-    }
-    Ok(())
+/// `cargo xtask check`: what tells within minutes whether a change holds; nothing of page or browser.
+pub(crate) fn check() -> Result<()> {
+    let mut report = Report::new();
+    sources(&mut report);
+    let mut programs = Vec::new();
+    report.step("build and lint", || {
+        let mut units = linting_cargo();
+        units.args(["test", "--no-run", "--locked", "--lib"]).args(ALL_OTHERS);
+        let all = build(&mut units, "build and lint all libraries with their unit tests")?;
+        let chores = build(&mut chores(), "build and lint the chores")?;
+        programs.extend(all.test_programs.iter().chain(&chores.test_programs).cloned());
+        Ok(lints([&all, &chores]))
+    });
+    let shares = lanes::shares(&programs, None)?;
+    run_shares(&mut report, shares, &variables(false)?, Vec::new());
+    ended(report, None)
+}
+
+/// `cargo xtask release`: what is held before a version goes out, beside what `test` holds.
+///
+/// Everything that `test` leaves to it is a step here: see `docs/contributing.md`.
+pub(crate) fn release() -> Result<()> {
+    let mut report = Report::new();
+    report.step("install", || install().map(|()| Count::default()));
+    report.step("page as it is released", || page(Profile::Release).map(|_| Count::one()));
+    report.step("sizes of the page", || crate::size::size().map(|()| Count::one()));
+    in_browser(&mut report, Browser::Chromium, Profile::Release, "");
+    in_browser(&mut report, Browser::Firefox, Profile::Release, "");
+    report.step("python as it is released", || in_python(Profile::Release));
+    report
+        .step("fuzz, instrumented", || crate::fuzz::fuzz(crate::fuzz::Effort::Fixed).map(|()| Count::one()));
+    report.step("20,000 seeds", || crate::generated(20_000).map(|()| Count::one()));
+    report.step("soak", || crate::endure::soak(30, false).map(|()| Count::one()));
+    ended(report, None)
+}
+
+/// The Python package alone: with what the tests build, or as it is released.
+pub(crate) fn python(profile: Profile) -> Result<()> {
+    let mut report = Report::new();
+    report.step("python", || in_python(profile));
+    ended(report, Some("python"))
 }
 
 /// What a build of everything takes on disk, in kilobytes; from nothing, with the wheels and browsers beside it.
@@ -91,38 +111,144 @@ fn tell_of_disk() {
 
 fn everything(report: &mut Report) {
     tell_of_disk();
-    report.step("format", || {
-        check(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
-    });
-    report.step("tidy", || tidy::tidy().map(|()| Count::one()));
+    sources(report);
     report.step("typos", || registry::typos().map(|()| Count::one()));
     report.step("deny", || registry::deny().map(|()| Count::one()));
     report.step("install", || install().map(|()| Count::default()));
-    report.step("page", || page(Profile::Release).map(|()| Count::one()));
-    report.step("clippy", || {
-        let mut lint = cargo();
-        lint.args(["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]);
-        check(&mut lint, "lint the sources")
+    let mut programs = Vec::new();
+    // The two use other folders of the target, and each leaves processors idle now and then.
+    thread::scope(|scope| {
+        let page = scope.spawn(|| {
+            let start = Instant::now();
+            (page(Profile::Quick).map(|it| lints([&it])), start.elapsed())
+        });
+        report.step("build and lint", || {
+            let all = build_all()?;
+            programs.extend(all.iter().flat_map(|it| it.test_programs.iter().cloned()));
+            Ok(lints(&all))
+        });
+        let (made, time) = page.join().expect("the thread of the page does not panic");
+        let told = made.unwrap_or_else(|error| {
+            println!("error: page: {error:#}");
+            Count::failure()
+        });
+        report.add("page, and lint it", time, told.into());
     });
-    report.step("clippy for the page", || {
-        let mut lint = cargo();
-        lint.args(["clippy", "--locked", "--package", "isobar-web", "--target", "wasm32-unknown-unknown"]);
-        lint.args(["--", "--deny", "warnings"]);
-        check(&mut lint, "lint the page as it is compiled for the browser")
-    });
-    report.step("cargo test", || {
-        let mut count = cargo_test(&ALL_OTHERS, None)?;
-        count += cargo_test(&["--package", "xtask"], None)?;
-        Ok(count)
-    });
-    report.step("lessons", || {
-        crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one())
-    });
-    report.step("python", || in_python(Profile::Dev));
-    report.step("nvrtc", || nvrtc::sample().map(|()| Count::one()));
-    report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
+    let others: Vec<Task<'_>> = vec![
+        Task::Other("python", Box::new(|| in_python(Profile::Quick))),
+        Task::Other("nvrtc", Box::new(|| nvrtc::sample().map(|()| Count::one().into()))),
+        Task::Other(
+            "lessons",
+            Box::new(|| {
+                crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one().into())
+            }),
+        ),
+    ];
+    let ready = variables(true).and_then(|it| Ok((it, lanes::shares(&programs, None)?)));
+    match ready {
+        Ok((variables, shares)) => run_shares(report, shares, &variables, others),
+        Err(error) => report.step("tests", || -> Result<Count> { Err(error) }),
+    }
     report.step("end to end", || end_to_end(Browser::Chromium, ""));
-    report.step("end to end, Firefox", || end_to_end(Browser::Firefox, ""));
+}
+
+/// What needs no build.
+fn sources(report: &mut Report) {
+    report.step("format", || {
+        check_by(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
+    });
+    report.step("tidy", || tidy::tidy().map(|()| Count::one()));
+}
+
+/// All targets of all crates, and the chores: built once, linted on the way.
+fn build_all() -> Result<[Built; 2]> {
+    let mut all = linting_cargo();
+    all.args(["test", "--no-run", "--locked", "--all-targets"]).args(ALL_OTHERS);
+    let all = build(&mut all, "build and lint all crates with their tests, examples and benchmarks")?;
+    Ok([all, build(&mut chores(), "build and lint the chores")?])
+}
+
+/// The tests of this package, whose features are others than those of all others.
+fn chores() -> Command {
+    let mut command = linting_cargo();
+    command.args(["test", "--no-run", "--locked", "--package", "xtask", "--bin", "xtask"]);
+    command
+}
+
+fn lints<'a>(all: impl IntoIterator<Item = &'a Built>) -> Count {
+    all.into_iter().fold(Count::default(), |mut sum, it| {
+        sum += Count::of(it.n_clean, it.n_linted);
+        sum
+    })
+}
+
+/// The tests whose name contains `filter`, and no page.
+fn some(report: &mut Report, filter: &str) -> Result<()> {
+    let mut command = linting_cargo();
+    command.args(["test", "--no-run", "--locked", "--tests"]).args(ALL_OTHERS);
+    let all = build(&mut command, "build all crates with their tests")?;
+    let chores = build(&mut chores(), "build the chores")?;
+    let programs: Vec<_> = all.test_programs.into_iter().chain(chores.test_programs).collect();
+    let shares = lanes::shares(&programs, Some(filter))?;
+    let needs_tools = shares.iter().flatten().any(|it| it.has("export"));
+    run_shares(report, shares, &variables(needs_tools)?, Vec::new());
+    Ok(())
+}
+
+/// What tests read of the environment; `has_tools` where exported projects are built.
+fn variables(has_tools: bool) -> Result<Variables> {
+    let mut variables = Variables::new();
+    if has_tools {
+        install::fortran()?;
+        // Where it is named, a tool that is missing fails the test.
+        variables.push(("ISOBAR_EXPORT_TOOLS", registry::export()?.into()));
+    }
+    if let Some(window) = window() {
+        variables.push(("ISOBAR_SEED_WINDOW", window.into()));
+    }
+    Ok(variables)
+}
+
+/// So many seeds of generated stencils are tried beside those that each run has.
+const WINDOW_SEEDS: u64 = 20;
+
+/// Seeds that the committed tree chooses: each commit tries others, and always the same. None outside of a checkout.
+fn window() -> Option<String> {
+    let tree = output(program("git").args(["rev-parse", "HEAD^{tree}"])).ok()?;
+    let first = 1_000_000 + u64::from_str_radix(tree.get(..8)?, 16).ok()? % 100_000_000;
+    Some(format!("{first}..{}", first + WINDOW_SEEDS))
+}
+
+/// As many lanes as there are processors, at least two: a test that waits leaves its processor to another one.
+fn n_lanes() -> usize {
+    let asked = env::var("ISOBAR_LANES").ok().and_then(|it| it.parse().ok());
+    asked.unwrap_or_else(|| thread::available_parallelism().map_or(2, |it| it.get().max(2)))
+}
+
+/// Runs shares of tests and other tasks beside each other, then those that run alone, and reports each package.
+fn run_shares(
+    report: &mut Report,
+    [beside, alone]: [Vec<lanes::Share>; 2],
+    variables: &Variables,
+    others: Vec<Task<'_>>,
+) {
+    let start = Instant::now();
+    let tasks = others.into_iter().chain(beside.into_iter().map(Task::Share)).collect();
+    let mut ran = lanes::run(tasks, n_lanes(), variables);
+    report.add("tests beside each other", start.elapsed(), Told::default());
+    let start = Instant::now();
+    ran.extend(lanes::run(alone.into_iter().map(Task::Share).collect(), 1, variables));
+    report.add("tests alone", start.elapsed(), Told::default());
+    let mut sums = BTreeMap::new();
+    for it in ran {
+        report.add_times(it.times.into_iter().map(|(test, time)| (format!("{} {test}", it.name), time)));
+        let (time, told): &mut (_, Told) = sums.entry(it.name).or_default();
+        *time += it.time;
+        told.add(it.told);
+    }
+    for (name, (time, told)) in sums {
+        report.add(&format!("  {name}"), time, told);
+    }
 }
 
 /// What drives the page.
@@ -140,10 +266,14 @@ fn browser_of(filter: &str) -> Option<(Browser, &str)> {
 }
 
 /// The scenarios in a browser whose name contains `part`, with what they need.
-fn in_browser(report: &mut Report, browser: Browser, part: &str) {
+fn in_browser(report: &mut Report, browser: Browser, profile: Profile, part: &str) {
     report.step("install", || install().map(|()| Count::default()));
-    report.step("page", || page(Profile::Release).map(|()| Count::one()));
-    report.step("end to end", || end_to_end(browser, part));
+    report.step("page, and lint it", || page(profile).map(|it| lints([&it])));
+    let name = match browser {
+        Browser::Chromium => "end to end",
+        Browser::Firefox => "end to end, Firefox",
+    };
+    report.step(name, || end_to_end(browser, part));
 }
 
 fn install() -> Result<()> {
@@ -151,23 +281,12 @@ fn install() -> Result<()> {
     install::npm_packages()?;
     install::vulkan()?;
     install::fortran()?;
+    install::chromium()?;
     install::crates()
 }
 
-fn cargo_test(packages: &[&str], filter: Option<&str>) -> Result<Count> {
-    let mut tests = cargo();
-    tests.args(["test", "--locked", "--no-fail-fast"]).args(packages).args(filter);
-    let are_exports_meant = filter.is_none_or(|it| it.contains("export"));
-    if are_exports_meant {
-        install::fortran()?;
-        // Where it is named, a tool that is missing fails the test.
-        tests.env("ISOBAR_EXPORT_TOOLS", registry::export()?);
-    }
-    counted(&mut tests, "run the tests of all crates", Count::add_cargo_line)
-}
-
 /// The story of a user, in a real browser against the runner as cargo's dev profile builds it.
-fn end_to_end(browser: Browser, part: &str) -> Result<Count> {
+fn end_to_end(browser: Browser, part: &str) -> Result<Told> {
     let (variable, program_of_it, artifacts, what) = match browser {
         Browser::Chromium => {
             ("ISOBAR_CHROMIUM", install::chromium()?, ".artifacts/e2e", "drive the page in Chromium")
@@ -176,53 +295,52 @@ fn end_to_end(browser: Browser, part: &str) -> Result<Count> {
             ("ISOBAR_FIREFOX", install::firefox()?, ".artifacts/firefox", "drive the page in Firefox")
         }
     };
-    // As the tests of all crates were built, the runner among them, so that nothing is compiled twice.
-    run(
-        cargo().args(["test", "--locked"]).args(ALL_OTHERS).arg("--no-run"),
-        "build the runner that the browser talks to",
-    )?;
+    built("isobar")?;
     let mut tests = program("node");
     tests.arg("tests/e2e/run.mjs").arg(part);
     tests.env(variable, program_of_it).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
     tests.env("ISOBAR_ARTIFACTS", root().join(artifacts));
     // Its NumPy reads what the page writes.
     tests.env("ISOBAR_PYTHON", registry::export()?.join("bin/python"));
-    counted(&mut tests, what, Count::add_closing_line)
+    counted(&mut tests, what)
 }
 
 /// The Python package: its wheel, its types and its tests.
-fn in_python(profile: Profile) -> Result<Count> {
+fn in_python(profile: Profile) -> Result<Told> {
     let installed = crate::python::install(profile)?;
     installed.check_types()?;
-    let mut count = Count::one();
-    count += counted(&mut installed.tests(), "run the tests of the Python package", Count::add_closing_line)?;
-    Ok(count)
+    let mut told = Told::from(Count::one());
+    told.add(counted(&mut installed.tests(), "run the tests of the Python package")?);
+    Ok(told)
 }
 
-fn check(command: &mut Command, why: &str) -> Result<Count> {
+fn check_by(command: &mut Command, why: &str) -> Result<Count> {
     run(command, why).map(|()| Count::one())
 }
 
-/// Runs tests, shows what they print, and counts them by reading it with `add`.
-fn counted(command: &mut Command, why: &str, add: impl Fn(&mut Count, &str)) -> Result<Count> {
+/// Runs tests whose last line is `N passed, N failed, N skipped`, and shows what they print.
+fn counted(command: &mut Command, why: &str) -> Result<Told> {
     let line = spelled(command);
     say(&format!("{why}: {line}"));
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("`{line}` could not be started"))?;
-    let mut count = Count::default();
+    let mut told = Told::default();
     if let Some(stdout) = child.stdout.take() {
         let mut terminal = std::io::stdout();
         for line in BufReader::new(stdout).lines() {
             let line = line?;
-            add(&mut count, &line);
+            told.count.add_closing_line(&line);
+            if let Some(skip) = line.strip_prefix("skipped: ") {
+                told.skips.push(skip.to_owned());
+            }
             writeln!(terminal, "{line}")?;
         }
     }
     let status = child.wait()?;
-    if !status.success() && count.failed == 0 {
-        // It did not compile, or it crashed: no line told so.
+    if !status.success() && told.count.failed == 0 {
+        // It crashed: no line told so.
         println!("error: `{line}` failed ({status})");
-        count.failed = 1;
+        told.count.failed = 1;
     }
-    Ok(count)
+    Ok(told)
 }

@@ -77,7 +77,7 @@ fn hex(hash: &[u8]) -> String {
 /// Adds `NAME.br` and `NAME.gz` beside each file that becomes smaller.
 ///
 /// What was compressed once is kept by its hash: the best compression takes a minute.
-pub(super) fn compressed(files: &mut Files) -> Result<()> {
+pub(super) fn compressed(files: &mut Files, profile: Profile) -> Result<()> {
     let is_packed = |name: &str, bytes: &[u8]| {
         bytes.len() >= LEAST_BYTES
             && PACKED.iter().any(|it| name.rsplit_once('.').is_some_and(|name| name.1 == *it))
@@ -85,7 +85,7 @@ pub(super) fn compressed(files: &mut Files) -> Result<()> {
     let chosen: Vec<String> =
         files.iter().filter(|(name, bytes)| is_packed(name, bytes)).map(|it| it.0.clone()).collect();
     let all: Vec<&[u8]> = chosen.iter().map(|name| files[name].as_slice()).collect();
-    let packed = packed(&all)?;
+    let packed = packed(&all, profile)?;
     for (name, packed) in chosen.into_iter().zip(packed) {
         for (ending, bytes) in [("br", packed.brotli), ("gz", packed.gzip)] {
             if bytes.len() < files[&name].len() {
@@ -103,8 +103,12 @@ struct Packed {
 }
 
 /// What files are when they are packed.
-fn packed(all: &[&[u8]]) -> Result<Vec<Packed>> {
-    let kept = target_dir().join("xtask/compressed");
+fn packed(all: &[&[u8]], profile: Profile) -> Result<Vec<Packed>> {
+    let (folder, how) = match profile {
+        Profile::Quick => ("xtask/compressed-quickly", "--quick"),
+        Profile::Release => ("xtask/compressed", "--best"),
+    };
+    let kept = target_dir().join(folder);
     fs::create_dir_all(&kept)?;
     let paths: Vec<PathBuf> = all.iter().map(|bytes| kept.join(hex(&Sha256::digest(bytes)))).collect();
     let is_missing =
@@ -116,8 +120,8 @@ fn packed(all: &[&[u8]]) -> Result<Vec<Packed>> {
         }
         // Node has the compressors of their own authors, and is here for the editor's parts anyway.
         let mut command = program("node");
-        command.arg(install::npm_dir().join("compress.mjs")).args(missing.iter().map(|it| it.0));
-        run(&mut command, "compress what is new, as far as it goes")?;
+        command.arg(install::npm_dir().join("compress.mjs")).arg(how).args(missing.iter().map(|it| it.0));
+        run(&mut command, "compress what is new")?;
     }
     for (path, _) in missing {
         fs::remove_file(path)?;
@@ -139,10 +143,7 @@ pub(super) fn tell_sizes(files: &mut Files, profile: Profile) -> Result<()> {
         [("data-page-bytes", "isobar-web_bg.wasm"), ("data-worker-bytes", "worker_bg.wasm")]
     {
         let bytes = files.get(name).with_context(|| format!("there is no {name}"))?;
-        let on_the_wire = match profile {
-            Profile::Dev => bytes.len(),
-            Profile::Release => packed(&[bytes])?[0].brotli.len(),
-        };
+        let on_the_wire = packed(&[bytes], profile)?[0].brotli.len();
         let _ = write!(told, " {attribute}=\"{} {on_the_wire}\"", bytes.len());
     }
     let index = String::from_utf8(files.get(INDEX).context("there is no index.html")?.clone())?;
@@ -152,7 +153,7 @@ pub(super) fn tell_sizes(files: &mut Files, profile: Profile) -> Result<()> {
 }
 
 /// A style sheet with all that it imports, and scripts, without what only people need.
-pub(super) fn minified(files: &mut Files, profile: Profile) -> Result<()> {
+pub(super) fn minified(files: &mut Files) -> Result<()> {
     let esbuild = install::npm_dir().join("node_modules/.bin/esbuild");
     let made = target_dir().join("xtask/minified");
     let sheet = made.join("main.css");
@@ -161,9 +162,6 @@ pub(super) fn minified(files: &mut Files, profile: Profile) -> Result<()> {
     run(command.arg(format!("--outfile={}", sheet.display())), "make one style sheet of all")?;
     files.retain(|name, _| !name.starts_with("style/"));
     files.insert("style/main.css".to_owned(), fs::read(sheet)?);
-    if profile == Profile::Dev {
-        return Ok(());
-    }
     // The service worker has a line that is still to be written.
     let is_script =
         |name: &str| name.ends_with(".js") && name != SERVICE_WORKER && !name.starts_with("snippets/");

@@ -1,38 +1,42 @@
-//! How many tests passed and failed, read from what test programs print.
+//! How many tests passed, failed and were skipped, read from what test programs print.
 
+use std::fmt;
 use std::ops::AddAssign;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
-    pub(super) passed: usize,
-    pub(super) failed: usize,
+pub(crate) struct Count {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) skipped: usize,
 }
 
 impl Count {
     /// One check that passed.
-    pub(super) fn one() -> Self {
-        Self { passed: 1, failed: 0 }
+    pub(crate) fn one() -> Self {
+        Self { passed: 1, ..Self::default() }
     }
 
-    /// Adds what a line of `cargo test` tells, such as `test result: ok. 3 passed; 0 failed; 0 ignored`.
-    pub(super) fn add_cargo_line(&mut self, line: &str) {
-        if let Some(result) = line.trim().strip_prefix("test result:") {
-            self.passed += number_before(result, " passed");
-            self.failed += number_before(result, " failed");
-        }
+    /// One check that failed.
+    pub(crate) fn failure() -> Self {
+        Self { failed: 1, ..Self::default() }
     }
 
-    /// Adds what a closing line tells: `3 passed, 0 failed`, with nothing before it.
-    pub(super) fn add_closing_line(&mut self, line: &str) {
-        let (Some((passed, rest)), Some(_)) = (line.split_once(" passed, "), line.strip_suffix(" failed"))
-        else {
-            return;
-        };
-        if let (Ok(passed), Ok(failed)) =
-            (passed.parse::<usize>(), rest.trim_end_matches(" failed").parse::<usize>())
-        {
-            self.passed += passed;
-            self.failed += failed;
+    /// A check that passed for each of `passed`, and failed for each of `failed`.
+    pub(crate) fn of(passed: usize, failed: usize) -> Self {
+        Self { passed, failed, skipped: 0 }
+    }
+
+    /// Adds what a closing line tells: `3 passed, 0 failed, 1 skipped`, with nothing before it.
+    pub(crate) fn add_closing_line(&mut self, line: &str) {
+        let numbers: Option<Vec<usize>> = line
+            .split(", ")
+            .zip([" passed", " failed", " skipped"])
+            .map(|(part, word)| part.strip_suffix(word)?.parse().ok())
+            .collect();
+        let n_parts = line.split(", ").count();
+        if let (Some(numbers), 2 | 3) = (numbers, n_parts) {
+            let number = |at: usize| numbers.get(at).copied().unwrap_or(0);
+            *self += Self { passed: number(0), failed: number(1), skipped: number(2) };
         }
     }
 }
@@ -41,34 +45,38 @@ impl AddAssign for Count {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.skipped += other.skipped;
     }
 }
 
-fn number_before(text: &str, word: &str) -> usize {
-    let before = text.split(word).next().unwrap_or_default();
-    before.rsplit(|it: char| !it.is_ascii_digit()).next().and_then(|it| it.parse().ok()).unwrap_or(0)
+impl fmt::Display for Count {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_results_of_several_test_programs_are_summed() {
+    fn told(line: &str) -> [usize; 3] {
         let mut count = Count::default();
-        count.add_cargo_line(
-            "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; in 0.1s",
-        );
-        count.add_cargo_line("test a::result ... ok");
-        count.add_cargo_line("test result: FAILED. 3 passed; 2 failed; 0 ignored");
-        assert_eq!(count, Count { passed: 15, failed: 2 });
+        count.add_closing_line(line);
+        [count.passed, count.failed, count.skipped]
     }
 
     #[test]
     fn a_closing_line_stands_alone() {
-        let mut count = Count::default();
-        count.add_closing_line("7 passed, 1 failed");
-        count.add_closing_line("so far 7 passed, 1 failed");
-        assert_eq!(count, Count { passed: 7, failed: 1 });
+        assert_eq!(told("7 passed, 1 failed"), [7, 1, 0]);
+        assert_eq!(told("7 passed, 1 failed, 2 skipped"), [7, 1, 2]);
+        assert_eq!(told("so far 7 passed, 1 failed"), [0; 3]);
+        assert_eq!(told("7 passed, 1 failed, 2 skipped, 3 lost"), [0; 3]);
+        assert_eq!(told("7 passed"), [0; 3]);
+    }
+
+    #[test]
+    fn a_count_reads_what_a_count_writes() {
+        let count = Count { passed: 3, failed: 2, skipped: 1 };
+        assert_eq!(told(&count.to_string()), [3, 2, 1]);
     }
 }
