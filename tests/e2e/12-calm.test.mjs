@@ -92,7 +92,7 @@ scenario("problems come and go, and the text that is typed stays where it is", a
   assert.equal(Number(await handle.getAttribute("aria-valuenow")), before);
 });
 
-scenario("a word that is half written is no mistake until the caret leaves it", async (t) => {
+scenario("a word that is half written is no mistake until the caret leaves it", { alone: true }, async (t) => {
   await t.pick("copy_scale");
   await t.toEnd();
   await t.page.keyboard.type(" + nowh");
@@ -103,7 +103,7 @@ scenario("a word that is half written is no mistake until the caret leaves it", 
   for (let tries = 0; tries < 5; tries++) {
     await t.page.keyboard.press("Backspace");
     await t.page.keyboard.press("h");
-    // The answer is there, and the moment of rest is over.
+    // The answer is there, and the moment of rest is over: that nothing has come, only time shows.
     await t.page.waitForTimeout(400);
     seen = await t.page.evaluate(() => ({
       ms: performance.now() - window.pressedAt,
@@ -247,7 +247,7 @@ scenario("a level of a thousand lines has few elements, and all of it can be rea
       [...root.querySelectorAll("*")].reduce((sum, it) => sum + 1 + (it.shadowRoot ? count(it.shadowRoot) : 0), 0);
     return count(document);
   });
-  console.log(`        ${nodes} elements with a level of 1,000 lines`);
+  t.note(`${nodes} elements with a level of 1,000 lines`);
   assert.ok(nodes <= 5000, `${nodes} elements`);
 
   // The end of it, by keyboard.

@@ -1,7 +1,7 @@
 // What looks right for everybody: sizes of examples, cells around a cell, links that keep the picture, touch, directions.
 
 import assert from "node:assert/strict";
-import { newcomer, scenario } from "./harness.mjs";
+import { newcomer, resize, scenario } from "./harness.mjs";
 
 const base = (t) => t.runner.url.split("#")[0];
 
@@ -82,7 +82,7 @@ scenario("a link keeps what the picture is, its range and its colours", async (t
   assert.equal(await t.get("line-select", line).inputValue(), "j");
 });
 
-scenario("on a touch screen a row of signs types what keyboards of glass hide", async (t) => {
+scenario("on a touch screen a row of signs types what keyboards of glass hide", { page: "none" }, async (t) => {
   const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
   t.media = phone;
   const page = (t.page = await t.open(t.runner.url));
@@ -112,7 +112,7 @@ scenario("a page without a network says so, and goes on", async (t) => {
   await t.get("offline").waitFor({ state: "detached" });
 });
 
-scenario("whoever reads from right to left has a page that runs that way, with code that does not", async (t) => {
+scenario("whoever reads from right to left has a page that runs that way, with code that does not", { page: "none" }, async (t) => {
   const page = await t.visit(t.runner.url, newcomer, () => {
     document.addEventListener("DOMContentLoaded", () => (document.documentElement.dir = "rtl"));
   });
@@ -137,8 +137,7 @@ scenario("whoever reads from right to left has a page that runs that way, with c
   await page.keyboard.press("ArrowLeft");
   assert.ok((await part()) > before, "the text grows to the left");
   for (const [width, height] of [[1440, 900], [390, 844]]) {
-    await page.setViewportSize({ width, height });
-    await page.waitForTimeout(200);
+    await resize(page, width, height);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${width}: ${overflow} pixels too wide`);
     await t.shot(`${width}`, page);

@@ -9,7 +9,7 @@ async function toEnd(page) {
   await page.keyboard.press("Control+End");
 }
 
-scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere", async (t) => {
+scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere", { page: "none" }, async (t) => {
   const page = (t.page = await t.open(t.runner.url, newcomer));
   // The first screen moves.
   await t.see("clock", { "data-playing": "true" });
@@ -68,7 +68,7 @@ scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere",
   await t.shot("4 on the runner");
 });
 
-scenario("a newcomer reads a lesson, errs, and passes it", async (t) => {
+scenario("a newcomer reads a lesson, errs, and passes it", { page: "none" }, async (t) => {
   const page = (t.page = await t.open(t.runner.url, newcomer));
   await t.get("go-learn").click();
   await t.get("learn-next").click();

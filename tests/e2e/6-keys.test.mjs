@@ -110,7 +110,7 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await t.page.waitForFunction(() => !/^Ln 1 /.test(document.querySelector(".caret-place").textContent));
 });
 
-scenario("on a Mac, the page names the keys of a Mac", async (t) => {
+scenario("on a Mac, the page names the keys of a Mac", { page: "none" }, async (t) => {
   t.page = await t.open(t.runner.url, () => {
     Object.defineProperty(Navigator.prototype, "platform", { get: () => "MacIntel" });
   });

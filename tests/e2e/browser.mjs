@@ -53,7 +53,7 @@ const START_MS = 20_000;
 /**
  * Starts `isobar serve` on a free port, or on the one that is named, in an empty folder of its own, and waits for its address.
  *
- * @returns {Promise<{url: string, origin: string, kill: () => Promise<void>, stop: () => Promise<void>}>}
+ * @returns {Promise<{url: string, origin: string, isAlive: () => boolean, kill: () => Promise<void>, stop: () => Promise<void>}>}
  *   `url` has the token in its fragment; `kill` is sudden, `stop` cleans up as well
  */
 export async function startRunner(port = 0) {
@@ -82,13 +82,15 @@ export async function startRunner(port = 0) {
       });
     }
   });
+  const isAlive = () => child.exitCode === null && child.signalCode === null;
   const end = async (signal) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    if (isAlive()) child.kill(signal);
     await ended;
   };
   return {
     url,
     origin: new URL(url).origin,
+    isAlive,
     kill: () => end("SIGKILL"),
     stop: async () => {
       await end("SIGTERM");

@@ -17,14 +17,22 @@ const EMPTY_STYLE = "sha256-YjaKGiklmzC6wjXA513HAMmzus8VE61XCOT+SmwNZWA=";
 export const scenarios = [];
 
 /**
- * Tells a scenario. It has a runner, a browser context and a page of its own.
+ * Tells a scenario. It has a browser context and a page of its own, and a runner that it shares with others.
  *
  * @param {string} name a sentence
+ * @param {object} [needs]
+ * @param {"own"} [needs.runner] a runner that nobody used before, for who kills it or depends on what it has done
+ * @param {"none"} [needs.page] for who opens every page itself
+ * @param {true} [needs.alone] nothing runs at the same time: the scenario measures time, or loads the machine
+ * @param {true} [needs.long] begins early, because it takes long
  * @param {(t: Scene) => Promise<void>} tell
  */
-export function scenario(name, tell) {
-  scenarios.push({ name, tell });
+export function scenario(name, ...[needs, tell]) {
+  scenarios.push(tell ? { name, needs, tell } : { name, needs: {}, tell: needs });
 }
+
+/** Thrown by `skip`. */
+export class Skipped extends Error {}
 
 /**
  * For `open` and `visit`: stands between the page and its workers.
@@ -98,11 +106,51 @@ export async function writeLine(page, line) {
   await focusText(page);
   await page.keyboard.press("Control+End");
   await page.keyboard.type(line);
-  await page.waitForTimeout(600);
+  await isKept(page, line);
+}
+
+/** Waits until the browser's database has a text with these words. */
+export async function isKept(page, words) {
+  // As JSON spells them.
+  const spelled = JSON.stringify(words).slice(1, -1);
+  const latest = performance.now() + PATIENCE_MS;
+  while (performance.now() < latest) {
+    const kept = await page.evaluate(keptTexts);
+    if (kept.some(({ state }) => state.includes(spelled))) return;
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  throw new Error(`the database has no ${words}`);
+}
+
+/** Waits until nothing of the page has moved or changed its words for some frames: it is laid out. */
+export async function laidOut(page) {
+  await page.evaluate(async () => {
+    const STILL = 8;
+    const look = () =>
+      [...document.querySelectorAll("body *")]
+        .map((it) => `${it.offsetLeft} ${it.offsetTop} ${it.offsetWidth} ${it.offsetHeight}`)
+        .join() + document.body.innerText;
+    let [before, still] = ["", 0];
+    while (still < STILL) {
+      await new Promise(requestAnimationFrame);
+      const now = look();
+      still = now === before ? still + 1 : 0;
+      before = now;
+    }
+  });
+}
+
+/** Gives a page another size, and waits until it is laid out. */
+export async function resize(page, width, height) {
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction(([width, height]) => innerWidth === width && innerHeight === height, [width, height]);
+  await laidOut(page);
 }
 
 /** In the page: every text that the browser's database has, with what is kept aside, the last one first. */
 export async function keptTexts() {
+  // Who opens a database that is not there yet makes one without tables.
+  if (!(await indexedDB.databases()).some(({ name }) => name === "isobar")) return [];
   const open = indexedDB.open("isobar", 1);
   await new Promise((done) => (open.onsuccess = done));
   const found = open.result.transaction("texts").objectStore("texts").getAll();
@@ -127,16 +175,32 @@ export class Scene {
   /** Whether pages may keep themselves for later: `allow` where a scenario is about that; else it takes time. */
   serviceWorkers = "block";
 
-  constructor(name, browser, artifacts) {
+  /** What is printed below the scenario's name. */
+  notes = [];
+
+  /** Without a `runner` it starts one, which ends with the scenario. */
+  constructor(name, browser, artifacts, runner) {
     this.name = name;
     this.browser = browser;
     this.artifacts = artifacts;
+    this.runner = runner;
+    this.shared = runner;
     this.contexts = [];
   }
 
-  async start() {
-    this.runner = await startRunner();
-    this.page = await this.open(this.runner.url);
+  async start(needs) {
+    this.runner ??= await startRunner();
+    if (needs.page !== "none") await this.open(this.runner.url);
+  }
+
+  /** Tells a figure, or what was left out. */
+  note(text) {
+    this.notes.push(text);
+  }
+
+  /** Ends the scenario, because something that it needs is missing. */
+  skip(why) {
+    throw new Skipped(why);
   }
 
   /** Opens `url` as another person would: nothing stored, nothing known. Waits until the compiler answers. */
@@ -160,6 +224,8 @@ export class Scene {
     }
     for (const script of prepare.filter((it) => it !== newcomer)) await context.addInitScript(script);
     const page = await context.newPage();
+    // What the scenario looks at, unless it says otherwise.
+    this.page ??= page;
     page.setDefaultTimeout(this.patience ?? PATIENCE_MS);
     page.on("pageerror", (error) => {
       // Whoever takes a picture puts an empty style into the page, which Firefox holds against the page's policy.
@@ -184,11 +250,16 @@ export class Scene {
 
   async end() {
     for (const context of this.contexts) await context.close();
-    await this.runner?.stop();
+    if (this.runner !== this.shared) await this.runner?.stop();
+  }
+
+  /** A picture of what is seen, where pictures are asked for. */
+  async shot(what, page = this.page) {
+    if (process.env.ISOBAR_PICTURES) await this.picture(what, page);
   }
 
   /** A picture of what is seen, beside the test's results. */
-  async shot(what, page = this.page) {
+  async picture(what, page = this.page) {
     const file = `${this.name} ${what}`.replace(/[^a-z0-9]+/gi, "-").toLowerCase();
     await page.screenshot({ path: join(this.artifacts, `${file}.png`) });
   }
@@ -220,7 +291,7 @@ export class Scene {
     const all = this.page.locator('[data-testid^="example-"]');
     await all.first().waitFor();
     const names = await all.evaluateAll((them) => them.map((it) => it.dataset.testid.slice("example-".length)));
-    await this.page.keyboard.press("Escape");
+    await this.#shut("opened");
     return names;
   }
 
@@ -253,10 +324,16 @@ export class Scene {
     if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
   }
 
+  /** Shuts the panel of a button, and waits until it is: the button has the keyboard then. */
+  async #shut(toggle) {
+    await this.page.keyboard.press("Escape");
+    await this.see(toggle, { "aria-expanded": "false" });
+  }
+
   async precision(bits) {
     await this.unfolded("size");
     await this.get("precision-select").selectOption(bits);
-    await this.get("size").press("Escape");
+    await this.#shut("size");
   }
 
   /** Types a value into one of the inputs of a run, and leaves it. */
@@ -277,6 +354,8 @@ export class Scene {
     await this.get("share").click();
     const link = await (await this.see("share-link")).inputValue();
     await this.page.keyboard.press("Escape");
+    // The browser gives the keyboard back a moment later, and takes it from whoever has got it meanwhile.
+    await this.get("share-link").waitFor({ state: "hidden" });
     return link;
   }
 
@@ -294,7 +373,7 @@ export class Scene {
       await field.fill(String(count));
       await field.press("Enter");
     }
-    await this.page.keyboard.press("Escape");
+    await this.#shut("size");
   }
 
   /** Waits until every open pane shows the newest text's level, or says why it cannot. */
