@@ -9,7 +9,7 @@ const GALLERY = ["copy_scale", "horizontal_diffusion", "vertical_advection", "pp
 const AIM_MS = 100;
 const BOUND_MS = 300;
 
-scenario("each stencil of the gallery shows all its levels", async (t) => {
+scenario("each stencil of the gallery shows all its levels", { long: true }, async (t) => {
   const options = await t.examples();
   for (const entry of GALLERY) assert.ok(options.includes(entry), `the gallery has no ${entry}: ${options}`);
   for (const entry of GALLERY) {

@@ -35,7 +35,7 @@ async function check(t, page, wanted) {
   await page.locator(`[data-testid="verdicts"][data-state="${wanted}"]`).waitFor();
 }
 
-scenario("a newcomer goes from the first screen through three lessons to a link", { page: "none" }, async (t) => {
+scenario("a newcomer goes from the first screen through three lessons to a link", { page: "none", long: true }, async (t) => {
   const page = await t.open(t.runner.url, newcomer);
   await t.shot("1 first screen", page);
   await t.get("go-learn", page).click();

@@ -71,7 +71,7 @@ for (const [theme, media] of [
   ["dark", { colorScheme: "dark" }],
   ["forced colours", { forcedColors: "active" }],
 ]) {
-  scenario(`axe finds nothing on any screen, ${theme}`, { page: "none" }, async (t) => {
+  scenario(`axe finds nothing on any screen, ${theme}`, { page: "none", long: true }, async (t) => {
     t.media = { ...media, reducedMotion: "reduce" };
     const page = await t.visit(t.runner.url, newcomer);
     await t.see("run-result", { "data-state": "done" }, page);

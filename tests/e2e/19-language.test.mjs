@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { laidOut, resize, scenario } from "./harness.mjs";
+import { isStill, resize, scenario } from "./harness.mjs";
 
 const LOCALES = new URL("../../static/locales/", import.meta.url);
 
@@ -142,7 +142,7 @@ const SCREENS = [
   }],
 ];
 
-scenario("a visitor chooses German and finds the text again, and no English left on any screen", async (t) => {
+scenario("a visitor chooses German and finds the text again, and no English left on any screen", { long: true }, async (t) => {
   await t.pick("smoother");
   const before = await t.lines("oir");
   await t.toEnd();
@@ -160,7 +160,7 @@ scenario("a visitor chooses German and finds the text again, and no English left
   for (const [name, show] of SCREENS) {
     await show(t);
     // What comes a moment later belongs to it as well.
-    await laidOut(t.page);
+    await isStill(t.page);
     left.push(...(await leftInEnglish(t.page)).map((it) => `${name}: ${it}`));
     if (["a result", "help", "a fault", "lessons"].includes(name)) await t.shot(name);
   }
@@ -220,7 +220,7 @@ scenario("in German nothing is wider than a phone, nor than the page", { page: "
     for (const [address, view] of [["", "editor"], ["#/learn", "learn"], ["#/gallery", "gallery"], ["#/manual", "manual"]]) {
       await page.evaluate((it) => (location.hash = it), address);
       await t.see("app", { "data-view": view }, page);
-      await laidOut(page);
+      await isStill(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${view} at ${width} px is ${wide} px wide`);
     }

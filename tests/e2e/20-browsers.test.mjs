@@ -9,7 +9,7 @@ async function toEnd(page) {
   await page.keyboard.press("Control+End");
 }
 
-scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere", { page: "none" }, async (t) => {
+scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere", { page: "none", long: true }, async (t) => {
   const page = (t.page = await t.open(t.runner.url, newcomer));
   // The first screen moves.
   await t.see("clock", { "data-playing": "true" });

@@ -31,7 +31,7 @@ scenario("a link opens in another window with everything restored", async (t) =>
   await t.shot("opened", other);
 });
 
-scenario("what is changed in a link's text is there after a reload", async (t) => {
+scenario("what is changed in a link's text is there after a reload", { long: true }, async (t) => {
   for (const [entry, id, value] of [
     ["vertical_advection", "input-scalar-dt", "30.5"],
     ["vertical_advection", "domain-i", "24"],
@@ -59,7 +59,7 @@ scenario("what is changed in a link's text is there after a reload", async (t) =
 const holds = (page, words) =>
   page.waitForFunction((it) => document.querySelector('[data-testid="editor"]')?.editor?.getDoc().includes(it), words);
 
-scenario("what is changed in a link's text is kept beside one's own, whatever is opened next", async (t) => {
+scenario("what is changed in a link's text is kept beside one's own, whatever is opened next", { long: true }, async (t) => {
   await writeLine(t.page, "# words of mine\n");
   const link = await t.link();
   const other = async (url, prepare) => {

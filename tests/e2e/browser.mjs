@@ -11,7 +11,30 @@ import { createInterface } from "node:readline";
 const require = createRequire(new URL("../../web/editor/package.json", import.meta.url));
 const { chromium, firefox } = require("playwright-core");
 
+/**
+ * The popups of the address bar, which nobody sees: they are pages, and cost each new window half a second of the processor.
+ * The last list holds, so the one that Playwright gives is repeated.
+ */
+const DISABLED = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "HttpsFirstBalancedModeAutoEnable",
+  "LensOverlay",
+  "MediaRouter",
+  "PaintHolding",
+  "ThirdPartyStoragePartitioning",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "OptimizationHints",
+  "NetworkTimeServiceQuerying",
+  "AimEnabled",
+  "PreconnectToSearch",
+];
+
 const flags = [
+  `--disable-features=${DISABLED.join()}`,
   "--no-sandbox", // Chromium's own sandbox needs rights that containers do not give
   "--disable-quic",
   "--no-first-run",

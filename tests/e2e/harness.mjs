@@ -122,29 +122,29 @@ export async function isKept(page, words) {
   throw new Error(`the database has no ${words}`);
 }
 
-/** Waits until nothing of the page has moved or changed its words for some frames: it is laid out. */
-export async function laidOut(page) {
+/** Waits until nothing of the document has changed for some frames. Not for a page that plays. */
+export async function isStill(page) {
   await page.evaluate(async () => {
     const STILL = 8;
-    const look = () =>
-      [...document.querySelectorAll("body *")]
-        .map((it) => `${it.offsetLeft} ${it.offsetTop} ${it.offsetWidth} ${it.offsetHeight}`)
-        .join() + document.body.innerText;
-    let [before, still] = ["", 0];
+    let still = 0;
+    const observer = new MutationObserver(() => (still = 0));
+    observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
     while (still < STILL) {
       await new Promise(requestAnimationFrame);
-      const now = look();
-      still = now === before ? still + 1 : 0;
-      before = now;
+      still += 1;
     }
+    observer.disconnect();
   });
 }
 
-/** Gives a page another size, and waits until it is laid out. */
+/** Gives a page another size, and waits until it has drawn itself with that. */
 export async function resize(page, width, height) {
   await page.setViewportSize({ width, height });
   await page.waitForFunction(([width, height]) => innerWidth === width && innerHeight === height, [width, height]);
-  await laidOut(page);
+  // Who hears of the new size changes the page in this frame, or in the next one.
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  });
 }
 
 /** In the page: every text that the browser's database has, with what is kept aside, the last one first. */
