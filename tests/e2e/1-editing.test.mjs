@@ -66,8 +66,10 @@ scenario("the lines of the statement under the cursor are lit in every pane", as
     if (["cuda", "wgsl"].includes(stage)) {
       // Out of view, they are a click away.
       const chip = t.get(`stage-pane-${stage}`).locator(".chip");
+      const drawn = t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"][data-lit]');
+      await chip.or(drawn).first().waitFor({ state: "attached" });
       if ((await chip.count()) > 0) await chip.click();
-      await t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"][data-lit]').first().waitFor();
+      await drawn.first().waitFor();
       await t.shot(stage);
     }
   }

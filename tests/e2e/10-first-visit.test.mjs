@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { focusText, isKept, keptTexts, newcomer, scenario, writeLine } from "./harness.mjs";
+import { countQuestions, focusText, isKept, keptTexts, newcomer, scenario, workersRest, writeLine } from "./harness.mjs";
 
 const step = async (t, page) => Number((await t.get("clock", page).getAttribute("data-step")) ?? 0);
 
 scenario("a first visit shows a field that moves, and a slider moves it otherwise", { page: "none" }, async (t) => {
-  const page = await t.open(t.runner.url, newcomer);
+  const page = await t.open(t.runner.url, newcomer, countQuestions);
   await t.see("clock", { "data-playing": "true" }, page);
   await page.waitForFunction(() => Number(document.querySelector('[data-testid="clock"]')?.dataset.step ?? 0) > 2);
   const before = await t.get("field-canvas", page).getAttribute("data-hash");
@@ -27,9 +27,11 @@ scenario("a first visit shows a field that moves, and a slider moves it otherwis
     await page.waitForTimeout(500);
   }
   assert.equal(await step(t, page), at);
+  await workersRest(page);
   const still = await t.get("field-canvas", page).getAttribute("data-hash");
   await t.get("step", page).click();
   await page.waitForFunction((at) => Number(document.querySelector('[data-testid="clock"]').dataset.step) === at + 1, at);
+  await workersRest(page);
 
   // A scalar is a slider, and the picture follows it.
   const hash = await t.get("field-canvas", page).getAttribute("data-hash");
@@ -40,6 +42,7 @@ scenario("a first visit shows a field that moves, and a slider moves it otherwis
     (hash) => document.querySelector('[data-testid="field-canvas"]').dataset.hash !== hash,
     hash,
   );
+  await workersRest(page);
   await t.get("restart", page).click();
   await page.waitForFunction(() => document.querySelector('[data-testid="clock"]').dataset.step === "1");
 });

@@ -1,7 +1,7 @@
 // What looks right for everybody: sizes of examples, cells around a cell, links that keep the picture, touch, directions.
 
 import assert from "node:assert/strict";
-import { newcomer, resize, scenario } from "./harness.mjs";
+import { newcomer, resize, scenario, soon } from "./harness.mjs";
 
 const base = (t) => t.runner.url.split("#")[0];
 
@@ -37,16 +37,17 @@ scenario("a cell shows the cells around it, also on the levels before and behind
   const east = await t.get("neighbours").locator("td").nth(5).textContent();
   const above = await beside.nth(0).locator("td").nth(4).textContent();
   const exact = async () => Number(await t.get("reading").first().locator('[data-of="a"]').textContent());
-  assert.equal(Number(own), Number((await exact()).toPrecision(5)));
+  const reads = (shown) => soon(async () => assert.equal(Number(shown), Number((await exact()).toPrecision(5))));
+  await reads(own);
   // Each neighbour is what its own cell has.
   await t.get("field-canvas").press("ArrowRight");
   await t.see("inspector", { "data-cell": `${i + 1},${j},${k}` });
-  assert.equal(Number(east), Number((await exact()).toPrecision(5)));
+  await reads(east);
   await t.get("field-canvas").press("ArrowLeft");
   await t.see("inspector", { "data-cell": `${i},${j},${k}` });
   await t.get("k-slider").fill(String(k - 1));
   await t.see("inspector", { "data-cell": `${i},${j},${k - 1}` });
-  assert.equal(Number(above), Number((await exact()).toPrecision(5)));
+  await reads(above);
   // At the first level nothing lies before.
   await t.get("k-slider").fill("0");
   await t.see("inspector", { "data-cell": `${i},${j},0` });

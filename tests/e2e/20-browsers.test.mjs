@@ -1,7 +1,7 @@
 // The way of a newcomer from end to end: Chromium goes it, and Firefox as well.
 
 import assert from "node:assert/strict";
-import { focusText, newcomer, scenario } from "./harness.mjs";
+import { focusText, newcomer, scenario, soon } from "./harness.mjs";
 
 /** Goes to the end of the text, by keys. */
 async function toEnd(page) {
@@ -46,7 +46,7 @@ scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere",
   await page.keyboard.press("Control+c");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Control+v");
-  assert.equal(await t.text(), `${before}# mine`);
+  await soon(async () => assert.equal(await t.text(), `${before}# mine`));
   await t.settled();
   const text = await t.text();
 

@@ -75,6 +75,29 @@ export function keepCompilations() {
   };
 }
 
+/** For `open` and `visit`: lets `workersRest` know which workers have a question. */
+export function countQuestions() {
+  const { Worker } = window;
+  window.atWork = new Set();
+  window.Worker = class extends Worker {
+    constructor(...how) {
+      super(...how);
+      this.addEventListener("message", ({ data }) => {
+        if (!JSON.parse(data[0]).said?.progress) window.atWork.delete(this);
+      });
+    }
+    postMessage(message, transfer) {
+      window.atWork.add(this);
+      super.postMessage(message, transfer);
+    }
+  };
+}
+
+/** Waits until every worker has answered. A page that waits for one takes no further step. */
+export async function workersRest(page) {
+  await page.waitForFunction(() => window.atWork.size === 0);
+}
+
 /** What a visitor who was here before finds: a text of their own, and nothing that moves. */
 const KEPT = JSON.stringify({
   v: 1,
@@ -99,6 +122,31 @@ export async function caretIsInText(page) {
 export async function focusText(page) {
   await page.locator('[data-testid="editor"] .cm-content').focus();
   await caretIsInText(page);
+}
+
+/** Pastes a text over all that the editor has. */
+export async function pasteOver(page, text) {
+  // Without its caret, the editor does not hear the key that selects everything.
+  await focusText(page);
+  await page.keyboard.press("Control+a");
+  await page.locator('[data-testid="editor"] .cm-content').evaluate((it, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    it.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
+
+/** Tries an assertion until it holds: for what a worker tells a moment later. */
+export async function soon(check) {
+  const latest = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > latest) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 }
 
 /** Types a line at the end of the text, and waits until it is kept. */
