@@ -49,7 +49,7 @@ scenario("the tab runs the back end that is chosen, and both give the same pictu
   assert.equal(await t.hash(), fast);
 });
 
-scenario("the browser's GPU gives the bits of debug, and says so where it does not", { long: true }, async (t) => {
+scenario("the browser's GPU gives the bits of debug, and says so where it does not", { alone: true }, async (t) => {
   const hasGpu = await t.page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
   if (!hasGpu) t.skip("this browser has no GPU, not even one in software");
   const gallery = ["copy_scale", "ppm_transport", "column_physics", "horizontal_diffusion", "vertical_advection"];
