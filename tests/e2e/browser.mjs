@@ -70,6 +70,10 @@ export async function launchAt(profile) {
   return chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags, viewport });
 }
 
+/** The runners that have not ended: none outlives this process. */
+const running = new Set();
+process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
 /** How long a runner may take to print its address. */
 const START_MS = 20_000;
 
@@ -87,6 +91,8 @@ export async function startRunner(port = 0) {
     env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const printed = [];
   const url = await new Promise((resolve, reject) => {

@@ -37,6 +37,9 @@ for (const file of (await readdir(here)).filter((name) => name.endsWith(".test.m
   await import(new URL(file, here));
 }
 
+// Playwright closes the browsers then, and each scenario would go on with another one.
+process.once("SIGTERM", () => process.exit(143));
+
 const isFirefox = Boolean(process.env.ISOBAR_FIREFOX);
 const unknown = IN_FIREFOX.filter((it) => !scenarios.some(({ name }) => name === it));
 if (unknown.length > 0) throw new Error(`no scenario is called ${unknown.join(", nor ")}`);
