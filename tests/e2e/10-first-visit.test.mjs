@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { focusText, keptTexts, newcomer, scenario, writeLine } from "./harness.mjs";
+import { countQuestions, focusText, isKept, keptTexts, newcomer, scenario, workersRest, writeLine } from "./harness.mjs";
 
 const step = async (t, page) => Number((await t.get("clock", page).getAttribute("data-step")) ?? 0);
 
-scenario("a first visit shows a field that moves, and a slider moves it otherwise", async (t) => {
-  const page = await t.open(t.runner.url, newcomer);
+scenario("a first visit shows a field that moves, and a slider moves it otherwise", { page: "none" }, async (t) => {
+  const page = await t.open(t.runner.url, newcomer, countQuestions);
   await t.see("clock", { "data-playing": "true" }, page);
   await page.waitForFunction(() => Number(document.querySelector('[data-testid="clock"]')?.dataset.step ?? 0) > 2);
   const before = await t.get("field-canvas", page).getAttribute("data-hash");
@@ -20,17 +20,18 @@ scenario("a first visit shows a field that moves, and a slider moves it otherwis
   // Paused, it stays; one step further it is another picture.
   await t.get("play", page).click();
   await page.waitForFunction(() => !document.querySelector('[data-testid="clock"]').dataset.playing);
-  // A step that was on its way may still come; after that none does.
+  // A step that was on its way may still come; after that none does, which only time shows.
   let at = -1;
   for (let looked = 0; looked < 20 && at !== (await step(t, page)); looked++) {
     at = await step(t, page);
     await page.waitForTimeout(500);
   }
-  const still = await t.get("field-canvas", page).getAttribute("data-hash");
-  await page.waitForTimeout(500);
   assert.equal(await step(t, page), at);
+  await workersRest(page);
+  const still = await t.get("field-canvas", page).getAttribute("data-hash");
   await t.get("step", page).click();
   await page.waitForFunction((at) => Number(document.querySelector('[data-testid="clock"]').dataset.step) === at + 1, at);
+  await workersRest(page);
 
   // A scalar is a slider, and the picture follows it.
   const hash = await t.get("field-canvas", page).getAttribute("data-hash");
@@ -41,20 +42,22 @@ scenario("a first visit shows a field that moves, and a slider moves it otherwis
     (hash) => document.querySelector('[data-testid="field-canvas"]').dataset.hash !== hash,
     hash,
   );
+  await workersRest(page);
   await t.get("restart", page).click();
   await page.waitForFunction(() => document.querySelector('[data-testid="clock"]').dataset.step === "1");
 });
 
-scenario("nothing moves by itself for who asks for that", async (t) => {
+scenario("nothing moves by itself for who asks for that", { page: "none" }, async (t) => {
   t.media = { reducedMotion: "reduce" };
   const page = await t.visit(t.runner.url, newcomer);
   await page.locator('[data-testid="clock"][data-step="1"]').waitFor({ state: "attached" });
+  // That no step follows, only time shows.
   await page.waitForTimeout(300);
   assert.equal(await step(t, page), 1);
   assert.equal(await t.get("clock", page).getAttribute("data-playing"), null);
 });
 
-scenario("an edit ends the playing, and what is shown says that it is older", async (t) => {
+scenario("an edit ends the playing, and what is shown says that it is older", { page: "none" }, async (t) => {
   const page = await t.open(t.runner.url, newcomer);
   await page.waitForFunction(() => Number(document.querySelector('[data-testid="clock"]')?.dataset.step ?? 0) > 1);
   await focusText(page);
@@ -80,7 +83,7 @@ scenario("an example never takes the place of a text that somebody wrote", async
   assert.match(await t.text(), /words of mine/);
 });
 
-scenario("an example takes no text's place of which nobody can tell yet whether it was edited", async (t) => {
+scenario("an example takes no text's place of which nobody can tell yet whether it was edited", { page: "none" }, async (t) => {
   // The example that the text began as never comes.
   const page = await t.open(t.runner.url, () => {
     const own = window.fetch;
@@ -99,6 +102,7 @@ scenario("an example takes no text's place of which nobody can tell yet whether 
   // The one that is shown is no copy of itself.
   await t.unfolded("opened", page);
   await t.get("text", page).filter({ hasText: "Horizontal diffusion" }).click();
+  // That no notice comes, only time shows.
   await page.waitForTimeout(300);
   assert.equal(await page.getByText("open in another tab").count(), 0);
 });
@@ -109,9 +113,10 @@ scenario("all texts leave as one archive, and everything is deleted when somebod
   await t.unfolded("opened");
   await t.get("new-text").click();
   await t.settled();
-  await page.waitForTimeout(500);
+  await isKept(page, "# @title New stencil");
 
   await t.unfolded("opened");
+  await t.get("text").nth(1).waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), t.get("save-texts").click()]);
   const bytes = (await readFile(await download.path())).toString("latin1");
   for (const name of ["1-New-stencil/main.py", "2-Horizontal-diffusion-edited/main.py"]) {
@@ -139,14 +144,14 @@ scenario("all texts leave as one archive, and everything is deleted when somebod
 scenario("a text goes back to what it was", async (t) => {
   const { page } = t;
   const before = await t.text();
-  await focusText(page);
-  await page.waitForTimeout(600);
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type("# a mistake\n");
-  // What is typed within some seconds is one state.
-  await page.waitForTimeout(5600);
-  await page.keyboard.type("# another one\n");
-  await page.waitForTimeout(600);
+  await isKept(page, before);
+  await writeLine(page, "# a mistake\n");
+  // What is typed within some seconds is one state: the clock goes on by more than these.
+  await page.evaluate(() => {
+    const now = Date.now.bind(Date);
+    Date.now = () => now() + 10_000;
+  });
+  await writeLine(page, "# another one\n");
   await t.unfolded("opened");
   const states = t.get("earlier-state");
   await states.first().waitFor();
@@ -194,7 +199,7 @@ scenario("a second tab has a copy, and each keeps its own", async (t) => {
   }
 });
 
-scenario("a page that ended twice before the compiler answered starts without compiling", async (t) => {
+scenario("a page that ended twice before the compiler answered starts without compiling", { page: "none" }, async (t) => {
   // As a tab leaves it that was ended at its start, twice.
   const page = await t.visit(t.runner.url, () => {
     if (!sessionStorage.getItem("set")) localStorage.setItem("isobar.starting", "2");

@@ -2,22 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { focusText, newcomer, scenario } from "./harness.mjs";
+import { focusText, newcomer, pasteOver, scenario } from "./harness.mjs";
 
 const HOME = new URL("../../static/lessons/first-course/", import.meta.url);
 const file = (lesson, name) => readFileSync(new URL(`${lesson}/${name}`, HOME), "utf8");
-
-/** Pastes a text over all that is in the editor. */
-async function paste(page, text) {
-  const content = page.locator('[data-testid="editor"] .cm-content');
-  await content.focus();
-  await page.keyboard.press("Control+A");
-  await content.evaluate((it, text) => {
-    const data = new DataTransfer();
-    data.setData("text/plain", text);
-    it.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  }, text);
-}
 
 /** Waits for the lesson's text in the editor. */
 async function begun(t, page, lesson) {
@@ -35,7 +23,7 @@ async function check(t, page, wanted) {
   await page.locator(`[data-testid="verdicts"][data-state="${wanted}"]`).waitFor();
 }
 
-scenario("a newcomer goes from the first screen through three lessons to a link", async (t) => {
+scenario("a newcomer goes from the first screen through three lessons to a link", { page: "none", long: true }, async (t) => {
   const page = await t.open(t.runner.url, newcomer);
   await t.shot("1 first screen", page);
   await t.get("go-learn", page).click();
@@ -67,7 +55,7 @@ scenario("a newcomer goes from the first screen through three lessons to a link"
   for (const lesson of ["02-neighbours", "03-vertical"]) {
     await t.get("lesson-next", page).click();
     await begun(t, page, lesson);
-    await paste(page, file(lesson, "solution.py"));
+    await pasteOver(page, file(lesson, "solution.py"));
     const quiz = t.get("quiz", page).first();
     const right = lesson === "02-neighbours" ? "35" : "Any; PARALLEL is the best";
     await quiz.locator('[data-testid="quiz-option"]', { hasText: right }).locator("input").check();
@@ -102,10 +90,10 @@ scenario("a newcomer goes from the first screen through three lessons to a link"
 scenario("a lesson takes nothing of one's own text, and keeps what was typed in it", async (t) => {
   const page = t.page;
   const own = "# mine alone\n";
-  await paste(page, own);
+  await pasteOver(page, own);
   await page.goto(`${t.runner.url.split("#")[0]}#/learn/first-course/02-neighbours`);
   await begun(t, page, "02-neighbours");
-  await paste(page, "# a draft\n");
+  await pasteOver(page, "# a draft\n");
   await t.get("go-editor").click();
   await page.waitForFunction(
     (own) => document.querySelector('[data-testid="editor"]').editor.getDoc() === own,
@@ -158,7 +146,7 @@ scenario("a learner takes progress along, and a teacher presents", async (t) => 
   const base = t.runner.url.split("#")[0];
   await page.goto(`${base}#/learn/first-course/01-first`);
   await begun(t, page, "01-first");
-  await paste(page, file("01-first", "solution.py"));
+  await pasteOver(page, file("01-first", "solution.py"));
   await check(t, page, "passed");
   await t.get("show-solution").click();
   await t.see("solution");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { deflateRawSync } from "node:zlib";
-import { focusText, scenario } from "./harness.mjs";
+import { focusText, pasteOver, scenario } from "./harness.mjs";
 
 /** In the style of a model's file: two stencils, externals, constants of a known module, a class that builds one. */
 const MODEL = `import made_up_dycore.grid as grid
@@ -58,16 +58,9 @@ def smoothed(q):
     return 0.5 * q + 0.125 * (q[1, 0, 0] + q[-1, 0, 0] + q[0, 1, 0] + q[0, -1, 0])
 `;
 
-/** Puts a text on the clipboard and pastes it over all that is there. */
+/** Puts a text in place of the one that is there. */
 async function paste(t, text) {
-  const content = t.page.locator('[data-testid="editor"] .cm-content');
-  await content.focus();
-  await t.page.keyboard.press("Control+a");
-  await content.evaluate((it, text) => {
-    const data = new DataTransfer();
-    data.setData("text/plain", text);
-    it.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  }, text);
+  await pasteOver(t.page, text);
   assert.equal(await t.text(), text);
 }
 

@@ -1,7 +1,7 @@
 // The text that is typed stays where it is; long texts are read, searched and looked at by keyboard.
 
 import assert from "node:assert/strict";
-import { focusText, scenario } from "./harness.mjs";
+import { focusText, pasteOver, scenario } from "./harness.mjs";
 
 /** The lower edge of the editor, in pixels. */
 const bottom = (t) => t.get("editor").evaluate((it) => Math.round(it.getBoundingClientRect().bottom));
@@ -34,18 +34,6 @@ export function long(n) {
   ];
   const body = Array.from({ length: n }, (_, at) => `        t = t * alpha + q[${at % 2}, 0, 0] - ${at}.0`);
   return [...head, ...body, "        r = t", ""].join("\n");
-}
-
-/** Pastes a text over all that the editor has. */
-async function pasteAll(t, text) {
-  await focusText(t.page);
-  await t.page.keyboard.press("Control+a");
-  await t.page.evaluate((text) => {
-    const content = document.querySelector('[data-testid="editor"]').shadowRoot.querySelector(".cm-content");
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/plain", text);
-    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  }, text);
 }
 
 scenario("problems come and go, and the text that is typed stays where it is", async (t) => {
@@ -92,7 +80,7 @@ scenario("problems come and go, and the text that is typed stays where it is", a
   assert.equal(Number(await handle.getAttribute("aria-valuenow")), before);
 });
 
-scenario("a word that is half written is no mistake until the caret leaves it", async (t) => {
+scenario("a word that is half written is no mistake until the caret leaves it", { alone: true }, async (t) => {
   await t.pick("copy_scale");
   await t.toEnd();
   await t.page.keyboard.type(" + nowh");
@@ -103,7 +91,7 @@ scenario("a word that is half written is no mistake until the caret leaves it", 
   for (let tries = 0; tries < 5; tries++) {
     await t.page.keyboard.press("Backspace");
     await t.page.keyboard.press("h");
-    // The answer is there, and the moment of rest is over.
+    // The answer is there, and the moment of rest is over: that nothing has come, only time shows.
     await t.page.waitForTimeout(400);
     seen = await t.page.evaluate(() => ({
       ms: performance.now() - window.pressedAt,
@@ -131,7 +119,7 @@ scenario("a problem is reached, read, mended and handed on by keyboard", async (
   await t.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await t.pick("copy_scale");
   const before = await t.text();
-  await pasteAll(t, before.replace("PARALLEL), interval", "PARALEL), interval"));
+  await pasteOver(t.page, before.replace("PARALLEL), interval", "PARALEL), interval"));
   await t.page.keyboard.press("Control+Home");
   await t.see("problem", { "data-severity": "error" });
   await t.get("problem-fix").first().waitFor();
@@ -141,7 +129,7 @@ scenario("a problem is reached, read, mended and handed on by keyboard", async (
   assert.match(list, /^- \*\*error E\d+\*\* `\S+\.py:\d+:\d+`: the order of a computation/m);
   await t.page.keyboard.press("F8");
   await t.page.waitForFunction(() => !/^Ln 1 /.test(document.querySelector(".caret-place").textContent));
-  assert.match(await t.get("status").textContent(), /Problem 1 of /);
+  await t.get("status").getByText(/Problem 1 of /).waitFor();
   assert.doesNotMatch(await t.get("problems").textContent(), /`/, "back quotes are drawn as code");
   await t.page.keyboard.press("Control+i");
   await t.get("fixes").waitFor();
@@ -151,6 +139,7 @@ scenario("a problem is reached, read, mended and handed on by keyboard", async (
   await t.get("fixes").waitFor({ state: "detached" });
   await t.page.keyboard.press("Control+i");
   await t.get("fix").first().waitFor();
+  await focusIsIn(t, '[data-testid="fix"]');
   await t.page.keyboard.press("Enter");
   await t.get("problem").first().waitFor({ state: "detached" });
   assert.equal(await t.text(), before);
@@ -168,9 +157,9 @@ scenario("what is said of a line survives a paste, and its list obeys keys and c
   await marks.first().waitFor();
   const n = await marks.count();
   const text = await t.text();
-  await pasteAll(t, text);
+  await pasteOver(t.page, text);
   assert.equal(await marks.count(), n, "the same text has the same signs");
-  await pasteAll(t, text.replace("laplacian[1, 0, 0] - laplacian", "laplacian[1, 0, 0] - laplacian  # changed"));
+  await pasteOver(t.page, text.replace("laplacian[1, 0, 0] - laplacian", "laplacian[1, 0, 0] - laplacian  # changed"));
   assert.ok((await marks.count()) >= n - 1, "the lines that stayed keep theirs");
   await t.settled();
   await t.page.waitForFunction((n) => {
@@ -238,7 +227,7 @@ scenario("long lines are broken where somebody wants to read them", async (t) =>
 
 scenario("a level of a thousand lines has few elements, and all of it can be read, searched and copied", async (t) => {
   await t.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await pasteAll(t, long(1000));
+  await pasteOver(t.page, long(1000));
   await t.settled();
   await t.show("definition");
   assert.ok((await t.lines("definition")).length >= 1000);
@@ -247,7 +236,7 @@ scenario("a level of a thousand lines has few elements, and all of it can be rea
       [...root.querySelectorAll("*")].reduce((sum, it) => sum + 1 + (it.shadowRoot ? count(it.shadowRoot) : 0), 0);
     return count(document);
   });
-  console.log(`        ${nodes} elements with a level of 1,000 lines`);
+  t.note(`${nodes} elements with a level of 1,000 lines`);
   assert.ok(nodes <= 5000, `${nodes} elements`);
 
   // The end of it, by keyboard.
@@ -266,6 +255,7 @@ scenario("a level of a thousand lines has few elements, and all of it can be rea
 
   // A search finds what is not in the document.
   await t.page.keyboard.press("Control+f");
+  await focusIsIn(t, '[data-testid="find"]');
   await t.page.keyboard.type("- 500.0");
   await t.page.locator("#listing-definition mark[data-current]").first().waitFor();
   assert.match(await t.get("found").textContent(), /^1 of 1$/);

@@ -33,7 +33,7 @@ const headers = (url, encoding) =>
     }).on("error", reject);
   });
 
-scenario("the first example can be read before any program has arrived", async (t) => {
+scenario("the first example can be read before any program has arrived", { page: "none" }, async (t) => {
   const page = await t.visit(`${t.runner.origin}/icon.svg`, newcomer);
   // Nothing comes but the page, its style and its boot script.
   await page.route(/\.wasm|editor\.js/, () => {});
@@ -83,7 +83,7 @@ scenario("files are packed, and kept as long as they are the same", async (t) =>
   }
 });
 
-scenario("after one visit everything works without a network", async (t) => {
+scenario("after one visit everything works without a network", { page: "none", runner: "own" }, async (t) => {
   t.serviceWorkers = "allow";
   const page = (t.page = await t.open(t.runner.url));
   await kept(page);
@@ -103,7 +103,7 @@ scenario("after one visit everything works without a network", async (t) => {
   assert.deepEqual(names.filter((it) => it.includes("/v1/")), []);
 });
 
-scenario("below a path of any host the page works, and a newer version takes over when it is asked", async (t) => {
+scenario("below a path of any host the page works, and a newer version takes over when it is asked", { page: "none" }, async (t) => {
   const host = await startHost(DIST);
   const later = await laterVersion();
   t.hosts.add(new URL(host.url).origin);
@@ -146,7 +146,7 @@ scenario("below a path of any host the page works, and a newer version takes ove
   }
 });
 
-scenario("a part of the compiler that the network holds back comes when it is asked for again", async (t) => {
+scenario("a part of the compiler that the network holds back comes when it is asked for again", { page: "none" }, async (t) => {
   const host = await startHost(DIST);
   t.hosts.add(new URL(host.url).origin);
   const isPart = (it) => it.endsWith("/split_worker.wasm");

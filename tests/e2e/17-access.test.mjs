@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { newcomer, scenario } from "./harness.mjs";
+import { newcomer, resize, scenario } from "./harness.mjs";
 
 const require = createRequire(new URL("../../web/editor/package.json", import.meta.url));
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -71,7 +71,7 @@ for (const [theme, media] of [
   ["dark", { colorScheme: "dark" }],
   ["forced colours", { forcedColors: "active" }],
 ]) {
-  scenario(`axe finds nothing on any screen, ${theme}`, async (t) => {
+  scenario(`axe finds nothing on any screen, ${theme}`, { page: "none", long: true }, async (t) => {
     t.media = { ...media, reducedMotion: "reduce" };
     const page = await t.visit(t.runner.url, newcomer);
     await t.see("run-result", { "data-state": "done" }, page);
@@ -92,10 +92,9 @@ for (const [width, height, what] of [
   [390, 844, "phone"],
   [320, 256, "a window at 400 %"],
 ]) {
-  scenario(`nothing is cut off and the editor has room on ${what}`, async (t) => {
+  scenario(`nothing is cut off and the editor has room on ${what}`, { page: "none" }, async (t) => {
     const page = await t.open(t.runner.url);
-    await page.setViewportSize({ width, height });
-    await page.waitForTimeout(200);
+    await resize(page, width, height);
     const { overflow, bar, editor, scrolls } = await page.evaluate(() => ({
       overflow: document.documentElement.scrollWidth - innerWidth,
       bar: document.querySelector(".bar").getBoundingClientRect().height,

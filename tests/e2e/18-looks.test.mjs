@@ -1,7 +1,7 @@
 // What looks right for everybody: sizes of examples, cells around a cell, links that keep the picture, touch, directions.
 
 import assert from "node:assert/strict";
-import { newcomer, scenario } from "./harness.mjs";
+import { newcomer, resize, scenario, soon } from "./harness.mjs";
 
 const base = (t) => t.runner.url.split("#")[0];
 
@@ -37,16 +37,17 @@ scenario("a cell shows the cells around it, also on the levels before and behind
   const east = await t.get("neighbours").locator("td").nth(5).textContent();
   const above = await beside.nth(0).locator("td").nth(4).textContent();
   const exact = async () => Number(await t.get("reading").first().locator('[data-of="a"]').textContent());
-  assert.equal(Number(own), Number((await exact()).toPrecision(5)));
+  const reads = (shown) => soon(async () => assert.equal(Number(shown), Number((await exact()).toPrecision(5))));
+  await reads(own);
   // Each neighbour is what its own cell has.
   await t.get("field-canvas").press("ArrowRight");
   await t.see("inspector", { "data-cell": `${i + 1},${j},${k}` });
-  assert.equal(Number(east), Number((await exact()).toPrecision(5)));
+  await reads(east);
   await t.get("field-canvas").press("ArrowLeft");
   await t.see("inspector", { "data-cell": `${i},${j},${k}` });
   await t.get("k-slider").fill(String(k - 1));
   await t.see("inspector", { "data-cell": `${i},${j},${k - 1}` });
-  assert.equal(Number(above), Number((await exact()).toPrecision(5)));
+  await reads(above);
   // At the first level nothing lies before.
   await t.get("k-slider").fill("0");
   await t.see("inspector", { "data-cell": `${i},${j},0` });
@@ -82,7 +83,7 @@ scenario("a link keeps what the picture is, its range and its colours", async (t
   assert.equal(await t.get("line-select", line).inputValue(), "j");
 });
 
-scenario("on a touch screen a row of signs types what keyboards of glass hide", async (t) => {
+scenario("on a touch screen a row of signs types what keyboards of glass hide", { page: "none" }, async (t) => {
   const phone = { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } };
   t.media = phone;
   const page = (t.page = await t.open(t.runner.url));
@@ -112,7 +113,7 @@ scenario("a page without a network says so, and goes on", async (t) => {
   await t.get("offline").waitFor({ state: "detached" });
 });
 
-scenario("whoever reads from right to left has a page that runs that way, with code that does not", async (t) => {
+scenario("whoever reads from right to left has a page that runs that way, with code that does not", { page: "none" }, async (t) => {
   const page = await t.visit(t.runner.url, newcomer, () => {
     document.addEventListener("DOMContentLoaded", () => (document.documentElement.dir = "rtl"));
   });
@@ -137,8 +138,7 @@ scenario("whoever reads from right to left has a page that runs that way, with c
   await page.keyboard.press("ArrowLeft");
   assert.ok((await part()) > before, "the text grows to the left");
   for (const [width, height] of [[1440, 900], [390, 844]]) {
-    await page.setViewportSize({ width, height });
-    await page.waitForTimeout(200);
+    await resize(page, width, height);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${width}: ${overflow} pixels too wide`);
     await t.shot(`${width}`, page);

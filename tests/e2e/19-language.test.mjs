@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { scenario } from "./harness.mjs";
+import { isStill, resize, scenario } from "./harness.mjs";
 
 const LOCALES = new URL("../../static/locales/", import.meta.url);
 
@@ -142,7 +142,7 @@ const SCREENS = [
   }],
 ];
 
-scenario("a visitor chooses German and finds the text again, and no English left on any screen", async (t) => {
+scenario("a visitor chooses German and finds the text again, and no English left on any screen", { long: true }, async (t) => {
   await t.pick("smoother");
   const before = await t.lines("oir");
   await t.toEnd();
@@ -160,7 +160,7 @@ scenario("a visitor chooses German and finds the text again, and no English left
   for (const [name, show] of SCREENS) {
     await show(t);
     // What comes a moment later belongs to it as well.
-    await t.page.waitForTimeout(300);
+    await isStill(t.page);
     left.push(...(await leftInEnglish(t.page)).map((it) => `${name}: ${it}`));
     if (["a result", "help", "a fault", "lessons"].includes(name)) await t.shot(name);
   }
@@ -169,7 +169,7 @@ scenario("a visitor chooses German and finds the text again, and no English left
   assert.equal((await t.get("run").textContent()).trim(), "Run");
 });
 
-scenario("numbers are written as German writes them, and what is copied is not", async (t) => {
+scenario("numbers are written as German writes them, and what is copied is not", { page: "none" }, async (t) => {
   const page = (t.page = await t.open(t.runner.url, () => {
     localStorage.setItem("isobar.language", "de");
     window.copied = "";
@@ -192,7 +192,7 @@ scenario("numbers are written as German writes them, and what is copied is not",
   assert.match(await page.evaluate(() => window.copied), /^k,horizontal mean,/);
 });
 
-scenario("a browser that asks for German gets it, and one whose language nobody wrote gets English", async (t) => {
+scenario("a browser that asks for German gets it, and one whose language nobody wrote gets English", { page: "none" }, async (t) => {
   t.media = { locale: "de-AT" };
   const german = await t.open(t.runner.url);
   assert.equal(await german.evaluate(() => document.documentElement.lang), "de");
@@ -201,7 +201,7 @@ scenario("a browser that asks for German gets it, and one whose language nobody 
   assert.equal(await icelandic.evaluate(() => document.documentElement.lang), "en");
 });
 
-scenario("where the German catalogue cannot be had, the page speaks English and works", async (t) => {
+scenario("where the German catalogue cannot be had, the page speaks English and works", { page: "none" }, async (t) => {
   t.media = { locale: "de-DE" };
   const page = await t.open(t.runner.url, () => {
     const { fetch } = window;
@@ -213,13 +213,14 @@ scenario("where the German catalogue cannot be had, the page speaks English and 
   assert.equal(await t.get("language-select", page).inputValue(), "en");
 });
 
-scenario("in German nothing is wider than a phone, nor than the page", async (t) => {
+scenario("in German nothing is wider than a phone, nor than the page", { page: "none" }, async (t) => {
   for (const [width, height] of [[390, 844], [1440, 900]]) {
     const page = await t.open(t.runner.url, () => localStorage.setItem("isobar.language", "de"));
-    await page.setViewportSize({ width, height });
-    for (const view of ["", "#/learn", "#/gallery", "#/manual"]) {
-      await page.evaluate((it) => (location.hash = it), view);
-      await page.waitForTimeout(300);
+    await resize(page, width, height);
+    for (const [address, view] of [["", "editor"], ["#/learn", "learn"], ["#/gallery", "gallery"], ["#/manual", "manual"]]) {
+      await page.evaluate((it) => (location.hash = it), address);
+      await t.see("app", { "data-view": view }, page);
+      await isStill(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${view} at ${width} px is ${wide} px wide`);
     }

@@ -49,7 +49,9 @@ scenario("the tab runs the back end that is chosen, and both give the same pictu
   assert.equal(await t.hash(), fast);
 });
 
-scenario("the browser's GPU gives the bits of debug, and says so where it does not", async (t) => {
+scenario("the browser's GPU gives the bits of debug, and says so where it does not", { alone: true }, async (t) => {
+  const hasGpu = await t.page.evaluate(async () => Boolean(await navigator.gpu?.requestAdapter()));
+  if (!hasGpu) t.skip("this browser has no GPU, not even one in software");
   const gallery = ["copy_scale", "ppm_transport", "column_physics", "horizontal_diffusion", "vertical_advection"];
   for (const example of gallery) {
     await t.pick(example);
@@ -66,7 +68,7 @@ scenario("the browser's GPU gives the bits of debug, and says so where it does n
   await t.shot("webgpu");
 });
 
-scenario("a run on the runner tells how far it is and gives the same picture", async (t) => {
+scenario("a run on the runner tells how far it is and gives the same picture", { runner: "own" }, async (t) => {
   await t.pick("horizontal_diffusion");
   await t.runHere();
   await t.ran("done", "numpy");
@@ -85,7 +87,7 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
   assert.equal(await t.hash(), inTab, "the two pictures differ");
 });
 
-scenario("back ends are measured on the runner, beside copying, and stopped where that takes too long", async (t) => {
+scenario("back ends are measured on the runner, beside copying, and stopped where that takes too long", { runner: "own", alone: true }, async (t) => {
   await t.pick("copy_scale");
   await t.size(40, 30, 20);
   await t.runOnRunner();

@@ -1,7 +1,7 @@
 // The way of a newcomer from end to end: Chromium goes it, and Firefox as well.
 
 import assert from "node:assert/strict";
-import { focusText, newcomer, scenario } from "./harness.mjs";
+import { focusText, newcomer, scenario, soon } from "./harness.mjs";
 
 /** Goes to the end of the text, by keys. */
 async function toEnd(page) {
@@ -9,7 +9,7 @@ async function toEnd(page) {
   await page.keyboard.press("Control+End");
 }
 
-scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere", async (t) => {
+scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere", { page: "none", long: true }, async (t) => {
   const page = (t.page = await t.open(t.runner.url, newcomer));
   // The first screen moves.
   await t.see("clock", { "data-playing": "true" });
@@ -46,7 +46,7 @@ scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere",
   await page.keyboard.press("Control+c");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Control+v");
-  assert.equal(await t.text(), `${before}# mine`);
+  await soon(async () => assert.equal(await t.text(), `${before}# mine`));
   await t.settled();
   const text = await t.text();
 
@@ -68,7 +68,7 @@ scenario("a newcomer types, errs, reads, shares, comes back and runs elsewhere",
   await t.shot("4 on the runner");
 });
 
-scenario("a newcomer reads a lesson, errs, and passes it", async (t) => {
+scenario("a newcomer reads a lesson, errs, and passes it", { page: "none" }, async (t) => {
   const page = (t.page = await t.open(t.runner.url, newcomer));
   await t.get("go-learn").click();
   await t.get("learn-next").click();

@@ -31,7 +31,7 @@ scenario("a link opens in another window with everything restored", async (t) =>
   await t.shot("opened", other);
 });
 
-scenario("what is changed in a link's text is there after a reload", async (t) => {
+scenario("what is changed in a link's text is there after a reload", { long: true }, async (t) => {
   for (const [entry, id, value] of [
     ["vertical_advection", "input-scalar-dt", "30.5"],
     ["vertical_advection", "domain-i", "24"],
@@ -59,7 +59,7 @@ scenario("what is changed in a link's text is there after a reload", async (t) =
 const holds = (page, words) =>
   page.waitForFunction((it) => document.querySelector('[data-testid="editor"]')?.editor?.getDoc().includes(it), words);
 
-scenario("what is changed in a link's text is kept beside one's own, whatever is opened next", async (t) => {
+scenario("what is changed in a link's text is kept beside one's own, whatever is opened next", { long: true }, async (t) => {
   await writeLine(t.page, "# words of mine\n");
   const link = await t.link();
   const other = async (url, prepare) => {
@@ -79,6 +79,7 @@ scenario("what is changed in a link's text is kept beside one's own, whatever is
   await t.get("leave-link", passing).click();
   await holds(passing, "# words of mine");
   assert.doesNotMatch(await t.text(passing), /of the link/);
+  // That it keeps nothing, only time shows.
   await passing.waitForTimeout(600);
   // It has its copy of one's own text, and none of the link's.
   const kept = (await passing.evaluate(keptTexts)).filter(({ id, state }) => !id.includes(".") && state.includes("# of the link"));
@@ -131,7 +132,7 @@ for (const [what, fragment] of [
   ["comes from a version that is not there yet", "s=_AAAA"],
   ["is empty", "s="],
 ]) {
-  scenario(`a link that ${what} is refused with a sentence`, async (t) => {
+  scenario(`a link that ${what} is refused with a sentence`, { page: "none" }, async (t) => {
     const page = await t.open(`${t.runner.origin}/#${fragment}`);
     const message = await t.see("share-error", {}, page);
     assert.ok((await message.textContent()).trim().length > 10);

@@ -9,7 +9,7 @@ async function enlarge(t) {
   await t.size(256, 256, 80);
 }
 
-scenario("a job on the runner can be cancelled", async (t) => {
+scenario("a job on the runner can be cancelled", { runner: "own" }, async (t) => {
   await enlarge(t);
   await t.runOnRunner();
   await t.see("progress");
@@ -21,7 +21,7 @@ scenario("a job on the runner can be cancelled", async (t) => {
   await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
 });
 
-scenario("a run that is stopped leaves what ran before, of both sides", async (t) => {
+scenario("a run that is stopped leaves what ran before, of both sides", { runner: "own" }, async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
   await t.more("compare");
@@ -66,7 +66,7 @@ scenario("a run that another stencil interrupts leaves nothing behind", async (t
   assert.match(await t.get("field-select").inputValue(), /q_out/);
 });
 
-scenario("a comparison that is stopped on the runner shows the times of what ran in the tab", async (t) => {
+scenario("a comparison that is stopped on the runner shows the times of what ran in the tab", { runner: "own" }, async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
   // Once it is known what the runner has, the slowest of it leaves time to stop.
@@ -86,7 +86,7 @@ scenario("a comparison that is stopped on the runner shows the times of what ran
   assert.deepEqual(await t.timings(), inTab);
 });
 
-scenario("results whose worker falls over are told of, and can be computed again", async (t) => {
+scenario("results whose worker falls over are told of, and can be computed again", { page: "none" }, async (t) => {
   t.page = await t.open(t.runner.url, betweenWorkers);
   await t.pick("copy_scale");
   await t.size(16, 16, 8);
@@ -109,7 +109,7 @@ scenario("results whose worker falls over are told of, and can be computed again
   assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
 });
 
-scenario("an external that the compiler falls over can be taken back", async (t) => {
+scenario("an external that the compiler falls over can be taken back", { page: "none" }, async (t) => {
   t.page = await t.open(t.runner.url, betweenWorkers);
   await t.pick("ppm_transport");
   await t.unfold();
@@ -139,7 +139,7 @@ scenario("an external that the compiler falls over can be taken back", async (t)
   await notice.waitFor({ state: "detached" });
 });
 
-scenario("workers that could not be loaded are told of, and started again", async (t) => {
+scenario("workers that could not be loaded are told of, and started again", { page: "none" }, async (t) => {
   const context = await t.browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.contexts.push(context);
   // The compiler's worker is the first, and has all that it asks for, in however many requests the browser does so,
@@ -165,7 +165,7 @@ scenario("workers that could not be loaded are told of, and started again", asyn
   await t.see("run-result", { "data-state": "done" }, page);
 });
 
-scenario("a runner that is killed at work is reported, and the tab works on", async (t) => {
+scenario("a runner that is killed at work is reported, and the tab works on", { runner: "own" }, async (t) => {
   await enlarge(t);
   await t.toEnd();
   await t.page.keyboard.type("  # precious");

@@ -1,7 +1,7 @@
 // What a run takes: values of the text, values of the user, and values that are none.
 
 import assert from "node:assert/strict";
-import { betweenWorkers, focusText, scenario } from "./harness.mjs";
+import { betweenWorkers, pasteOver, scenario } from "./harness.mjs";
 
 /** Replaces a part of the text, as a user who pastes all of it. */
 async function replace(t, from, to) {
@@ -13,13 +13,7 @@ async function replace(t, from, to) {
 
 /** Puts a text in place of the one that is there. */
 async function paste(t, text) {
-  await focusText(t.page);
-  await t.page.keyboard.press("Control+a");
-  await t.page.locator('[data-testid="editor"] .cm-content').evaluate((it, pasted) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/plain", pasted);
-    it.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  }, text);
+  await pasteOver(t.page, text);
 }
 
 scenario("a scalar that is changed changes the run, and goes back to the text's own", async (t) => {

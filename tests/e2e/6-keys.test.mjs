@@ -1,7 +1,7 @@
 // The keyboard, the help, and the page on a phone.
 
 import assert from "node:assert/strict";
-import { caretIsInText, scenario } from "./harness.mjs";
+import { caretIsInText, countQuestions, scenario, workersRest } from "./harness.mjs";
 
 const focusIsIn = (t, selector) =>
   t.page.waitForFunction((it) => document.activeElement?.closest(it) !== null, selector);
@@ -17,9 +17,9 @@ scenario("the help opens with a key, and single letters act outside of text only
 
   await t.get("stage-tab-oir").click();
   await t.page.keyboard.press("s");
-  assert.equal(await t.get("stage-tab-npir").getAttribute("aria-selected"), "true");
+  await t.see("stage-tab-npir", { "aria-selected": "true" });
   await t.page.keyboard.press("S");
-  assert.equal(await t.get("stage-tab-oir").getAttribute("aria-selected"), "true");
+  await t.see("stage-tab-oir", { "aria-selected": "true" });
 
   await t.page.keyboard.press("?");
   await t.get("help-dialog").waitFor();
@@ -59,14 +59,18 @@ scenario("the first keys of a visit lead to text, stages and result", async (t) 
   }
 });
 
-scenario("time goes on by a key, and back", async (t) => {
+scenario("time goes on by a key, and back", { page: "none" }, async (t) => {
+  await t.open(t.runner.url, countQuestions);
   await t.pick("shallow_water");
   await t.see("clock", { "data-step": "1" });
   await t.get("stage-tab-oir").click();
+  await workersRest(t.page);
   await t.page.keyboard.press(".");
   await t.see("clock", { "data-step": "2" });
+  await workersRest(t.page);
   await t.page.keyboard.press(".");
   await t.see("clock", { "data-step": "3" });
+  await workersRest(t.page);
   await t.page.keyboard.press(",");
   await t.see("clock", { "data-step": "1" });
 });
@@ -110,7 +114,7 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await t.page.waitForFunction(() => !/^Ln 1 /.test(document.querySelector(".caret-place").textContent));
 });
 
-scenario("on a Mac, the page names the keys of a Mac", async (t) => {
+scenario("on a Mac, the page names the keys of a Mac", { page: "none" }, async (t) => {
   t.page = await t.open(t.runner.url, () => {
     Object.defineProperty(Navigator.prototype, "platform", { get: () => "MacIntel" });
   });

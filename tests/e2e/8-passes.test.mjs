@@ -149,7 +149,7 @@ scenario("a statement that is gone says which pass removed it, and why", async (
   await t.get("editor").locator(".cm-activeLine", { hasText: "curvature" }).first().waitFor();
 });
 
-scenario("nobody who types waits for the passes", async (t) => {
+scenario("nobody who types waits for the passes", { page: "none", alone: true }, async (t) => {
   t.page = await t.open(t.runner.url, betweenWorkers);
   await t.page.evaluate(() => {
     window.watched = [];
@@ -171,7 +171,7 @@ scenario("nobody who types waits for the passes", async (t) => {
   await t.toEnd();
   const open = await t.keyTimes("0", KEYS);
   const told = (times) => `median ${times[KEYS / 2].toFixed(0)} ms, least ${times[0].toFixed(0)}, greatest ${times.at(-1).toFixed(0)}`;
-  console.log(`        key press to refreshed panes: ${told(closed)}; while the passes are watched: ${told(open)}`);
+  t.note(`key press to refreshed panes: ${told(closed)}; while the passes are watched: ${told(open)}`);
   await t.see("passes-oir", { "data-state": "fresh" });
   assert.equal(await row(t, "oir", "inline-temporaries").getAttribute("data-went"), "changed");
   await t.page.keyboard.type(" + (");

@@ -12,7 +12,7 @@ import { keepCompilations, scenario, STAGES } from "./harness.mjs";
 const PARTS = 3;
 
 for (let part = 0; part < PARTS; part++) {
-  scenario(`every level of the gallery has the same bytes in the page and on the command line, part ${part + 1}`, async (t) => {
+  scenario(`every level of the gallery has the same bytes in the page and on the command line, part ${part + 1}`, { page: "none", long: true }, async (t) => {
     t.page = await t.open(t.runner.url, keepCompilations);
     const entries = (await t.examples()).filter((_, at) => at % PARTS === part);
     const folder = await mkdtemp(join(tmpdir(), "isobar-bytes-"));

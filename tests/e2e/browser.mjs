@@ -11,7 +11,30 @@ import { createInterface } from "node:readline";
 const require = createRequire(new URL("../../web/editor/package.json", import.meta.url));
 const { chromium, firefox } = require("playwright-core");
 
+/**
+ * The popups of the address bar, which nobody sees: they are pages, and cost each new window half a second of the processor.
+ * The last list holds, so the one that Playwright gives is repeated.
+ */
+const DISABLED = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "HttpsFirstBalancedModeAutoEnable",
+  "LensOverlay",
+  "MediaRouter",
+  "PaintHolding",
+  "ThirdPartyStoragePartitioning",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "OptimizationHints",
+  "NetworkTimeServiceQuerying",
+  "AimEnabled",
+  "PreconnectToSearch",
+];
+
 const flags = [
+  `--disable-features=${DISABLED.join()}`,
   "--no-sandbox", // Chromium's own sandbox needs rights that containers do not give
   "--disable-quic",
   "--no-first-run",
@@ -47,13 +70,17 @@ export async function launchAt(profile) {
   return chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags, viewport });
 }
 
+/** The runners that have not ended: none outlives this process. */
+const running = new Set();
+process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
 /** How long a runner may take to print its address. */
 const START_MS = 20_000;
 
 /**
  * Starts `isobar serve` on a free port, or on the one that is named, in an empty folder of its own, and waits for its address.
  *
- * @returns {Promise<{url: string, origin: string, kill: () => Promise<void>, stop: () => Promise<void>}>}
+ * @returns {Promise<{url: string, origin: string, isAlive: () => boolean, kill: () => Promise<void>, stop: () => Promise<void>}>}
  *   `url` has the token in its fragment; `kill` is sudden, `stop` cleans up as well
  */
 export async function startRunner(port = 0) {
@@ -64,6 +91,8 @@ export async function startRunner(port = 0) {
     env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   const ended = new Promise((resolve) => child.once("exit", resolve));
   const printed = [];
   const url = await new Promise((resolve, reject) => {
@@ -82,13 +111,15 @@ export async function startRunner(port = 0) {
       });
     }
   });
+  const isAlive = () => child.exitCode === null && child.signalCode === null;
   const end = async (signal) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    if (isAlive()) child.kill(signal);
     await ended;
   };
   return {
     url,
     origin: new URL(url).origin,
+    isAlive,
     kill: () => end("SIGKILL"),
     stop: async () => {
       await end("SIGTERM");

@@ -17,14 +17,22 @@ const EMPTY_STYLE = "sha256-YjaKGiklmzC6wjXA513HAMmzus8VE61XCOT+SmwNZWA=";
 export const scenarios = [];
 
 /**
- * Tells a scenario. It has a runner, a browser context and a page of its own.
+ * Tells a scenario. It has a browser context and a page of its own, and a runner that it shares with others.
  *
  * @param {string} name a sentence
+ * @param {object} [needs]
+ * @param {"own"} [needs.runner] a runner that nobody used before, for who kills it or depends on what it has done
+ * @param {"none"} [needs.page] for who opens every page itself
+ * @param {true} [needs.alone] nothing runs at the same time: the scenario measures time, or loads the machine
+ * @param {true} [needs.long] begins early, because it takes long
  * @param {(t: Scene) => Promise<void>} tell
  */
-export function scenario(name, tell) {
-  scenarios.push({ name, tell });
+export function scenario(name, ...[needs, tell]) {
+  scenarios.push(tell ? { name, needs, tell } : { name, needs: {}, tell: needs });
 }
+
+/** Thrown by `skip`. */
+export class Skipped extends Error {}
 
 /**
  * For `open` and `visit`: stands between the page and its workers.
@@ -67,6 +75,29 @@ export function keepCompilations() {
   };
 }
 
+/** For `open` and `visit`: lets `workersRest` know which workers have a question. */
+export function countQuestions() {
+  const { Worker } = window;
+  window.atWork = new Set();
+  window.Worker = class extends Worker {
+    constructor(...how) {
+      super(...how);
+      this.addEventListener("message", ({ data }) => {
+        if (!JSON.parse(data[0]).said?.progress) window.atWork.delete(this);
+      });
+    }
+    postMessage(message, transfer) {
+      window.atWork.add(this);
+      super.postMessage(message, transfer);
+    }
+  };
+}
+
+/** Waits until every worker has answered. A page that waits for one takes no further step. */
+export async function workersRest(page) {
+  await page.waitForFunction(() => window.atWork.size === 0);
+}
+
 /** What a visitor who was here before finds: a text of their own, and nothing that moves. */
 const KEPT = JSON.stringify({
   v: 1,
@@ -93,16 +124,81 @@ export async function focusText(page) {
   await caretIsInText(page);
 }
 
+/** Pastes a text over all that the editor has. */
+export async function pasteOver(page, text) {
+  // Without its caret, the editor does not hear the key that selects everything.
+  await focusText(page);
+  await page.keyboard.press("Control+a");
+  await page.locator('[data-testid="editor"] .cm-content').evaluate((it, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    it.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
+
+/** Tries an assertion until it holds: for what a worker tells a moment later. */
+export async function soon(check) {
+  const latest = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > latest) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
 /** Types a line at the end of the text, and waits until it is kept. */
 export async function writeLine(page, line) {
   await focusText(page);
   await page.keyboard.press("Control+End");
   await page.keyboard.type(line);
-  await page.waitForTimeout(600);
+  await isKept(page, line);
+}
+
+/** Waits until the browser's database has a text with these words. */
+export async function isKept(page, words) {
+  // As JSON spells them.
+  const spelled = JSON.stringify(words).slice(1, -1);
+  const latest = performance.now() + PATIENCE_MS;
+  while (performance.now() < latest) {
+    const kept = await page.evaluate(keptTexts);
+    if (kept.some(({ state }) => state.includes(spelled))) return;
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  throw new Error(`the database has no ${words}`);
+}
+
+/** Waits until nothing of the document has changed for some frames. Not for a page that plays. */
+export async function isStill(page) {
+  await page.evaluate(async () => {
+    const STILL = 8;
+    let still = 0;
+    const observer = new MutationObserver(() => (still = 0));
+    observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+    while (still < STILL) {
+      await new Promise(requestAnimationFrame);
+      still += 1;
+    }
+    observer.disconnect();
+  });
+}
+
+/** Gives a page another size, and waits until it has drawn itself with that. */
+export async function resize(page, width, height) {
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction(([width, height]) => innerWidth === width && innerHeight === height, [width, height]);
+  // Who hears of the new size changes the page in this frame, or in the next one.
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  });
 }
 
 /** In the page: every text that the browser's database has, with what is kept aside, the last one first. */
 export async function keptTexts() {
+  // Who opens a database that is not there yet makes one without tables.
+  if (!(await indexedDB.databases()).some(({ name }) => name === "isobar")) return [];
   const open = indexedDB.open("isobar", 1);
   await new Promise((done) => (open.onsuccess = done));
   const found = open.result.transaction("texts").objectStore("texts").getAll();
@@ -127,16 +223,32 @@ export class Scene {
   /** Whether pages may keep themselves for later: `allow` where a scenario is about that; else it takes time. */
   serviceWorkers = "block";
 
-  constructor(name, browser, artifacts) {
+  /** What is printed below the scenario's name. */
+  notes = [];
+
+  /** Without a `runner` it starts one, which ends with the scenario. */
+  constructor(name, browser, artifacts, runner) {
     this.name = name;
     this.browser = browser;
     this.artifacts = artifacts;
+    this.runner = runner;
+    this.shared = runner;
     this.contexts = [];
   }
 
-  async start() {
-    this.runner = await startRunner();
-    this.page = await this.open(this.runner.url);
+  async start(needs) {
+    this.runner ??= await startRunner();
+    if (needs.page !== "none") await this.open(this.runner.url);
+  }
+
+  /** Tells a figure, or what was left out. */
+  note(text) {
+    this.notes.push(text);
+  }
+
+  /** Ends the scenario, because something that it needs is missing. */
+  skip(why) {
+    throw new Skipped(why);
   }
 
   /** Opens `url` as another person would: nothing stored, nothing known. Waits until the compiler answers. */
@@ -160,6 +272,8 @@ export class Scene {
     }
     for (const script of prepare.filter((it) => it !== newcomer)) await context.addInitScript(script);
     const page = await context.newPage();
+    // What the scenario looks at, unless it says otherwise.
+    this.page ??= page;
     page.setDefaultTimeout(this.patience ?? PATIENCE_MS);
     page.on("pageerror", (error) => {
       // Whoever takes a picture puts an empty style into the page, which Firefox holds against the page's policy.
@@ -184,11 +298,16 @@ export class Scene {
 
   async end() {
     for (const context of this.contexts) await context.close();
-    await this.runner?.stop();
+    if (this.runner !== this.shared) await this.runner?.stop();
+  }
+
+  /** A picture of what is seen, where pictures are asked for. */
+  async shot(what, page = this.page) {
+    if (process.env.ISOBAR_PICTURES) await this.picture(what, page);
   }
 
   /** A picture of what is seen, beside the test's results. */
-  async shot(what, page = this.page) {
+  async picture(what, page = this.page) {
     const file = `${this.name} ${what}`.replace(/[^a-z0-9]+/gi, "-").toLowerCase();
     await page.screenshot({ path: join(this.artifacts, `${file}.png`) });
   }
@@ -220,7 +339,7 @@ export class Scene {
     const all = this.page.locator('[data-testid^="example-"]');
     await all.first().waitFor();
     const names = await all.evaluateAll((them) => them.map((it) => it.dataset.testid.slice("example-".length)));
-    await this.page.keyboard.press("Escape");
+    await this.#shut("opened");
     return names;
   }
 
@@ -253,10 +372,16 @@ export class Scene {
     if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
   }
 
+  /** Shuts the panel of a button, and waits until it is: the button has the keyboard then. */
+  async #shut(toggle) {
+    await this.page.keyboard.press("Escape");
+    await this.see(toggle, { "aria-expanded": "false" });
+  }
+
   async precision(bits) {
     await this.unfolded("size");
     await this.get("precision-select").selectOption(bits);
-    await this.get("size").press("Escape");
+    await this.#shut("size");
   }
 
   /** Types a value into one of the inputs of a run, and leaves it. */
@@ -277,6 +402,8 @@ export class Scene {
     await this.get("share").click();
     const link = await (await this.see("share-link")).inputValue();
     await this.page.keyboard.press("Escape");
+    // The browser gives the keyboard back a moment later, and takes it from whoever has got it meanwhile.
+    await this.get("share-link").waitFor({ state: "hidden" });
     return link;
   }
 
@@ -294,7 +421,7 @@ export class Scene {
       await field.fill(String(count));
       await field.press("Enter");
     }
-    await this.page.keyboard.press("Escape");
+    await this.#shut("size");
   }
 
   /** Waits until every open pane shows the newest text's level, or says why it cannot. */

@@ -3,19 +3,30 @@
 // ISOBAR_BIN         the isobar program
 // ISOBAR_CHROMIUM    the browser
 // ISOBAR_FIREFOX     the browser instead, which has a list of its own where no part of a name is given
-// ISOBAR_ARTIFACTS   where the screenshots go
+// ISOBAR_LANES       how many scenarios run at the same time
+// ISOBAR_ARTIFACTS   where the screenshots go: one of each scenario that fails
+// ISOBAR_PICTURES    where it is set, screenshots of every scenario
 //
-// In a run of all scenarios, one that fails is tried once more: a browser on a machine that is at work for others drops a
-// key or a request now and then. What passes at the second try alone is named at the end, to be looked into; of more than
-// a few, or with a part of a name, each failure counts.
+// Scenarios that measure time or load the machine come last, with nothing beside them. After a run of all scenarios, a few
+// that failed are tried once more, each alone: a browser on a busy machine drops a key or a request now and then. The
+// output names what passes at the second try, so that it is looked into. With a part of a name, each failure counts.
 //
-// The last line is `N passed, M failed`.
+// The last line is `N passed, M failed, K skipped`.
 
 import { mkdir, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { launch } from "./browser.mjs";
 import { IN_FIREFOX } from "./firefox.mjs";
-import { Scene, scenarios } from "./harness.mjs";
+import { scenarios } from "./harness.mjs";
+import { Lane, seconds } from "./lanes.mjs";
+
+/** More browsers than these share two cores badly. */
+const LANES = 2;
+
+/** Of more failures than these, none is tried again. */
+const MOST_UNSTEADY = 3;
+
+/** So many scenarios are named as the slowest. */
+const SLOWEST = 10;
 
 const filter = process.argv[2] ?? "";
 const artifacts = process.env.ISOBAR_ARTIFACTS ?? fileURLToPath(new URL("../../.artifacts/e2e", import.meta.url));
@@ -26,68 +37,47 @@ for (const file of (await readdir(here)).filter((name) => name.endsWith(".test.m
   await import(new URL(file, here));
 }
 
-/** No scenario takes that long; one that does hangs. */
-const LONGEST_MS = 180_000;
+// Playwright closes the browsers then, and each scenario would go on with another one.
+process.once("SIGTERM", () => process.exit(143));
 
-/** So many scenarios may pass at the second try alone. */
-const MOST_UNSTEADY = 3;
-
-const counts = { passed: 0, failed: 0 };
-const isListed = process.env.ISOBAR_FIREFOX && filter === "";
+const isFirefox = Boolean(process.env.ISOBAR_FIREFOX);
 const unknown = IN_FIREFOX.filter((it) => !scenarios.some(({ name }) => name === it));
 if (unknown.length > 0) throw new Error(`no scenario is called ${unknown.join(", nor ")}`);
+const isListed = isFirefox && filter === "";
 const chosen = scenarios.filter(({ name }) => (isListed ? IN_FIREFOX.includes(name) : name.includes(filter)));
-const browser = chosen.length > 0 ? await launch() : undefined;
+
+const beside = chosen.filter(({ needs }) => !needs.alone);
+const alone = chosen.filter(({ needs }) => needs.alone);
+// A long scenario at the end would run while the other lanes have nothing to do.
+const queue = [...beside.filter(({ needs }) => needs.long), ...beside.filter(({ needs }) => !needs.long)];
+
+const nLanes = isFirefox ? 1 : Number(process.env.ISOBAR_LANES ?? LANES);
+const lanes = Array.from({ length: nLanes }, (_, at) => new Lane(`lane ${at + 1}`, artifacts));
+const outcomes = [];
+await Promise.all(
+  lanes.map(async (lane) => {
+    while (queue.length > 0) outcomes.push(await lane.play(queue.shift()));
+    await lane.end();
+  }),
+);
+
+const last = new Lane("alone", artifacts);
+for (const scenario of alone) outcomes.push(await last.play(scenario));
+const failed = outcomes.filter(({ ended }) => ended === "failed");
 const unsteady = [];
-for (const scenario of chosen) {
-  let isPassed = await passes(scenario);
-  if (!isPassed && filter === "" && unsteady.length < MOST_UNSTEADY) {
-    isPassed = await passes(scenario);
-    if (isPassed) unsteady.push(scenario.name);
+if (filter === "" && failed.length <= MOST_UNSTEADY) {
+  for (const outcome of failed) {
+    console.log(`once more: ${outcome.scenario.name}`);
+    outcome.ended = (await last.play(outcome.scenario)).ended;
+    if (outcome.ended !== "failed") unsteady.push(outcome.scenario.name);
   }
-  counts[isPassed ? "passed" : "failed"] += 1;
 }
-await browser?.close();
+await last.end();
+
+const slowest = outcomes.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+console.log(`the slowest:\n${slowest.map(({ scenario, ms }) => `${seconds(ms).padStart(7)} s  ${scenario.name}`).join("\n")}`);
+console.log([...lanes, last].map(({ name, ms }) => `${name}: ${seconds(ms)} s`).join(", "));
 for (const name of unsteady) console.log(`UNSTEADY, passed at the second try alone: ${name}`);
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exit(counts.failed > 0 ? 1 : 0);
-
-/** Plays a scenario, and tells how it went. */
-async function passes({ name, tell }) {
-  const scene = new Scene(name, browser, artifacts);
-  const start = performance.now();
-  const seconds = () => ((performance.now() - start) / 1000).toFixed(1);
-  try {
-    await within(LONGEST_MS, async () => {
-      await scene.start();
-      await tell(scene);
-      await scene.shot("done");
-      if (scene.complaints.length > 0) throw new Error(`the page complained:\n${scene.complaints.join("\n")}`);
-    });
-    console.log(`ok      ${name} (${seconds()} s)`);
-    return true;
-  } catch (error) {
-    console.log(`FAILED  ${name} (${seconds()} s)\n${indent(error?.stack ?? error)}`);
-    if (scene.complaints.length > 0) console.log(indent(scene.complaints.join("\n")));
-    if (scene.page) await scene.shot("failed").catch(() => {});
-    return false;
-  } finally {
-    await scene.end().catch((error) => console.log(indent(`while closing: ${error}`)));
-  }
-}
-
-async function within(ms, work) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no end after ${ms} ms`)), ms);
-  });
-  try {
-    await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function indent(text) {
-  return String(text).replace(/^/gm, "        ");
-}
+const count = (wanted) => outcomes.filter(({ ended }) => ended === wanted).length;
+console.log(`${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`);
+process.exit(count("failed") > 0 ? 1 : 0);
