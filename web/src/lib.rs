@@ -8,6 +8,7 @@ pub mod state;
 
 // What panes are made of.
 pub mod panes;
+pub mod content;
 pub mod plots;
 pub mod widgets;
 

@@ -7,5 +7,9 @@ pub mod raster;
 pub mod scene;
 pub mod plane;
 pub mod chart;
-pub mod figure;
 pub mod export;
+
+// On the page.
+pub mod drawing;
+pub mod figure;
+pub mod image;

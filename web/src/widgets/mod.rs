@@ -7,5 +7,6 @@ pub mod later;
 pub mod listing;
 pub mod popover;
 pub mod prose;
+pub mod quotes;
 pub mod split;
 pub mod tabs;
