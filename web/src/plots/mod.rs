@@ -10,6 +10,9 @@ pub mod chart;
 pub mod export;
 
 // On the page.
+#[cfg(target_arch = "wasm32")]
 pub mod drawing;
+#[cfg(target_arch = "wasm32")]
 pub mod figure;
+#[cfg(target_arch = "wasm32")]
 pub mod image;

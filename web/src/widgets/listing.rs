@@ -8,9 +8,12 @@ pub mod laid;
 pub mod paint;
 pub mod rows;
 
+#[cfg(target_arch = "wasm32")]
 pub mod view;
+#[cfg(target_arch = "wasm32")]
 mod window;
 
 pub use laid::OffScreen;
 pub use paint::{Painter, Token};
+#[cfg(target_arch = "wasm32")]
 pub use view::{Listing, Mark, Note};
