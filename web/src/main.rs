@@ -1,17 +1,26 @@
 //! The program of the page.
 
-use isobar_web::app::mount;
-use isobar_web::app::second::panes;
-use isobar_web::second_part;
-use isobar_web::widgets::later::{Loading, Panes};
+#[cfg(target_arch = "wasm32")]
+mod page {
+    use isobar_web::app::mount;
+    use isobar_web::app::second::panes;
+    use isobar_web::second_part;
+    use isobar_web::widgets::later::{Loading, Panes};
 
-second_part!(page, Panes, panes);
+    second_part!(page, Panes, panes);
 
-/// The panes of the second part; what is absent is told by whoever wants one of them.
-fn panes_of_second() -> Loading {
-    Box::pin(async { load().await.ok() })
+    /// The panes of the second part; what is absent is told by whoever wants one of them.
+    fn panes_of_second() -> Loading {
+        Box::pin(async { load().await.ok() })
+    }
+
+    pub(super) fn start() {
+        mount(panes_of_second);
+    }
 }
 
 fn main() {
-    mount(panes_of_second);
+    // Elsewhere there is nothing to mount, and a build of the whole workspace wants a program all the same.
+    #[cfg(target_arch = "wasm32")]
+    page::start();
 }

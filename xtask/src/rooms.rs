@@ -355,7 +355,9 @@ const OTHERS: &[Room] = &[
     // The column of results places panes; a pane does not know its neighbour.
     room("web", "panes/result", &["state", "panes", "bridge/locale", "widgets"], COMPILING),
     room("web", "panes/.", &[], COMPILING),
-    room("web", "panes/*", &["state", "widgets", "plots", "panes/highlight", "bridge/locale"], COMPILING),
+    room("web", "panes/*", &["state", "widgets", "plots", "content", "bridge/locale"], COMPILING),
+    // What panes show, without signals and views.
+    room("web", "content", &["state", "widgets", "plots", "bridge/locale"], COMPILING),
     room("web", "plots", &["bridge/locale"], COMPILING),
     room("web", "widgets", &["bridge/locale"], &["isobar_compiler", "isobar_protocol"]),
     room("web", "app", &["panes", "state", "widgets", "bridge/locale"], COMPILING),

@@ -10,9 +10,9 @@ use leptos::html::Select;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
+use crate::state::keyboard::spelled;
 use crate::state::route::Route;
 use crate::state::run::{HERE, Place};
-use crate::state::shortcuts::spelled;
 use crate::state::use_app;
 use crate::widgets::later::Later;
 use crate::widgets::popover::Popover;

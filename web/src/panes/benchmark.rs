@@ -1,13 +1,10 @@
 //! How fast back ends of the runner are, measured side by side.
 
 use isobar_protocol::bench::{Benchmark, Measured, Samples, gigabytes_per_second};
-use isobar_protocol::compile::bytes;
-use isobar_protocol::request::Mode;
 use leptos::prelude::*;
 
-use crate::bridge::locale::{decimal, t};
-use crate::plots::number;
-use crate::state::benchmark::Found;
+use crate::bridge::locale::t;
+use crate::content::benchmark::{agreement, is_noisy, of, rate, time};
 use crate::state::use_app;
 
 /// The choices of a measurement, its button, and the table of the last one. Reads both; starts measurements.
@@ -26,7 +23,7 @@ pub fn Measurement() -> impl IntoView {
             </Show>
             {move || found.get().map(|it| {
                 let is_stale = it.revision != app.project.revision.get();
-                view! { <p class="muted" data-testid="bench-of">{of(&it, is_stale)}</p> {table(&it.benchmark)} }
+                view! { <p class="muted" data-testid="bench-of">{of(&it.benchmark, it.precision, is_stale)}</p> {table(&it.benchmark)} }
             })}
         </section>
     }
@@ -92,30 +89,6 @@ fn Choices() -> impl IntoView {
     }
 }
 
-/// What was measured, in a sentence.
-#[expect(clippy::cast_precision_loss, reason = "a size of some digits")]
-fn of(found: &Found, is_stale: bool) -> String {
-    let it = &found.benchmark;
-    let [i, j, k] = it.domain;
-    let mut text = t!(
-        "bench-of",
-        stencil = &it.stencil,
-        i = i,
-        j = j,
-        k = k,
-        precision = found.precision,
-        threads = it.threads,
-        mode = it.mode.name(),
-        rounds = it.rounds,
-        bytes = decimal(bytes(it.bytes as f64)),
-    );
-    if is_stale {
-        text.push(' ');
-        text += t!("bench-stale");
-    }
-    text
-}
-
 fn table(it: &Benchmark) -> impl IntoView + use<> {
     let copy = gigabytes_per_second(it.bytes, it.copy.median_ms);
     let rows = it.backends.iter().map(row).collect_view();
@@ -175,87 +148,5 @@ fn times(it: &Samples) -> impl IntoView + use<> {
     view! {
         <td class="number">{time(it.median_ms)}</td>
         <td class="number">{interval} " " {noisy}</td>
-    }
-}
-
-/// Whether the interval is wider than what is worth telling apart.
-fn is_noisy(it: &Samples) -> bool {
-    const WIDTH: f64 = 0.1;
-    it.high_ms - it.low_ms > WIDTH * it.median_ms
-}
-
-/// Of three digits: what is measured differs in the third.
-fn time(ms: f64) -> String {
-    number::short(ms, 3)
-}
-
-fn rate(gb_per_s: Option<f64>) -> Option<String> {
-    gb_per_s.map(|it| number::short(it, 3))
-}
-
-/// Whether the back ends wrote the same, and whether that is as it must be.
-fn agreement(it: &Benchmark) -> Option<(&'static str, bool)> {
-    (it.backends.len() > 1).then_some(match (it.agree, it.mode) {
-        (true, _) => (t!("bench-agree"), true),
-        (false, Mode::Fast) => (t!("bench-differ-fast"), true),
-        (false, Mode::Reproducible) => (t!("bench-differ"), false),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn benchmark() -> Benchmark {
-        let one = Measured {
-            backend: "rayon".to_owned(),
-            ready: Vec::new(),
-            first_ms: 1.0,
-            calls: Samples::default(),
-            gb_per_s: None,
-            of_copy: None,
-            on_device: None,
-            steps: Vec::new(),
-            tuned: None,
-            layouts: Vec::new(),
-        };
-        Benchmark {
-            stencil: "s".to_owned(),
-            domain: [4, 3, 2],
-            threads: 1,
-            mode: Mode::Reproducible,
-            rounds: 7,
-            bytes: 2_000_000,
-            copy: Samples::default(),
-            backends: vec![one.clone(), one],
-            agree: true,
-        }
-    }
-
-    #[test]
-    fn a_sentence_tells_what_was_measured() {
-        let found = Found { benchmark: benchmark(), precision: 32, revision: 3 };
-        let text = of(&found, false);
-        assert!(text.starts_with("s on 4 × 3 × 2 points, fp32, 1 thread, reproducible, 7 rounds"), "{text}");
-        assert_eq!(of(&found, true), format!("{text} The text has changed since."));
-    }
-
-    #[test]
-    fn an_interval_of_a_tenth_is_noisy() {
-        let of = |low_ms, high_ms| Samples { median_ms: 10.0, low_ms, high_ms, ms: Vec::new() };
-        assert!(!is_noisy(&of(9.8, 10.5)));
-        assert!(is_noisy(&of(9.8, 11.0)));
-    }
-
-    #[test]
-    fn bits_that_differ_are_a_fault_where_they_must_be_the_same() {
-        let mut it = benchmark();
-        assert!(agreement(&it).is_some_and(|it| it.1));
-        it.agree = false;
-        assert!(agreement(&it).is_some_and(|it| !it.1));
-        it.mode = Mode::Fast;
-        assert!(agreement(&it).is_some_and(|it| it.1));
-        it.backends.pop();
-        assert_eq!(agreement(&it), None);
     }
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
+use crate::content::slider::around;
 use crate::plots::number::{milliseconds, short};
 use crate::state::inputs::Valued;
 use crate::state::use_app;
@@ -135,28 +136,5 @@ fn slider(name: String) -> impl IntoView {
             />
             <output class="number">{move || value.get().map(|it| short(it, 4))}</output>
         </label>
-    }
-}
-
-/// The values around one of which nothing more is known: up to twice as much, or from -1 to 1.
-fn around(value: f64) -> [f64; 2] {
-    let twice = 2.0 * value;
-    match value {
-        it if it > 0.0 => [0.0, twice],
-        it if it < 0.0 => [twice, 0.0],
-        _ => [-1.0, 1.0],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slider_reaches_from_zero_to_twice_the_value() {
-        let ends = |it| format!("{:?}", around(it));
-        assert_eq!(ends(0.025), "[0.0, 0.05]");
-        assert_eq!(ends(-3.0), "[-6.0, 0.0]");
-        assert_eq!(ends(0.0), "[-1.0, 1.0]");
     }
 }

@@ -4,20 +4,10 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::settings::Settings;
-use crate::state::shortcuts::{SHORTCUTS, spelled};
+use crate::content::help::in_short;
+use crate::state::keyboard::spelled;
+use crate::state::shortcuts::SHORTCUTS;
 use crate::state::use_app;
-
-/// The language, and the comment lines that describe a run: a document like any other, in English.
-const LANGUAGE: &str = include_str!("../../../static/help.html");
-/// The same in other languages, by their tags.
-const TRANSLATED: [(&str, &str); 1] = [("de", include_str!("../../../static/help.de.html"))];
-
-/// That document in the language of the page.
-fn in_short() -> &'static str {
-    let spoken = Settings::language();
-    TRANSLATED.iter().find(|(tag, _)| *tag == spoken).map_or(LANGUAGE, |(_, text)| text)
-}
 
 /// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
 fn other_keys() -> [(&'static str, &'static str); 15] {
@@ -102,26 +92,4 @@ fn keys() -> String {
         SHORTCUTS.iter().map(|it| row(if it.is_single() { "single" } else { "" }, it.chord, (it.title)()));
     let others = other_keys().into_iter().map(|(chord, title)| row("", chord, title));
     ours.chain(others).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What stands between these tags.
-    fn all_of<'a>(text: &'a str, tag: &str) -> Vec<&'a str> {
-        let (begin, end) = (format!("<{tag}>"), format!("</{tag}>"));
-        text.split(&begin).skip(1).filter_map(|it| it.split_once(&end)).map(|it| it.0).collect()
-    }
-
-    #[test]
-    fn every_language_has_the_same_code_and_words_of_its_own() {
-        for (tag, text) in TRANSLATED {
-            assert_eq!(all_of(text, "code"), all_of(LANGUAGE, "code"), "{tag}");
-            assert_eq!(all_of(text, "dt"), all_of(LANGUAGE, "dt"), "{tag}");
-            let (told, english) = (all_of(text, "dd"), all_of(LANGUAGE, "dd"));
-            assert_eq!(told.len(), english.len(), "{tag}");
-            assert!(told.iter().zip(english).all(|(it, other)| *it != other), "{tag}");
-        }
-    }
 }

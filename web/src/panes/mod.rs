@@ -12,7 +12,6 @@ pub mod files;
 pub mod guide;
 pub mod head;
 pub mod help;
-pub mod highlight;
 pub mod inputs;
 pub mod notices;
 pub mod output;

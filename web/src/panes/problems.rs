@@ -11,7 +11,8 @@ use web_sys::{Element, HtmlElement};
 use crate::bridge::locale::t;
 use crate::state::remedies::help_of;
 use crate::state::{App, use_app};
-use crate::widgets::prose::{plain, prose};
+use crate::widgets::prose::prose;
+use crate::widgets::quotes::plain;
 use remedies::Remedies;
 
 /// The list of problems; a click leads to the place, and arrows go from one to the next. Reads those that are shown,

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use isobar_compiler::pipeline::Stage;
 use leptos::prelude::*;
 
-use super::highlight;
 use crate::bridge::locale::t;
+use crate::content::highlight;
 use crate::state::compilation::Freshness;
 use crate::state::difference::{self, Side, seen};
 use crate::state::journey::about;
-use crate::state::layout::MOST_STAGES;
 use crate::state::links;
-use crate::state::passes::Pick;
+use crate::state::open::MOST_STAGES;
+use crate::state::picks::Pick;
 use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::later::Later;

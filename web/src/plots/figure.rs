@@ -7,9 +7,10 @@ use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, ResizeObserver};
 
 use super::chart::{self, Chart};
+use super::drawing::Drawing;
 use super::plane::{self, Layout, Plane, Room};
-use super::raster::{Pixels, Rows, Style, cell_at, paint, pattern_colours};
-use super::scene::{Drawing, Frame};
+use super::raster::{Pixels, Rows, Style, cell_at, fingerprint, paint, pattern_colours};
+use super::scene::Frame;
 use crate::bridge::locale::t;
 
 /// Of the window's height, the part that a picture takes at most.
@@ -264,28 +265,4 @@ pub(super) fn put(canvas: &HtmlCanvasElement, pixels: &Pixels) {
 
 pub(super) fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
     canvas.get_context("2d").ok().flatten().and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok())
-}
-
-/// Changes with the values and with nothing else (FNV-1a).
-fn fingerprint(values: &[f64], width: usize) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let bits = values.iter().map(|it| it.to_bits());
-    for bits in std::iter::once(width as u64).chain(bits) {
-        hash = (hash ^ bits).wrapping_mul(0x0100_0000_01b3);
-        hash ^= hash >> 32;
-    }
-    format!("{hash:016x}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fingerprint_follows_values_and_shape() {
-        assert_eq!(fingerprint(&[1.0, 2.0], 2), fingerprint(&[1.0, 2.0], 2));
-        assert_ne!(fingerprint(&[1.0, 2.0], 2), fingerprint(&[1.0, 2.0], 1));
-        assert_ne!(fingerprint(&[1.0, 2.0], 2), fingerprint(&[2.0, 1.0], 2));
-        assert_ne!(fingerprint(&[0.0], 1), fingerprint(&[-0.0], 1));
-    }
 }

@@ -7,5 +7,12 @@ pub mod raster;
 pub mod scene;
 pub mod plane;
 pub mod chart;
-pub mod figure;
 pub mod export;
+
+// On the page.
+#[cfg(target_arch = "wasm32")]
+pub mod drawing;
+#[cfg(target_arch = "wasm32")]
+pub mod figure;
+#[cfg(target_arch = "wasm32")]
+pub mod image;

@@ -137,6 +137,18 @@ pub fn cell_at(x: f64, y: f64, width: usize, height: usize, rows: Rows) -> Optio
     Some((of(x, width), row))
 }
 
+/// Changes with the values and with nothing else (FNV-1a).
+#[must_use]
+pub fn fingerprint(values: &[f64], width: usize) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let bits = values.iter().map(|it| it.to_bits());
+    for bits in std::iter::once(width as u64).chain(bits) {
+        hash = (hash ^ bits).wrapping_mul(0x0100_0000_01b3);
+        hash ^= hash >> 32;
+    }
+    format!("{hash:016x}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,5 +201,13 @@ mod tests {
         assert_eq!(cell_at(0.99, 0.0, 4, 4, Rows::Upward), Some((3, 3)));
         assert_eq!(cell_at(0.5, 0.0, 4, 4, Rows::Downward), Some((2, 0)));
         assert_eq!(cell_at(1.0, 0.0, 4, 4, Rows::Downward), None);
+    }
+
+    #[test]
+    fn the_fingerprint_follows_values_and_shape() {
+        assert_eq!(fingerprint(&[1.0, 2.0], 2), fingerprint(&[1.0, 2.0], 2));
+        assert_ne!(fingerprint(&[1.0, 2.0], 2), fingerprint(&[1.0, 2.0], 1));
+        assert_ne!(fingerprint(&[1.0, 2.0], 2), fingerprint(&[2.0, 1.0], 2));
+        assert_ne!(fingerprint(&[0.0], 1), fingerprint(&[-0.0], 1));
     }
 }

@@ -5,6 +5,7 @@ use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::filenames::file_name;
 use super::{App, why};
 use crate::bridge::asker::Gone;
 use crate::bridge::locale::t;
@@ -80,27 +81,5 @@ impl App {
     pub fn archive_name(self) -> String {
         let named = self.project.stencil.get().or_else(|| self.project.gallery.get());
         file_name(&named.unwrap_or_else(|| "fields".to_owned()))
-    }
-}
-
-/// A name that every system takes.
-#[must_use]
-pub fn file_name(text: &str) -> String {
-    let plain = |it: char| if it.is_ascii_alphanumeric() || matches!(it, '_' | '-') { it } else { '-' };
-    let name: String = text.chars().take(80).map(plain).collect();
-    let name = name.trim_matches('-');
-    if name.is_empty() { "fields".to_owned() } else { name.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_of_a_file_is_plain() {
-        assert_eq!(file_name("q_out"), "q_out");
-        assert_eq!(file_name("../../etc/passwd"), "etc-passwd");
-        assert_eq!(file_name("\u{1f300}"), "fields");
-        assert!(file_name(&"x".repeat(500)).len() <= 80);
     }
 }

@@ -3,8 +3,6 @@
 //! A lesson's text is opened beside the user's own, which comes back when the lesson is left; what is typed in a
 //! lesson is kept with its progress.
 
-pub mod progress;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,7 +16,9 @@ use leptos::task::spawn_local;
 use web_sys::HtmlInputElement;
 
 use super::keeping::{self, Soon};
-use super::layout::{Open, Tab};
+use super::layout::Tab;
+use super::open::Open;
+use super::progress::{Done, Progress};
 use super::project::MAIN;
 use super::route::{COURSE, Route};
 use super::run::{Ended, Failure, Outcome, unexpected};
@@ -27,7 +27,6 @@ use crate::bridge::asker::Gone;
 use crate::bridge::locale::t;
 use crate::bridge::storage::{self, Shelf};
 use crate::bridge::{files, page};
-use progress::{Done, Progress};
 
 /// Where progress is kept.
 const KEY: &str = "isobar.lessons";
@@ -261,7 +260,7 @@ impl App {
             .panes
             .iter()
             .filter_map(|it| isobar_compiler::pipeline::Stage::from_name(it))
-            .take(super::layout::MOST_STAGES)
+            .take(super::open::MOST_STAGES)
             .collect();
         if !stages.is_empty() {
             self.layout.open.set(Open { stages, active: 0 });

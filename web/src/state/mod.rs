@@ -2,161 +2,93 @@
 //!
 //! Panes read these signals and call these actions; nobody else writes a signal.
 
-pub mod benchmark;
-pub mod clock;
-pub mod compilation;
+// Plain data, and what follows from it.
+pub mod arrival;
+pub mod broken;
+pub mod diagnostics;
 pub mod difference;
-pub mod drawer;
-pub mod editor;
-pub mod exports;
-pub mod files;
+pub mod filenames;
+pub mod findings;
 pub mod gallery;
 pub mod head;
 pub mod inputs;
 pub mod journey;
-mod keeping;
-pub mod layout;
-pub mod learn;
 pub mod links;
-pub mod look;
+pub mod manual;
+pub mod measures;
 pub mod offsets;
-pub mod output;
-pub mod paste;
-pub mod passes;
-pub mod problems;
-pub mod project;
-pub mod reference;
+pub mod open;
+pub mod picks;
+pub mod progress;
 pub mod remarks;
 pub mod route;
-pub mod remedies;
-mod why;
-pub mod run;
-pub mod runner;
-pub mod settings;
-pub mod sharing;
 pub mod shortcuts;
-pub mod teller;
 pub mod values;
+pub mod why;
+
+// Signals and actions: of the browser alone.
+#[cfg(target_arch = "wasm32")]
+mod app;
+#[cfg(target_arch = "wasm32")]
+pub mod benchmark;
+#[cfg(target_arch = "wasm32")]
+pub mod card;
+#[cfg(target_arch = "wasm32")]
+pub mod clock;
+#[cfg(target_arch = "wasm32")]
+pub mod compilation;
+#[cfg(target_arch = "wasm32")]
+pub mod drawer;
+#[cfg(target_arch = "wasm32")]
+pub mod editor;
+#[cfg(target_arch = "wasm32")]
+pub mod examples;
+#[cfg(target_arch = "wasm32")]
+pub mod exports;
+#[cfg(target_arch = "wasm32")]
+pub mod files;
+#[cfg(target_arch = "wasm32")]
+pub mod given;
+#[cfg(target_arch = "wasm32")]
+mod keeping;
+#[cfg(target_arch = "wasm32")]
+pub mod keyboard;
+#[cfg(target_arch = "wasm32")]
+pub mod layout;
+#[cfg(target_arch = "wasm32")]
+pub mod learn;
+#[cfg(target_arch = "wasm32")]
+pub mod look;
+#[cfg(target_arch = "wasm32")]
+pub mod output;
+#[cfg(target_arch = "wasm32")]
+pub mod passes;
+#[cfg(target_arch = "wasm32")]
+pub mod paste;
+#[cfg(target_arch = "wasm32")]
+pub mod problems;
+#[cfg(target_arch = "wasm32")]
+pub mod project;
+#[cfg(target_arch = "wasm32")]
+pub mod reference;
+#[cfg(target_arch = "wasm32")]
+pub mod remedies;
+#[cfg(target_arch = "wasm32")]
+pub mod run;
+#[cfg(target_arch = "wasm32")]
+pub mod runner;
+#[cfg(target_arch = "wasm32")]
+pub mod settings;
+#[cfg(target_arch = "wasm32")]
+pub mod sharing;
+#[cfg(target_arch = "wasm32")]
+pub mod teller;
+#[cfg(target_arch = "wasm32")]
 pub mod version;
+#[cfg(target_arch = "wasm32")]
 pub mod view;
+#[cfg(target_arch = "wasm32")]
 pub mod workspaces;
 
-use leptos::prelude::*;
-
-use benchmark::Measurement;
-use clock::Clock;
-use compilation::Compilation;
-use drawer::Drawer;
-use editor::EditorState;
-use files::Files;
-use gallery::Gallery;
-use head::Head;
-use layout::Layout;
-use learn::Learn;
-use links::Links;
-use output::Output;
-use passes::Passes;
-use problems::Problems;
-use project::Project;
-use reference::Reference;
-use run::Run;
-use runner::Connection;
-use settings::Settings;
-use sharing::Sharing;
-use version::Version;
-use view::FieldView;
-use workspaces::Workspaces;
-
-/// Everything; a handful of handles to signals.
-#[derive(Clone, Copy, Debug)]
-pub struct App {
-    pub project: Project,
-    pub workspaces: Workspaces,
-    pub compilation: Compilation,
-    pub problems: Problems,
-    pub passes: Passes,
-    pub editor: EditorState,
-    pub run: Run,
-    pub clock: Clock,
-    pub measurement: Measurement,
-    pub view: FieldView,
-    pub connection: Connection,
-    pub sharing: Sharing,
-    pub files: Files,
-    pub head: Head,
-    pub version: Version,
-    pub layout: Layout,
-    pub drawer: Drawer,
-    pub output: Output,
-    pub settings: Settings,
-    pub learn: Learn,
-    pub gallery: Gallery,
-    pub reference: Reference,
-    /// The statements that are lit, found once for all who show them.
-    lit: Memo<Links>,
-}
-
-impl App {
-    /// Makes the state, opens what the address or the last visit left, and hands it to all panes.
-    #[must_use]
-    pub fn start() -> Self {
-        let connection = Connection::new();
-        let project = Project::new();
-        let compilation = Compilation::new();
-        let app = Self {
-            project,
-            workspaces: Workspaces::new(),
-            compilation,
-            problems: Problems::new(),
-            passes: Passes::new(),
-            editor: EditorState::new(),
-            run: Run::new(),
-            clock: Clock::new(),
-            measurement: Measurement::new(),
-            view: FieldView::new(),
-            connection,
-            sharing: Sharing::new(),
-            files: Files::new(),
-            head: Head::new(),
-            version: Version::new(),
-            layout: Layout::new(),
-            drawer: Drawer::new(),
-            output: Output::new(),
-            settings: Settings::new(),
-            learn: Learn::new(),
-            gallery: Gallery::new(),
-            reference: Reference::new(),
-            lit: Memo::new(move |_| compilation.lit(&project.shown())),
-        };
-        provide_context(app);
-        app.settings.follow_system();
-        app.open_first();
-        app.start_workspaces();
-        app.start_compiling();
-        app.follow_problems();
-        app.follow_missing();
-        app.follow_passes();
-        app.follow_inputs();
-        app.follow_output();
-        app.follow_results();
-        app.follow_look();
-        app.follow_around();
-        app.make_ready();
-        app.follow_clock();
-        app.start_shortcuts();
-        app.follow_gallery();
-        app.follow_address();
-        app.follow_words();
-        app
-    }
-}
-
-/// The state, for whoever draws or acts.
-///
-/// # Panics
-///
-/// Outside of the page's components.
-#[must_use]
-pub fn use_app() -> App {
-    expect_context::<App>()
-}
+#[cfg(target_arch = "wasm32")]
+pub use app::{App, use_app};

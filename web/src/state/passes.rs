@@ -18,23 +18,13 @@ use leptos::task::spawn_local;
 use super::App;
 use super::difference::Side;
 use super::layout::Tab;
+use super::picks::{Pick, next_pick, picks};
 use super::remarks::{self, Entry, Shown};
 use crate::bridge::asker::{Asker, Gone};
 use crate::bridge::locale::t;
 
 /// How long the keyboard rests before the passes are watched, and what was said about the text is told, again.
 const REST: Duration = Duration::from_millis(150);
-
-/// The moment that a pane shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Pick {
-    /// The level that goes on: what a pane shows where nobody picks.
-    #[default]
-    AfterAll,
-    /// As it was lowered.
-    BeforeAll,
-    Pass(String),
-}
 
 /// What is looked at in one pane.
 #[derive(Clone, Copy, Debug)]
@@ -129,27 +119,6 @@ impl Passes {
     #[must_use]
     pub fn step(self, pass: &str) -> Option<PassStep> {
         self.steps.with(|it| it.iter().find(|it| it.pass == pass).cloned())
-    }
-}
-
-/// Everything that can be picked in the pane of a level, in order.
-#[must_use]
-pub fn picks(stage: Stage, steps: &[PassStep]) -> Vec<Pick> {
-    let of_stage = steps.iter().filter(|it| it.stage == stage.name());
-    let passes = of_stage.map(|it| Pick::Pass(it.pass.clone()));
-    [Pick::BeforeAll].into_iter().chain(passes).chain([Pick::AfterAll]).collect()
-}
-
-/// The pick before or after `from`; of those that changed something, where `is_change` tells which did.
-#[must_use]
-pub fn next_pick(all: &[Pick], from: &Pick, by: isize, is_change: impl Fn(&str) -> bool) -> Option<Pick> {
-    let mut at = all.iter().position(|it| it == from)?;
-    loop {
-        at = at.checked_add_signed(by)?;
-        match all.get(at)? {
-            Pick::Pass(pass) if !is_change(pass) => {}
-            found => return Some(found.clone()),
-        }
     }
 }
 
@@ -353,23 +322,5 @@ impl App {
             self.reveal(place.start);
         }
         self.pin(entry.links.into_iter().collect());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pass(name: &str) -> Pick {
-        Pick::Pass(name.to_owned())
-    }
-
-    #[test]
-    fn passes_are_gone_through_one_by_one_or_from_change_to_change() {
-        let all = [Pick::BeforeAll, pass("a"), pass("b"), pass("c"), Pick::AfterAll];
-        assert_eq!(next_pick(&all, &Pick::AfterAll, -1, |_| true), Some(pass("c")));
-        assert_eq!(next_pick(&all, &Pick::AfterAll, -1, |it| it == "a"), Some(pass("a")));
-        assert_eq!(next_pick(&all, &pass("a"), 1, |it| it == "a"), Some(Pick::AfterAll));
-        assert_eq!(next_pick(&all, &Pick::AfterAll, 1, |_| true), None);
     }
 }

@@ -9,11 +9,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::limits::TAB_POINTS;
-use isobar_protocol::tune::Tuned;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::{Ask, Said, Which};
 use js_sys::ArrayBuffer;
@@ -21,6 +19,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::layout::Tab;
+use super::measures::{Measures, Timing};
 use super::{App, why};
 use crate::bridge::asker::{Asker, Gone};
 use crate::bridge::locale::t;
@@ -59,47 +58,6 @@ pub struct Progress {
     pub text: String,
     /// Steps done and all steps, where that is known.
     pub steps: Option<(u64, u64)>,
-}
-
-/// A time that was measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Timing {
-    pub name: String,
-    pub ms: f64,
-    /// What it had to move at least, where that is known.
-    pub bytes: Option<u64>,
-    /// What ran: `numpy in this tab`.
-    pub part: String,
-}
-
-/// What was measured of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measures {
-    /// Step by step.
-    pub timings: Vec<Timing>,
-    /// What it needed at a time at most.
-    pub memory: Option<Memory>,
-    /// What its rate is held against.
-    pub copy: Option<CopyRate>,
-    /// Where the time of the call went.
-    pub steps: Vec<GraphStep>,
-    /// The schedule that was kept for it, where it had another than the compiler chooses.
-    pub tuned: Option<Tuned>,
-}
-
-impl Measures {
-    /// How fast a step moved what it had to, in words.
-    #[must_use]
-    pub fn rate(&self, step: &Timing) -> Option<String> {
-        let bytes = step.bytes?;
-        let rate = t!("state-run-rate", rate = gigabytes_per_second(bytes, step.ms)?);
-        let part = self.copy.and_then(|it| Some((it.part(bytes, step.ms)?, it.threads)));
-        Some(match part {
-            Some((part, 0)) => t!("state-run-rate-gpu", rate = rate, part = 100.0 * part),
-            Some((part, _)) => t!("state-run-rate-copying", rate = rate, part = 100.0 * part),
-            None => rate,
-        })
-    }
 }
 
 /// Why a run ended without a result.
@@ -716,21 +674,4 @@ fn started(
 
 pub(super) fn unexpected() -> Failure {
     Failure::new(t!("state-run-unexpected"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_told_where_bytes_and_time_are_known() {
-        let step = |ms, bytes| Timing { name: "run".to_owned(), ms, bytes, part: String::new() };
-        let mut measures = Measures::default();
-        assert_eq!(measures.rate(&step(2.0, None)), None);
-        assert_eq!(measures.rate(&step(0.0, Some(1))), None);
-        assert_eq!(measures.rate(&step(2.0, Some(8_000_000))).as_deref(), Some("4.0 GB/s"));
-        measures.copy = Some(CopyRate { bytes_per_s: 8e9, threads: 2 });
-        let rate = measures.rate(&step(2.0, Some(8_000_000)));
-        assert_eq!(rate.as_deref(), Some("4.0 GB/s, 50 % of copying"));
-    }
 }

@@ -5,8 +5,9 @@ use isobar_protocol::share::{self, State, around, encode, zip};
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 
-use super::App;
 use super::compilation::Trouble;
+use super::filenames::folder;
+use super::{App, broken};
 use crate::bridge::locale::t;
 use crate::bridge::page;
 use crate::bridge::workspaces::{self as kept, Listed};
@@ -43,13 +44,13 @@ impl Sharing {
         }
     }
 
-    pub(super) fn refuse(self, broken: Broken) {
-        self.broken.set(Some(why(broken)));
+    pub(super) fn refuse(self, why: Broken) {
+        self.broken.set(Some(broken::why(why)));
     }
 
     pub(super) fn tell(self, notes: &[Note]) {
         self.broken.set(None);
-        self.notes.set(notes.iter().map(|it| left_out(*it).to_owned()).collect());
+        self.notes.set(notes.iter().map(|it| broken::left_out(*it).to_owned()).collect());
     }
 
     /// Copies a text of the dialog.
@@ -142,71 +143,4 @@ impl App {
 /// The address of this page, with all of it.
 fn link_to(state: &State) -> String {
     format!("{}#{}", page::address(), encode(state))
-}
-
-/// A folder for the text of this title, which no other one has.
-fn folder(title: &str, number: usize) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || it == '_';
-    let words: Vec<&str> = title.split(|it| !is_plain(it)).filter(|it| !it.is_empty()).collect();
-    let title: String = words.join("-").chars().take(40).collect();
-    if title.is_empty() { number.to_string() } else { format!("{number}-{title}") }
-}
-
-/// Why a link cannot be opened, as [`Broken`] itself says it in English.
-fn why(broken: Broken) -> &'static str {
-    match broken {
-        Broken::Empty => t!("state-link-empty"),
-        Broken::Newer => t!("state-link-newer"),
-        Broken::TooLong => t!("state-link-too-long"),
-        Broken::NotBase64 => t!("state-link-not-base64"),
-        Broken::NotDeflated => t!("state-link-not-deflated"),
-        Broken::InflatesTooFar => t!("state-link-inflates-too-far"),
-        Broken::NotJson => t!("state-link-not-json"),
-        Broken::NoFiles => t!("state-link-no-files"),
-    }
-}
-
-/// What was left out of a link, as [`Note`] itself says it in English.
-fn left_out(note: Note) -> &'static str {
-    match note {
-        Note::Newer => t!("state-link-note-newer"),
-        Note::Files => t!("state-link-note-files"),
-        Note::Domain => t!("state-link-note-domain"),
-        Note::Precision => t!("state-link-note-precision"),
-        Note::Passes => t!("state-link-note-passes"),
-        Note::Unknown => t!("state-link-note-unknown"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_are_named_after_titles_and_lead_nowhere_else() {
-        assert_eq!(folder("Horizontal diffusion", 1), "1-Horizontal-diffusion");
-        assert_eq!(folder("../../etc/passwd", 2), "2-etc-passwd");
-        assert_eq!(folder("*", 3), "3");
-    }
-
-    #[test]
-    fn a_link_is_refused_in_the_words_of_the_command_line() {
-        let all = [
-            Broken::Empty,
-            Broken::Newer,
-            Broken::TooLong,
-            Broken::NotBase64,
-            Broken::NotDeflated,
-            Broken::InflatesTooFar,
-            Broken::NotJson,
-            Broken::NoFiles,
-        ];
-        for broken in all {
-            assert_eq!(why(broken), broken.to_string());
-        }
-        let notes = [Note::Newer, Note::Files, Note::Domain, Note::Precision, Note::Passes, Note::Unknown];
-        for note in notes {
-            assert_eq!(left_out(note), note.to_string());
-        }
-    }
 }

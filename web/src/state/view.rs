@@ -8,7 +8,8 @@ use isobar_protocol::worker::{Across, Ask, Plane, Said, Slice, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
-use super::look::{Kind, Look, number};
+use super::findings::number;
+use super::look::{Kind, Look};
 use super::run::Outcome;
 use super::{App, why};
 use crate::bridge::page;
@@ -242,7 +243,7 @@ impl App {
     }
 
     pub(super) fn restore_view(self, view: &View) {
-        use super::layout::{MOST_STAGES, Open};
+        use super::open::{MOST_STAGES, Open};
         use isobar_compiler::pipeline::Stage;
         let stages: Vec<Stage> =
             view.stages.iter().filter_map(|it| Stage::from_name(it)).take(MOST_STAGES).collect();

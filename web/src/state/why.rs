@@ -6,7 +6,8 @@ use isobar_protocol::worker::OnGpu;
 use crate::bridge::locale::t;
 
 /// The sentence, as [`Why`] itself says it in English.
-pub(super) fn in_words(why: &Why) -> String {
+#[must_use]
+pub fn in_words(why: &Why) -> String {
     match why {
         Why::Said(said) => said.clone(),
         Why::HasErrors => t!("compile-has-errors").to_owned(),
@@ -43,7 +44,8 @@ pub(super) fn in_words(why: &Why) -> String {
 }
 
 /// Where a run of this tab ran.
-pub(super) fn machine(gpu: Option<OnGpu>) -> String {
+#[must_use]
+pub fn machine(gpu: Option<OnGpu>) -> String {
     let Some(OnGpu { is_fast, name }) = gpu else { return t!("state-run-machine-here").to_owned() };
     let how = if is_fast { t!("compile-gpu-fast") } else { t!("compile-gpu-exact") };
     let name = name.unwrap_or_else(|| t!("compile-gpu-nameless").to_owned());

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::describe;
 use crate::bridge::locale::t;
 use crate::plots::export::Drawn;
-use crate::state::exports::file_name;
+use crate::state::filenames::file_name;
 use crate::state::use_app;
 
 /// Buttons for files. Reads what is drawn.

@@ -6,11 +6,12 @@ use isobar_protocol::picture::Reading;
 use isobar_protocol::worker::Across;
 use leptos::prelude::*;
 
-use super::describe::{self, letter};
+use super::describe;
 use super::picture::axes;
 use crate::bridge::locale::t;
+use crate::content::field::letter;
 use crate::plots::number::short;
-use crate::state::look::{Inspected, number};
+use crate::state::findings::{Inspected, number};
 use crate::state::run::Outcome;
 use crate::state::use_app;
 

@@ -6,8 +6,9 @@ use isobar_protocol::worker::{Across, Which};
 use leptos::prelude::*;
 
 use super::charts;
-use super::describe::{self, letter, names};
+use super::describe;
 use crate::bridge::locale::t;
+use crate::content::field::{letter, names, quantity, subject};
 use crate::plots::colormap::{self, Colormap, Range};
 use crate::plots::export::Drawn;
 use crate::plots::figure::{Cell, PlaneFigure};
@@ -15,7 +16,8 @@ use crate::plots::number::{exact, grouped, short};
 use crate::plots::plane::{Plane, Shape};
 use crate::plots::raster::Rows;
 use crate::state::App;
-use crate::state::look::{Kind, number};
+use crate::state::findings::number;
+use crate::state::look::Kind;
 use crate::state::use_app;
 use crate::state::view::{Shown, Span, points_along};
 
@@ -134,12 +136,12 @@ fn plane(app: App, map: Colormap, range: Range) -> Option<Plane> {
         range,
         title: format!(
             "{}{}{}",
-            describe::subject(slice.of, &slice.field),
+            subject(slice.of, &slice.field),
             describe::element(app),
             at.unwrap_or_default()
         ),
         note: documented.title,
-        quantity: describe::quantity(slice.of, &slice.field, &documented.unit),
+        quantity: quantity(slice.of, &slice.field, &documented.unit),
         is_dark: app.settings.is_dark.get(),
     })
 }
@@ -185,7 +187,7 @@ pub fn Picturing(drawn: Memo<Option<Drawn>>) -> impl IntoView {
             it.as_ref().map_or_else(String::new, |it| {
                 t!(
                     "picture-label",
-                    subject = describe::subject(it.slice.of, &it.slice.field),
+                    subject = subject(it.slice.of, &it.slice.field),
                     axis = letter(it.slice.plane.across),
                     at = it.slice.plane.at,
                     width = it.slice.width,

@@ -4,8 +4,9 @@ use isobar_protocol::field::FieldInfo;
 use isobar_protocol::picture::{Extreme, Summary};
 use leptos::prelude::*;
 
-use super::describe::{self, letter};
+use super::describe;
 use crate::bridge::locale::t;
+use crate::content::field::letter;
 use crate::plots::number::{grouped, short};
 use crate::state::use_app;
 

@@ -3,9 +3,10 @@
 use isobar_protocol::worker::Across;
 use leptos::prelude::*;
 
-use super::describe::letter;
 use crate::bridge::locale::t;
-use crate::state::look::{Kind, number};
+use crate::content::field::letter;
+use crate::state::findings::number;
+use crate::state::look::Kind;
 use crate::state::use_app;
 use crate::state::view::points_along;
 use crate::widgets::tabs::{Choice, Tabs};

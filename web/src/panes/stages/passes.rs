@@ -11,7 +11,7 @@ use web_sys::HtmlElement;
 use crate::bridge::locale::t;
 use crate::plots::number;
 use crate::state::difference::Side;
-use crate::state::passes::{Pick, next_pick, picks};
+use crate::state::picks::{Pick, next_pick, picks};
 use crate::state::remarks::gone;
 use crate::state::{App, use_app};
 use crate::widgets::prose::prose;

@@ -1,55 +1,15 @@
 //! The levels as the way that they are: what happened on each, and which are open.
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::compile::bytes;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use crate::bridge::locale::{decimal, t};
+use crate::bridge::locale::t;
+use crate::content::pipeline::{caption, words};
 use crate::state::App;
-use crate::state::journey::{Leg, about, beside, leg, way};
+use crate::state::journey::{beside, leg, way};
 use crate::state::use_app;
 use crate::widgets::direction::read;
-
-/// What stands below the name of a level.
-fn caption(leg: &Leg) -> String {
-    match (leg.traffic, leg.changed) {
-        (Some([before, after]), _) => format!("{} → {}", short_bytes(before), short_bytes(after)),
-        (None, 0) => String::new(),
-        (None, n) => t!("stages-statements", count = n),
-    }
-}
-
-/// Without a decimal: `138 MB`.
-fn short_bytes(n: f64) -> String {
-    let text = bytes(n);
-    let whole = text.split_once(' ').and_then(|(number, unit)| {
-        let number = number.parse::<f64>().ok().filter(|it| *it >= 10.0)?;
-        Some(format!("{number:.0} {unit}"))
-    });
-    whole.unwrap_or_else(|| decimal(text))
-}
-
-/// All that is known of a level, in words.
-fn words(stage: Stage, leg: &Leg, [i, j, k]: [i64; 3]) -> String {
-    let mut words = format!("{}: {}", stage.title(), about(stage));
-    if leg.changed > 0 {
-        words.push_str(". ");
-        words.push_str(&t!("stages-changed-by", count = leg.changed, passes = leg.passes.join(", ")));
-    }
-    if let Some([before, after]) = leg.traffic {
-        words.push_str(". ");
-        words.push_str(&t!(
-            "stages-traffic",
-            after = decimal(bytes(after)),
-            before = decimal(bytes(before)),
-            i = i,
-            j = j,
-            k = k,
-        ));
-    }
-    words
-}
 
 /// The levels in two rows of tabs: the way, and what is made beside it. Reads what the passes did; opens stages.
 #[component]
@@ -111,19 +71,5 @@ fn tab(app: App, stage: Stage, is_on_way: bool) -> impl IntoView {
                     <span class="pipeline-told number" data-testid=format!("told-{stage}")>{move || of_stage.with(caption)}</span>
                 })}
         </button>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_caption_is_short() {
-        let mut leg = Leg { changed: 1, ..Leg::default() };
-        assert_eq!(caption(&leg), "1 statement");
-        leg.traffic = Some([138.29e6, 32.12e6]);
-        assert_eq!(caption(&leg), "138 MB → 32 MB");
-        assert_eq!(caption(&Leg::default()), "");
     }
 }

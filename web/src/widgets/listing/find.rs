@@ -1,19 +1,19 @@
 //! A search in a text of which only a window is drawn, where the browser's own cannot look.
 
 /// Most places that are found: nobody goes through more.
-pub(super) const MOST_FOUND: usize = 5_000;
+pub const MOST_FOUND: usize = 5_000;
 
 /// Where a text has what was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) line: u32,
+pub struct Found {
+    pub line: u32,
     /// In bytes of the line.
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub start: usize,
+    pub end: usize,
 }
 
 /// The places of `wanted`, in order. A capital letter in it tells that capitals count.
-pub(super) fn find(text: &str, wanted: &str) -> Vec<Found> {
+pub fn find(text: &str, wanted: &str) -> Vec<Found> {
     if wanted.is_empty() {
         return Vec::new();
     }

@@ -15,43 +15,43 @@ pub struct OffScreen {
 
 /// How large things are, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sizes {
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) row: f64,
-    pub(super) character: f64,
+pub struct Sizes {
+    pub width: f64,
+    pub height: f64,
+    pub row: f64,
+    pub character: f64,
 }
 
 /// The text as it stands, and what of it is in the document.
 #[derive(Debug, Default)]
-pub(super) struct Laid {
-    pub(super) text: Arc<str>,
-    pub(super) lines: Vec<Range<usize>>,
-    pub(super) rows: Rows,
+pub struct Laid {
+    pub text: Arc<str>,
+    pub lines: Vec<Range<usize>>,
+    pub rows: Rows,
     /// Characters of a row; 0 where lines are not broken.
-    pub(super) columns: usize,
+    pub columns: usize,
     /// Characters of the longest line.
-    pub(super) widest: usize,
+    pub widest: usize,
     /// The painter's state before each line, as far as somebody asked.
-    pub(super) states: Vec<u8>,
-    pub(super) drawn: Vec<(usize, String)>,
-    pub(super) sizes: Sizes,
-    pub(super) top: f64,
+    pub states: Vec<u8>,
+    pub drawn: Vec<(usize, String)>,
+    pub sizes: Sizes,
+    pub top: f64,
     /// A line to bring into view once there is a view.
-    pub(super) awaited: Option<u32>,
+    pub awaited: Option<u32>,
 }
 
 impl Laid {
-    pub(super) fn line(&self, at: usize) -> &str {
+    pub fn line(&self, at: usize) -> &str {
         self.lines.get(at).and_then(|it| self.text.get(it.clone())).unwrap_or_default()
     }
 
-    pub(super) fn is_hidden(&self) -> bool {
+    pub fn is_hidden(&self) -> bool {
         self.sizes.height <= 0.0 || self.sizes.row <= 0.0
     }
 
     /// Takes a text.
-    pub(super) fn take(&mut self, text: Arc<str>) {
+    pub fn take(&mut self, text: Arc<str>) {
         if *self.text != *text {
             self.text = text;
             self.lines.clear();
@@ -66,7 +66,7 @@ impl Laid {
     }
 
     /// Finds where its lines stand; `folded` ones at the start take no rows, and a row has `columns` characters.
-    pub(super) fn lay(&mut self, folded: usize, columns: usize) {
+    pub fn lay(&mut self, folded: usize, columns: usize) {
         self.columns = columns;
         let height = |at: usize| match columns {
             _ if at < folded => 0,
@@ -77,7 +77,7 @@ impl Laid {
     }
 
     /// The painter's state before a line.
-    pub(super) fn state(&mut self, painter: Painter, line: usize) -> u8 {
+    pub fn state(&mut self, painter: Painter, line: usize) -> u8 {
         let Some(after) = painter.after else { return 0 };
         if self.states.is_empty() {
             self.states.push(0);
@@ -96,13 +96,13 @@ impl Laid {
         clippy::cast_sign_loss,
         reason = "a float of the browser's, clamped"
     )]
-    pub(super) fn seen(&self) -> Range<u32> {
+    pub fn seen(&self) -> Range<u32> {
         let first = (self.top / self.sizes.row).floor().max(0.0);
         let end = ((self.top + self.sizes.height) / self.sizes.row).ceil().max(first);
         first as u32..end as u32
     }
 
-    pub(super) fn off_screen(&self, lit: &[u32]) -> OffScreen {
+    pub fn off_screen(&self, lit: &[u32]) -> OffScreen {
         let mut found = OffScreen::default();
         if self.is_hidden() {
             // Nothing of a hidden listing is on screen, and none of it is missed.

@@ -22,15 +22,15 @@ pub struct Painter {
 
 /// A range of bytes of a line that a search found, and whether it is the one that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) is_current: bool,
+pub struct Hit {
+    pub start: usize,
+    pub end: usize,
+    pub is_current: bool,
 }
 
 /// A line as HTML, all of its text escaped. Where it is broken, each row is an element of its own, and all but the
 /// first are indented by `hang` characters.
-pub(super) fn line_html(line: &str, tokens: &[Token], hits: &[Hit], breaks: &[usize], hang: usize) -> String {
+pub fn line_html(line: &str, tokens: &[Token], hits: &[Hit], breaks: &[usize], hang: usize) -> String {
     let mut cuts: Vec<usize> = Vec::with_capacity(tokens.len() + 2 * hits.len() + breaks.len() + 1);
     let mut ends = Vec::with_capacity(tokens.len());
     let mut end = 0;
@@ -100,7 +100,7 @@ fn push_escaped(html: &mut String, text: &str) {
 
 /// Text as HTML shows it, in an attribute as well.
 #[must_use]
-pub(super) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     push_escaped(&mut html, text);
     html

@@ -9,14 +9,14 @@ const HANG: usize = 2;
 
 /// Where each line of a text stands, in rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rows {
+pub struct Rows {
     /// The first row of each line, and behind them the number of all rows.
     starts: Vec<u32>,
 }
 
 impl Rows {
     /// From the rows that each line takes; a line that is folded away takes none.
-    pub(super) fn new(heights: impl Iterator<Item = u32>) -> Self {
+    pub fn new(heights: impl Iterator<Item = u32>) -> Self {
         let mut starts = vec![0];
         let mut sum = 0_u32;
         for height in heights {
@@ -26,25 +26,25 @@ impl Rows {
         Self { starts }
     }
 
-    pub(super) fn n_lines(&self) -> usize {
+    pub fn n_lines(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    pub(super) fn n_rows(&self) -> u32 {
+    pub fn n_rows(&self) -> u32 {
         self.starts.last().copied().unwrap_or(0)
     }
 
     /// The first row of a line; past the last line, the end.
-    pub(super) fn start(&self, line: usize) -> u32 {
+    pub fn start(&self, line: usize) -> u32 {
         self.starts.get(line).copied().unwrap_or_else(|| self.n_rows())
     }
 
-    pub(super) fn height(&self, line: usize) -> u32 {
+    pub fn height(&self, line: usize) -> u32 {
         self.start(line + 1) - self.start(line)
     }
 
     /// The lines that have any of these rows.
-    pub(super) fn lines(&self, rows: Range<u32>) -> Range<usize> {
+    pub fn lines(&self, rows: Range<u32>) -> Range<usize> {
         if self.n_rows() == 0 || rows.is_empty() {
             return 0..0;
         }
@@ -56,13 +56,13 @@ impl Rows {
 }
 
 /// The characters that the further rows of a line are indented by.
-pub(super) fn hang(line: &str, columns: usize) -> usize {
+pub fn hang(line: &str, columns: usize) -> usize {
     let indent = line.len() - line.trim_start().len();
     (indent + HANG).min(columns / 2)
 }
 
 /// The bytes at which further rows of a line begin, where a row has room for `columns` characters.
-pub(super) fn breaks(line: &str, columns: usize) -> Vec<usize> {
+pub fn breaks(line: &str, columns: usize) -> Vec<usize> {
     let columns = columns.max(NARROWEST);
     if line.len() <= columns {
         return Vec::new();

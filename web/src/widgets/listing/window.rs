@@ -6,9 +6,9 @@ use super::find::Found;
 use super::laid::Laid;
 use super::paint::{Hit, Painter, escaped, line_html};
 use super::rows::{breaks, hang};
-use super::{Mark, Note};
+use super::view::{Mark, Note};
 use crate::bridge::locale::t;
-use crate::widgets::prose;
+use crate::widgets::quotes::plain;
 
 /// What all lines of a window have in common.
 pub(super) struct Dress {
@@ -67,7 +67,7 @@ impl Dress {
         }
         if let Ok(of) = notes.binary_search_by_key(&number, |it| it.0) {
             let (_, sign, said) = &notes[of];
-            html.push_str(&format!(" data-note=\"{sign}\" title=\"{}\"", escaped(&prose::plain(said))));
+            html.push_str(&format!(" data-note=\"{sign}\" title=\"{}\"", escaped(&plain(said))));
         }
         html.push('>');
         // The sign beside the line is drawn by the style sheet, which nobody reads aloud.

@@ -1,0 +1,121 @@
+//! All that the page knows, in one place, and how it begins.
+
+use leptos::prelude::*;
+
+use super::benchmark::Measurement;
+use super::card::Head;
+use super::clock::Clock;
+use super::compilation::Compilation;
+use super::drawer::Drawer;
+use super::editor::EditorState;
+use super::examples::Gallery;
+use super::files::Files;
+use super::layout::Layout;
+use super::learn::Learn;
+use super::links::Links;
+use super::output::Output;
+use super::passes::Passes;
+use super::problems::Problems;
+use super::project::Project;
+use super::reference::Reference;
+use super::run::Run;
+use super::runner::Connection;
+use super::settings::Settings;
+use super::sharing::Sharing;
+use super::version::Version;
+use super::view::FieldView;
+use super::workspaces::Workspaces;
+
+/// Everything; a handful of handles to signals.
+#[derive(Clone, Copy, Debug)]
+pub struct App {
+    pub project: Project,
+    pub workspaces: Workspaces,
+    pub compilation: Compilation,
+    pub problems: Problems,
+    pub passes: Passes,
+    pub editor: EditorState,
+    pub run: Run,
+    pub clock: Clock,
+    pub measurement: Measurement,
+    pub view: FieldView,
+    pub connection: Connection,
+    pub sharing: Sharing,
+    pub files: Files,
+    pub head: Head,
+    pub version: Version,
+    pub layout: Layout,
+    pub drawer: Drawer,
+    pub output: Output,
+    pub settings: Settings,
+    pub learn: Learn,
+    pub gallery: Gallery,
+    pub reference: Reference,
+    /// The statements that are lit, found once for all who show them.
+    pub(super) lit: Memo<Links>,
+}
+
+impl App {
+    /// Makes the state, opens what the address or the last visit left, and hands it to all panes.
+    #[must_use]
+    pub fn start() -> Self {
+        let connection = Connection::new();
+        let project = Project::new();
+        let compilation = Compilation::new();
+        let app = Self {
+            project,
+            workspaces: Workspaces::new(),
+            compilation,
+            problems: Problems::new(),
+            passes: Passes::new(),
+            editor: EditorState::new(),
+            run: Run::new(),
+            clock: Clock::new(),
+            measurement: Measurement::new(),
+            view: FieldView::new(),
+            connection,
+            sharing: Sharing::new(),
+            files: Files::new(),
+            head: Head::new(),
+            version: Version::new(),
+            layout: Layout::new(),
+            drawer: Drawer::new(),
+            output: Output::new(),
+            settings: Settings::new(),
+            learn: Learn::new(),
+            gallery: Gallery::new(),
+            reference: Reference::new(),
+            lit: Memo::new(move |_| compilation.lit(&project.shown())),
+        };
+        provide_context(app);
+        app.settings.follow_system();
+        app.open_first();
+        app.start_workspaces();
+        app.start_compiling();
+        app.follow_problems();
+        app.follow_missing();
+        app.follow_passes();
+        app.follow_inputs();
+        app.follow_output();
+        app.follow_results();
+        app.follow_look();
+        app.follow_around();
+        app.make_ready();
+        app.follow_clock();
+        app.start_shortcuts();
+        app.follow_gallery();
+        app.follow_address();
+        app.follow_words();
+        app
+    }
+}
+
+/// The state, for whoever draws or acts.
+///
+/// # Panics
+///
+/// Outside of the page's components.
+#[must_use]
+pub fn use_app() -> App {
+    expect_context::<App>()
+}

@@ -1,0 +1,59 @@
+//! What is wrong with a share link, in the reader's language.
+
+use isobar_protocol::share::decode::{Broken, Note};
+
+use crate::bridge::locale::t;
+
+/// Why a link cannot be opened, as [`Broken`] itself says it in English.
+#[must_use]
+pub fn why(broken: Broken) -> &'static str {
+    match broken {
+        Broken::Empty => t!("state-link-empty"),
+        Broken::Newer => t!("state-link-newer"),
+        Broken::TooLong => t!("state-link-too-long"),
+        Broken::NotBase64 => t!("state-link-not-base64"),
+        Broken::NotDeflated => t!("state-link-not-deflated"),
+        Broken::InflatesTooFar => t!("state-link-inflates-too-far"),
+        Broken::NotJson => t!("state-link-not-json"),
+        Broken::NoFiles => t!("state-link-no-files"),
+    }
+}
+
+/// What was left out of a link, as [`Note`] itself says it in English.
+#[must_use]
+pub fn left_out(note: Note) -> &'static str {
+    match note {
+        Note::Newer => t!("state-link-note-newer"),
+        Note::Files => t!("state-link-note-files"),
+        Note::Domain => t!("state-link-note-domain"),
+        Note::Precision => t!("state-link-note-precision"),
+        Note::Passes => t!("state-link-note-passes"),
+        Note::Unknown => t!("state-link-note-unknown"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_refused_in_the_words_of_the_command_line() {
+        let all = [
+            Broken::Empty,
+            Broken::Newer,
+            Broken::TooLong,
+            Broken::NotBase64,
+            Broken::NotDeflated,
+            Broken::InflatesTooFar,
+            Broken::NotJson,
+            Broken::NoFiles,
+        ];
+        for broken in all {
+            assert_eq!(why(broken), broken.to_string());
+        }
+        let notes = [Note::Newer, Note::Files, Note::Domain, Note::Precision, Note::Passes, Note::Unknown];
+        for note in notes {
+            assert_eq!(left_out(note), note.to_string());
+        }
+    }
+}

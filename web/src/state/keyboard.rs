@@ -1,0 +1,172 @@
+//! Hears the keys, and does what they stand for.
+
+use isobar_compiler::pipeline::Stage;
+use isobar_protocol::worker::Which;
+use leptos::prelude::*;
+
+use super::App;
+use super::layout::Tab;
+use super::shortcuts::{Act, SHORTCUTS};
+use super::view::points_along;
+use crate::bridge::keys;
+use crate::bridge::locale::t;
+
+/// What the three panes are, and where the keyboard goes in each.
+const PANES: [(Tab, &str, &str); 3] = [
+    (Tab::Code, ".column-code", ".editor"),
+    (Tab::Stages, ".column-stages", ".column-stages [role=tab][aria-selected=true]"),
+    (Tab::Result, ".column-result", ".pane-result"),
+];
+
+/// The keys of a chord, as this machine's keyboard has them.
+#[must_use]
+pub fn spelled(chord: &'static str) -> Vec<&'static str> {
+    let (modifier, control) =
+        if keys::has_command_key() { ("⌘", "⌃") } else { (t!("state-key-ctrl"), t!("state-key-ctrl")) };
+    let spelled = |it| match it {
+        "Mod" => modifier,
+        "Ctrl" => control,
+        "Shift" => t!("state-key-shift"),
+        other => other,
+    };
+    chord.split('+').map(spelled).collect()
+}
+
+impl App {
+    /// Hears the keys from now on.
+    pub(super) fn start_shortcuts(self) {
+        keys::on_press(move |press| {
+            let found = SHORTCUTS.iter().find(|it| it.chord == press.chord);
+            let Some(found) = found else { return false };
+            if found.is_single() && (press.is_in_text || !self.settings.letters.get_untracked()) {
+                return false;
+            }
+            // A run takes what its field shows.
+            keys::commit_typed();
+            self.carry_out(found.act)
+        });
+    }
+
+    /// Does what a key stands for. Tells whether it did anything: else the browser has the key.
+    fn carry_out(self, act: Act) -> bool {
+        match act {
+            Act::Stop => return self.stop_what_runs(),
+            Act::NextPane(by) => return self.next_pane(by),
+            Act::Step => return self.step_by_key(),
+            Act::Restart => return self.restart_by_key(),
+            Act::Run => self.run_chosen(),
+            Act::RunOnRunner => self.with_runner(App::run_on_runner),
+            Act::Compare => self.with_runner(App::compare),
+            Act::Share => self.share(),
+            Act::SaySaved => self.run.say(t!("state-key-save-said")),
+            Act::FocusPane(at) => self.focus_pane(at),
+            Act::NextProblem(by) => self.next_problem(by),
+            Act::QuickFix => self.quick_fix(),
+            Act::OpenRemarks => self.open_remarks(),
+            Act::ToggleWrap => self.toggle_wrap(),
+            Act::NextStage(by) => self.next_stage(by),
+            Act::NextPass(by) => self.next_pass(by, false),
+            Act::NextChange(by) => self.next_pass(by, true),
+            Act::NextLevel(by) => self.next_level(by),
+            Act::NextResult => self.next_result(),
+            Act::ToggleInputs => self.layout.inputs_open.update(|it| *it = !*it),
+            Act::Help => self.layout.help_open.set(true),
+        }
+        true
+    }
+
+    fn with_runner(self, act: fn(App)) {
+        if untrack(|| self.connection.is_there()) {
+            act(self);
+        } else {
+            self.run.say(t!("state-runner-none-said"));
+        }
+    }
+
+    /// Tells whether there are time steps to take.
+    fn step_by_key(self) -> bool {
+        let can = untrack(|| self.can_step());
+        if can {
+            self.step_once();
+        }
+        can
+    }
+
+    /// Tells whether there is a step to go back from.
+    fn restart_by_key(self) -> bool {
+        let can = untrack(|| self.can_step() && self.clock.step.with(Option::is_some));
+        if can {
+            self.restart();
+        }
+        can
+    }
+
+    /// Gives the keyboard to the editor, the stages or the result, in this order.
+    pub fn focus_pane(self, at: usize) {
+        let (tab, _, selector) = PANES[at];
+        self.layout.tab.set(tab);
+        if tab == Tab::Code {
+            self.focus_editor();
+        } else {
+            // A narrow page shows the pane first.
+            request_animation_frame(move || keys::focus(selector));
+        }
+    }
+
+    /// Tells whether there is one: past the last pane the focus goes on to the browser.
+    fn next_pane(self, by: isize) -> bool {
+        let here = keys::focused_among(&PANES.map(|(_, around, _)| around));
+        let next = match here {
+            Some(at) => at.checked_add_signed(by).filter(|it| *it < PANES.len()),
+            None => Some(if by > 0 { 0 } else { PANES.len() - 1 }),
+        };
+        if let Some(at) = next {
+            self.focus_pane(at);
+        }
+        next.is_some()
+    }
+
+    /// Of the column that has the keyboard: the text, or the stages.
+    fn toggle_wrap(self) {
+        if keys::focused_among(&[PANES[1].1]).is_some() {
+            self.settings.wrap_stages(!self.settings.wraps_stages.get_untracked());
+        } else {
+            self.settings.wrap_text(!self.settings.wraps_text.get_untracked());
+        }
+    }
+
+    /// Brings a stage into view, and gives its tab the keyboard.
+    pub fn choose_stage_and_focus(self, stage: Stage) {
+        self.layout.choose_stage(stage);
+        request_animation_frame(move || keys::focus(&format!("#stage-tab-{stage}")));
+    }
+
+    fn next_stage(self, by: isize) {
+        let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
+        let at = Stage::ALL.iter().position(|it| Some(*it) == active).unwrap_or(0);
+        let next = at.checked_add_signed(by).and_then(|it| Stage::ALL.get(it));
+        if let Some(&next) = next {
+            self.layout.choose_stage(next);
+        }
+    }
+
+    fn next_level(self, by: i64) {
+        let across = self.view.across.get_untracked();
+        let points = untrack(|| self.shown_field()).and_then(|it| points_along(&it, across));
+        let Some(last) = points.and_then(|it| it.checked_sub(1)) else { return };
+        let at = self.view.at.get_untracked().min(last);
+        self.view.choose_at(at.saturating_add_signed(by).min(last));
+    }
+
+    fn next_result(self) {
+        let (has_a, has_b) =
+            (self.run.a.with_untracked(Option::is_some), self.run.b.with_untracked(Option::is_some));
+        let all = [(Which::A, has_a), (Which::B, has_b), (Which::Difference, has_a && has_b)];
+        let now = self.view.which.get_untracked();
+        let at = all.iter().position(|(which, _)| *which == now).unwrap_or(0);
+        let next = all.iter().cycle().skip(at + 1).take(all.len()).find(|(_, is_there)| *is_there);
+        if let Some(&(which, _)) = next {
+            self.view.which.set(which);
+        }
+    }
+}
