@@ -1,12 +1,12 @@
 //! `debug` and `openmp` give the same bits for the stencils of the gallery, at the size of a real tile.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use isobar_runner::npz;
+use isobar_testing::Shard;
 
 /// More than a file of results holds.
 const LIMIT: u64 = 1 << 28;
@@ -36,17 +36,16 @@ fn has_compiler() -> bool {
     Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-fn agree(stencil: &str) {
+fn agree(stencil: &str, shard: Shard) {
     let gallery = Path::new(env!("CARGO_MANIFEST_DIR")).join("../static/gallery");
-    agree_on(&gallery.join(format!("{stencil}.py")), stencil);
+    agree_on(&gallery.join(format!("{stencil}.py")), stencil, shard);
 }
 
-fn agree_on(source: &Path, stencil: &str) {
+fn agree_on(source: &Path, stencil: &str, shard: Shard) {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip(stencil, "there is no C compiler");
     }
-    for precision in ["64", "32"] {
+    for precision in shard.of(["64", "32"]) {
         let meant = run(source, stencil, "debug", precision, "1");
         let fields = npz::read(&meant, LIMIT).unwrap();
         assert!(!fields.is_empty(), "{stencil} writes a field");
@@ -66,27 +65,30 @@ fn agree_on(source: &Path, stencil: &str) {
 
 #[test]
 fn copy_scale() {
-    agree("copy_scale");
+    agree("copy_scale", Shard::WHOLE);
 }
 
 #[test]
 fn horizontal_diffusion() {
-    agree("horizontal_diffusion");
+    agree("horizontal_diffusion", Shard::WHOLE);
 }
 
 #[test]
 fn vertical_advection() {
-    agree("vertical_advection");
+    agree("vertical_advection", Shard::WHOLE);
 }
 
-#[test]
-fn ppm_transport() {
-    agree("ppm_transport");
+isobar_testing::shards! {
+    ppm_transport: 2 shards of ppm;
+    column_physics: 2 shards of physics;
 }
 
-#[test]
-fn column_physics() {
-    agree("column_physics");
+fn ppm(shard: Shard) {
+    agree("ppm_transport", shard);
+}
+
+fn physics(shard: Shard) {
+    agree("column_physics", shard);
 }
 
 /// Levels and elements that are found at run time, and data dimensions.
@@ -125,5 +127,5 @@ def elements(
 fn elements() {
     let source = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("elements.py");
     std::fs::write(&source, ELEMENTS).unwrap();
-    agree_on(&source, "elements");
+    agree_on(&source, "elements", Shard::WHOLE);
 }

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use isobar_testing::Shard;
 use serde_json::Value;
 
 fn isobar(arguments: &[&str]) -> Output {
@@ -177,9 +178,13 @@ const STAGES: [&str; 14] = [
     "wgsl",
 ];
 
-#[test]
-fn every_stage_is_emitted_and_twice_the_same() {
-    for file in gallery() {
+isobar_testing::shards! {
+    every_stage_is_emitted_and_twice_the_same: 8 shards of stages;
+    the_gallery_runs_and_all_back_ends_write_the_same_bytes: 8 shards of back_ends;
+}
+
+fn stages(shard: Shard) {
+    for file in shard.of(gallery()) {
         for stage in STAGES {
             let output = isobar(&["emit", &file, "--stage", stage]);
             assert_eq!(output.status.code(), Some(0), "{file} {stage}: {}", text(&output.stderr));
@@ -187,6 +192,10 @@ fn every_stage_is_emitted_and_twice_the_same() {
             assert_eq!(output.stdout, isobar(&["emit", &file, "--stage", stage]).stdout, "{file} {stage}");
         }
     }
+}
+
+#[test]
+fn a_stage_is_emitted_as_a_document() {
     let document = json(&isobar(&["emit", &copy(), "--stage", "oir", "--format", "json"]));
     assert_eq!((&document["stage"], &document["stencil"]), (&"oir".into(), &"copy_scale".into()));
     assert!(!document["nodes"].as_array().unwrap().is_empty());
@@ -318,14 +327,18 @@ fn a_back_end_that_cannot_run_here_says_what_is_missing() {
     assert_eq!(without(&["run", &copy(), "--backend", "debug", "--init"]).status.code(), Some(0));
 }
 
-#[test]
-fn the_gallery_runs_and_both_back_ends_write_the_same_bytes() {
-    let backends: &[&str] = if has_compiler() { &["debug", "numpy", "openmp"] } else { &["debug", "numpy"] };
-    for stencil in gallery() {
+fn back_ends(shard: Shard) {
+    let mut backends = vec!["debug", "numpy"];
+    if has_compiler() {
+        backends.push("openmp");
+    } else {
+        isobar_testing::skip_part("openmp", "there is no C compiler");
+    }
+    for stencil in shard.of(gallery()) {
         for precision in ["64", "32"] {
             let mut written = Vec::new();
-            for backend in backends {
-                let out = file("out.npz", b"");
+            for &backend in &backends {
+                let out = file(&format!("out-{}.npz", shard.number), b"");
                 let output = isobar(&[
                     "run",
                     &stencil,

@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use isobar_protocol::job::{EndReason, EventKind};
+use isobar_testing::{skip, skip_part};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::json;
 
@@ -127,8 +128,7 @@ impl Drop for Small {
 fn a_full_disk_costs_keeping_and_no_job() {
     let place = Place::new();
     let Some(disk) = Small::mount(place.at("state")) else {
-        eprintln!("skipped: a full disk, no small file system can be mounted here");
-        return;
+        return skip("a full disk", "no small file system can be mounted here");
     };
     let is_kept = |runner: &Runner| {
         let events = runner.follow(&runner.submit(&run_of(&format!("{COPY}# {}\n", "x".repeat(200_000)))));
@@ -172,7 +172,7 @@ fn a_damaged_cache_costs_time_and_no_result() {
         backends.iter().any(|it| it["name"] == "openmp" && it["available"] == true)
     };
     if !has_compiler {
-        eprintln!("skipped: entries of openmp, there is no C compiler");
+        skip_part("entries of openmp", "there is no C compiler");
     }
     let backends = if has_compiler { vec!["rayon", "openmp"] } else { vec!["rayon"] };
     let result = |backend: &str| {
@@ -209,8 +209,7 @@ fn a_damaged_cache_costs_time_and_no_result() {
     }
     println!("faults: {n_damaged} damaged files of the cache, all results right");
     if geteuid().is_root() {
-        eprintln!("skipped: a cache that cannot be written, root can write everywhere");
-        return;
+        return skip_part("a cache that cannot be written", "root can write everywhere");
     }
     for folder in [cache.join("isobar"), cache] {
         fs::set_permissions(&folder, Permissions::from_mode(0o500)).unwrap();

@@ -58,7 +58,7 @@ async fn submit(app: &Router, body: &Value) -> String {
 /// The back ends that can run here.
 fn backends() -> Vec<&'static str> {
     if tools().cc.is_err() {
-        eprintln!("skipped: openmp, there is no C compiler");
+        isobar_testing::skip_part("openmp", "there is no C compiler");
         return vec!["debug", "numpy"];
     }
     vec!["debug", "numpy", "openmp"]
@@ -448,8 +448,7 @@ fn worker_with(job: &str) -> Option<String> {
 #[tokio::test]
 async fn openmp_computes_what_the_interpreter_computes() {
     if tools().cc.is_err() {
-        println!("skipped: there is no C compiler");
-        return;
+        return isobar_testing::skip("openmp", "there is no C compiler");
     }
     let app = app();
     let mut results = Vec::new();

@@ -1,13 +1,13 @@
 //! What a run costs, as the command line tells it: `bench`, `cache`, the machine, the mode.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use isobar_protocol::layout::{Lies, Way};
 use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, ConfigReport, RunReport};
+use isobar_testing::{skip, skip_part};
 use serde::de::DeserializeOwned;
 
 /// Runs the command with a cache of this test alone.
@@ -44,17 +44,17 @@ fn file(name: &str, content: &str) -> String {
 
 fn has_compiler() -> bool {
     let report: BackendsReport = fine(&isobar("any", &["backends", "--format", "json"]));
-    let has = report.backends.iter().any(|it| it.name == "openmp" && it.available);
-    if !has {
-        println!("skipped: there is no C compiler");
-    }
-    has
+    report.backends.iter().any(|it| it.name == "openmp" && it.available)
 }
 
 #[test]
 fn all_back_ends_are_measured_in_the_same_rounds_and_give_the_same_bits() {
     let hdiff = gallery("horizontal_diffusion.py");
-    let names = if has_compiler() { "debug,numpy,openmp,numpy" } else { "debug,numpy" };
+    let has_compiler = has_compiler();
+    if !has_compiler {
+        skip_part("openmp", "there is no C compiler");
+    }
+    let names = if has_compiler { "debug,numpy,openmp,numpy" } else { "debug,numpy" };
     let all = ["bench", &hdiff, "--backends", names, "--domain", "9,8,7", "--repeats", "8", "--threads", "2"];
     let report: BenchReport = fine(&isobar("bench", &[&all[..], &["--format", "json"]].concat()));
     let found = report.benchmark.unwrap();
@@ -154,7 +154,7 @@ fn what_cannot_be_measured_is_refused() {
 #[test]
 fn a_miss_of_the_cache_is_explained_and_a_hit_is_quick() {
     if !has_compiler() {
-        return;
+        return skip("openmp", "there is no C compiler");
     }
     let copy = gallery("copy_scale.py");
     let isobar = |arguments: &[&str]| isobar("kept", &[arguments, &["--format", "json"]].concat());
@@ -233,7 +233,7 @@ fn what_decides_here_is_told_with_its_origin_and_the_token_is_not() {
 #[test]
 fn no_machine_changes_a_result() {
     if !has_compiler() {
-        return;
+        return skip("openmp", "there is no C compiler");
     }
     let hdiff = gallery("horizontal_diffusion.py");
     let small =
@@ -249,7 +249,7 @@ fn no_machine_changes_a_result() {
 #[test]
 fn a_fast_run_says_so_and_is_near() {
     if !has_compiler() {
-        return;
+        return skip("openmp", "there is no C compiler");
     }
     for name in ["column_physics.py", "vertical_advection.py"] {
         let source = gallery(name);
@@ -280,8 +280,7 @@ fn a_fast_run_says_so_and_is_near() {
 #[test]
 fn a_run_on_a_gpu_is_held_against_its_own_copies() {
     if isobar_runtime::executors::wgpu::check().is_err() {
-        println!("skipped: there is no GPU");
-        return;
+        return skip("a test of the GPU", "there is none");
     }
     let copy = gallery("copy_scale.py");
     let run = ["run", &copy, "--backend", "wgpu", "--init", "--domain", "40,30,5"];

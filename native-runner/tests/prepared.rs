@@ -17,6 +17,7 @@ use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::events::Event;
 use isobar_runner::backends::{Backend, Failure, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
+use isobar_testing::{skip, skip_part};
 
 const COUNTER: &str = "
 # @input a linear(low=0, high=1, along=k)
@@ -61,7 +62,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
     };
     for backend in Backend::ALL {
         if backend.check(&tools.found()).is_err() {
-            println!("skipped: {} cannot run here", backend.name());
+            skip_part(backend.name(), "it cannot run here");
             continue;
         }
         let told = Mutex::new(Vec::new());
@@ -150,7 +151,7 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
     let mut meant: Option<String> = None;
     for backend in Backend::ALL {
         if backend.check(&tools.found()).is_err() {
-            println!("skipped: {} cannot run here", backend.name());
+            skip_part(backend.name(), "it cannot run here");
             continue;
         }
         let mut prepared = backend.executor().prepare(&compilation, setting, &|_| {}).unwrap();
@@ -192,8 +193,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
     let (compilation, tools) = (compilation(COUNTER), tools());
     let has_reader = Command::new("objdump").arg("--version").output().is_ok_and(|it| it.status.success());
     if Backend::OPENMP.check(&tools.found()).is_err() || !has_reader {
-        println!("skipped: there is no C compiler, or no `objdump` to read its tables");
-        return;
+        return skip("lines of the stencil", "there is no C compiler, or no `objdump` to read its tables");
     }
     let call =
         call_for(compilation.signature.as_ref().unwrap(), &compilation.directives, Domain::new(3, 2, 4));

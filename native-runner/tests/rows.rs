@@ -1,7 +1,6 @@
 //! Rows of fields that a run makes start at cache lines, which nobody sees from outside.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,7 +83,7 @@ fn backends() -> Vec<Backend> {
     let can_run = |it: &Backend| {
         let can_run = it.check(&tools.found()).is_ok();
         if !can_run {
-            println!("skipped: {} cannot run here", it.name());
+            isobar_testing::skip_part(it.name(), "it cannot run here");
         }
         can_run
     };

@@ -6,6 +6,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use isobar_testing::{Shard, skip_part};
 use serde_json::Value;
 
 /// Stencils of which many cells never end, in an order that threads, lanes and strips do not keep by themselves.
@@ -105,13 +106,16 @@ fn compiled() -> &'static [&'static str] {
     if Command::new("cc").arg("--version").output().is_ok_and(|it| it.status.success()) {
         return &["rayon", "openmp"];
     }
-    eprintln!("skipped: openmp, there is no C compiler");
+    skip_part("openmp", "there is no C compiler");
     &["rayon"]
 }
 
-#[test]
-fn every_back_end_stops_where_debug_does_whatever_its_threads() {
-    for body in BODIES {
+isobar_testing::shards! {
+    every_back_end_stops_where_debug_does_whatever_its_threads: 4 shards of bodies;
+}
+
+fn bodies(shard: Shard) {
+    for body in shard.of(BODIES) {
         let text = text("37 5 6", body);
         let (statement, message, _) = stopped(&text, "debug", "1");
         for backend in compiled() {

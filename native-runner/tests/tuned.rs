@@ -180,8 +180,7 @@ fn forms_of_launches_are_tried_on_a_gpu() {
     let cache = Cache::new("gpu");
     let known: BackendsReport = cache.report(&["backends"]);
     if !known.backends.iter().any(|it| it.name == "wgpu" && it.available) {
-        println!("skipped: nothing runs `wgpu` here");
-        return;
+        return isobar_testing::skip("forms of launches", "nothing runs `wgpu` here");
     }
     let hdiff = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/horizontal_diffusion.py");
     let asked = ["--backend", "wgpu", "--domain", "24,20,6", "--candidates", "8", "--seconds", "20"];

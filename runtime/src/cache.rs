@@ -475,6 +475,7 @@ pub fn hash(parts: &[&[u8]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isobar_testing::Shard;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -619,8 +620,11 @@ mod tests {
         })
     }
 
-    #[test]
-    fn whoever_is_killed_while_it_puts_an_entry_leaves_no_wrong_one() {
+    isobar_testing::shards! {
+        whoever_is_killed_while_it_puts_an_entry_leaves_no_wrong_one: 8 shards of killed;
+    }
+
+    fn killed(shard: Shard) {
         if let Some(folder) = std::env::var_os(PUBLISHING) {
             // The process of below: it goes on until somebody ends it.
             loop {
@@ -633,11 +637,12 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
         let (mut n_hits, mut n_misses) = (0, 0);
-        for turn in 0_u64..1000 {
+        for turn in shard.of(0_u64..1000) {
             let own = std::env::current_exe().expect("this program");
             let name = "cache::tests::whoever_is_killed_while_it_puts_an_entry_leaves_no_wrong_one";
+            let name = format!("{name}::shard_{}", shard.number + 1);
             let mut publishing = std::process::Command::new(own)
-                .args([name, "--exact", "--nocapture", "--quiet"])
+                .args([name.as_str(), "--exact", "--nocapture", "--quiet"])
                 .env(PUBLISHING, &folder)
                 .stdout(std::process::Stdio::null())
                 .spawn()
@@ -654,7 +659,7 @@ mod tests {
                     None => n_misses += 1,
                 }
                 // What is there is put there again, so that there are always some that are half done.
-                if turn % 3 == 0 {
+                if turn / 8 % 3 == 0 {
                     let _ = fs::remove_file(entry.file(PROOF));
                 }
             }

@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::array::{Array, Elements};
@@ -189,6 +190,17 @@ impl Workplace {
         let tools = Tools::find(&environment);
         let machine = machine_of(&tools);
         Ok(Self { cc: tools.cc, machine, folder: folder.to_owned(), cache })
+    }
+
+    /// In a new folder below `folder`, another one for each call.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn below(folder: &str, name: &str) -> io::Result<Self> {
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        let number = CALLS.fetch_add(1, Ordering::Relaxed);
+        Self::new(&Path::new(folder).join(format!("{name}-{}-{number}", std::process::id())))
     }
 
     /// In a folder of this process among those of the system for what is needed for a while.

@@ -1,5 +1,6 @@
 //! The debug back end against what gt4py made of the same stencils and inputs.
 
+use isobar_testing::Shard;
 use isobar_tests::agree::kept::{self, Kept, digest};
 use isobar_tests::agree::prepare::{Ours, ours};
 use isobar_tests::agree::subject::Subject;
@@ -18,12 +19,15 @@ fn check(kept: &Kept) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn hundreds_of_stencils_give_the_bits_that_gt4py_gives() {
+isobar_testing::shards! {
+    hundreds_of_stencils_give_the_bits_that_gt4py_gives: 2 shards of hundreds;
+}
+
+fn hundreds(shard: Shard) {
     let all = kept::all().unwrap();
     assert!(all.len() >= 400, "only {} are kept", all.len());
-    let wrong: Vec<_> = all
-        .iter()
+    let wrong: Vec<_> = shard
+        .of(&all)
         .filter_map(|it| {
             // What panics is one wrong stencil among others.
             let outcome = std::panic::catch_unwind(|| check(it));

@@ -3,18 +3,17 @@
 use std::path::Path;
 use std::process::Command;
 
+use isobar_testing::skip;
 use isobar_tests::kernels::KERNELS;
 use isobar_tests::kernels::compiled::Compiled;
 
 #[test]
 fn each_kernel_by_hand_computes_what_its_stencil_means() {
     if Command::new("cc").arg("--version").output().is_err() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return skip("kernels by hand", "there is no C compiler `cc`");
     }
     if !cfg!(target_arch = "x86_64") {
-        println!("skipped: what is written by hand asks for stores of x86-64 by name");
-        return;
+        return skip("kernels by hand", "they ask for stores of x86-64 by name");
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("by_hand");
     std::fs::create_dir_all(&folder).unwrap();

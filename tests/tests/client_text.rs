@@ -113,9 +113,12 @@ fn the_name_of_a_file_changes_no_generated_text() {
     }
 }
 
-#[test]
-fn random_names_of_files_change_no_generated_text() {
-    for seed in 0..60 {
+isobar_testing::over_seeds! {
+    random_names_of_files_change_no_generated_text: 0..60 in 8 shards of random_names;
+}
+
+fn random_names(seeds: &[u64]) {
+    for &seed in seeds {
         let mut random = Random::new(!seed);
         let mut subject = Subject::of_seed(seed);
         let text = subject.project.main_id().map_or("", |it| subject.project.text(it));

@@ -1,10 +1,12 @@
 //! CUDA text on a CPU leaves the bits of `debug`, and what it must not do is found.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
+use isobar_testing::{Shard, skip};
 use isobar_tests::against::same_fields;
 use isobar_tests::emulation::{ByHand, Program, Text, has_compiler, hold_emulated};
 use isobar_tests::gpu::hand::{Given, HAND};
@@ -16,7 +18,9 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("isobar-{name}-{}", std::process::id()));
+        static FOLDERS: AtomicU32 = AtomicU32::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("isobar-{name}-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a folder for what is needed for a while");
         Self(path)
     }
@@ -57,13 +61,11 @@ fn launches(compilation: &Compilation) -> Vec<Launch> {
     DOMAINS.map(|it| launch(compilation, it)).to_vec()
 }
 
-#[test]
-fn kernels_that_people_wrote_leave_the_bits_of_debug() {
+fn kernels_that_people_wrote(shard: Shard) {
     if !has_compiler() {
-        println!("skipped: there is no `g++`");
-        return;
+        return skip("emulated kernels", "there is no `g++`");
     }
-    let all = written();
+    let all: Vec<_> = shard.of(written()).collect();
     let of_all: Vec<_> = all.iter().map(|(_, it)| launches(it)).collect();
     let texts = all.iter().zip(&of_all).enumerate();
     let texts = texts.map(|(at, ((_, it), launches))| Text::of(it, launches, at % 3 == 0).unwrap()).collect();
@@ -80,8 +82,7 @@ fn kernels_that_people_wrote_leave_the_bits_of_debug() {
 #[test]
 fn cuda_by_hand_leaves_the_bits_of_debug() {
     if !has_compiler() {
-        println!("skipped: there is no `g++`");
-        return;
+        return skip("emulated kernels", "there is no `g++`");
     }
     let folder = Folder::new("by-hand");
     let mut program = ByHand::new(&HAND, folder.path()).unwrap();
@@ -112,8 +113,7 @@ fn cuda_by_hand_leaves_the_bits_of_debug() {
 #[test]
 fn the_kernel_that_cuts_planes_takes_what_lies_there() {
     if !has_compiler() {
-        println!("skipped: there is no `g++`");
-        return;
+        return skip("emulated kernels", "there is no `g++`");
     }
     let folder = Folder::new("slice");
     let text = include_str!("../../shaders/slice.cuh").to_owned();
@@ -147,59 +147,65 @@ fn the_kernel_that_cuts_planes_takes_what_lies_there() {
     }
 }
 
-#[test]
-fn kernels_of_generated_stencils_leave_the_bits_of_debug() {
+isobar_testing::over_seeds! {
+    kernels_of_generated_stencils_leave_the_bits_of_debug: 0..40 in 8 shards of generated;
+}
+
+isobar_testing::shards! {
+    kernels_that_people_wrote_leave_the_bits_of_debug: 4 shards of kernels_that_people_wrote;
+    a_barrier_that_is_dropped_or_that_not_all_threads_reach_is_found: 2 shards of barriers;
+}
+
+fn generated(seeds: &[u64]) {
     if !has_compiler() {
-        println!("skipped: there is no `g++`");
-        return;
+        return skip("emulated kernels", "there is no `g++`");
     }
     let folder = Folder::new("generated");
-    let seeds: Vec<u64> = (0..40).collect();
     let mut runs = 0;
-    for (seed, held) in hold_emulated(&seeds, folder.path()) {
+    for (seed, held) in hold_emulated(seeds, folder.path()) {
         let held = held.unwrap_or_else(|wrong| panic!("seed {seed}: {wrong:#}"));
         assert_eq!(held.other_traps, 0, "seed {seed}");
         runs += held.runs;
     }
-    assert!(runs > 40, "{runs}");
+    assert!(runs >= seeds.len() as u64 / 2, "{runs}");
 }
 
-#[test]
-fn a_barrier_that_is_dropped_or_that_not_all_threads_reach_is_found() {
+fn barriers(shard: Shard) {
     if !has_compiler() {
-        println!("skipped: there is no `g++`");
-        return;
+        return skip("emulated kernels", "there is no `g++`");
     }
     const BARRIER: &str = "ISOBAR_BARRIER();";
     let all = written();
     let folder = Folder::new("mutated");
-    let (mut n_dropped, mut n_alone) = (0, 0);
-    for (name, compilation) in &all {
-        let launches = launches(compilation);
-        let Some(launch) = launches.last() else { continue };
-        let whole = &compilation.levels.cuda().unwrap().listing.text;
+    let kernels = |compilation: &Compilation| {
+        let whole = compilation.levels.cuda().unwrap().listing.text.clone();
         let (before, kernels) = whole.split_once("/* Step 1 ").unwrap();
-        let places: Vec<usize> = kernels.match_indices(BARRIER).map(|it| it.0).collect();
-        for &at in places.iter().take(2) {
-            let with = |instead: &str| {
-                let text = format!(
-                    "{before}/* Step 1 {}{instead}{}",
-                    &kernels[..at],
-                    &kernels[at + BARRIER.len()..]
-                );
-                let whole = Text::of(compilation, &launches, false).unwrap();
-                whole.with_text(text)
-            };
-            let texts = vec![with(""), with("if (threadIdx.x != 3) ISOBAR_BARRIER();")];
-            let mut program = Program::new(texts, folder.path()).unwrap();
-            let seeds: Vec<u64> = (0..6).collect();
-            let dropped = program.gives_the_bits_of_debug(0, launch, &seeds);
-            assert!(dropped.is_err(), "{name}: nobody misses the barrier at {at}");
-            n_dropped += 1;
-            let alone = program.gives_the_bits_of_debug(1, launch, &[1]).unwrap_err();
-            assert!(format!("{alone:#}").contains("do not wait for each other"), "{name}: {alone:#}");
-            n_alone += 1;
-        }
+        (before.to_owned(), kernels.to_owned())
+    };
+    let cases: Vec<_> = all
+        .iter()
+        .flat_map(|case| {
+            let places: Vec<usize> = kernels(&case.1).1.match_indices(BARRIER).map(|it| it.0).collect();
+            places.into_iter().take(2).map(move |at| (case, at))
+        })
+        .collect();
+    assert!(cases.len() >= shard.count, "{} barriers in kernels that people wrote", cases.len());
+    for ((name, compilation), at) in shard.of(cases) {
+        let launches = launches(compilation);
+        let launch = launches.last().unwrap();
+        let (before, kernels) = kernels(compilation);
+        let with = |instead: &str| {
+            let text =
+                format!("{before}/* Step 1 {}{instead}{}", &kernels[..at], &kernels[at + BARRIER.len()..]);
+            let whole = Text::of(compilation, &launches, false).unwrap();
+            whole.with_text(text)
+        };
+        let texts = vec![with(""), with("if (threadIdx.x != 3) ISOBAR_BARRIER();")];
+        let mut program = Program::new(texts, folder.path()).unwrap();
+        let seeds: Vec<u64> = (0..6).collect();
+        let dropped = program.gives_the_bits_of_debug(0, launch, &seeds);
+        assert!(dropped.is_err(), "{name}: nobody misses the barrier at {at}");
+        let alone = program.gives_the_bits_of_debug(1, launch, &[1]).unwrap_err();
+        assert!(format!("{alone:#}").contains("do not wait for each other"), "{name}: {alone:#}");
     }
-    assert!(n_dropped > 0 && n_dropped == n_alone, "no kernel that people wrote has a barrier");
 }

@@ -9,16 +9,25 @@ use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_tests::conformance::{self, blocks};
+use isobar_testing::Shard;
+use isobar_tests::conformance::{self, all_blocks};
 use isobar_tests::corpus::small_inputs;
 use isobar_tests::levels::hold;
-use isobar_tests::{GALLERY, compiled, launch, root};
+use isobar_tests::{GALLERY, compiled, launch};
 
 const SEEDS: [u64; 2] = [1, 2];
 
-#[test]
-fn the_gallery_means_the_same_at_every_level() {
-    for name in GALLERY {
+isobar_testing::shards! {
+    the_gallery_means_the_same_at_every_level: 4 shards of gallery;
+    the_stencils_of_the_conformance_pages_mean_the_same_at_every_level: 8 shards of conformance_pages;
+}
+
+isobar_testing::over_seeds! {
+    generated_stencils_mean_the_same_at_every_level: 0..150 in 16 shards of generated;
+}
+
+fn gallery(shard: Shard) {
+    for name in shard.of(GALLERY) {
         for precision in [64, 32] {
             let compilation = compiled(name, precision);
             let oir = compilation.levels.oir.as_ref().expect("it compiled");
@@ -38,44 +47,36 @@ fn the_gallery_means_the_same_at_every_level() {
     }
 }
 
-#[test]
-fn the_stencils_of_the_conformance_pages_mean_the_same_at_every_level() {
+fn conformance_pages(shard: Shard) {
     let mut wrong = String::new();
     let mut count = 0;
-    for entry in std::fs::read_dir(root().join("tests/conformance")).expect("the pages are there") {
-        let path = entry.expect("it is a page").path();
-        if path.extension().is_none_or(|it| it != "md") {
+    for (page, block) in shard.of(all_blocks()) {
+        let Ok(compilation) = conformance::compile(&block) else { continue };
+        if compilation.has_errors() {
             continue;
         }
-        for block in blocks(&std::fs::read_to_string(&path).expect("it is text")) {
-            let Ok(compilation) = conformance::compile(&block) else { continue };
-            if compilation.has_errors() {
-                continue;
-            }
-            let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
-                continue;
-            };
-            let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
-            let Ok(launch) = compilation.bind(call) else { continue };
-            count += 1;
-            if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
-                wrong += &format!("{}:{}: {fault}\n", path.display(), block.line);
-            }
+        let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+            continue;
+        };
+        let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
+        let Ok(launch) = compilation.bind(call) else { continue };
+        count += 1;
+        if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
+            wrong += &format!("{page}:{}: {fault}\n", block.line);
         }
     }
     assert!(wrong.is_empty(), "of {count} runs:\n{wrong}");
-    assert!(count > 100, "{count}");
+    assert!(count > 100 / shard.count, "{count}");
 }
 
-#[test]
-fn generated_stencils_mean_the_same_at_every_level() {
+fn generated(seeds: &[u64]) {
     let mut runs = 0;
-    for seed in 0..500 {
+    for &seed in seeds {
         let held = hold(seed).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         assert_eq!(held.other_traps, 0, "seed {seed}");
         runs += held.runs;
     }
-    assert!(runs > 500, "{runs}");
+    assert!(runs >= seeds.len() as u64 / 2, "{runs}");
 }
 
 /// Stencils whose statements end the run at other levels in each order of the sweeps, alone or inside of branches.

@@ -110,7 +110,10 @@ fn tools() -> Option<Tools> {
         Ok(tools) => Some(tools),
         Err(why) if std::env::var_os("ISOBAR_EXPORT_TOOLS").is_some() => panic!("{why:#}"),
         Err(why) => {
-            eprintln!("skipped: {why:#}; `cargo xtask test exported` installs it");
+            isobar_testing::skip(
+                "a project of other languages",
+                format_args!("{why:#}; `cargo xtask test exported` installs it"),
+            );
             None
         }
     }

@@ -17,6 +17,7 @@ use isobar_compiler::types::DType;
 use isobar_runner::backends::{Backend, Failure, Setting};
 use isobar_runtime::executors::wgpu;
 use isobar_runtime::wanted::Wanted;
+use isobar_testing::Shard;
 use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::generate::Features;
@@ -36,30 +37,35 @@ fn kinds() -> Vec<WgslOptions> {
     ]
 }
 
-#[test]
-fn every_text_is_valid() {
-    let mut n = 0;
-    let mut hold = |compilation: &Compilation, of: &str| {
-        let kernels = compilation.levels.kernels().expect("it compiles");
-        for options in kinds() {
-            let text = wgsl::generate(kernels, &options).listing.text;
-            if let Err(why) = wgpu::accepts(&text) {
-                panic!("{of} with {options:?}: {why}\n{text}");
-            }
-            n += 1;
+/// Whether a device of each kind takes the text of the kernels.
+fn hold_texts(compilation: &Compilation, of: &str) {
+    let kernels = compilation.levels.kernels().expect("it compiles");
+    for options in kinds() {
+        let text = wgsl::generate(kernels, &options).listing.text;
+        if let Err(why) = wgpu::accepts(&text) {
+            panic!("{of} with {options:?}: {why}\n{text}");
         }
-    };
-    for name in GALLERY {
-        [64, 32].iter().for_each(|&precision| hold(&compiled(name, precision), name));
     }
-    for seed in 50_000..50_060 {
+}
+
+#[test]
+fn every_text_of_the_gallery_is_valid() {
+    for name in GALLERY {
+        [64, 32].iter().for_each(|&precision| hold_texts(&compiled(name, precision), name));
+    }
+}
+
+fn generated_texts(seeds: &[u64]) {
+    let mut n = 0;
+    for &seed in seeds {
         let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
         let compilation = subject.compile();
         if !compilation.has_errors() {
-            hold(&compilation, &subject.name);
+            hold_texts(&compilation, &subject.name);
+            n += 1;
         }
     }
-    assert!(n > 200, "{n}");
+    assert!(n > seeds.len() / 2, "{n}");
 }
 
 /// Where there is no GPU, that is said.
@@ -67,46 +73,50 @@ fn has_gpu() -> bool {
     match wgpu::check() {
         Ok(_) => true,
         Err(why) => {
-            eprintln!("SKIPPED: a test of the GPU, since {why}");
+            isobar_testing::skip("a test of the GPU", why);
             false
         }
     }
 }
 
-#[test]
-fn the_gallery_on_a_gpu_gives_the_bits_of_debug() {
+isobar_testing::shards! {
+    the_gallery_on_a_gpu_gives_the_bits_of_debug: 8 shards of gallery;
+}
+
+isobar_testing::over_seeds! {
+    every_text_of_generated_stencils_is_valid: 50_000..50_060 in 4 shards of generated_texts;
+    generated_stencils_on_a_gpu_give_the_bits_of_debug: 40_000..40_030 in 8 shards of generated;
+}
+
+fn gallery(shard: Shard) {
     if !has_gpu() {
         return;
     }
-    for name in GALLERY {
-        for precision in [64, 32] {
-            let compilation = compiled(name, precision);
-            let mut launches = Vec::new();
-            for domain in [Domain::new(1, 1, 4), Domain::new(13, 9, 6), Domain::new(70, 37, 13)] {
-                let given = launch(&compilation, domain);
-                launches.push(Layout::C.of(&given, params(&compilation)));
-                launches.push(given);
-            }
-            let done =
-                native_gives_the_bits_of_debug(Backend::WGPU, &compilation, &launches, Setting::embedded());
-            done.unwrap_or_else(|why| panic!("{name} in {precision} bits: {why:#}"));
+    for (name, precision) in shard.of(GALLERY.into_iter().flat_map(|it| [64, 32].map(|bits| (it, bits)))) {
+        let compilation = compiled(name, precision);
+        let mut launches = Vec::new();
+        for domain in [Domain::new(1, 1, 4), Domain::new(13, 9, 6), Domain::new(70, 37, 13)] {
+            let given = launch(&compilation, domain);
+            launches.push(Layout::C.of(&given, params(&compilation)));
+            launches.push(given);
         }
+        let done =
+            native_gives_the_bits_of_debug(Backend::WGPU, &compilation, &launches, Setting::embedded());
+        done.unwrap_or_else(|why| panic!("{name} in {precision} bits: {why:#}"));
     }
 }
 
-#[test]
-fn generated_stencils_on_a_gpu_give_the_bits_of_debug() {
+fn generated(seeds: &[u64]) {
     if !has_gpu() {
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("on-gpu-{}", std::process::id()));
-    let workplace = Workplace::new(&folder).expect("a folder of the build");
+    let workplace = Workplace::below(env!("CARGO_TARGET_TMPDIR"), "on-gpu").expect("a folder of the build");
     let mut runs = 0;
-    for seed in 40_000..40_030 {
+    for &seed in seeds {
         let held = hold_native(seed, Backend::WGPU, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         runs += held.runs;
     }
-    assert!(runs > 30, "{runs}");
+    assert!(runs >= seeds.len() as u64 / 2, "{runs}");
 }
 
 #[test]

@@ -13,18 +13,23 @@ use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
+use isobar_testing::{Shard, skip, skip_part};
 use isobar_tests::against::native_gives_the_bits_of_debug;
-use isobar_tests::conformance::{self, blocks};
+use isobar_tests::conformance::{self, all_blocks};
 use isobar_tests::kernels::fields::Fields;
 use isobar_tests::native::{Layout, Workplace, hold_native, params};
 use isobar_tests::{GALLERY, compiled, compiled_text, gallery_text, launch, root};
 
-/// Where C is compiled; where there is no compiler, that is said.
+/// Where C is compiled; where there is no compiler, the test is skipped.
 fn workplace(name: &str) -> Option<Workplace> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-    let workplace = Workplace::new(&folder).expect("a folder of the build");
+    workplace_or(name, skip)
+}
+
+/// The same; where there is no compiler, `tell` says so.
+fn workplace_or(name: &str, tell: impl Fn(&'static str, String)) -> Option<Workplace> {
+    let workplace = Workplace::below(env!("CARGO_TARGET_TMPDIR"), name).expect("a folder of the build");
     if let Err(why) = workplace.check(Backend::OPENMP) {
-        eprintln!("skipped: {why}");
+        tell("generated C", why.to_string());
         return None;
     }
     Some(workplace)
@@ -47,9 +52,23 @@ fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
     done.map(|_| ()).map_err(|it| format!("{it:#}"))
 }
 
-#[test]
-fn the_gallery_gives_the_bits_of_debug() {
-    for name in GALLERY {
+isobar_testing::shards! {
+    the_gallery_gives_the_bits_of_debug: 4 shards of gallery;
+    the_stencils_of_the_conformance_pages_give_the_bits_of_debug: 4 shards of conformance_pages;
+    generated_stencils_give_the_bits_of_debug_in_c: 8 shards of generated_in_c;
+    c_in_blocks_gives_the_bits_of_debug: 4 shards of c_in_blocks;
+    c_in_pieces_gives_the_bits_of_debug: 2 shards of c_in_pieces;
+    c_in_cut_loops_gives_the_bits_of_debug: 2 shards of c_in_cut_loops;
+    c_that_passes_over_branches_gives_the_bits_of_debug: 4 shards of c_that_passes_over_branches;
+}
+
+isobar_testing::over_seeds! {
+    generated_stencils_give_the_bits_of_debug_in_all_layouts_for_all_machines:
+        20_000..20_100 in 8 shards of generated;
+}
+
+fn gallery(shard: Shard) {
+    for name in shard.of(GALLERY) {
         for precision in [64, 32] {
             let compilation = compiled(name, precision);
             // Fewer columns than lanes, some more than that, and more rows than a tile has.
@@ -66,31 +85,24 @@ fn the_gallery_gives_the_bits_of_debug() {
     }
 }
 
-#[test]
-fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
+fn conformance_pages(shard: Shard) {
     let (mut wrong, mut count) = (String::new(), 0);
-    for entry in std::fs::read_dir(root().join("tests/conformance")).expect("the pages are there") {
-        let path = entry.expect("it is a page").path();
-        if path.extension().is_none_or(|it| it != "md") {
+    for (page, block) in shard.of(all_blocks()) {
+        let Ok(compilation) = conformance::compile(&block) else { continue };
+        let (false, Some(signature)) = (compilation.has_errors(), &compilation.signature) else {
             continue;
-        }
-        for block in blocks(&std::fs::read_to_string(&path).expect("it is text")) {
-            let Ok(compilation) = conformance::compile(&block) else { continue };
-            let (false, Some(signature)) = (compilation.has_errors(), &compilation.signature) else {
-                continue;
-            };
-            let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
-            let Ok(given) = compilation.bind(call) else { continue };
-            count += 1;
-            for given in [&given, &Layout::C.of(&given, params(&compilation))] {
-                if let Err(found) = check(&compilation, given) {
-                    wrong.push_str(&format!("{}: {found}\n", path.display()));
-                }
+        };
+        let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
+        let Ok(given) = compilation.bind(call) else { continue };
+        count += 1;
+        for given in [&given, &Layout::C.of(&given, params(&compilation))] {
+            if let Err(found) = check(&compilation, given) {
+                wrong.push_str(&format!("{page}:{}: {found}\n", block.line));
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert!(count > 100, "{count} stencils of the pages were run");
+    assert!(count > 100 / shard.count, "{count} stencils of the pages were run");
 }
 
 /// Integers of both widths, what they are converted to, and bools, which have instructions of their own.
@@ -148,17 +160,20 @@ fn rows_of_large_fields_give_the_bits_of_debug() {
     assert_eq!(check(&compilation, &given), Ok(()), "{name} on {domain}");
 }
 
-#[test]
-fn generated_stencils_give_the_bits_of_debug_in_all_layouts_for_all_machines() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("generated-{}", std::process::id()));
-    let workplace = Workplace::new(&folder).expect("a folder of the build");
+fn generated(seeds: &[u64]) {
+    let workplace =
+        Workplace::below(env!("CARGO_TARGET_TMPDIR"), "generated").expect("a folder of the build");
     let mut runs = 0;
-    // The last one has a point beside rows in a loop that asks for rows ahead.
-    for seed in (20_000..20_100).chain([300_973]) {
+    for &seed in seeds {
         let held = hold_native(seed, Backend::RAYON, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         runs += held.runs;
     }
-    assert!(runs > 100, "{runs}");
+    assert!(runs >= seeds.len() as u64 / 2, "{runs}");
+}
+
+#[test]
+fn a_point_beside_rows_in_a_loop_that_prefetches_has_the_bits_of_debug() {
+    generated(&[300_973]);
 }
 
 /// Of stencils that handed on values between steps, or arrays between graphs, in a way that was lost, that wrote rows
@@ -166,15 +181,14 @@ fn generated_stencils_give_the_bits_of_debug_in_all_layouts_for_all_machines() {
 /// the one that follows it, and some others.
 const IN_C: [u64; 8] = [2, 11, 30, 112, 243, 259, 815, 105_789];
 
-#[test]
-fn generated_stencils_give_the_bits_of_debug_in_c() {
+fn generated_in_c(shard: Shard) {
     let Some(workplace) = workplace("generated_in_c") else { return };
     let mut runs = 0;
-    for seed in IN_C {
+    for seed in shard.of(IN_C) {
         let held = hold_native(seed, Backend::OPENMP, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         runs += held.runs;
     }
-    assert!(runs >= 8, "{runs}");
+    assert!(runs >= 8 / shard.count as u64, "{runs}");
 }
 
 /// The parts of a loop whose iterations have arrays of their own, as a document cuts it by hand, with what may be
@@ -199,7 +213,7 @@ fn a_front_that_is_cut_by_hand_gives_the_bits_of_debug() {
     let domains = [Domain::new(1, 1, 3), Domain::new(5, 2, 2), Domain::new(19, 8, 3)];
     let given = domains.map(|it| launch(&compilation, it));
     given.iter().for_each(|it| assert_eq!(check(&compilation, it), Ok(())));
-    let Some(workplace) = workplace("cut_by_hand") else { return };
+    let Some(workplace) = workplace_or("cut_by_hand", skip_part) else { return };
     let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
     assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()));
 }
@@ -223,50 +237,45 @@ fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
 
 /// Short loops over rows in blocks of whole vectors: rows that are too short for it, as short as may be, with and
 /// without a rest, and longer than the part of a row that goes past the caches.
-#[test]
-fn c_in_blocks_gives_the_bits_of_debug() {
+fn c_in_blocks(shard: Shard) {
     let Some(workplace) = workplace("in_blocks") else { return };
     let chain = std::fs::read_to_string(root().join("tests/kernels/chain.py")).expect("it is text");
-    for (name, text) in [("ppm", gallery_text("ppm_transport")), ("chain", chain)] {
-        for precision in [64, 32] {
-            let mut config = Config::with_precision(precision);
-            let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 512 << 10, cores: 1 }];
-            // Half of its last cache is less than the longest rows take, so that they go past it.
-            config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 64 });
-            let project = Project::of_one("main.py", &text);
-            let compilation = route::compile(&project, &config, &mut NoHook);
-            let artifact = compilation.levels.c().expect("there is C");
-            let least = artifact.least_points;
-            assert!(least > 0, "{name} has no blocks");
-            let domains = [least - 1, least, least + 5, 64, 700].map(|i| Domain::new(i, 9, 4));
-            let given = domains.map(|it| launch(&compilation, it));
-            let done =
-                native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
-            assert_eq!(
-                done.map(|_| ()).map_err(|it| format!("{it:#}")),
-                Ok(()),
-                "{name} in {precision} bits"
-            );
-        }
+    let texts = [("ppm", gallery_text("ppm_transport")), ("chain", chain)];
+    let cases = texts.iter().flat_map(|it| [64, 32].map(|precision| (it, precision)));
+    for ((name, text), precision) in shard.of(cases) {
+        let mut config = Config::with_precision(precision);
+        let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 512 << 10, cores: 1 }];
+        // Half of its last cache is less than the longest rows take, so that they go past it.
+        config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 64 });
+        let project = Project::of_one("main.py", text);
+        let compilation = route::compile(&project, &config, &mut NoHook);
+        let artifact = compilation.levels.c().expect("there is C");
+        let least = artifact.least_points;
+        assert!(least > 0, "{name} has no blocks");
+        let domains = [least - 1, least, least + 5, 64, 700].map(|i| Domain::new(i, 9, 4));
+        let given = domains.map(|it| launch(&compilation, it));
+        let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
+        assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()), "{name} in {precision} bits");
     }
 }
 
 /// Rows that go past the caches in pieces: shorter ones, one and a few pieces, with what is before and behind them; one
 /// row at a time and two of them.
-#[test]
-fn c_in_pieces_gives_the_bits_of_debug() {
+fn c_in_pieces(shard: Shard) {
     let Some(workplace) = workplace("in_pieces") else { return };
-    for name in ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport"] {
-        hold_c(&workplace, &gallery_text(name), "isobar_past_caches(", [31, 64, 71, 140]);
+    let names = ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport"];
+    for (name, precision) in shard.of(names.into_iter().flat_map(|it| [64, 32].map(|bits| (it, bits)))) {
+        hold_c(&workplace, &gallery_text(name), precision, "isobar_past_caches(", [31, 64, 71, 140]);
     }
 }
 
 /// Loops that are cut at functions, in strips: a short one, a whole one, and some with a rest; before `while`, in it and
 /// where there is none.
-#[test]
-fn c_in_cut_loops_gives_the_bits_of_debug() {
+fn c_in_cut_loops(shard: Shard) {
     let Some(workplace) = workplace("in_cut_loops") else { return };
-    hold_c(&workplace, &gallery_text("column_physics"), "exp_value[lane]", [1, 32, 37, 70]);
+    for precision in shard.of([64, 32]) {
+        hold_c(&workplace, &gallery_text("column_physics"), precision, "exp_value[lane]", [1, 32, 37, 70]);
+    }
 }
 
 /// Branches as cloud schemes have them: in each other, beside a `while`, with values that are needed behind them.
@@ -312,12 +321,13 @@ def cloud(t: Field[float], q: Field[float], out: Field[float], rain: Field[float
 ";
 
 /// Strips none of whose points takes an arm, some or all do.
-#[test]
-fn c_that_passes_over_branches_gives_the_bits_of_debug() {
+fn c_that_passes_over_branches(shard: Shard) {
     let Some(workplace) = workplace("passed_over") else { return };
-    hold_c(&workplace, BRANCHES, "if ((arms_3 >> 1 & 1) != 0)", [1, 32, 37, 70]);
-    let text = BRANCHES.replace("q > 0.4", "q > 40.0");
-    hold_c(&workplace, &text, "if ((arms_3 >> 1 & 1) != 0)", [1, 32, 37, 70]);
+    let taken_by_none = BRANCHES.replace("q > 0.4", "q > 40.0");
+    let cases = [BRANCHES, &taken_by_none].into_iter().flat_map(|text| [64, 32].map(|bits| (text, bits)));
+    for (text, precision) in shard.of(cases) {
+        hold_c(&workplace, text, precision, "if ((arms_3 >> 1 & 1) != 0)", [1, 32, 37, 70]);
+    }
 }
 
 #[test]
@@ -332,22 +342,20 @@ fn branches_that_are_passed_over_mean_the_same_at_every_level() {
 
 /// Holds C for small caches and vectors of 32 bytes against `debug`, on rows of so many points. `form` is what the text has
 /// to have.
-fn hold_c(workplace: &Workplace, text: &str, form: &str, rows: [i64; 4]) {
-    for precision in [64, 32] {
-        let mut config = Config::with_precision(precision);
-        let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
-        config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
-        let compilation = route::compile(&Project::of_one("main.py", text), &config, &mut NoHook);
-        let artifact = compilation.levels.c().expect("there is C");
-        let c = &artifact.listing.text;
-        assert!(c.contains(form), "no `{form}` in\n{c}");
-        let signature = compilation.signature.as_ref().expect("it compiles");
-        let dense = rows.map(|i| launch(&compilation, Domain::new(i, 9, 4)));
-        // Rows that start anywhere, and rows that all start at lines.
-        let aligned = dense.iter().map(|it| Fields::aligned(it, signature).launch);
-        let given: Vec<Launch> = dense.iter().cloned().chain(aligned).collect();
-        let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
-        let done = done.map(|_| ()).map_err(|it| format!("{it:#}"));
-        assert_eq!(done, Ok(()), "{} in {precision} bits", signature.name);
-    }
+fn hold_c(workplace: &Workplace, text: &str, precision: u32, form: &str, rows: [i64; 4]) {
+    let mut config = Config::with_precision(precision);
+    let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
+    config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
+    let compilation = route::compile(&Project::of_one("main.py", text), &config, &mut NoHook);
+    let artifact = compilation.levels.c().expect("there is C");
+    let c = &artifact.listing.text;
+    assert!(c.contains(form), "no `{form}` in\n{c}");
+    let signature = compilation.signature.as_ref().expect("it compiles");
+    let dense = rows.map(|i| launch(&compilation, Domain::new(i, 9, 4)));
+    // Rows that start anywhere, and rows that all start at lines.
+    let aligned = dense.iter().map(|it| Fields::aligned(it, signature).launch);
+    let given: Vec<Launch> = dense.iter().cloned().chain(aligned).collect();
+    let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
+    let done = done.map(|_| ()).map_err(|it| format!("{it:#}"));
+    assert_eq!(done, Ok(()), "{} in {precision} bits", signature.name);
 }

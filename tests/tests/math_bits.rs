@@ -35,8 +35,7 @@ fn every_function_has_the_same_bits_in_c() {
     let ways = [(&["-O3", "-march=native"][..], 100_000), (&["-O2"], 30_000), (&["-O0"], 10_000)];
     for (flags, n_random) in ways {
         let Some(program) = compile(&source, flags) else {
-            println!("skipped: there is no C compiler `cc`");
-            return;
+            return isobar_testing::skip("functions in C", "there is no C compiler `cc`");
         };
         for case in &cases {
             check(case, &program, flags, n_random);

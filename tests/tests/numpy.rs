@@ -8,9 +8,6 @@ use isobar_tests::agree::prepare::call;
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::{GALLERY, compiled, compiled_text, launch};
 
-/// Of the generator; a number of its own for each stencil.
-const GENERATED: u64 = 150;
-
 /// The ordinary ones, and those on which regions and intervals meet.
 const DOMAINS: [Domain; 5] = [
     Domain { i: 9, j: 4, k: 6 },
@@ -43,12 +40,15 @@ fn the_gallery_has_the_bits_of_debug() {
     }
 }
 
-#[test]
-fn generated_stencils_have_the_bits_of_debug() {
-    let n: u64 = std::env::var("ISOBAR_GENERATED").ok().map_or(GENERATED, |it| it.parse().unwrap());
+isobar_testing::over_seeds! {
+    generated_stencils_have_the_bits_of_debug: 0..150 in 8 shards of generated;
+}
+
+fn generated(seeds: &[u64]) {
+    let n = seeds.len();
     let mut wrong = Vec::new();
     let mut ran = 0;
-    for subject in Subject::generated(n) {
+    for subject in seeds.iter().map(|&it| Subject::of_seed(it)) {
         let compilation = subject.compile();
         let Some(signature) = &compilation.signature else { continue };
         for domain in DOMAINS {
@@ -66,7 +66,6 @@ fn generated_stencils_have_the_bits_of_debug() {
     }
     assert!(ran >= n, "only {ran} runs");
     assert!(wrong.is_empty(), "{} of {n} differ, the first:\n{}", wrong.len(), wrong[0]);
-    println!("{n} stencils, {ran} runs");
 }
 
 #[test]

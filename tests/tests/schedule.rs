@@ -98,11 +98,24 @@ fn a_solver_behind_a_chain_shares_rows_with_it_as_far_as_they_fit() {
     assert!(share(tree) < 2.0, "{}:\n{text}", share(tree));
 }
 
+isobar_testing::over_seeds! {
+    every_generated_schedule_is_a_document_that_gives_it_again: 0..60 in 8 shards of generated;
+}
+
+fn generated(seeds: &[u64]) {
+    let n_steps = read_again(seeds.iter().map(|&it| stencil(it, Features::ALL).text));
+    assert!(n_steps >= seeds.len(), "{n_steps}");
+}
+
 #[test]
-fn every_schedule_is_a_document_that_gives_it_again() {
-    let generated = (0..60).map(|seed| stencil(seed, Features::ALL).text);
-    let texts =
-        GALLERY.iter().map(|name| gallery_text(name)).chain([chain(), chain_and_solver()]).chain(generated);
+fn every_schedule_that_people_know_is_a_document_that_gives_it_again() {
+    let texts = GALLERY.iter().map(|name| gallery_text(name)).chain([chain(), chain_and_solver()]);
+    let n_steps = read_again(texts);
+    assert!(n_steps > 20, "{n_steps}");
+}
+
+/// Holds the schedule of each text against that of its own document. Answers with the number of their steps.
+fn read_again(texts: impl Iterator<Item = String>) -> usize {
     let mut n_steps = 0;
     for text in texts {
         let chosen = compile(&text, PassOptions { steps: true, ..PassOptions::default() });
@@ -116,7 +129,7 @@ fn every_schedule_is_a_document_that_gives_it_again() {
         assert!(!again.has_errors(), "{:#?}\n{document}\n{text}", again.diagnostics);
         assert_eq!(listing(schedule(&again)).text, listing(schedule(&chosen)).text, "{document}");
     }
-    assert!(n_steps > 500, "{n_steps}");
+    n_steps
 }
 
 #[test]

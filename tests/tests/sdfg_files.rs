@@ -53,9 +53,12 @@ fn a_graph_that_was_read_from_a_file_does_the_same() {
     }
 }
 
-#[test]
-fn generated_graphs_read_back() {
-    for seed in 0..60 {
+isobar_testing::over_seeds! {
+    generated_graphs_read_back: 0..60 in 8 shards of generated;
+}
+
+fn generated(seeds: &[u64]) {
+    for &seed in seeds {
         let generated = stencil(seed, Features::ALL);
         let project = Project::of_one("main.py", &generated.text);
         let compilation = route::compile(&project, &Config::default(), &mut NoHook);

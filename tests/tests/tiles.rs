@@ -179,7 +179,7 @@ fn parts_of_rows_give_the_bits_of_debug() {
             let given = DOMAINS.map(|it| called(&compilation, it));
             for backend in [Backend::RAYON, Backend::OPENMP] {
                 if let Err(why) = workplace.check(backend) {
-                    eprintln!("skipped: {why}");
+                    isobar_testing::skip_part(format_args!("{} in {precision} bits", backend.name()), why);
                     continue;
                 }
                 let done = native_gives_the_bits_of_debug(backend, &compilation, &given, workplace.setting());

@@ -6,7 +6,7 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::{cargo, output, program, root, run, target_dir};
+use crate::process::{built, cargo, output, program, root, run, target_dir};
 
 /// A program that takes any bytes.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ struct Target {
     name: &'static str,
     /// How many of a hundred seconds it gets.
     share: u64,
-    /// How many inputs the tests try.
+    /// How many inputs a run of fixed inputs tries.
     n_inputs: u64,
 }
 
@@ -34,7 +34,7 @@ const KEPT: &str = "tests/fuzz/corpus";
 pub(crate) enum Effort {
     /// From where earlier runs ended, with other inputs each time.
     Seconds(u64),
-    /// The same inputs each time: a test finds the same on every machine.
+    /// The same inputs each time, on every machine.
     Fixed,
 }
 
@@ -52,6 +52,7 @@ const INSTRUMENTATION: [&str; 6] = [
 /// there is time for it, from what earlier runs found.
 pub(crate) fn fuzz(effort: Effort) -> Result<()> {
     let folder = target_dir().join("fuzz");
+    built("seeds")?;
     let built = build(&folder)?;
     match effort {
         Effort::Seconds(_) => TARGETS.iter().try_for_each(|it| look(&folder, &built, it, effort)),
@@ -76,7 +77,8 @@ fn look(folder: &Path, built: &Path, target: &Target, effort: Effort) -> Result<
     let (seeds, artifacts) = (folder.join("seeds").join(name), folder.join("artifacts"));
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
-    write_seeds(name, &seeds)?;
+    emptied(&seeds)?;
+    run(program(target_dir().join("debug/seeds")).arg(name).arg(&seeds), "write the texts to start from")?;
     let mut fuzzer = program(built.join(name));
     fuzzer.arg(&corpus).arg(&seeds);
     fuzzer.args(match effort {
@@ -122,61 +124,4 @@ fn emptied(folder: &Path) -> Result<PathBuf> {
     }
     fs::create_dir_all(folder)?;
     Ok(folder.to_owned())
-}
-
-/// Our own texts, as files to start from.
-fn write_seeds(target: &str, folder: &Path) -> Result<()> {
-    emptied(folder)?;
-    let mut texts = Vec::new();
-    match target {
-        "stencil" | "editor" => {
-            for from in ["static/gallery", "tests/golden/facts", "tests/agree/stencils"] {
-                texts.extend(files(&root().join(from), ".py")?);
-            }
-            for page in files(&root().join("tests/conformance"), ".md")? {
-                texts.extend(blocks(&page));
-            }
-        }
-        "notation" => {
-            for ending in [".gtir.txt", ".oir.txt", ".schedule.txt"] {
-                texts.extend(files(&root().join("tests/snapshots"), ending)?);
-            }
-            texts.push("sum(bell(low=0, high=1, at_i=0.4), random(low=0, high=1, seed=3))".to_owned());
-        }
-        "link" => {
-            for kept in files(&root().join("tests/links"), ".txt")? {
-                texts.extend(kept.lines().map(str::to_owned));
-            }
-        }
-        _ => texts.push(
-            r#"{"files": {"main.py": "x = 1"}, "main": "main.py", "stencil": "s", "backend": "debug", "externals": {"a": 1.5}, "domain": [8, 8, 5], "origin": {"_all_": [3, 3, 0]}, "scalars": {"x": 0.1}}"#.to_owned(),
-        ),
-    }
-    texts.extend(files(&root().join(KEPT).join(target), "")?);
-    if texts.is_empty() {
-        bail!("there are no texts to start `{target}` from");
-    }
-    for (number, text) in texts.iter().enumerate() {
-        fs::write(folder.join(format!("{number:04}")), text)?;
-    }
-    Ok(())
-}
-
-/// The texts of the files in a folder whose names end so; none where there is no such folder.
-fn files(folder: &Path, ending: &str) -> Result<Vec<String>> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|it| it.ok().map(|it| it.path())).collect();
-    paths.retain(|it| it.to_string_lossy().ends_with(ending));
-    paths.sort();
-    paths.iter().map(|it| fs::read_to_string(it).with_context(|| it.display().to_string())).collect()
-}
-
-/// The code blocks of a page that hold stencils.
-fn blocks(page: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for part in page.split("```stencil").skip(1) {
-        let code = part.split_once('\n').map_or("", |(_, it)| it);
-        found.push(code.split("```").next().unwrap_or_default().to_owned());
-    }
-    found
 }

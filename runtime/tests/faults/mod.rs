@@ -17,6 +17,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
 use isobar_runtime::executors::cuda::{self, Cuda};
 use isobar_runtime::executors::{Executor, Failure, Prepared, Setting};
+use isobar_testing::skip;
 
 /// Says to a process of these tests what it is to try.
 const TRIED: &str = "ISOBAR_TRIED_FAULT";
@@ -43,7 +44,7 @@ fn libraries() -> Option<PathBuf> {
         match made {
             Ok(status) => assert!(status.success(), "{}", source.display()),
             Err(why) => {
-                eprintln!("SKIPPED: what goes wrong with a GPU, since there is no C compiler: {why}");
+                skip("what goes wrong with a GPU", format_args!("there is no C compiler: {why}"));
                 return None;
             }
         }

@@ -1,6 +1,5 @@
 //! A back end that breaks out where it can gets nowhere, and each attempt is logged.
 
-#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
 use std::path::Path;
@@ -26,7 +25,7 @@ fn holds(folder: &Path, what: &str) -> bool {
     let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
     let is_held = told["held"].as_array().unwrap().iter().any(|it| it == what);
     if !is_held {
-        println!("skipped: {what} is not on this machine: {}", told["missing"]);
+        isobar_testing::skip(what, format_args!("this machine lacks {}", told["missing"]));
     }
     is_held
 }

@@ -125,7 +125,7 @@ fn run(options: &Options) -> Result<()> {
         Some(_) => {
             println!("{disassembled} of them have no division, root or function, and no fused operation")
         }
-        None => println!("skipped: nothing looks for fused operations, as there is no disassembler"),
+        None => isobar_testing::skip_part("a search for fused operations", "there is no disassembler"),
     }
     Ok(())
 }

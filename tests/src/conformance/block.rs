@@ -1,8 +1,11 @@
 //! Pages to blocks, and blocks to what they say about themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use isobar_protocol::request::Arithmetic;
+
+use crate::root;
 
 /// One stencil of a page.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,26 @@ pub struct Block {
     /// Whether `min` and `max`, and whether `%` and `mod`, compute as C does.
     pub minmax: Option<Arithmetic>,
     pub modulo: Option<Arithmetic>,
+}
+
+/// The stencils of all pages, in their order, each with the file of its page.
+///
+/// # Panics
+///
+/// When a page cannot be read.
+#[must_use]
+pub fn all_blocks() -> Vec<(String, Block)> {
+    let folder = root().join("tests/conformance");
+    let entries = std::fs::read_dir(folder).expect("the pages are there");
+    let mut paths: Vec<_> = entries.map(|it| it.expect("it is a page").path()).collect();
+    paths.retain(|it| it.extension().is_some_and(|it| it == "md"));
+    paths.sort();
+    let of_page = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let found = blocks(&std::fs::read_to_string(path).expect("it is text"));
+        found.into_iter().map(move |it| (name.clone(), it))
+    };
+    paths.iter().flat_map(of_page).collect()
 }
 
 /// The stencils of a page, in their order.

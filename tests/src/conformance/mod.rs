@@ -29,5 +29,5 @@ mod block;
 mod run;
 mod values;
 
-pub use block::{Block, blocks};
+pub use block::{Block, all_blocks, blocks};
 pub use run::{call, check, compile, config};

@@ -110,8 +110,7 @@ forward [start, end)
 #[test]
 fn elements_found_at_run_time_are_those_of_the_interpreter() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     for text in [LEVELS, OLD_VALUES, WRITES, DATA, CONDITIONS] {
         for domain in [Domain::new(6, 5, 4), Domain::new(1, 2, 3), Domain::new(0, 3, 2)] {
@@ -153,8 +152,7 @@ def elements(
 #[test]
 fn elements_of_both_precisions_are_those_of_the_interpreter() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     for bits in [64, 32] {
         compare_python("elements", PYTHON, bits, Domain::new(9, 7, 5));
@@ -164,8 +162,7 @@ fn elements_of_both_precisions_are_those_of_the_interpreter() {
 #[test]
 fn an_element_that_does_not_exist_ends_the_run_where_the_interpreter_ends_it() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     let declared = "
 stencil faults
@@ -210,8 +207,7 @@ parallel [start, end)
 #[test]
 fn of_several_places_where_the_run_must_end_the_first_of_the_text_is_told() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     let declared = "
 stencil several

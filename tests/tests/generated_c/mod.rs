@@ -173,8 +173,7 @@ forward [start, end)
 #[test]
 fn generated_c_has_the_bits_of_the_interpreter() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     for text in [COPY, DIFFUSION, SOLVER, SHIFT, BRANCHES, COUNT, EDGES, INTEGERS, UNDEFINED] {
         for domain in [Domain::new(6, 5, 4), Domain::new(1, 2, 3), Domain::new(0, 3, 2)] {
@@ -188,8 +187,7 @@ fn generated_c_has_the_bits_of_the_interpreter() {
 #[test]
 fn the_gallery_has_the_bits_of_the_interpreter() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     let names =
         ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport", "column_physics"];
@@ -203,8 +201,7 @@ fn the_gallery_has_the_bits_of_the_interpreter() {
 #[test]
 fn fields_and_temporaries_may_be_called_as_positions_and_sizes_are() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     let text = "
 # @input I random(seed=1)
@@ -261,8 +258,7 @@ pub(crate) fn compare_python(name: &str, text: &str, bits: u32, domain: Domain) 
 #[test]
 fn a_loop_that_does_not_end_is_reported_with_its_place() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     compare_traps(FOREVER, Domain::new(5, 4, 3));
 }
@@ -285,8 +281,7 @@ fn macros(text: &str) -> Vec<String> {
 #[test]
 fn a_field_may_have_any_name_that_the_generated_file_uses() {
     if !has_compiler() {
-        println!("skipped: there is no C compiler `cc`");
-        return;
+        return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     // Everything that a file can hold: loops that may be endless, mathematics, integers, regions, temporaries.
     let every = "

@@ -1,6 +1,7 @@
 //! Runs test programs in lanes: each lane takes the next share of tests, and the slow ones come first.
 //!
-//! A share has the tests of one module of one program, so that modules whose tests wait for each other keep one process.
+//! A share has the tests of one module of one program, so that tests that wait for each other keep one process. Shards of
+//! a loop are shares of their own.
 //! Tests that `tests/alone.txt` names run behind all others, with nothing beside them.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -62,8 +63,7 @@ pub(super) fn shares(programs: &[TestProgram], filter: Option<&str>) -> Result<[
                 used[at] = true;
             }
             if filter.is_none_or(|it| test.contains(it)) {
-                let module = test.split_once("::").map_or(test.as_str(), |it| it.0).to_owned();
-                modules[usize::from(at.is_some())].entry(module).or_default().push(test);
+                modules[usize::from(at.is_some())].entry(module_of(&test)).or_default().push(test);
             }
         }
         for (made, modules) in made.iter_mut().zip(modules) {
@@ -76,6 +76,15 @@ pub(super) fn shares(programs: &[TestProgram], filter: Option<&str>) -> Result<[
     }
     made.iter_mut().for_each(|it| it.sort_by_key(Share::rank));
     Ok(made)
+}
+
+/// The module whose tests run in one process: the first of the name, and for a shard of a loop all of it.
+fn module_of(test: &str) -> String {
+    let (path, last) = test.rsplit_once("::").unwrap_or(("", test));
+    if last.starts_with("shard_") {
+        return test.to_owned();
+    }
+    path.split_once("::").map_or(path, |it| it.0).to_owned()
 }
 
 /// Package and start of the name, of each line.
@@ -233,6 +242,14 @@ fn tell(share: &Share, time: Duration, outcome: &Outcome) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_run_by_themselves_and_other_tests_with_their_module() {
+        assert_eq!(module_of("oir::passes::tests::one"), "oir");
+        assert_eq!(module_of("oir::one"), "oir");
+        assert_eq!(module_of("gpu::generated::shard_2"), "gpu::generated::shard_2");
+        assert_eq!(module_of("gpu::generated::window_of_the_tree"), "gpu");
+    }
 
     #[test]
     fn a_line_of_what_runs_alone_has_a_package_a_name_and_a_reason() {

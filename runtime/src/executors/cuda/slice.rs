@@ -68,8 +68,7 @@ mod tests {
     #[test]
     fn the_kernel_compiles_without_a_gpu() {
         let Ok(nvrtc) = Nvrtc::here() else {
-            println!("skipped: there is no NVRTC");
-            return;
+            return isobar_testing::skip("a kernel of NVRTC", "there is no NVRTC");
         };
         let made = nvrtc.compile(TEXT, "sm_90", &[]).unwrap();
         assert_eq!((made.figures.len(), made.figures[0].spill_bytes), (1, 0));

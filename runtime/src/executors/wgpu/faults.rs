@@ -12,6 +12,7 @@ use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
+use isobar_testing::{skip, skip_part};
 use wgpu::{Features, Limits};
 
 use super::device::{Devices, Gpu};
@@ -25,7 +26,7 @@ fn devices(less: fn(&mut Features, &mut Limits)) -> Option<Arc<Devices>> {
     match devices.find() {
         Ok(_) => Some(Arc::new(devices)),
         Err(WgpuError::NoGpu) => {
-            eprintln!("SKIPPED: a test of the GPU, since there is none");
+            skip("a test of the GPU", "there is none");
             None
         }
         Err(why) => panic!("{why}"),
@@ -135,7 +136,7 @@ fn a_run_that_does_not_end_is_given_up() {
         Ok(gpu)
     });
     if matches!(devices.find(), Err(WgpuError::NoGpu)) {
-        eprintln!("SKIPPED: a test of the GPU, since there is none");
+        skip("a test of the GPU", "there is none");
         return;
     }
     let devices = Arc::new(devices);
@@ -184,7 +185,7 @@ fn a_driver_that_has_no_memory_left_is_believed() {
     });
     match refused {
         Some(why) => assert_eq!(why, WgpuError::OutOfMemory),
-        None => eprintln!("SKIPPED: this driver promises any memory"),
+        None => skip_part("the driver's own refusal", "this driver promises any memory"),
     }
     drop(held);
     runs(&mut prepared, &compilation, [8, 8, 4]);

@@ -66,6 +66,8 @@ impl Place {
 mod tests {
     use std::fs;
 
+    use isobar_testing::skip;
+
     use super::super::device::Devices;
     use super::*;
 
@@ -81,7 +83,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     fn data_that_is_broken_or_of_nobody_is_a_miss() {
         let gpu = match Devices::here().find() {
             Ok(gpu) => gpu,
-            Err(why) => return eprintln!("SKIPPED: a test of the GPU, since {why}"),
+            Err(why) => return skip("a test of the GPU", why),
         };
         let home = tempfile::tempdir().unwrap();
         let keeping = Keeping { root: Some(home.path().join("cache")), stencil: "f".to_owned() };
@@ -92,7 +94,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             immediate_bytes: 0,
         };
         let Some(place) = keeping.place(&gpu, &text, &|_| ()) else {
-            return eprintln!("SKIPPED: {} keeps no pipelines", gpu.name);
+            return skip("pipelines that are kept", format_args!("{} keeps none", gpu.name));
         };
         assert_eq!(place.data(), None);
         let first = gpu.made(&text, Some(&place)).unwrap();

@@ -2,19 +2,6 @@
 
 #![no_main]
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use isobar_protocol::names;
-use isobar_protocol::share::decode::Broken;
-use isobar_protocol::share::{decode, deflate, encode};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
-    let packed = URL_SAFE_NO_PAD.encode(deflate::pack(text.as_bytes(), b""));
-    for link in [text, &format!("s=1{packed}")] {
-        let Ok(opened) = decode(link) else { continue };
-        assert!(opened.state.files.keys().all(|it| names::file(it).is_ok()), "a link's files have names");
-        let again = decode(&encode(&opened.state)).map(|it| it.state);
-        assert!(again == Ok(opened.state) || again == Err(Broken::TooLong), "what is opened can be shared");
-    }
-});
+fuzz_target!(|text: &str| isobar_fuzz_targets::link(text.as_bytes()));
