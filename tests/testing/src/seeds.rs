@@ -1,7 +1,7 @@
 //! Loops over the seeds of generated cases: fixed seeds in shards, and a window that each tree chooses anew.
 //!
 //! `ISOBAR_SEED_WINDOW` is `FIRST..LAST`, which `cargo xtask` makes of the tree's hash. A failure in the window is
-//! told and costs nobody a submission, since other changes bring it as likely; a fixed seed keeps it afterwards.
+//! told and fails no run, since it may be older than the change. A fixed seed keeps it afterwards.
 
 use std::ops::Range;
 
