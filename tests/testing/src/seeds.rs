@@ -1,7 +1,7 @@
 //! Loops over the seeds of generated cases: fixed seeds in shards, and a window that each tree chooses anew.
 //!
-//! `ISOBAR_SEED_WINDOW` is `FIRST..LAST`, which `cargo xtask` makes of the tree's hash. A failure in the window is
-//! told and costs nobody a submission, since other changes bring it as likely; a fixed seed keeps it afterwards.
+//! `ISOBAR_SEED_WINDOW` is `FIRST..LAST`, which `cargo xtask` makes of the tree's hash. The runner
+//! tells a failure in the window and does not count it, since any other change could bring it. A fixed seed keeps it then.
 
 use std::ops::Range;
 
