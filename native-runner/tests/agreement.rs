@@ -79,12 +79,12 @@ fn vertical_advection() {
 }
 
 isobar_testing::shards! {
-    ppm_transport: 2 shards of ppm;
     column_physics: 2 shards of physics;
 }
 
-fn ppm(shard: Shard) {
-    agree("ppm_transport", shard);
+#[test]
+fn ppm_transport() {
+    agree("ppm_transport", Shard::WHOLE);
 }
 
 fn physics(shard: Shard) {

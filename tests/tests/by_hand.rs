@@ -1,14 +1,19 @@
 //! What is written by hand is what the stencils mean, so that its speed says something.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
 use std::path::Path;
 use std::process::Command;
 
-use isobar_testing::skip;
+use isobar_testing::{Shard, skip};
 use isobar_tests::kernels::KERNELS;
 use isobar_tests::kernels::compiled::Compiled;
 
-#[test]
-fn each_kernel_by_hand_computes_what_its_stencil_means() {
+isobar_testing::shards! {
+    each_kernel_by_hand_computes_what_its_stencil_means: 8 shards of kernels;
+}
+
+fn kernels(shard: Shard) {
     if Command::new("cc").arg("--version").output().is_err() {
         return skip("kernels by hand", "there is no C compiler `cc`");
     }
@@ -17,10 +22,9 @@ fn each_kernel_by_hand_computes_what_its_stencil_means() {
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("by_hand");
     std::fs::create_dir_all(&folder).unwrap();
-    for kernel in &KERNELS {
-        for precision in [64, 32] {
-            let compiled = Compiled::new(kernel, precision, &folder).unwrap();
-            compiled.check().unwrap();
-        }
+    let cases = KERNELS.iter().flat_map(|kernel| [64, 32].map(|precision| (kernel, precision)));
+    for (kernel, precision) in shard.of(cases) {
+        let compiled = Compiled::new(kernel, precision, &folder).unwrap();
+        compiled.check().unwrap();
     }
 }

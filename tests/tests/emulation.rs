@@ -1,5 +1,7 @@
 //! CUDA text on a CPU leaves the bits of `debug`, and what it must not do is found.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 

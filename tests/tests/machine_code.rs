@@ -53,7 +53,7 @@ fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
 }
 
 isobar_testing::shards! {
-    the_gallery_gives_the_bits_of_debug: 4 shards of gallery;
+    the_gallery_gives_the_bits_of_debug: 2 shards of gallery;
     the_stencils_of_the_conformance_pages_give_the_bits_of_debug: 4 shards of conformance_pages;
     generated_stencils_give_the_bits_of_debug_in_c: 8 shards of generated_in_c;
     c_in_blocks_gives_the_bits_of_debug: 4 shards of c_in_blocks;

@@ -1,5 +1,7 @@
 //! The `numpy` back end gives the bits of `debug`.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
 use isobar_compiler::backend::debug;
 use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::space::Domain;
@@ -41,7 +43,7 @@ fn the_gallery_has_the_bits_of_debug() {
 }
 
 isobar_testing::over_seeds! {
-    generated_stencils_have_the_bits_of_debug: 0..150 in 8 shards of generated;
+    generated_stencils_have_the_bits_of_debug: 0..150 in 2 shards of generated;
 }
 
 fn generated(seeds: &[u64]) {

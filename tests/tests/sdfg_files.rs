@@ -54,7 +54,7 @@ fn a_graph_that_was_read_from_a_file_does_the_same() {
 }
 
 isobar_testing::over_seeds! {
-    generated_graphs_read_back: 0..60 in 8 shards of generated;
+    generated_graphs_read_back: 0..60 in 4 shards of generated;
 }
 
 fn generated(seeds: &[u64]) {

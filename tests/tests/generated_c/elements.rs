@@ -1,6 +1,7 @@
 //! Elements that are found at run time, and those of data dimensions.
 
 use isobar_compiler::space::Domain;
+use isobar_testing::Shard;
 
 use super::compare_python;
 use super::harness::{Passes, compare, compare_traps, has_compiler};
@@ -159,8 +160,11 @@ fn elements_of_both_precisions_are_those_of_the_interpreter() {
     }
 }
 
-#[test]
-fn an_element_that_does_not_exist_ends_the_run_where_the_interpreter_ends_it() {
+isobar_testing::shards! {
+    an_element_that_does_not_exist_ends_the_run_where_the_interpreter_ends_it: 4 shards of missing_elements;
+}
+
+fn missing_elements(shard: Shard) {
     if !has_compiler() {
         return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
@@ -176,7 +180,7 @@ parallel [start, end)
   t = a
   b = v.A[0, 0] + float64(w.A[0]) + float64(n)
 ";
-    for body in [
+    let bodies = [
         // Above and below all levels of an array, and of a temporary.
         "parallel [start, end)\n  b = a.up(n)\n",
         "parallel [start, end)\n  b = a.at(n + 4) + a.up(3)\n",
@@ -199,7 +203,8 @@ parallel [start, end)
         "parallel [start, end)\n  if a > 0.0\n    b = a.at(n)\n  else\n    b = a.at(3 - n)\n",
         "parallel [start, end)\n  while b > a.up(n)\n    b = b - 1.0\n",
         "forward [start, end)\n  t = t.at(n)\n  b = a.up(n)\n",
-    ] {
+    ];
+    for body in shard.of(bodies) {
         compare_traps(&format!("{declared}{body}"), Domain::new(6, 5, 4));
     }
 }

@@ -20,6 +20,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Function;
 use isobar_compiler::{inputs, pipeline};
+use isobar_testing::Shard;
 
 use harness::{
     Order, Passes, compare, compare_traps, compile, execute, fields, has_compiler, prepared, stencil,
@@ -184,17 +185,18 @@ fn generated_c_has_the_bits_of_the_interpreter() {
     }
 }
 
-#[test]
-fn the_gallery_has_the_bits_of_the_interpreter() {
+isobar_testing::shards! {
+    the_gallery_has_the_bits_of_the_interpreter: 4 shards of gallery;
+}
+
+fn gallery(shard: Shard) {
     if !has_compiler() {
         return isobar_testing::skip("generated C", "there is no C compiler `cc`");
     }
     let names =
         ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport", "column_physics"];
-    for name in names {
-        for bits in [64, 32] {
-            compare_gallery(name, bits, Domain::new(13, 9, 7));
-        }
+    for (name, bits) in shard.of(names.into_iter().flat_map(|it| [64, 32].map(|bits| (it, bits)))) {
+        compare_gallery(name, bits, Domain::new(13, 9, 7));
     }
 }
 
