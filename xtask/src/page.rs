@@ -11,7 +11,7 @@ mod publish;
 
 use crate::build::{Built, build, lint};
 use crate::install;
-use crate::process::{cargo, program, root, run, say, target_dir};
+use crate::process::{patient_cargo, program, root, run, say, target_dir};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,7 +113,8 @@ fn is_older(made: &Path, sources: &[PathBuf]) -> bool {
 }
 
 fn compile(programs: &[&Link], profile: Profile) -> Result<Built> {
-    let mut command = cargo();
+    // The tests, which take longer, are built beside it.
+    let mut command = patient_cargo();
     command.args(["build", "--locked", "--package", "isobar-web", "--target", "wasm32-unknown-unknown"]);
     for link in programs {
         command.args(["--bin", link.get("data-bin")]);

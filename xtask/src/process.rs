@@ -31,6 +31,14 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// `cargo` that leaves processors to others where these want them.
+pub(crate) fn patient_cargo() -> Command {
+    let Some(nice) = find("nice") else { return cargo() };
+    let mut command = program(nice);
+    command.args(["-n", "10"]).arg(cargo().get_program());
+    command
+}
+
 /// All packages but this one, to cargo: what is built of them has the same features each time, so that nothing is
 /// compiled twice. Those of this one are others, and it is built already.
 pub(crate) const ALL_OTHERS: [&str; 3] = ["--workspace", "--exclude", "xtask"];

@@ -65,7 +65,7 @@ pub(crate) fn check() -> Result<()> {
         Ok(lints([&all, &chores]))
     });
     let shares = lanes::shares(&programs, None)?;
-    run_shares(&mut report, shares, &variables(false)?, Vec::new());
+    run_shares(&mut report, shares, &variables(false)?, Vec::new(), |_| {});
     ended(report, None)
 }
 
@@ -116,7 +116,7 @@ fn everything(report: &mut Report) {
     report.step("deny", || registry::deny().map(|()| Count::one()));
     report.step("install", || install().map(|()| Count::default()));
     let mut programs = Vec::new();
-    // The two use other folders of the target, and each leaves processors idle now and then.
+    // The page uses another folder of the target, and takes processors that build and tests leave idle.
     thread::scope(|scope| {
         let page = scope.spawn(|| {
             let start = Instant::now();
@@ -127,28 +127,30 @@ fn everything(report: &mut Report) {
             programs.extend(all.iter().flat_map(|it| it.test_programs.iter().cloned()));
             Ok(lints(&all))
         });
-        let (made, time) = page.join().expect("the thread of the page does not panic");
-        let told = made.unwrap_or_else(|error| {
-            println!("error: page: {error:#}");
-            Count::failure()
-        });
-        report.add("page, and lint it", time, told.into());
+        let others: Vec<Task<'_>> = vec![
+            Task::Other("python", Box::new(|| in_python(Profile::Quick))),
+            Task::Other("nvrtc", Box::new(|| nvrtc::sample().map(|()| Count::one().into()))),
+            Task::Other(
+                "lessons",
+                Box::new(|| {
+                    crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one().into())
+                }),
+            ),
+        ];
+        let page_is_made = |report: &mut Report| {
+            let (made, time) = page.join().expect("the thread of the page does not panic");
+            let told = made.unwrap_or_else(|error| {
+                println!("error: page: {error:#}");
+                Count::failure()
+            });
+            report.add("page, and lint it", time, told.into());
+        };
+        let ready = variables(true).and_then(|it| Ok((it, lanes::shares(&programs, None)?)));
+        match ready {
+            Ok((variables, shares)) => run_shares(report, shares, &variables, others, page_is_made),
+            Err(error) => report.step("tests", || -> Result<Count> { Err(error) }),
+        }
     });
-    let others: Vec<Task<'_>> = vec![
-        Task::Other("python", Box::new(|| in_python(Profile::Quick))),
-        Task::Other("nvrtc", Box::new(|| nvrtc::sample().map(|()| Count::one().into()))),
-        Task::Other(
-            "lessons",
-            Box::new(|| {
-                crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one().into())
-            }),
-        ),
-    ];
-    let ready = variables(true).and_then(|it| Ok((it, lanes::shares(&programs, None)?)));
-    match ready {
-        Ok((variables, shares)) => run_shares(report, shares, &variables, others),
-        Err(error) => report.step("tests", || -> Result<Count> { Err(error) }),
-    }
     report.step("end to end", || end_to_end(Browser::Chromium, ""));
 }
 
@@ -191,7 +193,7 @@ fn some(report: &mut Report, filter: &str) -> Result<()> {
     let programs: Vec<_> = all.test_programs.into_iter().chain(chores.test_programs).collect();
     let shares = lanes::shares(&programs, Some(filter))?;
     let needs_tools = shares.iter().flatten().any(|it| it.has("export"));
-    run_shares(report, shares, &variables(needs_tools)?, Vec::new());
+    run_shares(report, shares, &variables(needs_tools)?, Vec::new(), |_| {});
     Ok(())
 }
 
@@ -225,17 +227,25 @@ fn n_lanes() -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(2, |it| it.get().max(2)))
 }
 
-/// Runs shares of tests and other tasks beside each other, then those that run alone, and reports each package.
+/// Runs shares of tests and other tasks beside each other, then those that run alone, and reports each package. In between
+/// `quiet` waits for all that still works beside.
 fn run_shares(
     report: &mut Report,
     [beside, alone]: [Vec<lanes::Share>; 2],
     variables: &Variables,
     others: Vec<Task<'_>>,
+    quiet: impl FnOnce(&mut Report),
 ) {
     let start = Instant::now();
-    let tasks = others.into_iter().chain(beside.into_iter().map(Task::Share)).collect();
-    let mut ran = lanes::run(tasks, n_lanes(), variables);
+    // The others have a lane of their own: they often wait.
+    let mut ran = thread::scope(|scope| {
+        let others = scope.spawn(|| lanes::run(others, 1, variables));
+        let mut ran = lanes::run(beside.into_iter().map(Task::Share).collect(), n_lanes(), variables);
+        ran.extend(others.join().expect("a lane does not panic"));
+        ran
+    });
     report.add("tests beside each other", start.elapsed(), Told::default());
+    quiet(report);
     let start = Instant::now();
     ran.extend(lanes::run(alone.into_iter().map(Task::Share).collect(), 1, variables));
     report.add("tests alone", start.elapsed(), Told::default());

@@ -16,8 +16,18 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 8] =
-    ["codegen", "compiler", "lessons", "native-runner", "protocol", "runtime", "tests", "web"];
+const LIBRARIES: [&str; 10] = [
+    "codegen",
+    "compiler",
+    "lessons",
+    "native-runner",
+    "protocol",
+    "runtime",
+    "tests",
+    "tests/fuzz/targets",
+    "tests/testing",
+    "web",
+];
 
 /// The files of tests that no file names, and crates whose tests are several programs.
 pub(super) fn check() -> Result<Vec<String>> {
