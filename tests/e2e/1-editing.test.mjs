@@ -58,7 +58,7 @@ scenario("a text that is no Python at all keeps the page alive", async (t) => {
 
 scenario("the lines of the statement under the cursor are lit in every pane", async (t) => {
   await t.pick("horizontal_diffusion");
-  await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
+  await t.clickLine("laplacian = ");
   for (const stage of STAGES) {
     await t.show(stage);
     const lit = await t.litLines(stage);
@@ -76,7 +76,7 @@ scenario("the lines of the statement under the cursor are lit in every pane", as
   await t.show("oir");
   const first = await t.get("stage-pane-oir").locator("[data-lit]").allTextContents();
   await t.shot("laplacian");
-  await t.get("editor").locator(".cm-line", { hasText: "q_out = q - alpha" }).first().click();
+  await t.clickLine("q_out = q - alpha");
   await t.page.waitForFunction((before) => {
     const lit = [...document.querySelectorAll('[data-testid="stage-pane-oir"] [data-lit]')];
     return lit.length > 0 && lit.map((it) => it.textContent).join() !== before;

@@ -176,7 +176,7 @@ scenario("what is said of a line survives a paste, and its list obeys keys and c
   await list.waitFor();
   await t.page.locator(".column-result").click({ position: { x: 90, y: 500 } });
   await list.waitFor({ state: "detached" });
-  await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
+  await t.clickLine("laplacian = ");
   await t.page.keyboard.press("Alt+Enter");
   await list.waitFor();
   await focusIsIn(t, '[data-testid="remark"]');

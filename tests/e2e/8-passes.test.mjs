@@ -52,7 +52,7 @@ scenario("a pass that is picked shows what it removed and added, with its lines 
   for (const mark of ["removed", "added"]) {
     await pane.locator(`[data-mark="${mark}"][data-lit]`, { hasText: "flux_i" }).first().waitFor();
   }
-  await t.get("editor").locator(".cm-line", { hasText: "flux_j = 0.0 if" }).first().click();
+  await t.clickLine("flux_j = 0.0 if");
   await pane.locator('[data-mark="removed"][data-lit]', { hasText: "flux_j" }).first().waitFor();
 
   // By keyboard: from change to change, back to the level that goes on.
@@ -185,7 +185,7 @@ scenario("on a phone the passes, their changes and remarks are within reach", as
   await t.pick("horizontal_diffusion");
   // An example runs at once, and its result is shown.
   await t.page.getByRole("tab", { name: "Code" }).click();
-  await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
+  await t.clickLine("laplacian = ");
   // Remarks come when nobody has typed for a while; the note lies beyond the edge of so narrow a page.
   await t.get("remark-note").waitFor({ state: "attached" });
   await t.shot("code");

@@ -466,6 +466,14 @@ export class Scene {
     return this.get("editor", page).evaluate((it) => it.editor.getDoc());
   }
 
+  /** Puts the caret into the first line that has this text, and waits until it is there. */
+  async clickLine(text, page = this.page) {
+    const editor = this.get("editor", page);
+    await editor.locator(".cm-line", { hasText: text }).first().click();
+    await editor.locator(".cm-activeLine", { hasText: text }).waitFor();
+    await caretIsInText(page);
+  }
+
   /** Puts the caret at the end of the last line that is not empty. */
   async toEnd(page = this.page) {
     await focusText(page);
