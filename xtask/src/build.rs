@@ -163,4 +163,25 @@ mod tests {
         assert_eq!(package("path+file:///a/native-runner#isobar-runner@0.1.0"), "isobar-runner");
         assert_eq!(package("path+file:///a/xtask#0.1.0"), "xtask");
     }
+
+    /// Each crate with its features, in the tree of a build.
+    fn features(which: &[&str], edges: &str) -> std::collections::BTreeSet<String> {
+        let mut tree = cargo();
+        tree.args(["tree", "--locked", "--prefix", "none", "--format", "{p} [{f}]", "--edges", edges]);
+        let listed = crate::process::output(tree.args(which)).expect("cargo lists the tree");
+        let lines = listed.lines().map(|it| it.trim_end_matches(" (*)").to_owned());
+        lines.filter(|it| !it.starts_with("isobar-python ")).collect()
+    }
+
+    #[test]
+    fn tests_programs_and_the_wheel_are_built_with_the_same_features() {
+        let tests = features(&crate::process::ALL_OTHERS, "normal,build,dev");
+        let programs = features(&crate::process::ALL_OTHERS, "normal,build");
+        let wheel = ["--manifest-path", "python/Cargo.toml", "--features", "as-in-the-workspace"];
+        let wheel = features(&wheel, "normal,build");
+        for others in [&programs, &wheel] {
+            let rebuilt: Vec<_> = others.difference(&tests).collect();
+            assert!(rebuilt.is_empty(), "compiled a second time, with these features: {rebuilt:?}");
+        }
+    }
 }
