@@ -146,7 +146,7 @@ scenario("a text goes back to what it was", async (t) => {
   const before = await t.text();
   await isKept(page, before);
   await writeLine(page, "# a mistake\n");
-  // What is typed within some seconds is one state: the clock goes on by more than these.
+  // Keys within some seconds make one state, so the clock is moved on by more.
   await page.evaluate(() => {
     const now = Date.now.bind(Date);
     Date.now = () => now() + 10_000;

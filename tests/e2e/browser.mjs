@@ -12,7 +12,7 @@ const require = createRequire(new URL("../../web/editor/package.json", import.me
 const { chromium, firefox } = require("playwright-core");
 
 /**
- * The popups of the address bar, which nobody sees: they are pages, and cost each new window half a second of the processor.
+ * Popups of the address bar are pages of their own. They cost each new window half a second of the processor.
  * The last list holds, so the one that Playwright gives is repeated.
  */
 const DISABLED = [

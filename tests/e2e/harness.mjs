@@ -21,7 +21,7 @@ export const scenarios = [];
  *
  * @param {string} name a sentence
  * @param {object} [needs]
- * @param {"own"} [needs.runner] a runner that nobody used before, for who kills it or depends on what it has done
+ * @param {"own"} [needs.runner] a new runner, for a scenario that kills it or depends on its history
  * @param {"none"} [needs.page] for who opens every page itself
  * @param {true} [needs.alone] nothing runs at the same time: the scenario measures time, or loads the machine
  * @param {true} [needs.long] begins early, because it takes long
@@ -272,7 +272,7 @@ export class Scene {
     }
     for (const script of prepare.filter((it) => it !== newcomer)) await context.addInitScript(script);
     const page = await context.newPage();
-    // What the scenario looks at, unless it says otherwise.
+    // The page that the scenario looks at by default.
     this.page ??= page;
     page.setDefaultTimeout(this.patience ?? PATIENCE_MS);
     page.on("pageerror", (error) => {
@@ -402,7 +402,7 @@ export class Scene {
     await this.get("share").click();
     const link = await (await this.see("share-link")).inputValue();
     await this.page.keyboard.press("Escape");
-    // The browser gives the keyboard back a moment later, and takes it from whoever has got it meanwhile.
+    // The browser gives the keyboard back a moment later, and takes it from the element that has it by then.
     await this.get("share-link").waitFor({ state: "hidden" });
     return link;
   }

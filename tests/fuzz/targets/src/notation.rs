@@ -1,4 +1,4 @@
-//! The text forms of levels and of inputs: whatever is read can be printed.
+//! The text forms of levels and of inputs: each text that is read can be printed.
 
 use isobar_compiler::inputs;
 use isobar_compiler::{gtir, oir, schedule};
