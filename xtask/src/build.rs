@@ -50,18 +50,33 @@ pub(crate) struct Built {
 ///
 /// Where something does not compile. A lint is no error here: the caller counts it, and the tests run all the same.
 pub(crate) fn build(command: &mut Command, why: &str) -> Result<Built> {
+    build_telling(command, why, &mut |_| Ok(()))
+}
+
+/// The same; calls `each` for a program of tests as soon as it is there, while others are built.
+///
+/// # Errors
+///
+/// Besides, the first one of `each`.
+pub(crate) fn build_telling(
+    command: &mut Command,
+    why: &str,
+    each: &mut dyn FnMut(&TestProgram) -> Result<()>,
+) -> Result<Built> {
     let line = spelled(command);
     say(&format!("{why}: {line}"));
     command.arg("--message-format=json").stdout(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("`{line}` could not be started"))?;
-    let mut built = Built::default();
+    let (mut built, mut outcome) = (Built::default(), Ok(()));
     if let Some(stdout) = child.stdout.take() {
         let mut linted = std::collections::BTreeSet::new();
         for line in BufReader::new(stdout).lines() {
             let line = line?;
             // Build scripts may print.
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+            let n_told = built.test_programs.len();
             built.read(&message, &mut linted);
+            outcome = outcome.and_then(|()| built.test_programs[n_told..].iter().try_for_each(&mut *each));
         }
         built.n_linted = linted.len();
         built.n_clean = built.n_clean.saturating_sub(built.n_linted);
@@ -70,10 +85,17 @@ pub(crate) fn build(command: &mut Command, why: &str) -> Result<Built> {
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }
-    Ok(built)
+    outcome.map(|()| built)
 }
 
 impl Built {
+    /// What another build built as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.test_programs.extend(other.test_programs);
+        self.n_clean += other.n_clean;
+        self.n_linted += other.n_linted;
+    }
+
     fn read(&mut self, message: &Value, linted: &mut std::collections::BTreeSet<String>) {
         match message["reason"].as_str() {
             Some("compiler-message") => {

@@ -11,14 +11,13 @@ mod publish;
 
 use crate::build::{Built, build, lint};
 use crate::install;
-use crate::process::{patient_cargo, program, root, run, say, target_dir};
+use crate::process::{output, patient_cargo, program, root, run, say, target_dir};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::thread;
-use wasm_bindgen_cli_support::Bindgen;
 
 /// How the page's programs are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +42,13 @@ pub(crate) fn page(profile: Profile) -> Result<Built> {
     let html = fs::read_to_string(home.join("index.html")).context("static/index.html")?;
     let links = Link::all_of(&html)?;
     let programs: Vec<&Link> = links.iter().filter(|link| link.get("rel") == "rust").collect();
-    let built = compile(&programs, profile)?;
+    let mut built = compile(&programs, profile)?;
+    built.add(glue()?);
     // Each is taken apart and made smaller by programs of one thread.
     let bound_folders = thread::scope(|scope| {
         let making: Vec<_> = programs.iter().map(|&link| scope.spawn(move || bound(link, profile))).collect();
-        let made = making.into_iter().map(|it| it.join().unwrap_or_else(|_| bail!("wasm-bindgen panicked")));
+        let made =
+            making.into_iter().map(|it| it.join().unwrap_or_else(|_| bail!("what makes the glue panicked")));
         made.collect::<Result<Vec<_>>>()
     })?;
 
@@ -131,6 +132,17 @@ fn compile(programs: &[&Link], profile: Profile) -> Result<Built> {
     build(&mut command, "compile the page and its worker to WebAssembly")
 }
 
+/// Takes programs apart and writes the JavaScript that starts them.
+const GLUE: &str = "isobar-glue";
+
+/// Builds [`GLUE`], in the folder that has what runs while the page is compiled, so that other builds need not wait.
+fn glue() -> Result<Built> {
+    let mut command = patient_cargo();
+    command.args(["build", "--locked", "--package", GLUE, "--profile", QUICK]);
+    lint(&mut command);
+    build(&mut command, "build what makes the page's glue")
+}
+
 /// What the quick page is compiled by: `Cargo.toml` has it.
 const QUICK: &str = "quick-wasm";
 
@@ -167,22 +179,17 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(&out)?;
-    let (first, later) = apart(name, &module, &out)?;
-    say(&format!("write the JavaScript glue of {name}: wasm-bindgen"));
-    Bindgen::new()
-        .input_path(&first)
-        .out_name(name)
-        .web(true)?
-        .typescript(false)
-        .keep_debug(false)
-        .remove_name_section(profile == Profile::Release)
-        .omit_default_module_path(false)
-        // The parts that come later share the table of functions.
-        .keep_lld_exports(true)
-        .generate(&out)
-        .with_context(|| format!("wasm-bindgen on {name}"))?;
+    let mut glue = program(target_dir().join(QUICK).join(GLUE));
+    glue.arg(name).arg(&compiled).arg(&out);
+    match profile {
+        Profile::Quick => glue.arg("--names"),
+        Profile::Release => &mut glue,
+    };
+    say(&format!("take {name} apart, and write the JavaScript that starts it: wasm-split, wasm-bindgen"));
+    let later = output(&mut glue)?;
     if profile == Profile::Release {
-        for file in later.into_iter().chain([out.join(format!("{name}_bg.wasm"))]) {
+        let later = later.lines().map(PathBuf::from);
+        for file in later.chain([out.join(format!("{name}_bg.wasm"))]) {
             let mut command = program("node");
             command.arg(install::npm_dir().join("node_modules/.bin/wasm-opt"));
             command.arg(format!("-O{}", link.get("data-wasm-opt")));
@@ -194,22 +201,6 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
     }
     fs::write(stamp_file, stamp)?;
     Ok(out)
-}
-
-/// Takes a program apart where its functions say so: the part that starts, for wasm-bindgen, and those that it loads
-/// later, which are in `out` with the script that loads them.
-fn apart(name: &str, module: &[u8], out: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
-    let first = out.with_file_name(format!("{name}.first.wasm"));
-    let mut options = wasm_split_cli_support::Options::new(module);
-    let (link, main) = (format!("./{name}-parts.js"), format!("./{name}.js"));
-    options.output_dir = out;
-    options.main_out_path = &first;
-    options.link_name = &link;
-    options.main_module = &main;
-    say(&format!("take {name} apart: wasm-split"));
-    let made = wasm_split_cli_support::transform(options)
-        .map_err(|error| anyhow::anyhow!("wasm-split on {name}: {error:?}"))?;
-    Ok((first, made.split_modules))
 }
 
 /// `index.html` without its `data-trunk` links, and with the boot script and the preloads as Trunk puts them.

@@ -39,9 +39,9 @@ pub(crate) fn patient_cargo() -> Command {
     command
 }
 
-/// All packages but this one, to cargo: what is built of them has the same features each time, so that nothing is
-/// compiled twice. Those of this one are others, and it is built already.
-pub(crate) const ALL_OTHERS: [&str; 3] = ["--workspace", "--exclude", "xtask"];
+/// All packages but the chores, to cargo: what is built of them has the same features each time, so that nothing is
+/// compiled twice. This program is built already, and what makes the page's glue is built with the page.
+pub(crate) const ALL_OTHERS: [&str; 5] = ["--workspace", "--exclude", "xtask", "--exclude", "isobar-glue"];
 
 /// A program of the sources by its name, as the tests of all crates build it.
 pub(crate) fn built(name: &str) -> Result<Command> {

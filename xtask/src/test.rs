@@ -6,7 +6,7 @@ mod libtest;
 mod report;
 mod skips;
 
-use crate::build::{Built, build, linting_cargo};
+use crate::build::{Built, TestProgram, build, build_telling, linting_cargo};
 use crate::page::{Profile, page};
 use crate::process::{ALL_OTHERS, built, cargo, output, program, root, run, say, spelled, target_dir};
 use crate::{install, nvrtc, registry, tidy};
@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::slice;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
@@ -55,17 +57,32 @@ fn ended(mut report: Report, filter: Option<&str>) -> Result<()> {
 pub(crate) fn check() -> Result<()> {
     let mut report = Report::new();
     sources(&mut report);
-    let mut programs = Vec::new();
-    report.step("build and lint", || {
-        let mut units = linting_cargo();
-        units.args(["test", "--no-run", "--locked", "--lib"]).args(ALL_OTHERS);
-        let all = build(&mut units, "build and lint all libraries with their unit tests")?;
-        let chores = build(&mut chores(), "build and lint the chores")?;
-        programs.extend(all.test_programs.iter().chain(&chores.test_programs).cloned());
-        Ok(lints([&all, &chores]))
+    let variables = variables(false)?;
+    let (tasks, queue) = mpsc::channel();
+    let mut alone = Vec::new();
+    // The largest crate is built last, with one processor: the tests of others have the other one meanwhile.
+    let (ran, time) = thread::scope(|scope| {
+        let lanes = scope.spawn(|| lanes::run_as_they_come(queue, n_lanes(), &variables));
+        report.step("build and lint", || {
+            let mut take = |program: &TestProgram| {
+                let [beside, more] = lanes::shares(slice::from_ref(program), None)?;
+                beside.into_iter().for_each(|it| drop(tasks.send(Task::Share(it))));
+                alone.extend(more);
+                Ok(())
+            };
+            let mut units = linting_cargo();
+            units.args(["test", "--no-run", "--locked", "--lib"]).args(ALL_OTHERS);
+            let why = "build and lint all libraries with their unit tests";
+            let all = build_telling(&mut units, why, &mut take)?;
+            let chores = build_telling(&mut chores(), "build and lint the chores", &mut take)?;
+            Ok(lints([&all, &chores]))
+        });
+        drop(tasks);
+        let start = Instant::now();
+        (lanes.join().expect("a lane does not panic"), start.elapsed())
     });
-    let shares = lanes::shares(&programs, None)?;
-    run_shares(&mut report, shares, &variables(false)?, Vec::new(), |_| {});
+    report.add("tests that were left", time, Told::default());
+    run_alone(&mut report, ran, alone, &variables);
     ended(report, None)
 }
 
@@ -227,8 +244,8 @@ fn n_lanes() -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(2, |it| it.get().max(2)))
 }
 
-/// Runs shares of tests and other tasks beside each other, then those that run alone, and reports each package. In between
-/// `quiet` waits for all that still works beside.
+/// Runs shares of tests and other tasks beside each other, then those that run alone, and reports each package. In
+/// between, `quiet` waits for all that still works beside.
 fn run_shares(
     report: &mut Report,
     [beside, alone]: [Vec<lanes::Share>; 2],
@@ -238,7 +255,7 @@ fn run_shares(
 ) {
     let start = Instant::now();
     // The others have a lane of their own: they often wait.
-    let mut ran = thread::scope(|scope| {
+    let ran = thread::scope(|scope| {
         let others = scope.spawn(|| lanes::run(others, 1, variables));
         let mut ran = lanes::run(beside.into_iter().map(Task::Share).collect(), n_lanes(), variables);
         ran.extend(others.join().expect("a lane does not panic"));
@@ -246,6 +263,11 @@ fn run_shares(
     });
     report.add("tests beside each other", start.elapsed(), Told::default());
     quiet(report);
+    run_alone(report, ran, alone, variables);
+}
+
+/// Runs what has the machine for itself, and reports each package with what ran of it before.
+fn run_alone(report: &mut Report, mut ran: Vec<lanes::Ran>, alone: Vec<lanes::Share>, variables: &Variables) {
     let start = Instant::now();
     ran.extend(lanes::run(alone.into_iter().map(Task::Share).collect(), 1, variables));
     report.add("tests alone", start.elapsed(), Told::default());

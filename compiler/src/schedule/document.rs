@@ -11,6 +11,7 @@ use super::analysis::launch;
 use super::nodes::{Node, Tree};
 use super::step::{Pin, Step, parse as parse_step};
 use super::transform::Refusal;
+use super::validate::rules;
 use crate::diag::{FileId, StmtId};
 
 /// A document, line by line.
@@ -139,6 +140,10 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
             Order::Step(step) => {
                 if let Err(refusal) = step.clone().apply(tree) {
                     return refused(refusal);
+                }
+                // Steps refuse what is not legal; what they leave all the same is not run.
+                if let Some(fault) = rules(tree).into_iter().next() {
+                    return refused(Refusal::new(format!("it leaves no schedule: {fault}")));
                 }
             }
         }

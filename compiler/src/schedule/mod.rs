@@ -5,6 +5,7 @@
 //! target as data. Every index is a loop variable plus a number, or is found at run time and checked.
 
 pub mod nodes;
+pub mod limits;
 pub mod from_tree;
 pub mod turn;
 pub mod visit;

@@ -7,7 +7,7 @@ use super::nodes::{Loop, Placement, Tree};
 use super::transform::refusal::Refusal;
 use super::visit::place::Path;
 use crate::diag::StmtId;
-use crate::space::{Affine, Axis, Symbol};
+use crate::space::{Affine, Axis, Symbol, names};
 
 /// A loop, by its variable and a statement inside: `k@s3`, and `k@s3#2` where the statement stands in several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,10 +257,12 @@ pub fn parse(line: &str) -> Result<Step, String> {
         ("distribute", _) => Err(shape("distribute k@s0 before j@s1")),
         ("split", [outer, "at", ..]) => {
             let position = rest.split_once(" at ").and_then(|(_, it)| crate::space::parse::affine(it));
-            Ok(Step::Split {
-                at: at(outer)?,
-                position: position.ok_or_else(|| shape("split k@s0 at K - 1"))?,
-            })
+            let position = position.ok_or_else(|| shape("split k@s0 at K - 1"))?;
+            let is_known = |it: &Symbol| names::is_size(it) || names::is_variable(it);
+            if let Some((symbol, _)) = position.terms().find(|(it, _)| !is_known(it)) {
+                return Err(format!("`{symbol}` is neither a size of the domain nor the variable of a loop"));
+            }
+            Ok(Step::Split { at: at(outer)?, position })
         }
         ("split", _) => Err(shape("split k@s0 at K - 1")),
         ("peel", [outer]) => Ok(Step::Peel(at(outer)?)),

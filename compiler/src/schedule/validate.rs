@@ -5,12 +5,21 @@ use std::collections::BTreeSet;
 use super::analysis::launch;
 use super::nodes::{Access, Container, Expr, Node, Order, Placement, Storage, Tree};
 use crate::expr::{self, ExprKind};
-use crate::space::{Affine, Axis, Side, Size, Symbol, names};
+use crate::space::names::{is_size, is_variable};
+use crate::space::{Affine, Axis, Side, Size, Symbol};
 use crate::types::DType;
 
 /// All violations, each as one sentence; they are faults of ours, never the user's.
 #[must_use]
 pub fn validate(tree: &Tree) -> Vec<String> {
+    let mut found = rules(tree);
+    found.extend(launch::faults(tree));
+    found
+}
+
+/// The same without the rules of a whole launch, which steps complete one by one.
+#[must_use]
+pub fn rules(tree: &Tree) -> Vec<String> {
     let mut rules = Rules { tree, found: Vec::new() };
     let mut names = BTreeSet::new();
     for (_, it) in tree.containers.iter() {
@@ -40,7 +49,6 @@ pub fn validate(tree: &Tree) -> Vec<String> {
     for child in &tree.children {
         rules.node(child, &mut Vec::new());
     }
-    rules.found.extend(launch::faults(tree));
     rules.found
 }
 
@@ -139,7 +147,7 @@ impl Rules<'_> {
     /// A bound counts from sizes, and from the variables of loops around.
     fn bound(&mut self, size: &Size, outer: &[(Symbol, Axis, Placement)]) {
         size.each_symbol(&mut |symbol| {
-            if is_variable(symbol) && !outer.iter().any(|(it, ..)| it == symbol) {
+            if !is_size(symbol) && !outer.iter().any(|(it, ..)| it == symbol) {
                 self.found.push(format!("a bound counts from `{symbol}`, which no loop around counts"));
             }
         });
@@ -198,14 +206,4 @@ impl Rules<'_> {
 
 fn is_position(symbol: &Symbol) -> bool {
     Axis::ALL.iter().any(|axis| axis.position_name() == symbol.name())
-}
-
-fn is_size(symbol: &Symbol) -> bool {
-    Axis::ALL.iter().any(|axis| axis.name() == symbol.name())
-}
-
-/// Whether a symbol is counted by loops.
-fn is_variable(symbol: &Symbol) -> bool {
-    is_position(symbol)
-        || Axis::ALL.iter().any(|&axis| [names::tile(axis), names::front(axis)].contains(symbol))
 }

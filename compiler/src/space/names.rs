@@ -50,6 +50,20 @@ pub fn levels_above(container: &str) -> Symbol {
     Symbol::new(&format!("__{container}_K_above"))
 }
 
+/// Whether it is the size of an axis of the compute domain.
+#[must_use]
+pub fn is_size(symbol: &Symbol) -> bool {
+    Axis::ALL.iter().any(|axis| axis.name() == symbol.name())
+}
+
+/// Whether loops count it: a position, the start of a tile, or a front.
+#[must_use]
+pub fn is_variable(symbol: &Symbol) -> bool {
+    Axis::ALL
+        .iter()
+        .any(|&axis| symbol.name() == axis.position_name() || [tile(axis), front(axis)].contains(symbol))
+}
+
 fn is_letter(name: &str) -> bool {
     let name = [TILE, FRONT].into_iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
     matches!(name, "i" | "j" | "k" | "I" | "J" | "K")

@@ -4,12 +4,13 @@
 //! a loop are shares of their own.
 //! Tests that `tests/alone.txt` names run behind all others, with nothing beside them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -212,8 +213,16 @@ impl Task<'_> {
 
 /// Runs tasks in so many lanes, and tells of each how it went.
 pub(super) fn run(tasks: Vec<Task<'_>>, n_lanes: usize, variables: &Variables) -> Vec<Ran> {
-    let queue = Mutex::new(VecDeque::from(tasks));
-    let next = || queue.lock().expect("no lane panics while it takes a task").pop_front();
+    let (sender, queue) = mpsc::channel();
+    tasks.into_iter().for_each(|it| drop(sender.send(it)));
+    drop(sender);
+    run_as_they_come(queue, n_lanes, variables)
+}
+
+/// The same for tasks that are found one by one, until there will be no other.
+pub(super) fn run_as_they_come(tasks: Receiver<Task<'_>>, n_lanes: usize, variables: &Variables) -> Vec<Ran> {
+    let queue = Mutex::new(tasks);
+    let next = || queue.lock().expect("no lane panics while it takes a task").recv().ok();
     thread::scope(|scope| {
         let lane = || {
             let mut ran = Vec::new();

@@ -1,7 +1,7 @@
 //! Neighbouring loops over one axis become one, in which each runs as far ahead as those behind it need.
 
 use super::refusal::name_of;
-use super::tile::{is_around, place_of, stages};
+use super::tile::{is_around, is_in, place_of, stages};
 use super::{Path, Refusal};
 use crate::schedule::analysis::summary::Summary;
 use crate::schedule::nodes::{Loop, Node, Order, Placement, Tree};
@@ -55,6 +55,9 @@ pub fn roll(
     let variable = names::front(axis);
     if is_around(tree, outer, &variable) {
         return Err(Refusal::new(format!("a loop over `{variable}` stands around already")));
+    }
+    if nodes.iter().any(|it| is_in(it, &variable)) {
+        return Err(Refusal::new(format!("a loop over `{variable}` stands inside already")));
     }
     let Some(block) = tree.block_mut(outer) else { return Ok(()) };
     let nodes: Vec<Node> = block.splice(first..first + count, []).collect();

@@ -1,16 +1,18 @@
 //! A loop becomes two, one behind the other.
 
+use super::tile::is_around;
 use super::{Path, Refusal};
+use crate::schedule::limits::{MOST_DISTANCE, MOST_FACTOR};
 use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::space::assume::Assumptions;
 use crate::space::order::{greatest, least};
-use crate::space::{Affine, Size, Symbol};
+use crate::space::{Affine, Size, Symbol, names};
 
 /// Turns `[start, end)` into `[start, at)` and `[at, end)`, in the order in which the loop runs.
 ///
 /// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops inside
 ///   are bounded by what is left of the range, and go where nothing is; so do limits to some of its iterations.
-/// - **Legality**: always.
+/// - **Legality**: `at` counts from sizes of the domain, and from variables of loops around, and not far from them.
 /// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
 ///
 /// The sections of the OIR say which levels the text treats otherwise; this cuts on, for the machine's sake alone.
@@ -23,6 +25,7 @@ pub fn split(tree: &mut Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
     if it.step != 1 {
         return Err(Refusal::new(format!("the loop over `{}` is one over tiles", it.variable)));
     }
+    is_known(tree, path, at)?;
     let Some((&position, outer)) = path.split_last() else { return Ok(()) };
     let at = greatest(&it.start, &least(&at.clone().into(), &it.end));
     let mut lower = Loop { end: at.clone(), ..it.clone() };
@@ -35,6 +38,24 @@ pub fn split(tree: &mut Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
     let halves = if is_descending { [upper, lower] } else { [lower, upper] };
     if let Some(block) = tree.block_mut(outer) {
         block.splice(position..=position, halves.map(Node::Loop));
+    }
+    Ok(())
+}
+
+/// Whether a position is one that the loop at `path` can start from.
+fn is_known(tree: &Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
+    if at.offset().unsigned_abs() > MOST_DISTANCE.unsigned_abs() {
+        return Err(Refusal::new(format!("`{at}` lies more than {MOST_DISTANCE} positions away")));
+    }
+    let outer = &path[..path.len() - 1].to_vec();
+    for (symbol, factor) in at.terms() {
+        if !names::is_size(symbol) && !is_around(tree, outer, symbol) {
+            let reason = format!("no loop around counts `{symbol}`, and it is no size of the domain");
+            return Err(Refusal::new(reason));
+        }
+        if factor.unsigned_abs() > MOST_FACTOR.unsigned_abs() {
+            return Err(Refusal::new(format!("`{symbol}` counts more than {MOST_FACTOR} times in `{at}`")));
+        }
     }
     Ok(())
 }

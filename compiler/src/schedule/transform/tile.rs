@@ -8,6 +8,7 @@ use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses, Counts};
 use crate::schedule::analysis::dependence::{Distance, distance};
+use crate::schedule::limits::MOST_POSITIONS;
 use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Placement, Tree, Where};
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Size, Symbol, names};
@@ -59,9 +60,7 @@ pub fn tile(
     size: i64,
     counts: &Counts,
 ) -> Result<Vec<Handle<Container>>, Refusal> {
-    if size < 1 {
-        return Err(Refusal::new("a tile has at least one position"));
-    }
+    has_size(size)?;
     let block = tree.block(outer).unwrap_or_default();
     let Some(nodes) = block.get(first..first + count) else {
         return Err(Refusal::new("there are no such nodes"));
@@ -70,6 +69,9 @@ pub fn tile(
     let variable = names::tile(axis);
     if is_around(tree, outer, &variable) {
         return Err(Refusal::new(format!("a loop over `{variable}` stands around already")));
+    }
+    if nodes.iter().any(|it| is_in(it, &variable)) {
+        return Err(Refusal::new(format!("a loop over `{variable}` stands inside already")));
     }
     let Some(block) = tree.block_mut(outer) else { return Ok(Vec::new()) };
     let before: Vec<Node> = block[first..first + count].to_vec();
@@ -175,6 +177,22 @@ fn both(of_tile: &Size, of_loop: &Size, is_start: bool) -> Size {
 
 pub(super) fn is_around(tree: &Tree, path: &Path, variable: &Symbol) -> bool {
     (1..=path.len()).any(|depth| tree.loop_at(&path[..depth]).is_some_and(|it| it.variable == *variable))
+}
+
+/// Whether a loop over `variable` stands at a node or in it.
+pub(super) fn is_in(node: &Node, variable: &Symbol) -> bool {
+    let mut is_inside = false;
+    node.walk(&mut |it| is_inside |= matches!(it, Node::Loop(it) if it.variable == *variable));
+    is_inside
+}
+
+/// Whether a tile may have so many positions.
+pub(super) fn has_size(size: i64) -> Result<(), Refusal> {
+    match size {
+        1..=MOST_POSITIONS => Ok(()),
+        ..1 => Err(Refusal::new("a tile has at least one position")),
+        _ => Err(Refusal::new(format!("a tile has at most {MOST_POSITIONS} positions"))),
+    }
 }
 
 /// Finds out how far beyond a tile each loop over `axis` inside the nodes has to run.
