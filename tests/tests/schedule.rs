@@ -16,6 +16,7 @@ use isobar_compiler::schedule::print::listing;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_tests::generate::{Features, stencil};
 use isobar_tests::gpu::{GALLERY as MEASURED, KERNELS};
+use isobar_tests::schedules::hold;
 use isobar_tests::{GALLERY, gallery_text, launch};
 
 const HEAD: &str = "from gt4py.cartesian.gtscript import *\n\n";
@@ -314,4 +315,19 @@ fn a_gpu_moves_little_more_than_it_must() {
         tridiagonal  1 1.80 | 1 1.80
     "#]]
     .assert_eq(&launches_on(GpuModel::LAVAPIPE));
+}
+
+isobar_testing::over_seeds! {
+    schedules_that_somebody_could_have_written_mean_what_the_stencil_means: 0..120 in 8 shards of drawn;
+}
+
+fn drawn(seeds: &[u64]) {
+    let mut n_runs = 0;
+    for &seed in seeds {
+        match hold(seed) {
+            Ok(held) => n_runs += held.runs,
+            Err(wrong) => panic!("seed {seed}: {wrong:#}"),
+        }
+    }
+    assert!(n_runs * 2 > seeds.len() as u64, "most documents are carried out: {n_runs}");
 }

@@ -19,14 +19,34 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 /// How many stencils of the generator each round has.
 const GENERATED: u64 = 500;
 
+/// What can be looked at alone.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum What {
+    Schedules,
+}
+
+/// Looks at so many inputs of one kind, from a seed on that is told; each failure tells its own.
+pub(crate) fn only(what: What, count: u64, seed: Option<u64>) -> Result<()> {
+    let first = seed.unwrap_or_else(fresh);
+    match what {
+        What::Schedules => crate::equivalence(&["rayon".to_owned()], |command| {
+            command.args([first, count].map(|it| it.to_string())).args(["--schedules", "drawn"]);
+        }),
+    }
+}
+
+/// Seeds of one hour follow each other, so that two explorers that start together differ as well.
+fn fresh() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
+    u64::try_from(now).unwrap_or_default() % 1_000_000_000_000
+}
+
 /// Tests of properties and generated stencils with other seeds each round, and then the fuzzer, a third of the time each.
 ///
 /// What fails tells its seed: `--seed N --seconds 1` is the same round again.
 pub(crate) fn explore(seconds: u64, seed: Option<u64>) -> Result<()> {
     let third = Duration::from_secs(seconds / 3);
-    // Seeds of one hour follow each other, so that two explorers that start together differ as well.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
-    let mut seed = seed.unwrap_or_else(|| u64::try_from(now).unwrap_or_default() % 1_000_000_000_000);
+    let mut seed = seed.unwrap_or_else(fresh);
     let begun = Instant::now();
     loop {
         say(&format!("this round has the seed {seed}"));

@@ -191,7 +191,12 @@ enum Chore {
     },
     /// Look where no run looked: properties, generated stencils and the fuzzer, with other seeds each time
     Explore {
-        /// How long, about
+        /// Of this alone: schedules that somebody could have written, legal and hostile ones
+        what: Option<explore::What>,
+        /// So many of them
+        #[arg(default_value_t = 1000)]
+        count: u64,
+        /// How long, about, where everything is looked at
         #[arg(long, default_value_t = 600)]
         seconds: u64,
         /// The seed of the first round, as a round that failed told it
@@ -313,7 +318,8 @@ fn main() -> ExitCode {
             let held = Held { first, generated, jobs, is_shared: shared, levels: levels.as_deref() };
             equivalence(&backend, |command| held.ask(command))
         }
-        Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
+        Chore::Explore { what: Some(what), count, seed, .. } => explore::only(what, count, seed),
+        Chore::Explore { seconds, seed, .. } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
         Chore::Hostile { requests, seed } => hostile::hostile(requests, seed),
         Chore::Soak { minutes, dev } => endure::soak(minutes, dev),

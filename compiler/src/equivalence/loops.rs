@@ -133,7 +133,7 @@ impl Lowering<'_> {
                 (Storage::Register, _) => ContainerKind::Register,
             };
             // What an iteration has may count from its position, which is known where it begins.
-            let shift = if kind == ContainerKind::Private { &[][..] } else { &it.shift };
+            let shift = if it.storage == Storage::Private { &[][..] } else { &it.shift };
             let (shape, shift) = self.symbols.measures(&it.shape, shift)?;
             let (name, dtype, axes) = (it.stencil_name.clone(), it.dtype, it.axes.iter().collect());
             let ring = it.ring;
@@ -332,12 +332,14 @@ impl Lowering<'_> {
         Ok(Step::Fresh(fresh))
     }
 
-    /// Measures the arrays of a thread that count from the variable of a loop inside, which has a meaning only there.
+    /// Measures the arrays that count from the variable of a loop, which has a meaning only there.
     fn measure_from(&mut self, variable: &Symbol) -> Result<(), Stop> {
         let source = self.source;
         for (at, array) in source.arrays.iter().enumerate() {
+            // What each thread has, and what stays where it is: others are made anew by their loop.
             let is_own = self.program.containers[at].kind == ContainerKind::Private;
-            if is_own && array.is_per_thread && array.shift.iter().any(|it| it.factor(variable) != 0) {
+            let is_here = array.storage == Storage::Private && (array.is_per_thread || !is_own);
+            if is_here && array.shift.iter().any(|it| it.factor(variable) != 0) {
                 self.measure(at)?;
             }
         }

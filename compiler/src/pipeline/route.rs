@@ -5,19 +5,22 @@ use std::sync::Arc;
 use super::interface::{signature, unify_params};
 use super::{Compilation, Hook, Levels, NoHook, Stage, Step, StepKind, behind};
 use crate::backend::kernel::{self, Kernels};
-use crate::backend::signature::Signature;
+use crate::backend::signature::{ParamKind, Signature};
 use crate::config::Config;
 use crate::diag::catalog::{call, directive, schedule as catalog};
 use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Keep};
+use crate::loops::analysis::bounds::{Outside, outside};
 use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, PassOptions, Pipeline, Trace, Watch};
 use crate::project::Project;
-use crate::schedule::document::{Applied, Open};
+use crate::schedule::document::{Applied, Open, Order};
 use crate::schedule::step::Pin;
 use crate::schedule::turn::Unturned;
+use crate::space::assume::Assumptions;
+use crate::space::{Axis, Reach, Symbol, names};
 use crate::target::Target;
 use crate::{defir, gtir, loops, oir, schedule, sdfg, tree};
 
@@ -313,8 +316,9 @@ impl Trip<'_> {
         );
         self.compilation.levels.tree = Some(explicit);
         self.pins(&mut scheduled);
+        let written = config.passes.schedule.as_ref().map(|name| (name.as_str(), scheduled.clone()));
         let open = match &config.passes.schedule {
-            Some(name) => self.document(project, name, &mut scheduled),
+            Some(name) => self.document(project, name, &mut scheduled, config),
             None => Some(Open::All),
         };
         let is_whole = match open {
@@ -322,8 +326,12 @@ impl Trip<'_> {
             Some(Open::Graph | Open::Nothing) => true,
             None => false,
         };
+        let is_legal = match &written {
+            Some((name, _)) => self.hold_rules(project, name, &scheduled),
+            None => true,
+        };
         self.compilation.levels.schedule = Some(scheduled);
-        if !is_whole {
+        if !is_whole || !is_legal {
             return None;
         }
         let scheduled = self.compilation.levels.schedule.as_ref()?;
@@ -341,6 +349,9 @@ impl Trip<'_> {
             return None;
         }
         let mut program = watched(self.hook, "loops", || loops::lower(&flow));
+        if let Some((name, before)) = &written {
+            self.hold_bounds(project, name, (before, &program), config)?;
+        }
         check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
         let is_whole = match config.passes.device {
             Device::Cpu => {
@@ -391,7 +402,13 @@ impl Trip<'_> {
 
     /// Carries out the schedule in a file; answers what it leaves to the passes, and nothing where the document is
     /// wrong.
-    fn document(&mut self, project: &Project, name: &str, tree: &mut schedule::Tree) -> Option<Open> {
+    fn document(
+        &mut self,
+        project: &Project,
+        name: &str,
+        tree: &mut schedule::Tree,
+        config: &Config,
+    ) -> Option<Open> {
         self.show("schedule", &|| schedule::print::listing(tree));
         let Some(file) = project.file_id(name) else {
             self.found.push(catalog::missing(name, tree.span));
@@ -412,7 +429,11 @@ impl Trip<'_> {
                 return None;
             }
         };
-        match schedule::document::apply(tree, &document) {
+        let applied = match config.passes.device {
+            Device::Cpu => schedule::document::apply(tree, &document),
+            Device::Gpu => schedule::document::apply_for_gpu(tree, &document),
+        };
+        match applied {
             Applied::Whole { open } => {
                 check(
                     "a schedule document",
@@ -435,6 +456,73 @@ impl Trip<'_> {
                 None
             }
         }
+    }
+
+    /// Holds a schedule that somebody wrote, with what passes made of it, to the rules of the tree in every build.
+    fn hold_rules(&mut self, project: &Project, name: &str, tree: &schedule::Tree) -> bool {
+        let Some(fault) = schedule::validate::validate(tree).into_iter().next() else { return true };
+        if let Some((at, span)) = last_line(project, name) {
+            let text = project.file_id(name).map_or("", |it| project.text(it));
+            self.found.push(catalog::refused(&text[at], &format!("it leaves no schedule: {fault}"), span, &[]));
+        }
+        false
+    }
+
+    /// Holds the loops of a schedule that somebody wrote to their arrays, whatever its steps did. `before` is the tree that
+    /// they started from. `None` where an access is not seen to be inside; the first step that leads there is told.
+    fn hold_bounds(
+        &mut self,
+        project: &Project,
+        name: &str,
+        (before, program): (&schedule::Tree, &loops::Program),
+        config: &Config,
+    ) -> Option<()> {
+        let known = self.known_at_calls(config);
+        let wrong = outside(program, &known).into_iter().next();
+        let Some(wrong) = wrong else { return Some(()) };
+        let file = project.file_id(name)?;
+        let text = project.text(file);
+        let document = schedule::document::parse(text).ok()?;
+        let steps = document.lines.iter().filter(|it| matches!(it.order, Order::Step(_)));
+        let mut tree = before.clone();
+        let mut told = (document.lines.last().map(|it| it.at.clone()).unwrap_or_default(), wrong);
+        for line in steps {
+            let step = schedule::document::Document { lines: vec![line.clone()] };
+            if !matches!(schedule::document::apply(&mut tree, &step), Applied::Whole { .. }) {
+                break;
+            }
+            let program = loops::lower(&sdfg::from_schedule::lower(&tree));
+            if let Some(wrong) = outside(&program, &known).into_iter().next() {
+                told = (line.at.clone(), wrong);
+                break;
+            }
+        }
+        let (at, Outside { array, index, size, origin }) = told;
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span::new(file, offset(at.start), offset(at.end));
+        let reason = format!("the index `{index}` of `{array}` is not seen to be in [0, {size})");
+        let about: Vec<_> = origin.into_iter().collect();
+        self.found.push(catalog::refused(&text[at], &reason, span, &about));
+        None
+    }
+
+    /// What a call has to have to be accepted: enough levels, and the levels that are read of each array.
+    fn known_at_calls(&self, config: &Config) -> Assumptions {
+        let mut known = Assumptions::some_point();
+        let Some(signature) = &self.compilation.signature else { return known };
+        let levels = if config.passes.turned { Axis::I } else { Axis::K };
+        known = known.with_least(&Symbol::new(levels.name()), signature.min_levels.max(1));
+        for param in &signature.params {
+            let ParamKind::Field { axes, boundary, .. } = &param.kind else { continue };
+            if axes.has(Axis::K) {
+                let Reach { lo, hi } = boundary[Axis::K.index()];
+                let name = names::of_container(&param.name);
+                known = known
+                    .with_least(&names::levels_below(&name), -i64::from(lo))
+                    .with_least(&names::levels_above(&name), i64::from(hi));
+            }
+        }
+        known
     }
 
     /// Runs the passes of a level; answers whether the trip goes on behind them.
@@ -463,6 +551,16 @@ impl Trip<'_> {
             trace.record(level, None, Some(&listing()));
         }
     }
+}
+
+/// The last line of a document that says something, and its place.
+fn last_line(project: &Project, name: &str) -> Option<(std::ops::Range<usize>, Span)> {
+    let file = project.file_id(name)?;
+    let document = schedule::document::parse(project.text(file)).ok()?;
+    let at = document.lines.last().map(|it| it.at.clone()).unwrap_or_default();
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let span = Span::new(file, offset(at.start), offset(at.end));
+    Some((at, span))
 }
 
 /// Threads that a block may have everywhere.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::analysis::launch;
-use super::nodes::{Node, Tree};
+use super::nodes::{Node, Placement, Tree};
 use super::step::{Pin, Step, parse as parse_step};
 use super::transform::Refusal;
 use super::validate::rules;
@@ -119,12 +119,28 @@ pub enum Applied {
     Refused { line: std::ops::Range<usize>, refusal: Refusal },
 }
 
+/// As [`apply`], for a GPU: no loop may be left to the cores of a CPU, or to their lanes.
+pub fn apply_for_gpu(tree: &mut Tree, document: &Document) -> Applied {
+    for Line { at, order } in &document.lines {
+        if let Order::Step(Step::Place(placement @ (Placement::Threads | Placement::Simd), _)) = order {
+            let what = if *placement == Placement::Threads { "the cores of a CPU" } else { "lanes of a CPU" };
+            let reason = format!("loops are given to {what}, and this is compiled for a GPU");
+            return Applied::Refused { line: at.clone(), refusal: Refusal::new(reason) };
+        }
+    }
+    apply(tree, document)
+}
+
 /// Carries out a document, line by line, up to the one that would change the meaning.
 pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
     let mut open = Open::Nothing;
     for Line { at, order } in &document.lines {
         let refused = |refusal: Refusal| Applied::Refused { line: at.clone(), refusal };
         match order {
+            Order::Auto(Open::All) if has_launch(tree) => {
+                let reason = "`auto` forms launches itself, and there are loops of a grid already";
+                return refused(Refusal::new(reason));
+            }
             Order::Auto(to) => open = open.max(*to),
             Order::Pin(pin) => {
                 if !has_statement(tree, pin.stmt()) {
@@ -154,6 +170,21 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
         return Applied::Refused { line: at.clone(), refusal: Refusal::new(reason) };
     }
     Applied::Whole { open }
+}
+
+/// Whether somebody has begun to form a launch.
+fn has_launch(tree: &Tree) -> bool {
+    let mut is_any = false;
+    for child in &tree.children {
+        child.walk(&mut |it| {
+            is_any |= match it {
+                Node::Loop(it) => matches!(it.placement, Placement::Grid | Placement::Block),
+                Node::Barrier => true,
+                _ => false,
+            }
+        });
+    }
+    is_any
 }
 
 fn has_statement(tree: &Tree, stmt: StmtId) -> bool {

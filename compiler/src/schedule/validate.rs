@@ -20,7 +20,14 @@ pub fn validate(tree: &Tree) -> Vec<String> {
 /// The same without the rules of a whole launch, which steps complete one by one.
 #[must_use]
 pub fn rules(tree: &Tree) -> Vec<String> {
-    let mut rules = Rules { tree, found: Vec::new() };
+    let shifts = tree.containers.iter().flat_map(|(_, it)| &it.shift).flat_map(Affine::terms);
+    let sizes = tree.containers.iter().flat_map(|(_, it)| &it.shape).filter_map(|it| match it {
+        Size::Affine(sum) => Some(sum),
+        Size::Min(_) | Size::Max(_) => None,
+    });
+    let symbols = shifts.chain(sizes.flat_map(Affine::terms)).map(|(it, _)| it);
+    let levels = symbols.filter(|it| !is_size(it) && !is_variable(it)).collect();
+    let mut rules = Rules { tree, levels, found: Vec::new() };
     let mut names = BTreeSet::new();
     for (_, it) in tree.containers.iter() {
         if !names.insert(it.name.as_str()) {
@@ -54,6 +61,8 @@ pub fn rules(tree: &Tree) -> Vec<String> {
 
 struct Rules<'a> {
     tree: &'a Tree,
+    /// How many levels arrays have beside the domain, where that is told at the call.
+    levels: BTreeSet<&'a Symbol>,
     found: Vec<String>,
 }
 
@@ -144,10 +153,10 @@ impl Rules<'_> {
         }
     }
 
-    /// A bound counts from sizes, and from the variables of loops around.
+    /// A bound counts from sizes, from the levels that arrays have, and from the variables of loops around.
     fn bound(&mut self, size: &Size, outer: &[(Symbol, Axis, Placement)]) {
         size.each_symbol(&mut |symbol| {
-            if !is_size(symbol) && !outer.iter().any(|(it, ..)| it == symbol) {
+            if !is_size(symbol) && !self.levels.contains(symbol) && !outer.iter().any(|(it, ..)| it == symbol) {
                 self.found.push(format!("a bound counts from `{symbol}`, which no loop around counts"));
             }
         });
@@ -160,6 +169,18 @@ impl Rules<'_> {
         {
             self.found
                 .push(format!("`{}` is private to `{variable}` and used outside of it", container.name));
+        }
+        let Storage::Private(owner) = &container.storage else { return };
+        let mut around = outer.iter().map(|(it, ..)| it);
+        let owners: Vec<&Symbol> =
+            around.by_ref().take_while(|it| *it != owner).chain(std::iter::once(owner)).collect();
+        for (symbol, _) in container.shift.iter().flat_map(Affine::terms) {
+            if is_variable(symbol) && !owners.contains(&symbol) {
+                self.found.push(format!(
+                    "`{}` is private to `{owner}` and counts from `{symbol}` inside of it",
+                    container.name
+                ));
+            }
         }
     }
 

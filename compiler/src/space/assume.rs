@@ -38,6 +38,36 @@ impl Assumptions {
         self
     }
 
+    /// That `symbol` is at least `least` besides.
+    #[must_use]
+    pub fn with_least(mut self, symbol: &Symbol, least: i64) -> Self {
+        let known = Known { least: Some(Affine::constant(least).into()), greatest: None };
+        self.ranges.push((symbol.clone(), known));
+        self
+    }
+
+    /// That `left` is at most `right` besides: it limits the innermost symbol of both that counts once. Where there is
+    /// none, nothing more is known.
+    #[must_use]
+    pub fn with_at_most(mut self, left: &Affine, right: &Affine) -> Self {
+        let difference = right - left;
+        let factor = |it: &Symbol| difference.factor(it);
+        let innermost = self.ranges.iter().rev().find(|(it, _)| factor(it) != 0);
+        let Some((symbol, known)) = innermost.filter(|(it, _)| factor(it).abs() == 1) else { return self };
+        let (symbol, mut known) = (symbol.clone(), known.clone());
+        // `symbol + rest >= 0` or `rest - symbol >= 0`.
+        let rest = difference.substituted(&symbol, &Affine::default());
+        if difference.factor(&symbol) > 0 {
+            let least = Size::Affine(&Affine::default() - &rest);
+            known.least = Some(known.least.map_or(least.clone(), |it| Size::Max(vec![it, least])));
+        } else {
+            let greatest = Size::Affine(rest);
+            known.greatest = Some(known.greatest.map_or(greatest.clone(), |it| Size::Min(vec![it, greatest])));
+        }
+        self.ranges.push((symbol, known));
+        self
+    }
+
     /// Whether `left` can be seen to be at most `right`.
     #[must_use]
     pub fn is_at_most(&self, left: &Size, right: &Size) -> bool {
@@ -155,6 +185,17 @@ mod tests {
         assert!(row.is_at_most(&read("0"), &read("j - j_tile + 1")));
         assert!(!row.is_at_most(&read("j_tile"), &read("j")));
         assert!(!tile.is_at_most(&read("j"), &read("J")));
+    }
+
+    #[test]
+    fn a_condition_limits_the_innermost_symbol() {
+        let i = Assumptions::some_point().with(&Symbol::new("i"), &read("-1"), &read("I + 1"));
+        assert!(!i.is_at_most(&read("i"), &read("I - 1")));
+        let sum = |text: &str| crate::space::parse::affine(text).expect(text);
+        let in_domain = i.with_at_most(&sum("0"), &sum("i")).with_at_most(&sum("i + 1"), &sum("I"));
+        assert!(in_domain.is_at_most(&read("i"), &read("I - 1")));
+        assert!(in_domain.is_at_most(&read("0"), &read("i")));
+        assert!(!in_domain.is_at_most(&read("1"), &read("i")));
     }
 
     fn any_size() -> impl Strategy<Value = Size> {

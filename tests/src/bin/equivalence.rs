@@ -12,12 +12,18 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use isobar_runner::backends::Backend;
 use isobar_tests::against::native_gives_the_bits_of_debug;
+use isobar_tests::fence::Fence;
 use isobar_tests::emulation::{hold_all, hold_emulated};
 use isobar_tests::gpu::written::{called, subjects};
 use isobar_tests::levels::{Held, hold, hold_kernels};
 use isobar_tests::native::{Workplace, hold_native, named};
+use isobar_tests::schedules::hold as hold_schedules;
 use isobar_tests::shared::hold_shared;
 use serde::{Deserialize, Serialize};
+
+/// Guards memory while schedules are held that somebody could have written.
+#[global_allocator]
+static MEMORY: Fence = Fence;
 
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -29,13 +35,14 @@ const TOLD: u64 = 1000;
 const SEEDS_OF_PROCESS: u64 = 400;
 
 const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels]
+equivalence FIRST_SEED COUNT [--jobs N] --schedules drawn --backend rayon
 equivalence written [--backend wgpu|cuda|cuda-emulation]... [--in FOLDER]... [--with FOLDER]...";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match &arguments[..] {
-        [what, backend, arrays] if what == "hold" => {
-            on_large_stack(|| serve(backend, Arrays::named(arrays)?).map(|()| true))
+        [what, backend, given] if what == "hold" => {
+            on_large_stack(|| serve(backend, Given::named(given)?).map(|()| true))
         }
         [what, options @ ..] if what == "written" => on_large_stack(|| on_written(options)),
         _ => Options::of(&arguments).and_then(run),
@@ -58,25 +65,28 @@ struct Options {
     backends: Vec<Backend>,
     /// Whether CUDA is held as a CPU runs it.
     emulates: bool,
-    arrays: Arrays,
+    given: Given,
     /// Where no back end is held.
     levels: fn(u64) -> Result<Held>,
 }
 
-/// Which arrays parameters are given.
+/// What a stencil is given on a back end.
 #[derive(Clone, Copy, Debug)]
-enum Arrays {
-    /// Each its own.
+enum Given {
+    /// An array for each parameter.
     Own,
-    /// Several the same one.
+    /// Several parameters the same array.
     Shared,
+    /// A schedule that somebody could have written, and arrays whose ends are guarded.
+    Schedules,
 }
 
-impl Arrays {
+impl Given {
     fn named(name: &str) -> Result<Self> {
         match name {
             "own" => Ok(Self::Own),
             "shared" => Ok(Self::Shared),
+            "schedules" => Ok(Self::Schedules),
             _ => bail!(USAGE),
         }
     }
@@ -85,31 +95,33 @@ impl Arrays {
         match self {
             Self::Own => "own",
             Self::Shared => "shared",
+            Self::Schedules => "schedules",
         }
     }
 }
 
 impl Options {
     fn of(arguments: &[String]) -> Result<Self> {
-        let mut given = arguments.iter();
-        let mut number = || given.next().context(USAGE)?.parse().context(USAGE);
+        let mut words = arguments.iter();
+        let mut number = || words.next().context(USAGE)?.parse().context(USAGE);
         let (first, count) = (number()?, number()?);
         let mut jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let (mut backends, mut arrays, mut emulates) = (Vec::new(), Arrays::Own, false);
+        let (mut backends, mut given, mut emulates) = (Vec::new(), Given::Own, false);
         let mut levels: fn(u64) -> Result<Held> = hold;
-        while let Some(option) = given.next() {
-            let value = given.next().context(USAGE)?;
+        while let Some(option) = words.next() {
+            let value = words.next().context(USAGE)?;
             match option.as_str() {
                 "--jobs" => jobs = value.parse().context(USAGE)?,
                 "--backend" if value == EMULATION => emulates = true,
                 "--backend" => backends.push(named(value)?),
                 "--levels" if value == "all" => levels = hold,
                 "--levels" if value == "kernels" => levels = hold_kernels,
-                "--arrays" => arrays = Arrays::named(value)?,
+                "--schedules" if value == "drawn" => given = Given::Schedules,
+                "--arrays" => given = Given::named(value)?,
                 _ => bail!(USAGE),
             }
         }
-        Ok(Self { first, count, jobs: jobs.max(1), backends, emulates, arrays, levels })
+        Ok(Self { first, count, jobs: jobs.max(1), backends, emulates, given, levels })
     }
 }
 
@@ -324,7 +336,7 @@ fn on_backend(options: &Options, backend: Backend) -> bool {
                         (holder, left) = (None, SEEDS_OF_PROCESS);
                     }
                     left -= 1;
-                    let held = ask(&mut holder, (backend, options.arrays), seed);
+                    let held = ask(&mut holder, (backend, options.given), seed);
                     if held.is_err() {
                         // It may have ended.
                         left = 0;
@@ -346,9 +358,9 @@ struct Holder {
 }
 
 impl Holder {
-    fn start((backend, arrays): (Backend, Arrays)) -> Result<Self> {
+    fn start((backend, given): (Backend, Given)) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["hold", backend.name(), arrays.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(["hold", backend.name(), given.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn()?;
         let answers = BufReader::new(process.stdout.take().context("it has a pipe")?);
         Ok(Self { questions: process.stdin.take(), answers, process })
@@ -388,7 +400,7 @@ impl Answer {
     }
 }
 
-fn ask(holder: &mut Option<Holder>, what: (Backend, Arrays), seed: u64) -> Result<Answer> {
+fn ask(holder: &mut Option<Holder>, what: (Backend, Given), seed: u64) -> Result<Answer> {
     let asked = match holder {
         Some(it) => it,
         None => holder.insert(Holder::start(what)?),
@@ -401,14 +413,15 @@ fn ask(holder: &mut Option<Holder>, what: (Backend, Arrays), seed: u64) -> Resul
 }
 
 /// Answers for seeds on stdin, until there is none any more.
-fn serve(name: &str, arrays: Arrays) -> Result<()> {
+fn serve(name: &str, given: Given) -> Result<()> {
     let backend = named(name)?;
     let workplace = Workplace::temporary()?;
     for line in std::io::stdin().lines() {
         let seed = line?.parse()?;
-        let held = || match arrays {
-            Arrays::Own => hold_native(seed, backend, &workplace),
-            Arrays::Shared => hold_shared(seed, backend, &workplace).map(Held::from),
+        let held = || match given {
+            Given::Own => hold_native(seed, backend, &workplace),
+            Given::Schedules => hold_schedules(seed),
+            Given::Shared => hold_shared(seed, backend, &workplace).map(Held::from),
         };
         let answer = match without_panic(held) {
             Ok(Held { runs, other_traps }) => Answer::Held { runs, other_traps },

@@ -1,5 +1,6 @@
 //! Facts about programs.
 
+pub mod bounds;
 pub mod operations;
 pub mod repeat;
 pub mod uses;

@@ -153,6 +153,11 @@ impl Shrinking {
         }
         let around: Vec<&Loop> =
             (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth])).collect();
+        let shifts = array.shift.iter().flat_map(Affine::terms).map(|(symbol, _)| symbol);
+        let inner = shifts.filter(|it| names::is_variable(it));
+        if let Some(inner) = inner.into_iter().find(|inner| !around.iter().any(|it| it.variable == **inner)) {
+            return Err(Refusal::new(format!("`{name}` is an array of an iteration over `{inner}` inside")));
+        }
         let found = accesses_of(tree, owner, container, uses);
         let one_distance = |variable: &Symbol| {
             let mut all = found.iter().map(|(it, _)| distance(it.access, variable));

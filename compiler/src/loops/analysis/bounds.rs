@@ -1,0 +1,276 @@
+//! Which elements a program may touch that their arrays do not have.
+//!
+//! The proof knows sizes of the domain, ranges of loops around, and conditions on positions; it knows nothing of how the
+//! program came to be. So it holds a schedule that somebody wrote to the one thing that must never happen.
+
+use std::collections::BTreeMap;
+
+use super::super::nodes::{At, Branch, Element, Item, Part, Positions, Program, Read, Storage, Target};
+use crate::diag::Origin;
+use crate::expr::{Expr, ExprKind};
+use crate::space::assume::Assumptions;
+use crate::space::{Affine, Size};
+use crate::types::{BinaryOp, UnaryOp, Value};
+
+/// An access that is not seen to lie inside its array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// As the stencil calls it.
+    pub array: String,
+    /// The index that may lie outside, counted from the start of the array, and the size that it has to be less than.
+    pub index: String,
+    pub size: Size,
+    /// The statement; none where it cannot be told.
+    pub origin: Option<Origin>,
+}
+
+/// All accesses of a program, before its passes, that are not seen to lie inside their arrays for any values within
+/// what is known of its symbols.
+#[must_use]
+pub fn outside(program: &Program, known: &Assumptions) -> Vec<Outside> {
+    let mut proof = Proof { program, found: Vec::new(), integers: BTreeMap::new(), origin: None };
+    for step in &program.steps {
+        if let Some(function) = program.functions.get(step.function) {
+            proof.block(&function.body, known);
+        }
+    }
+    proof.found
+}
+
+struct Proof<'p> {
+    program: &'p Program,
+    found: Vec<Outside>,
+    /// What each integer of run time is less than, once it is checked.
+    integers: BTreeMap<usize, &'p Size>,
+    /// The statement at hand.
+    origin: Option<&'p Origin>,
+}
+
+impl<'p> Proof<'p> {
+    fn block(&mut self, items: &'p [Item], known: &Assumptions) {
+        items.iter().for_each(|it| self.item(it, known));
+    }
+
+    fn item(&mut self, item: &'p Item, known: &Assumptions) {
+        match item {
+            Item::Assign(it) => {
+                self.origin = Some(&it.origin);
+                self.expr(&it.value, known);
+                if let Target::Element(element) = &it.target {
+                    self.element(element, known);
+                }
+            }
+            Item::Declare(it) => {
+                if let Some((value, origin)) = &it.value {
+                    self.origin = Some(origin);
+                    self.expr(value, known);
+                }
+            }
+            Item::Checked(it) => {
+                self.origin = Some(&it.origin);
+                for index in &it.indices {
+                    self.expr(&index.value, known);
+                }
+                let outer = self.integers.clone();
+                self.integers.extend(it.indices.iter().map(|it| (it.integer, &it.size)));
+                self.block(&it.body, known);
+                self.integers = outer;
+            }
+            Item::For(it) => self.block(&it.body, &within(known, [&it.positions])),
+            Item::Strips(it) => {
+                let known = within(known, [&it.positions]);
+                it.parts.iter().for_each(|it| self.part(it, &known));
+            }
+            Item::Launch(it) => {
+                if let Some(function) = self.program.functions.get(it.function) {
+                    self.block(&function.body, &within(known, &it.positions));
+                }
+            }
+            Item::If(it) => {
+                let mut known = known.clone();
+                for Branch { condition, origin, body } in &it.branches {
+                    self.origin = Some(origin);
+                    self.expr(condition, &known);
+                    self.block(body, &assume(&known, condition, true));
+                    known = assume(&known, condition, false);
+                }
+                self.block(&it.otherwise, &known);
+            }
+            Item::While(it) => {
+                self.origin = Some(&it.origin);
+                self.expr(&it.condition, known);
+                self.block(&it.body, known);
+            }
+            Item::Barrier => {}
+        }
+    }
+
+    fn part(&mut self, part: &'p Part, known: &Assumptions) {
+        match part {
+            Part::Lanes(items) => self.block(items, known),
+            Part::While(it) => {
+                self.origin = Some(&it.origin);
+                self.expr(&it.condition, known);
+                it.parts.iter().for_each(|it| self.block(it, known));
+            }
+            Part::Branch(it) => {
+                it.arms.iter().for_each(|it| self.expr(&it.condition, known));
+                it.arms().flatten().for_each(|it| self.part(it, known));
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &'p Expr<Read>, known: &Assumptions) {
+        expr.accesses(&mut |read| {
+            if let Read::Element(element) = read {
+                self.element(element, known);
+            }
+        });
+    }
+
+    fn element(&mut self, element: &Element, known: &Assumptions) {
+        let Some(array) = self.program.arrays.get(element.array) else { return };
+        let zero = Affine::default();
+        for ((at, size), shift) in element.index.iter().zip(&array.shape).zip(&array.shift) {
+            // What an iteration has for itself counts from its own start.
+            let shift = if array.storage == Storage::Private { &zero } else { shift };
+            let (is_inside, index) = match at {
+                At::Known(sum) => {
+                    let index = sum + shift;
+                    let next = index.clone().moved(1).into();
+                    let is_inside = known.is_at_most(&zero.clone().into(), &index.clone().into())
+                        && known.is_at_most(&next, size);
+                    (is_inside, index.to_string())
+                }
+                At::Found { integer, .. } => {
+                    let checked = self.integers.get(integer);
+                    let is_inside = checked.is_some_and(|it| known.is_at_most(it, size));
+                    (is_inside, self.program.integers.get(*integer).cloned().unwrap_or_default())
+                }
+            };
+            if !is_inside {
+                let (array, size) = (array.stencil_name.clone(), size.clone());
+                self.found.push(Outside { array, index, size, origin: self.origin.cloned() });
+            }
+        }
+    }
+}
+
+/// What is known inside of loops.
+fn within<'a>(known: &Assumptions, loops: impl IntoIterator<Item = &'a Positions>) -> Assumptions {
+    loops.into_iter().fold(known.clone(), |known, it| {
+        let start = without(&it.start, false, &|part| known.is_at_most(&it.end, part));
+        let end = without(&it.end, true, &|part| known.is_at_most(part, &it.start));
+        known.with(&it.variable, &start, &end)
+    })
+}
+
+/// A bound without those alternatives that leave its loop no position: `i < max(a, b)` is `i < a` where `b` is at most
+/// the start. Loops that were split have such. Of an end the greatest of several is a choice, of a start the least.
+fn without(bound: &Size, of_end: bool, is_empty: &dyn Fn(&Size) -> bool) -> Size {
+    let (parts, is_choice) = match bound {
+        Size::Affine(_) => return bound.clone(),
+        Size::Min(parts) => (parts, !of_end),
+        Size::Max(parts) => (parts, of_end),
+    };
+    let mut left: Vec<Size> = parts.iter().map(|it| without(it, of_end, is_empty)).collect();
+    if is_choice && !left.iter().all(is_empty) {
+        left.retain(|it| !is_empty(it));
+    }
+    match bound {
+        _ if left.len() == 1 => left.swap_remove(0),
+        Size::Min(_) => Size::Min(left),
+        Size::Affine(_) | Size::Max(_) => Size::Max(left),
+    }
+}
+
+/// What is known where a condition holds, or where it does not: its tests of positions.
+fn assume(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Assumptions {
+    use BinaryOp::{And, Ge, Gt, Le, Lt, Or};
+    match &condition.kind {
+        ExprKind::Unary(UnaryOp::Not, inner) => assume(known, inner, !holds),
+        ExprKind::Binary(And, left, right) if holds => assume(&assume(known, left, true), right, true),
+        ExprKind::Binary(Or, left, right) if !holds => assume(&assume(known, left, false), right, false),
+        ExprKind::Binary(op @ (Lt | Le | Gt | Ge), left, right) => {
+            let (Some(left), Some(right)) = (sum(left), sum(right)) else { return known.clone() };
+            let (less, greater, is_strict) = match (op, holds) {
+                (Lt, true) | (Ge, false) => (left, right, true),
+                (Le, true) | (Gt, false) => (left, right, false),
+                (Gt, true) | (Le, false) => (right, left, true),
+                _ => (right, left, false),
+            };
+            known.clone().with_at_most(&less.moved(i64::from(is_strict)), &greater)
+        }
+        _ => known.clone(),
+    }
+}
+
+/// The sum that an expression is.
+fn sum(expr: &Expr<Read>) -> Option<Affine> {
+    match &expr.kind {
+        ExprKind::Access(Read::Sum(sum)) => Some(sum.clone()),
+        ExprKind::Literal(Value::Int64(number)) => Some(Affine::constant(*number)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loops::parse::parse;
+
+    /// The accesses that are not seen to be inside, of a body in loops over the whole domain.
+    fn found(body: &str) -> Vec<String> {
+        let text = format!(
+            "\
+program s(a, b)
+field a: float64[I + 2, J, K] shift [1, 0, 0] along IJK given read
+field b: float64[I, J, K] shift [0, 0, 0] along IJK given write
+temporary t: float64[34] shift [-i_tile + 1] along I packed private per thread
+integer n
+
+function step_1_at(k, j) of step 1:
+{body}
+function step_1() of step 1:
+  launch step_1_at():
+    over k in [0, K)
+    over j in [0, J)
+
+step step_1 on all threads
+"
+        );
+        let program = parse(&text).expect("it is a program");
+        let all = outside(&program, &Assumptions::some_point());
+        all.into_iter().map(|it| format!("{}: {} < {}", it.array, it.index, it.size)).collect()
+    }
+
+    #[test]
+    fn what_lies_inside_for_all_domains_is_seen() {
+        for body in [
+            "  for i in [0, I) parallel:\n    b[i, j, k] = a[i - 1, j, k] + a[i + 1, j, k]\n",
+            "  for i_tile in [0, I) step 32 parallel:\n    for i in [i_tile - 1, min(I + 1, i_tile + 33)) parallel:\n      t[i - i_tile + 1] = a[i, j, k]\n",
+            "  for i in [0, I) parallel:\n    if k >= 1:\n      b[i, j, k - 1] = a[i, j, k]\n",
+            "  for i in [-1, I + 1) parallel:\n    if i >= 0 and i < I:\n      b[i, j, k] = a[i, j, k]\n",
+            "  for i_tile in [0, I + 2) step 4 parallel:\n    for i in [i_tile, min(max(I - 2, i_tile), min(I + 2, i_tile + 4))) parallel:\n      b[i, j, k] = a[i, j, k]\n",
+            "  for i in [max(-1, min(0, I)), I) parallel:\n    b[i, j, k] = a[i, j, k]\n",
+        ] {
+            assert_eq!(found(body), Vec::<String>::new(), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_may_lie_outside_is_told() {
+        for (body, expected) in [
+            ("  for i in [0, I) parallel:\n    b[i, j, k] = a[i - 2, j, k]\n", "a: i - 1 < I + 2"),
+            ("  for i in [0, I + 1) parallel:\n    b[i, j, k] = a[i, j, k]\n", "b: i < I"),
+            ("  for i in [0, I) parallel:\n    b[i, j, k] = a[i, j, k + 1]\n", "a: k + 1 < K"),
+            ("  for i in [0, I) parallel:\n    if k >= 1:\n      b[i, j, k - 2] = 1.0\n", "b: k - 2 < K"),
+            (
+                "  for i_tile in [0, I) step 64 parallel:\n    for i in [i_tile, min(I, i_tile + 64)) parallel:\n      t[i - i_tile + 1] = a[i, j, k]\n",
+                "t: i - i_tile + 1 < 34",
+            ),
+        ] {
+            assert_eq!(found(body), [expected], "{body}");
+        }
+    }
+}
