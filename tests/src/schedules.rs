@@ -117,7 +117,8 @@ pub fn hold(seed: u64) -> Result<Held> {
     let Drawn { subject, device, is_refused, .. } = &drawn;
     let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
     let in_context = || format!("{} for a {device:?}:\n{}\n{document}", subject.name, text());
-    let told: Vec<String> = compilation.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+    let told: Vec<String> =
+        compilation.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
     if compilation.has_errors() {
         let is_told = told.iter().any(|it| it.starts_with("S01 ") || it.starts_with("S02 "));
         ensure!(is_told, "it is refused with {told:?}\n{}", in_context());
@@ -209,7 +210,8 @@ fn line(tree: &Tree, device: Device, random: &mut Random) -> String {
         _ => any(random),
     };
     let last = if random.chance(90) { random.pick(&behind).to_string() } else { any(random) };
-    let container = if random.chance(97) && !names.is_empty() { (*random.pick(&names)).to_owned() } else { word(random) };
+    let container =
+        if random.chance(97) && !names.is_empty() { (*random.pick(&names)).to_owned() } else { word(random) };
     let on_gpu = device == Device::Gpu;
     match random.below(if on_gpu { 28 } else { 22 }) {
         0 | 1 => {

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Keep};
-use crate::loops::analysis::bounds::{Outside, outside};
+use crate::loops::analysis::bounds::{Held, Outside, outside};
 use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, PassOptions, Pipeline, Trace, Watch};
 use crate::project::Project;
@@ -463,7 +463,12 @@ impl Trip<'_> {
         let Some(fault) = schedule::validate::validate(tree).into_iter().next() else { return true };
         if let Some((at, span)) = last_line(project, name) {
             let text = project.file_id(name).map_or("", |it| project.text(it));
-            self.found.push(catalog::refused(&text[at], &format!("it leaves no schedule: {fault}"), span, &[]));
+            self.found.push(catalog::refused(
+                &text[at],
+                &format!("it leaves no schedule: {fault}"),
+                span,
+                &[],
+            ));
         }
         false
     }
@@ -478,7 +483,10 @@ impl Trip<'_> {
         config: &Config,
     ) -> Option<()> {
         let known = self.known_at_calls(config);
-        let wrong = outside(program, &known).into_iter().next();
+        let at_first = || loops::lower(&sdfg::from_schedule::lower(before));
+        let has_told_levels = program.arrays.iter().any(|it| it.level_symbols().next().is_some());
+        let held = if has_told_levels { Held::of(&at_first()) } else { Held::default() };
+        let wrong = outside(program, &held, &known).into_iter().next();
         let Some(wrong) = wrong else { return Some(()) };
         let file = project.file_id(name)?;
         let text = project.text(file);
@@ -492,7 +500,7 @@ impl Trip<'_> {
                 break;
             }
             let program = loops::lower(&sdfg::from_schedule::lower(&tree));
-            if let Some(wrong) = outside(&program, &known).into_iter().next() {
+            if let Some(wrong) = outside(&program, &held, &known).into_iter().next() {
                 told = (line.at.clone(), wrong);
                 break;
             }
@@ -514,9 +522,9 @@ impl Trip<'_> {
         known = known.with_least(&Symbol::new(levels.name()), signature.min_levels.max(1));
         for param in &signature.params {
             let ParamKind::Field { axes, boundary, .. } = &param.kind else { continue };
+            let Reach { lo, hi } = boundary[Axis::K.index()];
+            let name = names::of_container(&param.name);
             if axes.has(Axis::K) {
-                let Reach { lo, hi } = boundary[Axis::K.index()];
-                let name = names::of_container(&param.name);
                 known = known
                     .with_least(&names::levels_below(&name), -i64::from(lo))
                     .with_least(&names::levels_above(&name), i64::from(hi));

@@ -156,7 +156,8 @@ impl Rules<'_> {
     /// A bound counts from sizes, from the levels that arrays have, and from the variables of loops around.
     fn bound(&mut self, size: &Size, outer: &[(Symbol, Axis, Placement)]) {
         size.each_symbol(&mut |symbol| {
-            if !is_size(symbol) && !self.levels.contains(symbol) && !outer.iter().any(|(it, ..)| it == symbol) {
+            if !is_size(symbol) && !self.levels.contains(symbol) && !outer.iter().any(|(it, ..)| it == symbol)
+            {
                 self.found.push(format!("a bound counts from `{symbol}`, which no loop around counts"));
             }
         });

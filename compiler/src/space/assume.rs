@@ -62,7 +62,8 @@ impl Assumptions {
             known.least = Some(known.least.map_or(least.clone(), |it| Size::Max(vec![it, least])));
         } else {
             let greatest = Size::Affine(rest);
-            known.greatest = Some(known.greatest.map_or(greatest.clone(), |it| Size::Min(vec![it, greatest])));
+            known.greatest =
+                Some(known.greatest.map_or(greatest.clone(), |it| Size::Min(vec![it, greatest])));
         }
         self.ranges.push((symbol, known));
         self

@@ -3,9 +3,11 @@
 //! The proof knows sizes of the domain, ranges of loops around, and conditions on positions; it knows nothing of how the
 //! program came to be. So it holds a schedule that somebody wrote to the one thing that must never happen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::nodes::{At, Branch, Element, Item, Part, Positions, Program, Read, Storage, Target};
+use super::super::nodes::{
+    Array, At, Branch, Element, Item, Part, Positions, Program, Read, Storage, Target,
+};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::space::assume::Assumptions;
@@ -24,11 +26,90 @@ pub struct Outside {
     pub origin: Option<Origin>,
 }
 
+/// Positions that the caller's arrays have since a call is refused otherwise, of those that tell how many levels they have:
+/// by the name in the stencil and the dimension, from where on and up to where.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    ranges: BTreeMap<(String, usize), BTreeSet<(Size, Size)>>,
+}
+
+impl Held {
+    /// What a program touches that has no schedule yet: a call is held against that.
+    #[must_use]
+    pub fn of(program: &Program) -> Self {
+        let mut held = Self::default();
+        let mut seek = Seek { program, loops: Vec::new(), held: &mut held };
+        for step in &program.steps {
+            if let Some(function) = program.functions.get(step.function) {
+                seek.block(&function.body);
+            }
+        }
+        held
+    }
+}
+
+struct Seek<'p, 'h> {
+    program: &'p Program,
+    loops: Vec<&'p Positions>,
+    held: &'h mut Held,
+}
+
+impl<'p> Seek<'p, '_> {
+    fn block(&mut self, items: &'p [Item]) {
+        for item in items {
+            item.each_element(&mut |it| self.element(it));
+            let n_outer = self.loops.len();
+            let mut inner = item.blocks();
+            match item {
+                Item::For(it) => self.loops.push(&it.positions),
+                Item::Strips(it) => self.loops.push(&it.positions),
+                Item::Launch(it) => {
+                    self.loops.extend(&it.positions);
+                    inner.extend(self.program.functions.get(it.function).map(|it| it.body.as_slice()));
+                }
+                Item::Assign(_)
+                | Item::Declare(_)
+                | Item::Checked(_)
+                | Item::If(_)
+                | Item::While(_)
+                | Item::Barrier => {}
+            }
+            inner.into_iter().for_each(|it| self.block(it));
+            self.loops.truncate(n_outer);
+        }
+    }
+
+    fn element(&mut self, element: &Element) {
+        let Some(array) = self.program.arrays.get(element.array) else { return };
+        if array.storage != Storage::Caller || array.level_symbols().next().is_none() {
+            return;
+        }
+        for (dimension, at) in element.index.iter().enumerate() {
+            let At::Known(sum) = at else { continue };
+            let variable = sum.terms().find_map(|(it, factor)| {
+                let around = self.loops.iter().find(|around| around.variable == *it)?;
+                Some((*around, factor))
+            });
+            let range = match variable {
+                None => (sum.clone().into(), sum.clone().moved(1).into()),
+                Some((around, 1)) => {
+                    let distance = sum - &Affine::symbol(&around.variable);
+                    let Some(distance) = distance.as_constant() else { continue };
+                    (around.start.moved(distance), around.end.moved(distance))
+                }
+                Some(_) => continue,
+            };
+            let name = (array.stencil_name.clone(), dimension);
+            self.held.ranges.entry(name).or_default().insert(range);
+        }
+    }
+}
+
 /// All accesses of a program, before its passes, that are not seen to lie inside their arrays for any values within
-/// what is known of its symbols.
+/// what is known of its symbols, and of what arrays have.
 #[must_use]
-pub fn outside(program: &Program, known: &Assumptions) -> Vec<Outside> {
-    let mut proof = Proof { program, found: Vec::new(), integers: BTreeMap::new(), origin: None };
+pub fn outside(program: &Program, held: &Held, known: &Assumptions) -> Vec<Outside> {
+    let mut proof = Proof { program, held, found: Vec::new(), integers: BTreeMap::new(), origin: None };
     for step in &program.steps {
         if let Some(function) = program.functions.get(step.function) {
             proof.block(&function.body, known);
@@ -39,6 +120,7 @@ pub fn outside(program: &Program, known: &Assumptions) -> Vec<Outside> {
 
 struct Proof<'p> {
     program: &'p Program,
+    held: &'p Held,
     found: Vec<Outside>,
     /// What each integer of run time is less than, once it is checked.
     integers: BTreeMap<usize, &'p Size>,
@@ -128,10 +210,22 @@ impl<'p> Proof<'p> {
         });
     }
 
+    /// Whether a call has this position, since what has no schedule touches it as well.
+    fn is_held(&self, array: &Array, dimension: usize, at: &Affine, known: &Assumptions) -> bool {
+        if array.storage != Storage::Caller {
+            return false;
+        }
+        let ranges = self.held.ranges.get(&(array.stencil_name.clone(), dimension));
+        ranges.into_iter().flatten().any(|(start, end)| {
+            known.is_at_most(start, &at.clone().into()) && known.is_at_most(&at.clone().moved(1).into(), end)
+        })
+    }
+
     fn element(&mut self, element: &Element, known: &Assumptions) {
         let Some(array) = self.program.arrays.get(element.array) else { return };
         let zero = Affine::default();
-        for ((at, size), shift) in element.index.iter().zip(&array.shape).zip(&array.shift) {
+        let dimensions = array.shape.iter().zip(&array.shift).enumerate();
+        for (at, (dimension, (size, shift))) in element.index.iter().zip(dimensions) {
             // What an iteration has for itself counts from its own start.
             let shift = if array.storage == Storage::Private { &zero } else { shift };
             let (is_inside, index) = match at {
@@ -140,7 +234,7 @@ impl<'p> Proof<'p> {
                     let next = index.clone().moved(1).into();
                     let is_inside = known.is_at_most(&zero.clone().into(), &index.clone().into())
                         && known.is_at_most(&next, size);
-                    (is_inside, index.to_string())
+                    (is_inside || self.is_held(array, dimension, sum, known), index.to_string())
                 }
                 At::Found { integer, .. } => {
                     let checked = self.integers.get(integer);
@@ -240,7 +334,7 @@ step step_1 on all threads
 "
         );
         let program = parse(&text).expect("it is a program");
-        let all = outside(&program, &Assumptions::some_point());
+        let all = outside(&program, &Held::default(), &Assumptions::some_point());
         all.into_iter().map(|it| format!("{}: {} < {}", it.array, it.index, it.size)).collect()
     }
 
