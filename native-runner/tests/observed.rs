@@ -171,3 +171,39 @@ fn a_doctor_says_of_each_thing_how_it_is_and_what_to_do() {
     assert_eq!(code, Some(1));
     assert!(report.diagnostics.iter().any(|it| it.message.starts_with("temporary folder: ")), "{report:?}");
 }
+
+/// Answers of a runner whose log goes to `log`, until it is told to end; and how it ended.
+fn with_log(log: Stdio) -> (Vec<bool>, std::process::ExitStatus) {
+    let place = Place::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
+    command.args(["serve", "--allow-root", "--bind", "127.0.0.1:0", "--log", "json"]);
+    for (name, folder) in [("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "home"), ("TMPDIR", "temporary")] {
+        command.env(name, place.at(folder));
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut runner = command.spawn().unwrap();
+    let mut told = String::new();
+    let mut stdout = std::io::BufReader::new(runner.stdout.take().unwrap());
+    while !told.contains("http://") {
+        assert!(std::io::BufRead::read_line(&mut stdout, &mut told).unwrap() > 0, "it ended: {told}");
+    }
+    let address = told.split("http://").nth(1).unwrap().split(['/', '\n', ' ']).next().unwrap().to_owned();
+    let address: SocketAddr = address.parse().unwrap();
+    let answers = (0..50).map(|_| scrape(address, &address.to_string(), "/healthz").0 == 200).collect();
+    let pid = rustix::process::Pid::from_child(&runner);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    (answers, runner.wait().unwrap())
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing() {
+    // A full disk, and a reader that has gone.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (reader, gone) = std::io::pipe().unwrap();
+    drop(reader);
+    for log in [Stdio::from(full), Stdio::from(gone)] {
+        let (answers, ended) = with_log(log);
+        assert_eq!(answers, [true; 50]);
+        assert!(ended.success(), "{ended}");
+    }
+}

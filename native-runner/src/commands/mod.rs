@@ -27,11 +27,13 @@ use std::io::Write;
 use isobar_protocol::diagnostic::Diagnostic;
 use serde::Serialize;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::cli::LogFormat;
 use crate::config::Environment;
 pub use crate::document::Usage;
 use crate::telemetry::NOTES;
+use crate::telemetry::lines::Lines;
 
 /// What came of a command that could be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,13 @@ pub(crate) fn log(environment: &Environment, notes: Notes) {
             tracing::error!("a thread panicked at {place}");
         }));
     }
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Nobody waits for who reads the log of a runner, and what cannot be written ends nothing.
+    let writer = match notes {
+        Notes::Errors => BoxMakeWriter::new(std::io::stderr),
+        Notes::Warnings | Notes::All(_) => BoxMakeWriter::new(Lines::of_process()),
+    };
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    let lines = lines.log_internal_errors(false);
     let _ = match notes {
         Notes::All(LogFormat::Json) => lines.json().flatten_event(true).with_current_span(false).try_init(),
         Notes::Errors | Notes::Warnings | Notes::All(LogFormat::Text) => lines.try_init(),

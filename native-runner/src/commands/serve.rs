@@ -198,6 +198,7 @@ async fn run(
         // Connections that stay open must not keep the runner.
         () = async { let _ = is_ended.wait_for(|it| *it).await; tokio::time::sleep(FAREWELL).await } => {}
     }
+    crate::telemetry::lines::settle();
     Ok(())
 }
 

@@ -62,6 +62,7 @@ pub struct Metrics {
     resident: Level,
     descriptors: Level,
     cache: Level,
+    lines_lost: Counter<u64, AtomicU64>,
     cache_added_up: Mutex<Option<Instant>>,
 }
 
@@ -127,6 +128,9 @@ impl Metrics {
         let compile_seconds = times();
         let help = "Time of compilations without a run";
         registry.register_with_unit("isobar_compile", help, Unit::Seconds, compile_seconds.clone());
+        let lines_lost = Counter::default();
+        let help = "Lines of the log that could not be written";
+        registry.register("isobar_log_lines_lost", help, lines_lost.clone());
         let mut level = |name: &str, help: &str| {
             let level = Level::default();
             registry.register(name, help, level.clone());
@@ -147,6 +151,7 @@ impl Metrics {
             jobs,
             job_seconds,
             compile_seconds,
+            lines_lost,
             registry,
             cache_added_up: Mutex::default(),
         }
@@ -178,6 +183,15 @@ impl Metrics {
             let of = OfBackend { backend: backend.to_owned() };
             self.job_seconds.get_or_create(&of).observe(worked.as_secs_f64());
         }
+    }
+
+    pub(crate) fn lost_line(&self) {
+        self.lines_lost.inc();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn lines_lost(&self) -> u64 {
+        self.lines_lost.get()
     }
 
     pub(crate) fn compiled(&self, time: Duration) {

@@ -3,6 +3,7 @@
 //! Lines and labels have words of ours, numbers and names that the runner gave: no token, no text of a client, no path
 //! as it was sent, no whole address.
 
+pub(crate) mod lines;
 pub mod metrics;
 
 use std::net::IpAddr;
