@@ -52,6 +52,9 @@ pub struct Tools {
     pub backends: Backends,
     /// What a job's process is told of where a GPU's libraries are; it inherits no other variable.
     pub for_kernels: Vec<(&'static str, OsString)>,
+    /// What holds jobs on this machine, as a process found out that tried it: where a part of it fails in a job, that job
+    /// ends. Empty where nobody was told.
+    pub promised: Vec<String>,
 }
 
 impl Tools {
@@ -74,6 +77,7 @@ impl Tools {
             machine_from: from,
             backends: environment.backends.clone(),
             for_kernels: isobar_runtime::executors::cuda::places::handed_down(),
+            promised: Vec::new(),
         }
     }
 

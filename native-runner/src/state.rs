@@ -48,13 +48,13 @@ impl AppState {
     /// Such a runner, whose jobs are kept in `store`.
     #[must_use]
     pub fn with_store(auth: Auth, hosts: Hosts, limits: Limits, tools: Tools, store: Store) -> Self {
-        let tools = Arc::new(tools);
+        let confined = Confined::here(&tools.worker, &tools.temporary);
+        let tools = Arc::new(Tools { promised: confined.held.clone(), ..tools });
         let n_waiting = usize::try_from(limits.jobs_at_once).unwrap_or(1).min(MOST_WAITING);
         let waiting = Waiting::new(Arc::clone(&tools), n_waiting);
         let backends = tools.backends.described(&tools.found());
         let jobs = Jobs::new(limits, waiting.clone(), Arc::clone(&tools), store);
         let uploads = Uploads::new(limits);
-        let confined = Confined::here(&tools.worker, &tools.temporary);
         let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));
         Self(Arc::new(Shared {
             auth,

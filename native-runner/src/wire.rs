@@ -42,6 +42,8 @@ pub struct Order {
     pub compiles: bool,
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,
+    /// What has to hold its process.
+    pub promised: Vec<String>,
 }
 
 impl Order {
@@ -68,6 +70,7 @@ impl Order {
             readable: tools.readable(),
             compiles: false,
             cc: tools.cc.clone(),
+            promised: tools.promised.clone(),
         }
     }
 

@@ -67,7 +67,11 @@ pub fn main(backends: &Backends) -> ExitCode {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // No program that is started from here gets rights that this one has not.
     let _ = set_no_new_privs(true);
-    let is_alone = confine::alone().is_ok();
+    if confine::let_go().is_err() {
+        return ExitCode::from(2);
+    }
+    let alone = confine::alone();
+    let is_alone = alone.is_ok();
     let mut stdin = std::io::stdin();
     let Ok((order, npz)) = wire::read::<Order>(&mut stdin) else { return ExitCode::from(2) };
     // As much of it as the system takes.
@@ -76,7 +80,13 @@ pub fn main(backends: &Backends) -> ExitCode {
     limit(&order, backends, is_alone);
     let needs = needs(&order, backends);
     let sees_itself = !needs.has_gpu || confine::sees_itself();
-    confine::making(&needs);
+    let mut confined = confine::making(&needs);
+    confined.note(confine::NAMESPACE, alone);
+    if let Err(why) = confined.keeps(&order.promised) {
+        let reason = EndReason::Error;
+        said::event(EventKind::Ended { reason, problem: Some(unconfined(&why)) }, None);
+        return ExitCode::SUCCESS;
+    }
     std::thread::spawn(said::watch);
     cache::hand_over(|handed, code| said::send(&Said::Entry(handed), code.unwrap_or_default()));
     if order.compiles {
@@ -113,8 +123,8 @@ fn probe() -> Confined {
     let needs = Needs { folder: &folder, read: Vec::new(), has_gpu: false, has_compiler: false };
     let _ = set_no_new_privs(true);
     let mut confined = confine::making(&needs);
-    confined.note("a PID namespace", is_alone);
-    confined.note("nothing opened or started while code runs", confine::running(false));
+    confined.note(confine::NAMESPACE, is_alone);
+    confined.note(confine::WHILE_RUNNING, confine::running(false));
     confined
 }
 
@@ -146,10 +156,23 @@ fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
 }
 
 /// From now on code runs that was made here.
-fn runs(backends: &[Backend]) {
+///
+/// # Errors
+///
+/// Where the process is not held as it was promised; where nothing was, as when `isobar run` started it, it goes on.
+fn runs(order: &Order, backends: &[Backend]) -> Result<(), Failure> {
     said::send(&Said::Runs, &[]);
-    // Where the machine does not allow it, that was told when the runner started.
-    let _ = confine::running(backends.iter().any(|it| it.is_on_gpu()));
+    let mut confined = Confined::default();
+    confined.note(confine::WHILE_RUNNING, confine::running(backends.iter().any(|it| it.is_on_gpu())));
+    confined.keeps(&order.promised).map_err(|why| Failure::Machine(format!("{UNCONFINED} ({why})")))
+}
+
+/// What a job is told that would run without all that holds others.
+const UNCONFINED: &str =
+    "the process of this job is not confined as this runner promises, so nothing of it ran";
+
+fn unconfined(why: &str) -> Problem {
+    problems::BACKEND_UNAVAILABLE.problem(format!("{UNCONFINED} ({why})"))
 }
 
 /// Ends this process and all that it started.
@@ -428,7 +451,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
             step("upload", &sink, || prepared.keep(&launch))?;
         }
         let on_host = if device.is_some() { 0 } else { bytes };
-        runs(&[backend]);
+        runs(order, &[backend])?;
         watch::run(&mut prepared, &mut launch, on_host, &sink)?;
         let step_ms = prepared.progress().step_ms();
         if device.is_some() {

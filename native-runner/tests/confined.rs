@@ -76,3 +76,50 @@ fn the_c_compiler_ends_with_its_job_also_when_the_runner_is_killed() {
         );
     }
 }
+
+/// Where the descriptors lead that a process has, of those that end in `name`.
+fn leading_to(process: &Path, name: &str) -> usize {
+    let Ok(all) = fs::read_dir(process.join("fd")) else { return 0 };
+    all.flatten().filter_map(|it| fs::read_link(it.path()).ok()).filter(|it| it.ends_with(name)).count()
+}
+
+/// The processes that wait for jobs of a runner, or work.
+fn workers(of: &Path) -> Vec<std::path::PathBuf> {
+    let mark = of.display().to_string();
+    let processes = fs::read_dir("/proc").unwrap().flatten().map(|it| it.path());
+    let is_worker = |process: &std::path::PathBuf| {
+        let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
+        let (line, environment) = (read("cmdline"), read("environ"));
+        String::from_utf8_lossy(&line).contains("worker")
+            && String::from_utf8_lossy(&environment).contains(&mark)
+    };
+    processes.filter(is_worker).collect()
+}
+
+#[test]
+fn what_the_parent_of_the_runner_has_open_reaches_no_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let (secret, temporary) = (folder.path().join("secret"), folder.path().join("temporary"));
+    fs::write(&secret, "of somebody else").unwrap();
+    fs::create_dir(&temporary).unwrap();
+    let script = "exec 9<>\"$SECRET\"; exec \"$ISOBAR\" serve --allow-root --bind 127.0.0.1:0";
+    let mut runner = Command::new("sh")
+        .args(["-c", script])
+        .env("SECRET", &secret)
+        .env("ISOBAR", env!("CARGO_BIN_EXE_isobar"))
+        .env("TMPDIR", &temporary)
+        .env("XDG_CACHE_HOME", folder.path().join("cache"))
+        .env("XDG_STATE_HOME", folder.path().join("state"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let has_workers = wait(|| !workers(&temporary).is_empty());
+    // They close what they were left before anything else.
+    let is_let_go = wait(|| workers(&temporary).iter().all(|it| leading_to(it, "secret") == 0));
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    assert!(has_workers, "processes wait for jobs");
+    assert!(is_let_go, "a process of a job has a file of the runner's parent");
+}

@@ -156,6 +156,61 @@ fn what_is_wrong_with_a_document_is_told_at_its_line() {
     );
 }
 
+/// What a schedule of the chain is answered, compiled for a device.
+fn told(document: &str, device: Device) -> String {
+    let mut project = Project::of_one("main.py", &chain());
+    project.files.insert("main.schedule".to_owned(), document.into());
+    let passes = PassOptions { schedule: Some("main.schedule".to_owned()), device, ..PassOptions::default() };
+    let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
+    let has_code = found.levels.loops.is_some() || found.levels.c().is_some();
+    assert_eq!(has_code, !found.has_errors(), "there is code of nothing that is refused");
+    let told = found.diagnostics.iter().map(|it| {
+        let message = it.message.split_once(" is refused: ").map_or(&*it.message, |it| it.1);
+        format!("{} {message} {}", it.code, it.help.as_deref().unwrap_or_default())
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_schedule_that_a_client_could_send_is_held_to_the_domain_and_the_loops_around() {
+    for (document, expected) in [
+        ("cut k@s0 by 9223372036854775807", "S02 a tile has at most 1048576 positions"),
+        ("tile j 1048577 k@s0 .. k@s2", "S02 a tile has at most 1048576 positions"),
+        ("cut i@s0 by 1\ntile i 2 k@s0 .. k@s2", "S02 a loop over `i_tile` stands inside already"),
+        ("split i@s3 at i", "S02 no loop around counts `i`, and it is no size of the domain"),
+        ("split k@s3 at j", "S02 no loop around counts `j`"),
+        ("split k@s3 at 17*K - 1", "S02 `K` counts more than 16 times in `17*K - 1`"),
+        ("split k@s3 at K + 9223372036854775807", "S02 `K + 9223372036854775807` lies more than"),
+        (
+            "split k@s0 at system",
+            "S01 `split k@s0 at system` is no step of a schedule `system` is neither a size",
+        ),
+        ("split k@s0 at isobar_least", "S01"),
+        ("split k@s0 at __q_K_below", "S01"),
+        ("cut i@s0 by 99999999999999999999", "S01"),
+    ] {
+        let found = told(document, Device::Cpu);
+        assert!(found.starts_with(expected), "{document}: {found}");
+    }
+    for word in ["threads", "simd"] {
+        let found = told(&format!("{word} j@s0"), Device::Gpu);
+        assert!(found.contains("of a CPU, and this is compiled for a GPU"), "{found}");
+    }
+    let found = told("grid k@s0\nauto", Device::Gpu);
+    assert!(found.contains("`auto` forms launches itself"), "{found}");
+}
+
+#[test]
+fn lanes_stay_with_the_positions_of_a_loop_that_is_cut() {
+    let mut project = Project::of_one("main.py", &gallery_text("copy_scale"));
+    project.files.insert("main.schedule".to_owned(), "simd i@s0\ncut i@s0 by 8\n".into());
+    let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
+    let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
+    let text = listing(schedule(&found)).text;
+    assert!(text.contains("    for i_tile in ") && text.contains("      simd i in "), "{text}");
+    assert_means_the_same(&found, "copy_scale");
+}
+
 #[test]
 fn pins_keep_what_the_passes_would_decide() {
     let with = |document: &str| {

@@ -16,6 +16,27 @@ struct Known {
     greatest: Option<Size>,
 }
 
+/// That a symbol is at least, or at most, a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    symbol: Symbol,
+    is_least: bool,
+    bound: Size,
+}
+
+impl Limit {
+    /// What holds where this one does or `other` does; none where they limit different things.
+    #[must_use]
+    pub fn or(self, other: Self) -> Option<Self> {
+        if (&self.symbol, self.is_least) != (&other.symbol, other.is_least) {
+            return None;
+        }
+        let parts = vec![self.bound, other.bound];
+        let bound = if self.is_least { Size::Min(parts) } else { Size::Max(parts) };
+        Some(Self { bound, ..self })
+    }
+}
+
 impl Assumptions {
     /// Nothing.
     #[must_use]
@@ -46,25 +67,34 @@ impl Assumptions {
         self
     }
 
-    /// That `left` is at most `right` besides: it limits the innermost symbol of both that counts once. Where there is
-    /// none, nothing more is known.
+    /// What `left <= right` limits: the innermost symbol of both that counts once. None where there is no such symbol.
     #[must_use]
-    pub fn with_at_most(mut self, left: &Affine, right: &Affine) -> Self {
+    pub fn limit(&self, left: &Affine, right: &Affine) -> Option<Limit> {
         let difference = right - left;
         let factor = |it: &Symbol| difference.factor(it);
-        let innermost = self.ranges.iter().rev().find(|(it, _)| factor(it) != 0);
-        let Some((symbol, known)) = innermost.filter(|(it, _)| factor(it).abs() == 1) else { return self };
-        let (symbol, mut known) = (symbol.clone(), known.clone());
+        let (symbol, _) = self.ranges.iter().rev().find(|(it, _)| factor(it) != 0)?;
         // `symbol + rest >= 0` or `rest - symbol >= 0`.
-        let rest = difference.substituted(&symbol, &Affine::default());
-        if difference.factor(&symbol) > 0 {
-            let least = Size::Affine(&Affine::default() - &rest);
-            known.least = Some(known.least.map_or(least.clone(), |it| Size::Max(vec![it, least])));
-        } else {
-            let greatest = Size::Affine(rest);
-            known.greatest =
-                Some(known.greatest.map_or(greatest.clone(), |it| Size::Min(vec![it, greatest])));
-        }
+        let rest = difference.substituted(symbol, &Affine::default());
+        let (is_least, bound) = match factor(symbol) {
+            1 => (true, &Affine::default() - &rest),
+            -1 => (false, rest),
+            _ => return None,
+        };
+        Some(Limit { symbol: symbol.clone(), is_least, bound: bound.into() })
+    }
+
+    /// That a limit holds besides.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Limit) -> Self {
+        let Limit { symbol, is_least, bound } = limit;
+        let known = self.ranges.iter().rev().find(|it| it.0 == symbol).map(|it| it.1.clone());
+        let mut known = known.unwrap_or(Known { least: None, greatest: None });
+        let (place, both): (_, fn(Vec<Size>) -> Size) =
+            if is_least { (&mut known.least, Size::Max) } else { (&mut known.greatest, Size::Min) };
+        *place = Some(match place.take() {
+            Some(before) => both(vec![before, bound]),
+            None => bound,
+        });
         self.ranges.push((symbol, known));
         self
     }
@@ -193,10 +223,14 @@ mod tests {
         let i = Assumptions::some_point().with(&Symbol::new("i"), &read("-1"), &read("I + 1"));
         assert!(!i.is_at_most(&read("i"), &read("I - 1")));
         let sum = |text: &str| crate::space::parse::affine(text).expect(text);
-        let in_domain = i.with_at_most(&sum("0"), &sum("i")).with_at_most(&sum("i + 1"), &sum("I"));
+        let limit = |left: &str, right: &str| i.limit(&sum(left), &sum(right)).expect("it limits i");
+        let in_domain = i.clone().with_limit(limit("0", "i")).with_limit(limit("i + 1", "I"));
         assert!(in_domain.is_at_most(&read("i"), &read("I - 1")));
         assert!(in_domain.is_at_most(&read("0"), &read("i")));
         assert!(!in_domain.is_at_most(&read("1"), &read("i")));
+        let either = limit("3", "i").or(limit("I", "i")).expect("both are least values of i");
+        assert!(i.clone().with_limit(either).is_at_most(&read("1"), &read("i")));
+        assert_eq!(limit("3", "i").or(limit("i", "3")), None);
     }
 
     fn any_size() -> impl Strategy<Value = Size> {

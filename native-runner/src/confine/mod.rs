@@ -11,6 +11,7 @@
 
 mod calls;
 mod files;
+mod inherited;
 mod namespaces;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 pub use calls::{REFUSED_STATUS, refused_calls};
+pub(crate) use inherited::let_go;
 pub(crate) use namespaces::alone;
 
 /// What holds a job's process, and what this machine did not allow.
@@ -52,6 +54,16 @@ impl Confined {
             serde_json::from_slice(&it.stdout).map_err(|_| format!("the process that tries it {}", it.status))
         });
         found.unwrap_or_else(|why| Self { held: Vec::new(), missing: vec![format!("any of it: {why}")] })
+    }
+
+    /// Whether all of that holds which was promised before, of what is known by now.
+    ///
+    /// # Errors
+    ///
+    /// The first that does not.
+    pub(crate) fn keeps(&self, promised: &[String]) -> Result<(), String> {
+        let broken = self.missing.iter().find(|missing| promised.iter().any(|it| missing.starts_with(it)));
+        broken.map_or(Ok(()), |it| Err(it.clone()))
     }
 
     /// In words, for those who ask what a runner can do.
@@ -107,6 +119,12 @@ pub(crate) fn running(has_gpu: bool) -> Result<(), String> {
     calls::running(has_gpu)
 }
 
+/// What is told of the second phase.
+pub(crate) const WHILE_RUNNING: &str = "nothing opened or started while code runs";
+
+/// What is told of the namespace.
+pub(crate) const NAMESPACE: &str = "a PID namespace";
+
 /// Whether the second phase has begun.
 pub(crate) fn is_running() -> bool {
     RUNNING.load(Ordering::SeqCst)
@@ -117,4 +135,21 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Ends this process at once, without a word to anybody in it.
 pub(crate) fn end() -> ! {
     calls::end(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_promised_and_does_not_hold_is_told() {
+        let mut confined = Confined::default();
+        confined.note("Landlock", Ok(()));
+        confined.note(NAMESPACE, Err("the kernel allows no user namespace".to_owned()));
+        let promised = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        assert_eq!(confined.keeps(&promised(&["Landlock"])), Ok(()));
+        let told = "a PID namespace: the kernel allows no user namespace".to_owned();
+        assert_eq!(confined.keeps(&promised(&["Landlock", NAMESPACE])), Err(told));
+        assert_eq!(Confined::default().keeps(&promised(&[NAMESPACE])), Ok(()), "it is not known yet");
+    }
 }

@@ -120,7 +120,7 @@ pub(super) fn measure(
         layouts::fit(it, &signature.params, &axes, &near)
             .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     }
-    runs(backends);
+    runs(order, backends).map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     let copies = called(&mut contestants, &mut copiers, &progress)
         .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     let mut agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));

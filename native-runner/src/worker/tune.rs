@@ -87,7 +87,7 @@ pub(super) fn tune(
     if backend.starts_compiler() {
         said::send(&Said::Runs, &[]);
     } else {
-        runs(&[backend]);
+        runs(order, &[backend]).map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     }
     let most = usize::try_from(tune.candidates.unwrap_or(Tune::CANDIDATES)).unwrap_or(usize::MAX);
     let mut entries = vec![own];

@@ -10,7 +10,7 @@ use super::super::nodes::{
 };
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
-use crate::space::assume::Assumptions;
+use crate::space::assume::{Assumptions, Limit};
 use crate::space::{Affine, Size};
 use crate::types::{BinaryOp, UnaryOp, Value};
 
@@ -280,23 +280,37 @@ fn without(bound: &Size, of_end: bool, is_empty: &dyn Fn(&Size) -> bool) -> Size
 
 /// What is known where a condition holds, or where it does not: its tests of positions.
 fn assume(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Assumptions {
-    use BinaryOp::{And, Ge, Gt, Le, Lt, Or};
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => assume(known, inner, !holds),
-        ExprKind::Binary(And, left, right) if holds => assume(&assume(known, left, true), right, true),
-        ExprKind::Binary(Or, left, right) if !holds => assume(&assume(known, left, false), right, false),
-        ExprKind::Binary(op @ (Lt | Le | Gt | Ge), left, right) => {
-            let (Some(left), Some(right)) = (sum(left), sum(right)) else { return known.clone() };
-            let (less, greater, is_strict) = match (op, holds) {
-                (Lt, true) | (Ge, false) => (left, right, true),
-                (Le, true) | (Gt, false) => (left, right, false),
-                (Gt, true) | (Le, false) => (right, left, true),
-                _ => (right, left, false),
-            };
-            known.clone().with_at_most(&less.moved(i64::from(is_strict)), &greater)
+        ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right)
+            if holds == (*op == BinaryOp::And) =>
+        {
+            assume(&assume(known, left, holds), right, holds)
         }
-        _ => known.clone(),
+        _ => match limit(known, condition, holds) {
+            Some(limit) => known.clone().with_limit(limit),
+            None => known.clone(),
+        },
     }
+}
+
+/// What a test of positions limits, or one of several of the same.
+fn limit(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Option<Limit> {
+    use BinaryOp::{And, Ge, Gt, Le, Lt, Or};
+    let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
+    if matches!(op, And | Or) {
+        let is_either = holds == (*op == Or);
+        return is_either.then(|| limit(known, left, holds)?.or(limit(known, right, holds)?)).flatten();
+    }
+    let (left, right) = (sum(left)?, sum(right)?);
+    let (less, greater, is_strict) = match (op, holds) {
+        (Lt, true) | (Ge, false) => (left, right, true),
+        (Le, true) | (Gt, false) => (left, right, false),
+        (Gt, true) | (Le, false) => (right, left, true),
+        (Ge, true) | (Lt, false) => (right, left, false),
+        _ => return None,
+    };
+    known.limit(&less.moved(i64::from(is_strict)), &greater)
 }
 
 /// The sum that an expression is.
@@ -346,6 +360,7 @@ step step_1 on all threads
             "  for i in [0, I) parallel:\n    if k >= 1:\n      b[i, j, k - 1] = a[i, j, k]\n",
             "  for i in [-1, I + 1) parallel:\n    if i >= 0 and i < I:\n      b[i, j, k] = a[i, j, k]\n",
             "  for i_tile in [0, I + 2) step 4 parallel:\n    for i in [i_tile, min(max(I - 2, i_tile), min(I + 2, i_tile + 4))) parallel:\n      b[i, j, k] = a[i, j, k]\n",
+            "  for i in [-1, I + 1) parallel:\n    if i < I and (i >= 0 or i >= I):\n      b[i, j, k] = a[i, j, k]\n",
             "  for i in [max(-1, min(0, I)), I) parallel:\n    b[i, j, k] = a[i, j, k]\n",
         ] {
             assert_eq!(found(body), Vec::<String>::new(), "{body}");
