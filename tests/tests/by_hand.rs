@@ -20,11 +20,16 @@ fn kernels(shard: Shard) {
     if !cfg!(target_arch = "x86_64") {
         return skip("kernels by hand", "they ask for stores of x86-64 by name");
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("by_hand");
+    // Shards are processes beside each other, and what is compiled has the same names in each.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("by_hand-{}", std::process::id()));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
     std::fs::create_dir_all(&folder).unwrap();
     let cases = KERNELS.iter().flat_map(|kernel| [64, 32].map(|precision| (kernel, precision)));
     for (kernel, precision) in shard.of(cases) {
         let compiled = Compiled::new(kernel, precision, &folder).unwrap();
         compiled.check().unwrap();
     }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
