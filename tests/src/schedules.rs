@@ -1,7 +1,6 @@
 //! Schedules that somebody could have written: drawn for generated stencils, legal and hostile ones, and held against
 //! what the stencils mean.
 
-use std::path::Path;
 use std::slice;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,7 +14,7 @@ use isobar_compiler::schedule::document::{self, Applied};
 use isobar_compiler::schedule::nodes::{ContainerKind, Tree};
 use isobar_compiler::schedule::step::LoopRef;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Setting};
 
 use crate::against::native_gives_the_bits_of_debug;
 use crate::agree::prepare::call;
@@ -104,13 +103,13 @@ fn compiled(subject: &mut Subject, device: Device, document: &str) -> Result<Com
 }
 
 /// Compiles the document of a seed, and runs what comes of it: the tree, the graph and the loops or kernels as they stand,
-/// and machine code.
+/// and the code that a back end for a CPU makes.
 ///
 /// # Errors
 ///
 /// Where an element differs from what the stencil means, where code would touch what an array does not have, and where
 /// a document is refused without a reason that says so.
-pub fn hold(seed: u64) -> Result<Held> {
+pub fn hold(seed: u64, backend: Backend, setting: Setting<'_>) -> Result<Held> {
     let mut drawn = drawn(seed)?;
     let document = drawn.document.clone();
     let compilation = compiled(&mut drawn.subject, drawn.device, &document)?;
@@ -161,21 +160,9 @@ pub fn hold(seed: u64) -> Result<Held> {
             }
         }
         if *device == Device::Cpu {
-            let nothing = Err(String::new());
-            let setting = Setting {
-                cc: &nothing,
-                cache: None,
-                temporary: Path::new(""),
-                threads: 1,
-                mode: Mode::Reproducible,
-                vectors: Vectors::Widest,
-                relayout: Relayout::ByCost,
-                has_lines: false,
-                is_embedded: false,
-            };
             let one = slice::from_ref(&launch);
             let native =
-                Fence::around(|| native_gives_the_bits_of_debug(Backend::RAYON, &compilation, one, setting));
+                Fence::around(|| native_gives_the_bits_of_debug(backend, &compilation, one, setting));
             held.other_traps += native.with_context(in_context)?.other_traps;
         }
     }

@@ -14,8 +14,10 @@ use isobar_compiler::schedule::document;
 use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage, Tree};
 use isobar_compiler::schedule::print::listing;
 use isobar_compiler::space::{Axis, Domain};
+use isobar_runner::backends::Backend;
 use isobar_tests::generate::{Features, stencil};
 use isobar_tests::gpu::{GALLERY as MEASURED, KERNELS};
+use isobar_tests::native::Workplace;
 use isobar_tests::schedules::hold;
 use isobar_tests::{GALLERY, gallery_text, launch};
 
@@ -377,9 +379,11 @@ isobar_testing::over_seeds! {
 }
 
 fn drawn(seeds: &[u64]) {
+    let workplace =
+        Workplace::below(env!("CARGO_TARGET_TMPDIR"), "schedules").expect("a folder of the build");
     let mut n_runs = 0;
     for &seed in seeds {
-        match hold(seed) {
+        match hold(seed, Backend::RAYON, workplace.setting()) {
             Ok(held) => n_runs += held.runs,
             Err(wrong) => panic!("seed {seed}: {wrong:#}"),
         }

@@ -25,6 +25,17 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// What holds where both do; the first alone where they limit different things.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if (&self.symbol, self.is_least) != (&other.symbol, other.is_least) {
+            return self;
+        }
+        let parts = vec![self.bound, other.bound];
+        let bound = if self.is_least { Size::Max(parts) } else { Size::Min(parts) };
+        Self { bound, ..self }
+    }
+
     /// What holds where this one does or `other` does; none where they limit different things.
     #[must_use]
     pub fn or(self, other: Self) -> Option<Self> {

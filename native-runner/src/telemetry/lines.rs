@@ -38,7 +38,9 @@ impl Lines {
 
     fn to<W: Write>(make: impl FnOnce() -> W + Send + 'static) -> Self {
         let (sender, messages) = sync_channel(MOST_WAITING);
-        let _ = thread::Builder::new().name("lines of the log".to_owned()).spawn(move || write_all(&messages, make()));
+        let _ = thread::Builder::new()
+            .name("lines of the log".to_owned())
+            .spawn(move || write_all(&messages, make()));
         Self { sender }
     }
 }

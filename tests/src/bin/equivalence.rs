@@ -420,7 +420,7 @@ fn serve(name: &str, given: Given) -> Result<()> {
         let seed = line?.parse()?;
         let held = || match given {
             Given::Own => hold_native(seed, backend, &workplace),
-            Given::Schedules => hold_schedules(seed),
+            Given::Schedules => hold_schedules(seed, backend, workplace.setting()),
             Given::Shared => hold_shared(seed, backend, &workplace).map(Held::from),
         };
         let answer = match without_panic(held) {

@@ -300,7 +300,12 @@ fn limit(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Option<Lim
     let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
     if matches!(op, And | Or) {
         let is_either = holds == (*op == Or);
-        return is_either.then(|| limit(known, left, holds)?.or(limit(known, right, holds)?)).flatten();
+        return match (limit(known, left, holds), limit(known, right, holds)) {
+            (Some(left), Some(right)) if is_either => left.or(right),
+            (Some(left), Some(right)) => Some(left.and(right)),
+            (one, other) if !is_either => one.or(other),
+            _ => None,
+        };
     }
     let (left, right) = (sum(left)?, sum(right)?);
     let (less, greater, is_strict) = match (op, holds) {
@@ -361,6 +366,7 @@ step step_1 on all threads
             "  for i in [-1, I + 1) parallel:\n    if int[i] >= int[0] and int[i] < int[I]:\n      b[i, j, k] = a[i, j, k]\n",
             "  for i_tile in [0, I + 2) step 4 parallel:\n    for i in [i_tile, min(max(I - 2, i_tile), min(I + 2, i_tile + 4))) parallel:\n      b[i, j, k] = a[i, j, k]\n",
             "  for i in [-1, I + 1) parallel:\n    if int[i] < int[I] and (int[i] >= int[0] or int[i] >= int[I]):\n      b[i, j, k] = a[i, j, k]\n",
+            "  for i in [0, I + 1) parallel:\n    if int[i] < int[0] or int[i] < int[2*I - 3] and int[i] < int[I]:\n      b[i, j, k] = a[i, j, k]\n",
             "  for i in [max(-1, min(0, I)), I) parallel:\n    b[i, j, k] = a[i, j, k]\n",
         ] {
             assert_eq!(found(body), Vec::<String>::new(), "{body}");
@@ -373,7 +379,10 @@ step step_1 on all threads
             ("  for i in [0, I) parallel:\n    b[i, j, k] = a[i - 2, j, k]\n", "a: i - 1 < I + 2"),
             ("  for i in [0, I + 1) parallel:\n    b[i, j, k] = a[i, j, k]\n", "b: i < I"),
             ("  for i in [0, I) parallel:\n    b[i, j, k] = a[i, j, k + 1]\n", "a: k + 1 < K"),
-            ("  for i in [0, I) parallel:\n    if int[k] >= int[1]:\n      b[i, j, k - 2] = 1.0\n", "b: k - 2 < K"),
+            (
+                "  for i in [0, I) parallel:\n    if int[k] >= int[1]:\n      b[i, j, k - 2] = 1.0\n",
+                "b: k - 2 < K",
+            ),
             (
                 "  for i_tile in [0, I) step 64 parallel:\n    for i in [i_tile, min(I, i_tile + 64)) parallel:\n      t[i - i_tile + 1] = a[i, j, k]\n",
                 "t: i - i_tile + 1 < 34",
