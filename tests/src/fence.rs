@@ -1,7 +1,6 @@
-//! Memory whose ends are guarded: an access behind what was allocated, or to what was freed, ends the process.
+//! Guards the end of each allocation: an access behind it, or after it was freed, ends the process.
 //!
-//! Each allocation lies at the end of pages of its own, and the next page belongs to nobody. What is freed is never given
-//! out again. So machine code that leaves its arrays does not leave them unseen.
+//! Each allocation ends where its pages end, and the next page belongs to nobody. Freed addresses are never used again.
 #![expect(unsafe_code, reason = "it is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
-/// Addresses that are kept for what is guarded; memory is behind those that are in use alone.
+/// So many addresses are reserved. Only those in use have memory.
 const ROOM: usize = 4 << 40;
 
-/// What is smaller is not guarded; fields and workspaces are larger.
+/// Smaller allocations have no guard; fields and workspaces are larger.
 const LEAST: usize = 64;
 
 const PAGE: usize = 4096;
@@ -33,7 +32,7 @@ static ROOM_AT: OnceLock<usize> = OnceLock::new();
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 impl Fence {
-    /// Does something whose memory is guarded, as far as this thread allocates it and this allocator is the program's.
+    /// Guards what this thread allocates in `work`, where the program uses this allocator.
     pub fn around<T>(work: impl FnOnce() -> T) -> T {
         let _ = ROOM_AT.get_or_init(|| {
             let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;

@@ -1,5 +1,4 @@
-//! Schedules that somebody could have written: drawn for generated stencils, legal and hostile ones, and held against
-//! what the stencils mean.
+//! Draws schedules as somebody could write them, legal and hostile ones, and holds their results against `debug`.
 
 use std::slice;
 
@@ -28,7 +27,7 @@ use crate::native::WIDE;
 /// The name of a document beside its stencil.
 const FILE: &str = "main.schedule";
 
-/// So many steps a document has at most that are carried out, and so many lines are tried for them.
+/// A document has so many steps at most; drawing it tries so many lines.
 const MOST_STEPS: usize = 12;
 const MOST_TRIES: usize = 60;
 
@@ -42,7 +41,7 @@ pub struct Drawn {
     pub is_refused: bool,
 }
 
-/// Draws the document of a seed: steps that its tree takes, one after the other, and now and then one that it refuses.
+/// Draws the document of a seed. The tree takes each step; now and then the last one is refused.
 ///
 /// # Errors
 ///
@@ -102,13 +101,11 @@ fn compiled(subject: &mut Subject, device: Device, document: &str) -> Result<Com
     Ok(found)
 }
 
-/// Compiles the document of a seed, and runs what comes of it: the tree, the graph and the loops or kernels as they stand,
-/// and the code that a back end for a CPU makes.
+/// Compiles the document of a seed, and holds each level and a back end for a CPU against `debug`.
 ///
 /// # Errors
 ///
-/// Where an element differs from what the stencil means, where code would touch what an array does not have, and where
-/// a document is refused without a reason that says so.
+/// An element that differs, an access outside of an array, or a refusal without its diagnostic.
 pub fn hold(seed: u64, backend: Backend, setting: Setting<'_>) -> Result<Held> {
     let mut drawn = drawn(seed)?;
     let document = drawn.document.clone();
@@ -176,7 +173,7 @@ fn line(tree: &Tree, device: Device, random: &mut Random) -> String {
     let names: Vec<&str> = tree
         .containers
         .iter()
-        .filter(|(_, it)| it.kind != ContainerKind::Scalar || random_name(it.name.len()))
+        .filter(|(_, it)| it.kind != ContainerKind::Scalar || is_named(it.name.len()))
         .map(|(_, it)| it.name.as_str())
         .collect();
     if loops.is_empty() {
@@ -232,8 +229,8 @@ fn line(tree: &Tree, device: Device, random: &mut Random) -> String {
     }
 }
 
-/// Scalars are named now and then, by the length of their names.
-fn random_name(length: usize) -> bool {
+/// Steps name a third of the scalars.
+fn is_named(length: usize) -> bool {
     length.is_multiple_of(3)
 }
 
@@ -259,7 +256,7 @@ fn size(random: &mut Random) -> String {
     random.pick(&[1, 1, 2, 2, 3, 4, 5, 8, 16, 32, 100]).to_string()
 }
 
-/// Where loops are split: near an end, at what loops around count, and now and then where nobody should.
+/// Positions that people split loops at, and now and then one that nobody should.
 fn position(loops: &[(Vec<usize>, LoopRef)], random: &mut Random) -> String {
     const HOSTILE: [&str; 9] = [
         "9223372036854775807",

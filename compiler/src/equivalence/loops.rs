@@ -336,7 +336,7 @@ impl Lowering<'_> {
     fn measure_from(&mut self, variable: &Symbol) -> Result<(), Stop> {
         let source = self.source;
         for (at, array) in source.arrays.iter().enumerate() {
-            // What each thread has, and what stays where it is: others are made anew by their loop.
+            // A loop makes all other private arrays anew.
             let is_own = self.program.containers[at].kind == ContainerKind::Private;
             let is_here = array.storage == Storage::Private && (array.is_per_thread || !is_own);
             if is_here && array.shift.iter().any(|it| it.factor(variable) != 0) {

@@ -1,12 +1,12 @@
-//! What a process was left by those that started the runner: files, sockets, a terminal. A job has none of it.
+//! Closes files and sockets of the program that started the runner, and leaves its terminal.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 
-/// Standard input, output and error are pipes to the runner; all others were somebody else's.
+/// The three before are pipes to the runner.
 const FIRST: u32 = 3;
 
-/// Closes all descriptors but the first three, and gives up the terminal. Before this process opens anything itself.
+/// Closes all descriptors but the first three, and leaves the terminal. The process has opened nothing yet.
 ///
 /// # Errors
 ///

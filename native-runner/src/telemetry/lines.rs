@@ -1,5 +1,6 @@
-//! Lines of the log, written by a thread of their own: who works does not wait for who reads them, and a log that cannot
-//! be written ends nothing. Lines that are lost are counted.
+//! A thread writes the lines of the log, so that no request waits for a reader.
+//!
+//! A log that cannot be written ends nothing. The thread counts the lines that are lost.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -11,9 +12,9 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::metrics;
 
-/// So many lines wait at most; more are lost.
+/// So many lines wait at most.
 const MOST_WAITING: usize = 4096;
-/// At the end, lines that wait have so long.
+/// At its end, the runner waits so long for the lines.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 enum Message {
@@ -31,7 +32,7 @@ pub(crate) struct Lines {
 static LINES: OnceLock<Lines> = OnceLock::new();
 
 impl Lines {
-    /// The lines of this process. Without a thread for them all are lost, and counted.
+    /// The lines of this process. Without their thread, all are lost and counted.
     pub(crate) fn of_process() -> Self {
         LINES.get_or_init(|| Self::to(io::stderr)).clone()
     }
@@ -45,7 +46,7 @@ impl Lines {
     }
 }
 
-/// Waits until what was noted is written, for a moment.
+/// Waits a moment for the lines that are left.
 pub(crate) fn settle() {
     let Some(lines) = LINES.get() else { return };
     let (sender, answer) = sync_channel(1);

@@ -1,7 +1,7 @@
-//! Which elements a program may touch that their arrays do not have.
+//! Finds accesses that may lie outside of their arrays.
 //!
-//! The proof knows sizes of the domain, ranges of loops around, and conditions on positions; it knows nothing of how the
-//! program came to be. So it holds a schedule that somebody wrote to the one thing that must never happen.
+//! The proof knows sizes of the domain, ranges of loops, and conditions on positions. It does not know the steps of the
+//! schedule, so it finds a step that is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,27 +14,30 @@ use crate::space::assume::{Assumptions, Limit};
 use crate::space::{Affine, Size};
 use crate::types::{BinaryOp, UnaryOp, Value};
 
-/// An access that is not seen to lie inside its array.
+/// An access that the proof does not place inside its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
     /// As the stencil calls it.
     pub array: String,
-    /// The index that may lie outside, counted from the start of the array, and the size that it has to be less than.
+    /// The index, counted from the start of the array.
     pub index: String,
+    /// The index has to be less than this.
     pub size: Size,
     /// The statement; none where it cannot be told.
     pub origin: Option<Origin>,
 }
 
-/// Positions that the caller's arrays have since a call is refused otherwise, of those that tell how many levels they have:
-/// by the name in the stencil and the dimension, from where on and up to where.
+/// Positions that each call has: a call without them is refused.
+///
+/// Arrays that tell their number of levels have an entry. The key is the stencil's name and the dimension, the value half-open
+/// ranges.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
     ranges: BTreeMap<(String, usize), BTreeSet<(Size, Size)>>,
 }
 
 impl Held {
-    /// What a program touches that has no schedule yet: a call is held against that.
+    /// The positions that a program touches before any step of a schedule. Each call is held against these.
     #[must_use]
     pub fn of(program: &Program) -> Self {
         let mut held = Self::default();
@@ -105,8 +108,9 @@ impl<'p> Seek<'p, '_> {
     }
 }
 
-/// All accesses of a program, before its passes, that are not seen to lie inside their arrays for any values within
-/// what is known of its symbols, and of what arrays have.
+/// All accesses that the proof does not place inside their arrays.
+///
+/// The program is one before its passes. `known` limits its symbols, and `held` has positions of the caller's arrays.
 #[must_use]
 pub fn outside(program: &Program, held: &Held, known: &Assumptions) -> Vec<Outside> {
     let mut proof = Proof { program, held, found: Vec::new(), integers: BTreeMap::new(), origin: None };
@@ -122,9 +126,9 @@ struct Proof<'p> {
     program: &'p Program,
     held: &'p Held,
     found: Vec<Outside>,
-    /// What each integer of run time is less than, once it is checked.
+    /// A check holds each integer of run time below this size.
     integers: BTreeMap<usize, &'p Size>,
-    /// The statement at hand.
+    /// The statement that the proof looks at.
     origin: Option<&'p Origin>,
 }
 
@@ -210,7 +214,7 @@ impl<'p> Proof<'p> {
         });
     }
 
-    /// Whether a call has this position, since what has no schedule touches it as well.
+    /// Whether each call has this position.
     fn is_held(&self, array: &Array, dimension: usize, at: &Affine, known: &Assumptions) -> bool {
         if array.storage != Storage::Caller {
             return false;
@@ -226,7 +230,7 @@ impl<'p> Proof<'p> {
         let zero = Affine::default();
         let dimensions = array.shape.iter().zip(&array.shift).enumerate();
         for (at, (dimension, (size, shift))) in element.index.iter().zip(dimensions) {
-            // What an iteration has for itself counts from its own start.
+            // The array of an iteration counts from its own start.
             let shift = if array.storage == Storage::Private { &zero } else { shift };
             let (is_inside, index) = match at {
                 At::Known(sum) => {
@@ -250,7 +254,7 @@ impl<'p> Proof<'p> {
     }
 }
 
-/// What is known inside of loops.
+/// Adds the ranges of loops.
 fn within<'a>(known: &Assumptions, loops: impl IntoIterator<Item = &'a Positions>) -> Assumptions {
     loops.into_iter().fold(known.clone(), |known, it| {
         let start = without(&it.start, false, &|part| known.is_at_most(&it.end, part));
@@ -259,8 +263,9 @@ fn within<'a>(known: &Assumptions, loops: impl IntoIterator<Item = &'a Positions
     })
 }
 
-/// A bound without those alternatives that leave its loop no position: `i < max(a, b)` is `i < a` where `b` is at most
-/// the start. Loops that were split have such. Of an end the greatest of several is a choice, of a start the least.
+/// Drops alternatives of a bound that leave its loop no position. Loops that were split have such.
+///
+/// `i < max(a, b)` is `i < a` where `b` is at most the start. `max` offers alternatives in an end, `min` in a start.
 fn without(bound: &Size, of_end: bool, is_empty: &dyn Fn(&Size) -> bool) -> Size {
     let (parts, is_choice) = match bound {
         Size::Affine(_) => return bound.clone(),
@@ -278,7 +283,7 @@ fn without(bound: &Size, of_end: bool, is_empty: &dyn Fn(&Size) -> bool) -> Size
     }
 }
 
-/// What is known where a condition holds, or where it does not: its tests of positions.
+/// Adds the tests of positions in a condition that holds, or does not hold.
 fn assume(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Assumptions {
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => assume(known, inner, !holds),
@@ -294,7 +299,7 @@ fn assume(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Assumptio
     }
 }
 
-/// What a test of positions limits, or one of several of the same.
+/// The limit that tests of one position set.
 fn limit(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Option<Limit> {
     use BinaryOp::{And, Ge, Gt, Le, Lt, Or};
     let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
@@ -332,7 +337,7 @@ mod tests {
     use super::*;
     use crate::loops::parse::parse;
 
-    /// The accesses that are not seen to be inside, of a body in loops over the whole domain.
+    /// Proves a body in loops over the whole domain, and answers the accesses that are left.
     fn found(body: &str) -> Vec<String> {
         let text = format!(
             "\
