@@ -227,6 +227,10 @@ pub(in crate::schedule) fn common_order(prev: &Loop, next: &Loop, ranges: Ranges
     if prev.variable != next.variable || prev.step != next.step {
         return Err(Refusal::new("the loop before it is over another axis"));
     }
+    // Threads inside of one loop would come to stand inside the threads of the other one.
+    if prev.placement != next.placement {
+        return Err(Refusal::new("the loop before it is placed elsewhere"));
+    }
     if ranges == Ranges::Equal && (prev.start != next.start || prev.end != next.end) {
         return Err(Refusal::new("the loop before it has another range"));
     }

@@ -458,6 +458,16 @@ fn only_what_has_no_order_is_given_to_several() {
 }
 
 #[test]
+fn loops_that_are_placed_differently_stay_apart() {
+    let loops = "threads j in [0, J) parallel:\n  for i in [0, I) parallel:\n    b[i, j, 0] = 1.0\n\n\
+                 for j in [0, J) parallel:\n  threads i in [0, I) parallel:\n    b[i, j, 1] = 2.0\n";
+    assert_eq!(
+        after(loops, |tree| merge(tree, &first(&[0]), Ranges::Equal)),
+        "refused: the loop before it is placed elsewhere\n"
+    );
+}
+
+#[test]
 fn a_place_is_found_through_loops_and_limits() {
     let tree = tree(
         "for k in [0, K) parallel:\n  where k in [1, K):\n    for j in [0, J) parallel:\n      for i in [0, I) parallel:\n        b[i, j, k] = 1.0\n",
