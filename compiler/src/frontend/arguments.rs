@@ -21,7 +21,7 @@ pub struct Unknown<'p> {
 #[must_use]
 pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Unknown<'p>> {
     let info = names.function(stencil);
-    let decorators = info.def.decorators.iter().map(|call| Build { scope: info.scope, call });
+    let decorators = info.def.decorators.iter().map(|call| Build { scope: info.scope, call, name: None });
     let mut found = Vec::new();
     for (maker, keywords) in decorators.chain(handed(names, stencil)).flat_map(|it| made(names, it)) {
         let given = || keywords.iter().filter_map(|it| it.name.as_ref());
@@ -42,8 +42,8 @@ pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Unknown<'p>> {
 #[must_use]
 pub fn idle<'p>(names: &Names<'p>, file: FileId) -> Option<(Vec<&'p str>, Span)> {
     let stencils = names.functions(file).filter(|(_, it)| it.is_stencil);
-    let decorators =
-        stencils.flat_map(|(_, it)| it.def.decorators.iter().map(|call| Build { scope: it.scope, call }));
+    let decorators = stencils
+        .flat_map(|(_, it)| it.def.decorators.iter().map(|call| Build { scope: it.scope, call, name: None }));
     let calls = names.builds(file).iter().copied();
     let mut found: Vec<&'p Ident> = Vec::new();
     for (maker, keywords) in decorators.chain(calls).flat_map(|it| made(names, it)) {
@@ -59,7 +59,7 @@ pub fn idle<'p>(names: &Names<'p>, file: FileId) -> Option<(Vec<&'p str>, Span)>
 /// What a call builds with its keywords: `stencil(...)`, and the inner call of `stencil(...)(f)`.
 fn made<'p>(
     names: &Names<'p>,
-    Build { scope, call }: Build<'p>,
+    Build { scope, call, .. }: Build<'p>,
 ) -> impl Iterator<Item = (&'static Maker, &'p [Keyword])> {
     let environment = Environment::module(scope, call.span.start);
     // Others have a `stencil` too.

@@ -162,8 +162,42 @@ pub fn is_installed_module(path: &[String]) -> bool {
     let first = path.first().map(String::as_str);
     matches!(
         first,
-        Some("math" | "cmath" | "numpy" | "cupy" | "sys" | "types" | "typing" | "enum" | "dataclasses")
+        Some(
+            "math" | "cmath" | "numpy" | "cupy" | "os" | "sys" | "types" | "typing" | "enum" | "dataclasses"
+        )
     )
+}
+
+/// Whether every Python has the module.
+#[must_use]
+pub fn is_standard_module(path: &[String]) -> bool {
+    const STANDARD: [&str; 24] = [
+        "abc",
+        "argparse",
+        "collections",
+        "contextlib",
+        "copy",
+        "datetime",
+        "functools",
+        "importlib",
+        "inspect",
+        "io",
+        "itertools",
+        "json",
+        "logging",
+        "operator",
+        "pathlib",
+        "random",
+        "re",
+        "shutil",
+        "string",
+        "sys",
+        "time",
+        "traceback",
+        "unittest",
+        "warnings",
+    ];
+    path.first().is_some_and(|it| STANDARD.contains(&it.as_str()))
 }
 
 /// Whether the module, if it is among the files, is the language's own source: it may lie below another folder.
@@ -181,6 +215,8 @@ pub fn module_attribute(path: &[String], name: &str, config: &Config) -> Option<
     match parts.as_slice() {
         ["math" | "cmath"] => math(name),
         ["numpy" | "cupy"] => numpy(name),
+        ["os"] if name == "getenv" => Some(Constant::Word("os.getenv")),
+        ["os"] if name == "environ" => Some(Constant::Word("os.environ")),
         ["dataclasses"] if name == "field" => Some(Constant::Word("dataclasses.field")),
         ["sys"] if name == "maxsize" => Some(Constant::Int(i64::MAX)),
         ["sys"] if name == "float_info" => Some(Constant::Namespace(Arc::new(

@@ -8,7 +8,7 @@ use super::constants::{Constant, Evaluated, Opaque};
 use super::evaluate::Environment;
 use super::ids::ClassId;
 use super::modules::{EnumFault, Names};
-use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, StmtKind};
+use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, Keyword, StmtKind};
 use crate::diag::{FileId, Span};
 
 /// How many classes one may inherit from, itself among them.
@@ -18,10 +18,16 @@ impl<'p> Names<'p> {
     /// `Class.name`
     pub(super) fn class_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
         let def = self.class(class).def;
+        let lineage: Vec<ClassId> = self.lineage(class).collect();
+        if let Some(span) = lineage.iter().find_map(|it| altered(self.class(*it).def)) {
+            return Err(Opaque::new("what makes the class may change it", span));
+        }
         let found = if self.has_base(class, &ENUMS) { self.member(class, name) } else { None };
-        found.or_else(|| self.inherited(class, name)).unwrap_or_else(|| {
+        let found = found.or_else(|| self.inherited(class, name)).unwrap_or_else(|| {
             Err(Opaque::new(format!("the class `{}` has no attribute `{name}`", def.name.name), span))
-        })
+        })?;
+        self.hold_class(&lineage, name)?;
+        Ok(found)
     }
 
     /// `self.name`: what a method assigns to it, if only one place does, or what the class has.
@@ -182,6 +188,9 @@ impl<'p> Names<'p> {
                 members.insert(name, value);
             }
         }
+        if let Some(span) = self.lineage(class).find_map(|it| altered(self.class(it).def)) {
+            return Err(Opaque::new("what makes the class may change it", span));
+        }
         if members.is_empty() {
             return Err(Opaque::new("the object has no attributes that are known without running it", span));
         }
@@ -198,6 +207,9 @@ impl<'p> Names<'p> {
         let ClassInfo { def, body, .. } = self.class(class);
         for &name in self.scope(*body).names.keys() {
             let value = match self.lookup_in(*body, u32::MAX, name) {
+                Some(Ok(_)) if let Err(opaque) = self.hold_class(&[class], name) => {
+                    Constant::Unsupported(Arc::from(opaque.why))
+                }
                 Some(Ok(value)) => value,
                 Some(Err(opaque)) => Constant::Unsupported(Arc::from(opaque.why)),
                 None => continue,
@@ -241,17 +253,7 @@ fn set_on_self(function: &FunctionDef) -> Vec<&str> {
                 StmtKind::AnnAssign { target: it, .. } | StmtKind::AugAssign { target: it, .. } => {
                     target(it, this, found);
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    look(then, this, found);
-                    look(otherwise, this, found);
-                }
-                StmtKind::With { body, .. }
-                | StmtKind::While { body, .. }
-                | StmtKind::For { body, .. }
-                | StmtKind::Other { body, .. } => {
-                    look(body, this, found);
-                }
-                _ => {}
+                _ => stmt.blocks().into_iter().for_each(|it| look(it, this, found)),
             }
         }
     }
@@ -273,6 +275,27 @@ fn set_on_self(function: &FunctionDef) -> Vec<&str> {
 const ENUMS: [&str; 6] = ["IntEnum", "IntFlag", "Enum", "StrEnum", "Flag", "ReprEnum"];
 /// Other bases that make no enumeration of integers.
 const PLAIN: [&str; 6] = ["object", "int", "str", "float", "bool", "ABC"];
+
+/// Decorators that leave the attributes of a class as they are.
+const PLAIN_DECORATORS: [&str; 8] =
+    ["dataclass", "enum", "unique", "final", "total_ordering", "runtime_checkable", "verify", "global_enum"];
+
+/// A decorator or a metaclass that may give a class other attributes than its body.
+fn altered(def: &ClassDef) -> Option<Span> {
+    let is_plain = |it: &&Expr| {
+        let name = match &it.kind {
+            ExprKind::Call { function, .. } => last_part(function),
+            _ => last_part(it),
+        };
+        !name.is_some_and(|it| PLAIN_DECORATORS.contains(&it))
+    };
+    let decorator = def.decorators.iter().find(is_plain).map(|it| it.span);
+    let metaclass = |it: &&Keyword| {
+        let is_abstract = last_part(&it.value) == Some("ABCMeta");
+        it.name.as_ref().is_some_and(|it| it.name == "metaclass") && !is_abstract
+    };
+    decorator.or_else(|| def.keywords.iter().find(metaclass).map(|it| it.span))
+}
 
 /// `@gtscript.enum`
 pub(super) fn is_decorated(def: &ClassDef) -> bool {

@@ -21,6 +21,9 @@ pub enum Constant {
     None,
     Str(Arc<str>),
     Tuple(Arc<[Constant]>),
+    List(Arc<[Constant]>),
+    /// An array of NumPy: its elements have types of their own, or are arrays.
+    Array(Arc<[Constant]>),
     /// Keys and values, in order; a value that is not known is `Unsupported`.
     Dict(Arc<[(Constant, Constant)]>),
     /// An element type: `float`, `np.float32`, `Float`.
@@ -71,7 +74,9 @@ impl Constant {
             *left -= 1;
             let mut each = |it: &Constant| fits(it, depth - 1, left);
             match value {
-                Constant::Tuple(parts) => parts.iter().all(each),
+                Constant::Tuple(parts) | Constant::List(parts) | Constant::Array(parts) => {
+                    parts.iter().all(each)
+                }
                 Constant::Dict(entries) => entries.iter().all(|(key, value)| each(key) && each(value)),
                 Constant::Namespace(members) => members.values().all(each),
                 _ => true,
@@ -91,6 +96,8 @@ impl Constant {
             Constant::None => "`None`",
             Constant::Str(_) => "a string",
             Constant::Tuple(_) => "a tuple",
+            Constant::List(_) => "a list",
+            Constant::Array(_) => "an array",
             Constant::Dict(_) => "a dict",
             Constant::Element(_) | Constant::Field(_) => "a type",
             Constant::Axes(_) => "a set of axes",
@@ -104,6 +111,25 @@ impl Constant {
             Constant::Word(_) => "a word of the language",
             Constant::Numeric(_) => "a Python function",
             Constant::Unsupported(_) => "a value that a stencil cannot use",
+        }
+    }
+
+    /// What a tuple, a list or an array holds.
+    #[must_use]
+    pub fn elements(&self) -> Option<&[Constant]> {
+        match self {
+            Constant::Tuple(parts) | Constant::List(parts) | Constant::Array(parts) => Some(parts),
+            _ => None,
+        }
+    }
+
+    /// Whether what it holds may be another while it stays the same object.
+    #[must_use]
+    pub fn is_mutable(&self) -> bool {
+        match self {
+            Constant::List(_) | Constant::Array(_) | Constant::Dict(_) | Constant::Namespace(_) => true,
+            Constant::Tuple(parts) => parts.iter().any(Constant::is_mutable),
+            _ => false,
         }
     }
 
@@ -156,11 +182,24 @@ pub struct Opaque {
     pub why: String,
     /// What could not be evaluated.
     pub span: Option<Span>,
+    /// Whether there is a value that may change at that place.
+    pub is_change: bool,
 }
 
 impl Opaque {
-    pub(super) fn new(why: impl Into<String>, span: Span) -> Self {
-        Self { why: why.into(), span: Some(span) }
+    /// A reason without a place.
+    pub fn because(why: impl Into<String>) -> Self {
+        Self { why: why.into(), span: None, is_change: false }
+    }
+
+    /// What stands at a place has no value.
+    pub fn new(why: impl Into<String>, span: Span) -> Self {
+        Self { why: why.into(), span: Some(span), is_change: false }
+    }
+
+    /// What had a value may have another one from a place on.
+    pub(super) fn change(why: impl Into<String>, span: Span) -> Self {
+        Self { is_change: true, ..Self::new(why, span) }
     }
 }
 

@@ -77,13 +77,8 @@ impl Bound {
                 StmtKind::Assign { targets, .. } => {
                     self.others.extend(targets.iter().filter_map(Expr::as_name).map(str::to_owned));
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.read(then);
-                    self.read(otherwise);
-                }
-                StmtKind::Try { body, fallback } => {
-                    self.read(body);
-                    self.read(fallback);
+                StmtKind::If { .. } | StmtKind::Try { .. } => {
+                    stmt.blocks().into_iter().for_each(|it| self.read(it));
                 }
                 _ => {}
             }
@@ -98,19 +93,7 @@ impl Bound {
                     self.mark(&mut def.body);
                 }
                 StmtKind::Class(def) => self.mark(&mut def.body),
-                StmtKind::If { then, otherwise, .. } => {
-                    self.mark(then);
-                    self.mark(otherwise);
-                }
-                StmtKind::Try { body, fallback } => {
-                    self.mark(body);
-                    self.mark(fallback);
-                }
-                StmtKind::While { body, .. }
-                | StmtKind::With { body, .. }
-                | StmtKind::For { body, .. }
-                | StmtKind::Other { body, .. } => self.mark(body),
-                _ => {}
+                _ => stmt.blocks_mut().into_iter().for_each(|it| self.mark(it)),
             }
         }
     }

@@ -2,12 +2,16 @@
 
 mod functions;
 mod numbers;
+mod python;
+mod run;
 
 use std::sync::Arc;
 
+use super::bindings::Bound;
 use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
-use super::modules::{Names, ScopeId};
-use super::syntax::{Expr, ExprKind, Keyword, Logical, arguments};
+use super::modules::{Assumed, Names, ScopeId};
+use super::reaching::Moment;
+use super::syntax::{Expr, ExprKind, Foreign, Keyword, Logical, arguments};
 use super::{field_types, parse};
 use crate::diag::Span;
 use crate::space::Axis;
@@ -15,12 +19,13 @@ use crate::types::DType;
 use functions::numeric;
 pub use numbers::{binary, truth};
 use numbers::{compare, convert, unary};
+pub(super) use run::behind;
 
 /// Where an expression stands, and which of the two languages it is written in.
 pub struct Environment<'e> {
     pub scope: ScopeId,
-    /// Names bound before this byte of the file are seen first.
-    pub position: u32,
+    /// When it is computed: of the names of the file, those that are bound by then are seen.
+    pub moment: Moment,
     /// Names of the body around, before those of the module.
     pub locals: &'e dyn Fn(&str) -> Option<Evaluated>,
     /// Module level allows calls and subscripts; `__INLINED(...)` does not.
@@ -36,8 +41,8 @@ impl std::fmt::Debug for Environment<'_> {
 impl Environment<'_> {
     /// At module level.
     #[must_use]
-    pub fn module(scope: ScopeId, position: u32) -> Self {
-        Self { scope, position, locals: &|_| None, allows_calls: true }
+    pub fn module(scope: ScopeId, moment: impl Into<Moment>) -> Self {
+        Self { scope, moment: moment.into(), locals: &|_| None, allows_calls: true }
     }
 }
 
@@ -75,7 +80,7 @@ impl Evaluator<'_, '_> {
                 if let Some(local) = (self.environment.locals)(name) {
                     return local;
                 }
-                let found = self.names.lookup(self.environment.scope, self.environment.position, name);
+                let found = self.names.lookup(self.environment.scope, self.environment.moment, name);
                 found.unwrap_or_else(|| Err(fail(format!("nothing is named `{name}`"))))
             }
             ExprKind::Attribute(value, name) => {
@@ -89,7 +94,8 @@ impl Evaluator<'_, '_> {
             ExprKind::Dict(entries) if self.environment.allows_calls => self.dict(entries, expr.span),
             ExprKind::Unary(sign, operand) => unary(*sign, &self.expr(operand)?).map_err(fail),
             ExprKind::Binary(op, left, right) => {
-                binary(*op, &self.expr(left)?, &self.expr(right)?).map_err(fail)
+                let value = binary(*op, &self.expr(left)?, &self.expr(right)?).map_err(fail)?;
+                if value.elements().is_some() { value.bounded(expr.span) } else { Ok(value) }
             }
             ExprKind::Logical(op, operands) => {
                 let mut last = Constant::None;
@@ -126,6 +132,17 @@ impl Evaluator<'_, '_> {
                 self.subscript(&self.expr(value)?, index)
             }
             ExprKind::Call { function, args, keywords } if self.environment.allows_calls => {
+                if let Some(name) = function.as_name()
+                    && self.means_python(name)
+                    && let Some(value) = self.python(name, args, keywords, expr)
+                {
+                    return value;
+                }
+                if let ExprKind::Attribute(object, method) = &function.kind
+                    && let Some(value) = self.method(object, &method.name, args, keywords, expr)
+                {
+                    return value;
+                }
                 self.call(&self.expr(function)?, args, keywords, expr)
             }
             ExprKind::Subscript(..) => Err(fail("a subscript is not known while compiling".to_owned())),
@@ -134,7 +151,17 @@ impl Evaluator<'_, '_> {
             // One that changes while the file runs is bound to nothing that is known.
             ExprKind::List(parts) if self.environment.allows_calls => {
                 let parts: Result<Vec<Constant>, Opaque> = parts.iter().map(|it| self.expr(it)).collect();
-                Constant::Tuple(parts?.into()).bounded(expr.span)
+                Constant::List(parts?.into()).bounded(expr.span)
+            }
+            ExprKind::Other("list comprehension" | "dict comprehension", Some(inner))
+                if self.environment.allows_calls =>
+            {
+                match &**inner {
+                    Foreign::Comprehension { element, value, loops } => {
+                        self.comprehension((element, value.as_ref()), loops, expr.span)
+                    }
+                    _ => Err(fail("it cannot be computed without running the file".to_owned())),
+                }
             }
             ExprKind::Missing
             | ExprKind::List(_)
@@ -142,18 +169,28 @@ impl Evaluator<'_, '_> {
             | ExprKind::Dict(_)
             | ExprKind::Slice { .. }
             | ExprKind::Starred(_)
-            | ExprKind::Other(_) => Err(fail("it cannot be computed without running the file".to_owned())),
+            | ExprKind::Other(..) => Err(fail("it cannot be computed without running the file".to_owned())),
         }
     }
 
     fn dict(&self, entries: &[(Option<Expr>, Expr)], span: Span) -> Evaluated {
         let mut known: Vec<(Constant, Constant)> = Vec::new();
-        for (key, value) in entries {
+        for (at, (key, value)) in entries.iter().enumerate() {
             let value = self.expr(value);
             match (key, value) {
                 // What cannot be unpacked may hold anything, and hides nothing that is told.
                 (None, Ok(Constant::Dict(inner))) => known.extend(inner.iter().cloned()),
-                (None, _) => {}
+                // What cannot be unpacked may hold anything, and hides what is told before it.
+                (None, Err(_)) if self.is_of_axis_offsets(&entries[at].1) => {}
+                (None, other) => {
+                    let why = match other {
+                        Err(opaque) => opaque.why,
+                        Ok(other) => format!("{} is unpacked behind it", other.describe()),
+                    };
+                    for (_, value) in &mut known {
+                        *value = Constant::Unsupported(Arc::from(why.as_str()));
+                    }
+                }
                 (Some(key), value) => {
                     let value = value.unwrap_or_else(|opaque| Constant::Unsupported(Arc::from(opaque.why)));
                     known.push((self.expr(key)?, value));
@@ -161,7 +198,7 @@ impl Evaluator<'_, '_> {
             }
         }
         let is_large =
-            |it: &Constant| matches!(it, Constant::Dict(_) | Constant::Tuple(_) | Constant::Namespace(_));
+            |it: &Constant| it.is_mutable() || matches!(it, Constant::Tuple(_) | Constant::Namespace(_));
         if known.len() > MAX_ENTRIES || known.iter().any(|(key, _)| is_large(key)) {
             return Err(Opaque::new("the dict is too large", span));
         }
@@ -174,6 +211,21 @@ impl Evaluator<'_, '_> {
             }
         }
         Constant::Dict(Arc::from(entries)).bounded(span)
+    }
+
+    /// Whether an expression is a call of NDSL's `axis_offsets`, or a name for it: that gives places of regions alone,
+    /// under names of its own.
+    fn is_of_axis_offsets(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Call { function, .. } => {
+                function.as_dotted().is_some_and(|it| it.last() == Some(&"axis_offsets"))
+            }
+            ExprKind::Name(name) => match self.names.bound(self.environment.scope, name).as_slice() {
+                [(.., Bound::Value(value))] => value.as_name().is_none() && self.is_of_axis_offsets(value),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     fn subscript(&self, value: &Constant, index: &Expr) -> Evaluated {
@@ -189,7 +241,14 @@ impl Evaluator<'_, '_> {
                 Some(index) => Ok(Constant::Position(AxisPosition { axis: *axis, index, offset: 0 })),
                 None => Err(fail(format!("`{axis}[...]` takes an integer"))),
             },
-            Constant::Tuple(parts) => {
+            Constant::Tuple(parts) | Constant::List(parts) | Constant::Array(parts) => {
+                if let (Constant::Array(_), ExprKind::Tuple(indices)) = (value, &index.kind) {
+                    let mut part = value.clone();
+                    for it in indices {
+                        part = self.subscript(&part, it)?;
+                    }
+                    return Ok(part);
+                }
                 let position = self.expr(index)?.as_int();
                 let position = position.and_then(|it| {
                     let length = i64::try_from(parts.len()).ok()?;
@@ -197,7 +256,7 @@ impl Evaluator<'_, '_> {
                 });
                 match position.and_then(|it| parts.get(it)) {
                     Some(part) => Ok(part.clone()),
-                    None => Err(fail("the tuple has no such element".to_owned())),
+                    None => Err(fail(format!("{} has no such element", value.describe()))),
                 }
             }
             Constant::Dict(entries) => {
@@ -208,6 +267,9 @@ impl Evaluator<'_, '_> {
                     None => Err(fail("the dict has no such key".to_owned())),
                 }
             }
+            Constant::Word("os.environ") => Err(fail(
+                "it is read from the environment, which is known when the program runs alone".to_owned(),
+            )),
             other => Err(fail(format!("{} cannot be subscripted here", other.describe()))),
         }
     }
@@ -219,7 +281,7 @@ impl Evaluator<'_, '_> {
         }
         // A name may stand for all of it: `Field[VECTOR]` with `VECTOR = (float, (4,))`.
         Ok(match self.expr(index)? {
-            Constant::Tuple(parts) => parts.to_vec(),
+            Constant::Tuple(parts) | Constant::List(parts) => parts.to_vec(),
             one => vec![one],
         })
     }
@@ -271,6 +333,21 @@ impl Evaluator<'_, '_> {
                     .ok_or_else(|| fail("the type is not known while compiling".to_owned())),
                 _ => Err(fail("`isinstance` takes a value and a type".to_owned())),
             },
+            Constant::Word("os.getenv") => {
+                let [variable, default] = arguments(["key", "default"], args, keywords);
+                let Some(Constant::Str(variable)) = variable.map(|it| self.expr(it)).transpose()? else {
+                    return Err(fail("an environment variable is named by a string".to_owned()));
+                };
+                let Some(default) = default else {
+                    return Err(fail(format!(
+                        "the environment variable `{variable}` is known when the program runs alone"
+                    )));
+                };
+                let value = self.expr(default)?;
+                self.names.assume(whole.span, Assumed::Unset { variable: variable.to_string() });
+                Ok(value)
+            }
+            Constant::Function(id) => self.call_function(*id, args, keywords, whole),
             Constant::Word("SimpleNamespace") if args.is_empty() => {
                 let mut members = std::collections::BTreeMap::new();
                 for keyword in keywords {
@@ -311,7 +388,7 @@ impl Evaluator<'_, '_> {
                         }
                     }
                 }
-                let args: Result<Vec<Constant>, Opaque> = args.iter().map(|it| self.expr(it)).collect();
+                let args: Result<Vec<Constant>, Opaque> = args.iter().map(|it| self.argument(it)).collect();
                 let value = numeric(name, &args?).map_err(fail)?;
                 match dtype {
                     Some(element) => convert(&element, &value).map_err(fail),
@@ -339,18 +416,18 @@ pub fn type_text(
     // A type that is given from outside may name NumPy's, whatever the file imports.
     let numpy = |name: &str| {
         let is_numpy = matches!(name, "np" | "numpy")
-            && names.lookup(environment.scope, environment.position, name).is_none();
+            && names.lookup(environment.scope, environment.moment, name).is_none();
         is_numpy.then(|| Ok(Constant::Foreign(Arc::from(["numpy".to_owned()]))))
     };
     let environment =
-        &Environment { locals: &numpy, ..Environment::module(environment.scope, environment.position) };
+        &Environment { locals: &numpy, ..Environment::module(environment.scope, environment.moment) };
     expression(names, environment, &parsed)
 }
 
 /// `isinstance(value, class)`, as far as the values and types of Python itself go.
 fn is_instance(value: &Constant, class: &Constant) -> Option<bool> {
     Some(match (value, class) {
-        (_, Constant::Tuple(classes)) => {
+        (_, Constant::Tuple(classes) | Constant::List(classes)) => {
             let each: Option<Vec<bool>> = classes.iter().map(|it| is_instance(value, it)).collect();
             each?.contains(&true)
         }
@@ -379,6 +456,7 @@ fn plain(value: &Constant) -> bool {
             | Constant::None
             | Constant::Str(_)
             | Constant::Tuple(_)
+            | Constant::List(_)
             | Constant::Dict(_)
     )
 }

@@ -8,7 +8,7 @@ use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::given;
 use super::modules::{FunctionId, FunctionInfo, Names};
-use super::program::{Program, for_each_external, named};
+use super::program::{Program, for_each_external};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
 use crate::config::{Config, External};
 use crate::conventions;
@@ -49,16 +49,14 @@ pub enum ExternalKind {
 pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<ExternalUse> {
     let config = names.config;
     let Some(main) = program.main else { return Vec::new() };
-    let all = program.stencils();
-    let meant = match stencil {
-        Some(name) => named(&all, name),
-        None => all.iter().collect(),
-    };
-    let is_meant = |it: &FunctionInfo<'_>| meant.iter().any(|meant| meant.span == it.def.name.span);
+    let meant = given::meant(names, stencil);
+    let build = meant.first().and_then(|(_, build)| *build);
+    let is_meant = |it: &FunctionInfo<'_>| meant.iter().any(|(meant, _)| meant.span == it.def.name.span);
     let stencils = names.functions(main).filter(|(_, it)| is_meant(it)).map(|(id, _)| id);
     let mut reached: BTreeSet<FunctionId> = stencils.collect();
     let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
-    let told = waiting.last().map(|&it| given::of(names, it).externals).unwrap_or_default();
+    let told = waiting.last().map(|&stencil| given::of(names, given::Chosen { stencil, build }).externals);
+    let told = told.unwrap_or_default();
     while let Some(id) = waiting.pop() {
         let info = names.function(id);
         let mut given = Vec::new();

@@ -104,7 +104,7 @@ pub(super) fn element(value: &Constant) -> Result<ElementType, String> {
 fn dims(value: &Constant) -> Result<Vec<u32>, String> {
     let size = |it: &Constant| u32::try_from(it.as_int()?).ok().filter(|size| (1..=MAX_SIZE).contains(size));
     let sizes: Option<Vec<u32>> = match value {
-        Constant::Tuple(parts) => parts.iter().map(size).collect(),
+        Constant::Tuple(parts) | Constant::List(parts) => parts.iter().map(size).collect(),
         one => size(one).map(|it| vec![it]),
     };
     let sizes =

@@ -1,18 +1,20 @@
 //! What the text itself tells of how a stencil is built: `externals={...}` and `dtypes={...}` of a decorator, or of a
 //! call that is handed the stencil. So a test or a script compiles as it stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bindings::Build;
 use super::constants::{Constant, ElementType, FieldType};
 use super::evaluate::{self, Environment};
 use super::makers::MEANT;
 use super::modules::{FunctionId, Names};
+use super::program::{StencilName, named};
+use super::reaching::Moment;
 use super::syntax::{Expr, ExprKind, Keyword};
 use crate::config::{Config, External};
+use crate::diag::Span;
 use crate::types::DType;
 
-/// The arguments that tell something.
 /// What stands in for what nobody else gave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
@@ -22,11 +24,32 @@ pub struct Given {
     pub dtypes: BTreeMap<String, String>,
     pub literal_int: Option<DType>,
     pub literal_float: Option<DType>,
+    /// What several calls build with different values.
+    pub differing: Vec<Differing>,
+    /// Externals of a build whose values are not known, with the reason.
+    unknown: BTreeMap<String, String>,
 }
 
-/// What the decorators of a stencil, then the calls in its file, tell; what is told first holds.
+/// An external, or another argument, that several builds of one stencil give different values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differing {
+    /// The external, or the argument: `dtypes`.
+    pub name: String,
+    pub is_external: bool,
+    /// What each build is called, where it stands, and what it gives; none where that is not known.
+    pub builds: Vec<(String, Span, Option<String>)>,
+}
+
+/// A stencil that is meant, as one of its builds where it is chosen so.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'n> {
+    pub stencil: FunctionId,
+    pub build: Option<&'n str>,
+}
+
+/// What the decorators of a stencil, then the calls in its file, tell.
 #[must_use]
-pub fn of(names: &Names<'_>, stencil: FunctionId) -> Given {
+pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
     let mut given = Given::default();
     let info = names.function(stencil);
     let environment = Environment::module(info.scope, info.def.span.start);
@@ -35,21 +58,78 @@ pub fn of(names: &Names<'_>, stencil: FunctionId) -> Given {
             given.take(names, &environment, keywords);
         }
     }
-    for Build { scope, call } in handed(names, stencil) {
-        let environment = Environment::module(scope, call.span.start);
-        let ExprKind::Call { function, keywords, .. } = &call.kind else { continue };
-        given.take(names, &environment, keywords);
+    let mut told: Vec<(String, Span, Given)> = Vec::new();
+    for it in handed(names, stencil) {
+        let label = label(names, stencil, &it);
+        if build.is_some_and(|wanted| wanted != label) {
+            continue;
+        }
+        let environment = Environment::module(it.scope, it.call.span.start);
+        let ExprKind::Call { function, keywords, .. } = &it.call.kind else { continue };
+        let mut of_build = Given::default();
+        of_build.take(names, &environment, keywords);
         // `stencil(externals={...})(f)`
         if let ExprKind::Call { keywords, .. } = &function.kind {
-            given.take(names, &environment, keywords);
+            of_build.take(names, &environment, keywords);
+        }
+        told.push((label, it.call.span, of_build));
+    }
+    given.merge(names, told);
+    given
+}
+
+/// What a build is called: the variable that holds it, or the stencil with the line of the call.
+fn label(names: &Names<'_>, stencil: FunctionId, build: &Build<'_>) -> String {
+    let is_alone = |name: &str| handed(names, stencil).iter().filter(|it| it.name == Some(name)).count() == 1;
+    match build.name {
+        Some(name) if is_alone(name) => name.to_owned(),
+        name => {
+            let name = name.unwrap_or(&names.function(stencil).def.name.name);
+            let start = Span { start: 0, end: build.call.span.start, ..build.call.span };
+            format!("{name}:{}", names.text(start).matches('\n').count() + 1)
         }
     }
-    given
+}
+
+/// The stencils that a name means in the main file, or all: a stencil's own name, or that of one of its builds.
+#[must_use]
+pub fn meant<'n>(names: &Names<'_>, wanted: Option<&'n str>) -> Vec<(StencilName, Option<&'n str>)> {
+    let Some(main) = names.program.main else { return Vec::new() };
+    let all = names.program.stencils();
+    let Some(wanted) = wanted else { return all.into_iter().map(|it| (it, None)).collect() };
+    let found = named(&all, wanted);
+    if !found.is_empty() {
+        return found.into_iter().map(|it| (it.clone(), None)).collect();
+    }
+    let is_built = |it: &StencilName| {
+        let function = names.functions(main).find(|(_, info)| info.def.name.span == it.span);
+        function.is_some_and(|(id, _)| handed(names, id).iter().any(|it| label(names, id, it) == wanted))
+    };
+    all.iter().filter(|it| is_built(it)).map(|it| (it.clone(), Some(wanted))).collect()
+}
+
+/// When the names of a stencil's body are read: as its decorator runs, or as a call builds it.
+#[must_use]
+pub fn moment(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Moment {
+    let info = names.function(stencil);
+    let start = info.def.span.start;
+    if !info.is_stencil || info.def.is_stencil {
+        return start.into();
+    }
+    let builds = handed(names, stencil);
+    let meant = builds.iter().filter(|it| build.is_none_or(|wanted| wanted == label(names, stencil, it)));
+    let places: Vec<u32> = meant.filter(|it| it.scope == info.scope).map(|it| it.call.span.start).collect();
+    match (places.iter().min(), places.iter().max()) {
+        (Some(&first), Some(&last)) if build.is_some() || places.len() == builds.len() => {
+            Moment::between(first, last)
+        }
+        _ => Moment::after(info.def.span.end),
+    }
 }
 
 /// The calls of its file that are handed a stencil, in order of the text.
 pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Build<'p>> {
-    let is_handed = |Build { scope, call }: &&Build<'p>| {
+    let is_handed = |Build { scope, call, .. }: &&Build<'p>| {
         let ExprKind::Call { args, keywords, .. } = &call.kind else { return false };
         let environment = Environment::module(*scope, call.span.start);
         let is_stencil = |it: &Expr| match it.as_dotted() {
@@ -65,6 +145,68 @@ pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Build<'p
 }
 
 impl Given {
+    /// Takes what builds tell where they agree, after what is known already.
+    fn merge(&mut self, names: &Names<'_>, told: Vec<(String, Span, Given)>) {
+        let keys = |of: fn(&Given) -> Vec<&String>| -> BTreeSet<String> {
+            told.iter().flat_map(|(.., it)| of(it)).cloned().collect()
+        };
+        for name in keys(|it| it.externals.keys().chain(it.unknown.keys()).collect()) {
+            if self.externals.contains_key(&name) {
+                continue;
+            }
+            let values: Vec<(&String, Span, Option<&Constant>)> = told
+                .iter()
+                .filter(|(.., it)| it.externals.contains_key(&name) || it.unknown.contains_key(&name))
+                .map(|(label, span, it)| (label, *span, it.externals.get(&name)))
+                .collect();
+            let first = values.first().and_then(|(.., it)| it.cloned());
+            if values.iter().all(|(.., it)| it.is_some() && *it == first.as_ref()) {
+                self.externals.extend(first.map(|it| (name.clone(), it)));
+            } else if values.iter().any(|(.., it)| it.is_some()) {
+                let shown = |it: &Constant| {
+                    Some(match it {
+                        Constant::Bool(true) => "True".to_owned(),
+                        Constant::Bool(false) => "False".to_owned(),
+                        Constant::Int(it) | Constant::Member(it) => it.to_string(),
+                        Constant::Float(it) => format!("{it:?}"),
+                        Constant::Typed(it) => it.to_string(),
+                        Constant::Function(id) => format!("`{}`", names.function(*id).def.name.name),
+                        other => other.describe().to_owned(),
+                    })
+                };
+                let builds = values
+                    .into_iter()
+                    .map(|(label, span, it)| (label.clone(), span, it.and_then(shown)))
+                    .collect();
+                self.differing.push(Differing { name, is_external: true, builds });
+            }
+        }
+        let mut other = |name: &str, of: &dyn Fn(&Given) -> Option<String>| {
+            let values: Vec<(String, Span, Option<String>)> = told
+                .iter()
+                .filter_map(|(label, span, it)| Some((label.clone(), *span, Some(of(it)?))))
+                .collect();
+            if values.windows(2).any(|it| it[0].2 != it[1].2) {
+                let name = name.to_owned();
+                self.differing.push(Differing { name, is_external: false, builds: values });
+                return false;
+            }
+            true
+        };
+        if other("dtypes", &|it| (!it.dtypes.is_empty()).then(|| format!("{:?}", it.dtypes))) {
+            for (key, value) in told.iter().flat_map(|(.., it)| &it.dtypes) {
+                self.dtypes.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        if other("literal_int_precision", &|it| it.literal_int.map(|it| it.to_string())) {
+            self.literal_int = self.literal_int.or_else(|| told.iter().find_map(|(.., it)| it.literal_int));
+        }
+        if other("literal_float_precision", &|it| it.literal_float.map(|it| it.to_string())) {
+            self.literal_float =
+                self.literal_float.or_else(|| told.iter().find_map(|(.., it)| it.literal_float));
+        }
+    }
+
     fn take(&mut self, names: &Names<'_>, environment: &Environment<'_>, keywords: &[Keyword]) {
         for Keyword { name, value, .. } in keywords {
             let Some(name) = name else { continue };
@@ -74,9 +216,14 @@ impl Given {
             match (&*name.name, evaluate::expression(names, environment, value)) {
                 ("externals", Ok(Constant::Dict(entries))) => {
                     for (key, value) in entries.iter() {
-                        if let (Constant::Str(key), false) = (key, matches!(value, Constant::Unsupported(_)))
-                        {
-                            self.externals.entry(key.to_string()).or_insert_with(|| value.clone());
+                        match (key, value) {
+                            (Constant::Str(key), Constant::Unsupported(why)) => {
+                                self.unknown.insert(key.to_string(), why.to_string());
+                            }
+                            (Constant::Str(key), value) => {
+                                self.externals.entry(key.to_string()).or_insert_with(|| value.clone());
+                            }
+                            _ => {}
                         }
                     }
                 }

@@ -8,9 +8,9 @@ use super::bindings::Bound;
 use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::externals::{ExternalKind, ExternalUse, for_each_expr};
-use super::given::handed;
+use super::given::{self, handed};
 use super::modules::{FunctionId, Names, ScopeId};
-use super::program::{Program, named};
+use super::program::Program;
 use super::syntax::{Expr, ExprKind};
 use crate::diag::Span;
 
@@ -45,14 +45,10 @@ pub fn of(
     externals: &[ExternalUse],
 ) -> Vec<MissingModule> {
     let Some(main) = program.main else { return Vec::new() };
-    let all = program.stencils();
-    let meant = match stencil {
-        Some(name) => named(&all, name),
-        None => all.iter().collect(),
-    };
+    let meant = given::meant(names, stencil);
     let ids: Vec<FunctionId> = names
         .functions(main)
-        .filter(|(_, it)| meant.iter().any(|meant| meant.span == it.def.name.span))
+        .filter(|(_, it)| meant.iter().any(|(meant, _)| meant.span == it.def.name.span))
         .map(|(id, _)| id)
         .collect();
     let mut search =
@@ -190,6 +186,13 @@ impl<'p> Search<'_, 'p> {
                     Bound::Value(value) | Bound::Element(value, _) | Bound::Augmented(_, _, value) => {
                         let mut read = Whole::default();
                         value.walk(&mut |it| read.push(it));
+                        for it in read.names {
+                            self.value(scope, span.start, it);
+                        }
+                    }
+                    Bound::Behind(stmt, _) => {
+                        let mut read = Whole::default();
+                        stmt.each_own_expr(&mut |it| it.walk(&mut |it| read.push(it)));
                         for it in read.names {
                             self.value(scope, span.start, it);
                         }

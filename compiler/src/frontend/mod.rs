@@ -6,7 +6,7 @@
 //! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it, [`tokens`] is what it stands on,
 //! [`repair`] reads a text with slips as it was meant, [`decorators`] marks the functions that are meant as stencils,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
-//! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
+//! [`modules`] finds it, [`reaching`] says which binding holds at a place, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
 //! [`externals`] is what a stencil asks for, [`given`] what its text answers, [`missing`] which modules
 //! it would need beside, [`arguments`] what else builds it.
@@ -30,6 +30,7 @@ mod makers;
 mod parametrized;
 mod ids;
 mod bindings;
+pub mod reaching;
 mod classes;
 pub mod modules;
 pub mod externals;

@@ -22,10 +22,9 @@ use crate::config::{Config, External};
 use crate::diag::{FileId, Span};
 
 /// How many names may be computed through one another: `A1 = A0 + 1`, `A2 = A1 + 1`, ...
-const MAX_CHAIN: usize = 64;
+pub(super) const MAX_CHAIN: usize = 64;
 /// How deeply expressions may nest, with those of the names in them: a stack in the browser does not grow.
 const MAX_DEPTH: usize = 1024;
-const UNDER_A_CONDITION: &str = "it stands under a condition that is not known: ";
 const FROM_ITSELF: &str = "it is computed from itself";
 const CHAIN_TOO_LONG: &str = "it is computed through too many other names";
 
@@ -40,7 +39,7 @@ pub enum EnumFault {
 /// What the names of a program are worth; a file is read when something of it is needed.
 #[derive(Debug)]
 pub struct Names<'p> {
-    program: &'p Program,
+    pub(super) program: &'p Program,
     pub config: &'p Config,
     /// In the order of the program's files.
     files: Vec<OnceCell<FileNames<'p>>>,
@@ -48,10 +47,25 @@ pub struct Names<'p> {
     /// How deeply the expression nests that is being computed.
     depth: Cell<usize>,
     /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
-    stars: RefCell<BTreeSet<(ScopeId, String)>>,
-    star_depth: Cell<usize>,
+    pub(super) stars: RefCell<BTreeSet<(ScopeId, String)>>,
+    pub(super) star_depth: Cell<usize>,
     /// The expressions that are being computed and have no name: conditions, bases of classes, ...
-    computing: RefCell<Vec<Span>>,
+    pub(super) computing: RefCell<Vec<Span>>,
+    /// What was taken for given on the way to a value, by the place that says so.
+    assumed: RefCell<BTreeMap<Span, Assumed>>,
+    /// How many statements were run so far.
+    pub(super) n_run: Cell<usize>,
+    /// The attributes that each file may assign from outside, as its text tells.
+    pub(super) assigning: Vec<OnceCell<BTreeSet<&'p str>>>,
+}
+
+/// What only a run would tell, and how it was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumed {
+    /// An environment variable is not set: its default holds.
+    Unset { variable: String },
+    /// A module is not there, as it is not among the files: what `except` says holds.
+    Absent { module: String },
 }
 
 impl<'p> Names<'p> {
@@ -67,11 +81,24 @@ impl<'p> Names<'p> {
             stars: RefCell::new(BTreeSet::new()),
             star_depth: Cell::new(0),
             computing: RefCell::default(),
+            assumed: RefCell::default(),
+            n_run: Cell::new(0),
+            assigning: program.files.iter().map(|_| OnceCell::new()).collect(),
         }
     }
 
+    /// What was taken for given on the way to the values that were asked for so far, in order of files and text.
+    #[must_use]
+    pub fn assumed(&self) -> Vec<(Span, Assumed)> {
+        self.assumed.borrow().iter().map(|(span, it)| (*span, it.clone())).collect()
+    }
+
+    pub(super) fn assume(&self, span: Span, what: Assumed) {
+        self.assumed.borrow_mut().insert(span, what);
+    }
+
     /// The names of a file, which is read now if it was not before.
-    fn of_file(&self, file: FileId) -> &FileNames<'p> {
+    pub(super) fn of_file(&self, file: FileId) -> &FileNames<'p> {
         // A `FileId` outside the program is the fault of who made it.
         let position = usize::from(file.0);
         self.files[position].get_or_init(|| FileNames::of(file, &self.program.files[position].syntax().body))
@@ -192,110 +219,6 @@ impl<'p> Names<'p> {
         (usize::from(file.0) < self.files.len()).then_some(ScopeId { file, index: 0 })
     }
 
-    /// What `name` means at byte `position` of the scope's file; `None` when nothing binds it there
-    /// and the language does not know it.
-    #[must_use]
-    pub fn lookup(&self, scope: ScopeId, position: u32, name: &str) -> Option<Evaluated> {
-        let mut next = Some(scope);
-        while let Some(id) = next {
-            if let Some(found) = self.lookup_in(id, position, name) {
-                return Some(found);
-            }
-            next = self.scope(id).parent;
-        }
-        builtins::language_name(name, self.config).map(Ok)
-    }
-
-    /// The same in one scope alone.
-    pub(super) fn lookup_in(&self, id: ScopeId, position: u32, name: &str) -> Option<Evaluated> {
-        let file = self.of_file(id.file);
-        let scope = &file.scopes[id.index as usize];
-        let mut failed = None;
-        if let Some(candidates) = scope.names.get(name) {
-            let before = |it: &&usize| file.bindings[**it].span.start < position;
-            // The last one before the place; a function may also use what is bound after it.
-            let earlier = candidates.iter().rev().filter(before);
-            let later = candidates.iter().filter(|it| !before(it));
-            for &binding in earlier.chain(later) {
-                match self.is_taken(&file.bindings[binding]) {
-                    Ok(true) => {}
-                    Ok(false) => continue,
-                    Err(why) => {
-                        failed.get_or_insert(Err(why));
-                        continue;
-                    }
-                }
-                match self.value(file, binding) {
-                    Ok(value) => return Some(Ok(value)),
-                    // An import in a `try` that fails has a fallback before it.
-                    Err(why) => {
-                        failed.get_or_insert(Err(why));
-                        if !matches!(file.bindings[binding].what, Bound::From { .. } | Bound::Module(_)) {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-        if failed.is_none() && !scope.stars.is_empty() {
-            return self.lookup_through_stars(id, name);
-        }
-        failed
-    }
-
-    /// `name` in the files of which a scope imports everything.
-    fn lookup_through_stars(&self, scope: ScopeId, name: &str) -> Option<Evaluated> {
-        let file = self.of_file(scope.file);
-        let mut found = None;
-        self.star_depth.set(self.star_depth.get() + 1);
-        for &star in &file.scopes[scope.index as usize].stars {
-            let Bound::From { level, module, .. } = &file.bindings[star].what else { continue };
-            let Some(inner) =
-                self.find_module(scope.file, *level, module).and_then(|it| self.module_scope(it))
-            else {
-                continue;
-            };
-            let key = (inner, name.to_owned());
-            if self.star_depth.get() > MAX_CHAIN || !self.stars.borrow_mut().insert(key.clone()) {
-                continue;
-            }
-            found = self.lookup_in(inner, u32::MAX, name);
-            if found.is_some() {
-                self.stars.borrow_mut().remove(&key);
-                break;
-            }
-        }
-        self.star_depth.set(self.star_depth.get() - 1);
-        if self.star_depth.get() == 0 {
-            self.stars.borrow_mut().clear();
-        }
-        found
-    }
-
-    /// Whether the `if`s around a binding let it happen.
-    fn is_taken(&self, binding: &Binding<'p>) -> Result<bool, Opaque> {
-        for &(test, expected) in &binding.guards {
-            // While a condition is decided, nothing that depends on it has happened yet.
-            if self.computing.borrow().contains(&test.span) {
-                return Ok(false);
-            }
-            let environment = Environment::module(binding.scope, test.span.start);
-            let holds = self.unnamed(&environment, test).and_then(|it| {
-                evaluate::truth(&it)
-                    .ok_or_else(|| Opaque::new("the condition around it is not a number", test.span))
-            });
-            match holds {
-                Ok(holds) if holds == expected => {}
-                Ok(_) => return Ok(false),
-                Err(opaque) => {
-                    let why = opaque.why.strip_prefix(UNDER_A_CONDITION).unwrap_or(&opaque.why);
-                    return Err(Opaque { why: format!("{UNDER_A_CONDITION}{why}"), span: opaque.span });
-                }
-            }
-        }
-        Ok(true)
-    }
-
     /// What `compute` tells of a part of the expression that is being computed, unless it nests too deeply.
     pub(super) fn deeper(&self, span: Span, compute: impl FnOnce() -> Evaluated) -> Evaluated {
         let depth = self.depth.get();
@@ -327,7 +250,7 @@ impl<'p> Names<'p> {
     }
 
     /// The value of a binding, computed at most once.
-    fn value(&self, file: &FileNames<'p>, index: usize) -> Evaluated {
+    pub(super) fn value(&self, file: &FileNames<'p>, index: usize) -> Evaluated {
         let binding = &file.bindings[index];
         match &file.memo.borrow()[index] {
             Memo::Done(value) => return value.clone(),
@@ -349,13 +272,14 @@ impl<'p> Names<'p> {
         let environment = Environment::module(binding.scope, binding.span.start);
         match &binding.what {
             Bound::Value(value) => evaluate::expression(self, &environment, value),
-            Bound::Element(value, position) => match evaluate::expression(self, &environment, value)? {
-                Constant::Tuple(parts) if *position < parts.len() => Ok(parts[*position].clone()),
-                _ => Err(Opaque::new(
-                    "it is unpacked from something that is not a tuple of numbers",
-                    value.span,
-                )),
-            },
+            Bound::Element(value, position) => {
+                let whole = evaluate::expression(self, &environment, value)?;
+                let part = whole.elements().and_then(|it| it.get(*position));
+                part.cloned().ok_or_else(|| {
+                    Opaque::new("it is unpacked from something that is not a tuple of numbers", value.span)
+                })
+            }
+            Bound::Behind(stmt, name) => evaluate::behind(self, binding.scope, stmt, name),
             Bound::Augmented(op, name, value) => {
                 let old = self.lookup(binding.scope, binding.span.start, name).unwrap_or_else(|| {
                     Err(Opaque::new(format!("`{name}` has no value before"), binding.span))
@@ -371,7 +295,7 @@ impl<'p> Names<'p> {
             Bound::Function(function) => Ok(Constant::Function(*function)),
             Bound::Class(class) => Ok(Constant::Class(*class)),
             Bound::This(class) => Ok(Constant::Object(*class)),
-            Bound::Unknown(why) => Err(Opaque::new(*why, binding.span)),
+            Bound::Unknown(why) => Err(Opaque::change(*why, binding.span)),
         }
     }
 
@@ -395,7 +319,17 @@ impl<'p> Names<'p> {
 
     /// `from module import name`
     fn import(&self, binding: &Binding<'p>, level: u32, module: &[String], name: &str) -> Evaluated {
-        let from = binding.scope.file;
+        self.import_from((binding.scope.file, binding.span), level, module, name)
+    }
+
+    /// What `from module import name` brings to a place of a file.
+    pub(super) fn import_from(
+        &self,
+        (from, span): (FileId, Span),
+        level: u32,
+        module: &[String],
+        name: &str,
+    ) -> Evaluated {
         let found = self.find_module(from, level, module).and_then(|file| self.name_of(file, name));
         let opaque = match found {
             Some(Ok(found)) => return Ok(found),
@@ -421,7 +355,7 @@ impl<'p> Names<'p> {
         let module = module.join(".");
         Err(Opaque::new(
             format!("it comes from the module `{dots}{module}`, which is not among the files"),
-            binding.span,
+            span,
         ))
     }
 
@@ -499,6 +433,7 @@ impl<'p> Names<'p> {
                 let module = path.join(".");
                 Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
             }
+            Constant::Word("os.environ") if name == "get" => Ok(Constant::Word("os.getenv")),
             // Where NDSL's own files are among the modules.
             Constant::Class(class) if name == "T" && self.class_name(*class).0 == "FieldBundleType" => {
                 Ok(Constant::Word("FieldBundleType.T"))

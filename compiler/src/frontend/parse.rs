@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 
 use ruff_python_ast as py;
+use ruff_python_ast::visitor::{Visitor, walk_pattern};
 use ruff_python_parser::{
     InterpolatedStringErrorType, LexicalErrorType, Mode, ParseErrorType, ParseOptions, Parsed,
     parse_unchecked,
@@ -15,8 +16,8 @@ use super::decorators;
 use super::limits::{self, MAX_NESTING, MAX_SOURCE_BYTES};
 use super::repair::{Copy, Fault, Reading, repair};
 use super::syntax::{
-    Alias, ClassDef, Comparison, Expr, ExprKind, FunctionDef, Ident, Keyword, Logical, Module, Operator,
-    Param, Sign, Stmt, StmtKind, WithItem,
+    Alias, ClassDef, Comparison, ComprehensionLoop, Expr, ExprKind, Foreign, FunctionDef, Handler, Ident,
+    Keyword, Logical, Module, Operator, Param, Sign, Stmt, StmtKind, WithItem,
 };
 use super::tokens::{TokenKind, listed};
 use crate::diag::catalog::syntax::{self as catalog, SyntaxFault};
@@ -173,7 +174,24 @@ fn place_at(expr: &mut Expr, span: Span) {
             place_at(left, span);
             place_at(right, span);
         }
+        ExprKind::Other(_, Some(inner)) => inner.parts_mut().into_iter().for_each(|it| place_at(it, span)),
         _ => {}
+    }
+}
+
+/// The names that the pattern of a `case` binds.
+#[derive(Default)]
+struct Captured<'t>(Vec<&'t py::Identifier>);
+
+impl<'t> Visitor<'t> for Captured<'t> {
+    fn visit_pattern(&mut self, pattern: &'t py::Pattern) {
+        self.0.extend(match pattern {
+            py::Pattern::MatchAs(it) => it.name.as_ref(),
+            py::Pattern::MatchStar(it) => it.name.as_ref(),
+            py::Pattern::MatchMapping(it) => it.rest.as_ref(),
+            _ => None,
+        });
+        walk_pattern(self, pattern);
     }
 }
 
@@ -253,13 +271,18 @@ impl<'t> Converter<'t> {
     }
 
     fn stmt(&self, stmt: &py::Stmt) -> Stmt {
-        let other = |what| StmtKind::Other { what, body: Vec::new() };
+        let other = |what| StmtKind::Other { what, targets: Vec::new(), body: Vec::new() };
+        let about = |what, names: &[py::Identifier]| {
+            let targets = names.iter().map(|it| self.name(it)).collect();
+            StmtKind::Other { what, targets, body: Vec::new() }
+        };
         let kind = match stmt {
             py::Stmt::FunctionDef(it) => StmtKind::Function(self.function(it)),
             py::Stmt::ClassDef(it) => StmtKind::Class(ClassDef {
                 name: self.ident(&it.name),
                 decorators: it.decorator_list.iter().map(|it| self.expr(&it.expression)).collect(),
                 bases: it.arguments.as_ref().map_or_else(Vec::new, |them| self.exprs(&them.args)),
+                keywords: it.arguments.as_ref().map_or_else(Vec::new, |them| self.keywords(&them.keywords)),
                 body: self.stmts(&it.body),
             }),
             py::Stmt::Return(it) => StmtKind::Return(it.value.as_ref().map(|value| self.expr(value))),
@@ -283,7 +306,7 @@ impl<'t> Converter<'t> {
             py::Stmt::While(it) => StmtKind::While {
                 test: self.expr(&it.test),
                 body: self.stmts(&it.body),
-                otherwise: it.orelse.first().map(|first| self.span(first.range())),
+                otherwise: self.stmts(&it.orelse),
             },
             py::Stmt::With(it) => {
                 if it.is_async {
@@ -304,15 +327,19 @@ impl<'t> Converter<'t> {
                 target: self.expr(&it.target),
                 iterable: self.expr(&it.iter),
                 body: self.stmts(&it.body),
+                otherwise: self.stmts(&it.orelse),
             },
             py::Stmt::Try(it) => {
-                let mut fallback = Vec::new();
-                for py::ExceptHandler::ExceptHandler(handler) in &it.handlers {
-                    fallback.extend(self.stmts(&handler.body));
+                let handler = |py::ExceptHandler::ExceptHandler(it): &py::ExceptHandler| Handler {
+                    name: it.name.as_ref().map(|name| self.ident(name)),
+                    body: self.stmts(&it.body),
+                };
+                StmtKind::Try {
+                    body: self.stmts(&it.body),
+                    handlers: it.handlers.iter().map(handler).collect(),
+                    otherwise: self.stmts(&it.orelse),
+                    last: self.stmts(&it.finalbody),
                 }
-                fallback.extend(self.stmts(&it.orelse));
-                fallback.extend(self.stmts(&it.finalbody));
-                StmtKind::Try { body: self.stmts(&it.body), fallback }
             }
             py::Stmt::Import(it) => StmtKind::Import(it.names.iter().map(|name| self.alias(name)).collect()),
             py::Stmt::ImportFrom(it) => StmtKind::ImportFrom {
@@ -322,13 +349,23 @@ impl<'t> Converter<'t> {
             },
             py::Stmt::Expr(it) => StmtKind::Expr(self.expr(&it.value)),
             py::Stmt::Pass(_) => StmtKind::Pass,
-            py::Stmt::Delete(_) => other("del"),
-            py::Stmt::TypeAlias(_) => other("type"),
-            py::Stmt::Match(_) => other("match"),
+            py::Stmt::Delete(it) => {
+                StmtKind::Other { what: "del", targets: self.exprs(&it.targets), body: Vec::new() }
+            }
+            py::Stmt::TypeAlias(it) => {
+                StmtKind::Other { what: "type", targets: vec![self.expr(&it.name)], body: Vec::new() }
+            }
+            py::Stmt::Match(it) => {
+                let mut captured = Captured::default();
+                it.cases.iter().for_each(|case| captured.visit_pattern(&case.pattern));
+                let targets = captured.0.into_iter().map(|name| self.name(name)).collect();
+                let body = it.cases.iter().flat_map(|case| self.stmts(&case.body)).collect();
+                StmtKind::Other { what: "match", targets, body }
+            }
             py::Stmt::Raise(_) => other("raise"),
             py::Stmt::Assert(_) => other("assert"),
-            py::Stmt::Global(_) => other("global"),
-            py::Stmt::Nonlocal(_) => other("nonlocal"),
+            py::Stmt::Global(it) => about("global", &it.names),
+            py::Stmt::Nonlocal(it) => about("nonlocal", &it.names),
             py::Stmt::Break(_) => other("break"),
             py::Stmt::Continue(_) => other("continue"),
             py::Stmt::IpyEscapeCommand(_) => other("escape command"),
@@ -398,11 +435,49 @@ impl<'t> Converter<'t> {
         })
     }
 
+    /// A name that a statement binds.
+    fn name(&self, it: &py::Identifier) -> Expr {
+        Expr { kind: ExprKind::Name(it.id.to_string()), span: self.span(it.range()) }
+    }
+
+    fn keywords(&self, keywords: &[py::Keyword]) -> Vec<Keyword> {
+        let keyword = |it: &py::Keyword| Keyword {
+            name: it.arg.as_ref().map(|name| self.ident(name)),
+            value: self.expr(&it.value),
+            span: self.span(it.range()),
+        };
+        keywords.iter().map(keyword).collect()
+    }
+
+    /// `element for target in iterable if condition`; of a dict with keys and values.
+    fn comprehension(
+        &self,
+        what: &'static str,
+        (element, value): (&py::Expr, Option<&py::Expr>),
+        loops: &[py::Comprehension],
+    ) -> ExprKind {
+        let loops = loops.iter().map(|it| ComprehensionLoop {
+            target: self.expr(&it.target),
+            iterable: self.expr(&it.iter),
+            conditions: self.exprs(&it.ifs),
+        });
+        let inner = Foreign::Comprehension {
+            element: self.expr(element),
+            value: value.map(|it| self.expr(it)),
+            loops: loops.collect(),
+        };
+        ExprKind::Other(what, Some(Box::new(inner)))
+    }
+
     fn boxed(&self, expr: &py::Expr) -> Box<Expr> {
         Box::new(self.expr(expr))
     }
 
     fn expr(&self, expr: &py::Expr) -> Expr {
+        let parts = |what, inside: Vec<Expr>| {
+            let inner = (!inside.is_empty()).then(|| Box::new(Foreign::Parts(inside)));
+            ExprKind::Other(what, inner)
+        };
         let kind = match expr {
             py::Expr::Name(it) if it.id.is_empty() => ExprKind::Missing,
             py::Expr::Name(it) => ExprKind::Name(it.id.to_string()),
@@ -411,23 +486,14 @@ impl<'t> Converter<'t> {
             py::Expr::Call(it) => ExprKind::Call {
                 function: self.boxed(&it.func),
                 args: self.exprs(&it.arguments.args),
-                keywords: it
-                    .arguments
-                    .keywords
-                    .iter()
-                    .map(|keyword| Keyword {
-                        name: keyword.arg.as_ref().map(|name| self.ident(name)),
-                        value: self.expr(&keyword.value),
-                        span: self.span(keyword.range()),
-                    })
-                    .collect(),
+                keywords: self.keywords(&it.arguments.keywords),
             },
             py::Expr::NumberLiteral(it) => match &it.value {
                 py::Number::Int(value) => {
                     value.as_i64().map_or_else(|| ExprKind::BigInt(value.to_string()), ExprKind::Int)
                 }
                 py::Number::Float(value) => ExprKind::Float(*value),
-                py::Number::Complex { .. } => ExprKind::Other("complex number"),
+                py::Number::Complex { .. } => ExprKind::Other("complex number", None),
             },
             py::Expr::BooleanLiteral(it) => ExprKind::Bool(it.value),
             py::Expr::NoneLiteral(_) => ExprKind::None,
@@ -469,24 +535,48 @@ impl<'t> Converter<'t> {
                 ExprKind::Slice { lower: side(&it.lower), upper: side(&it.upper), step: side(&it.step) }
             }
             py::Expr::Starred(it) => ExprKind::Starred(self.boxed(&it.value)),
-            py::Expr::Named(_) => ExprKind::Other("assignment expression"),
-            py::Expr::Lambda(_) => ExprKind::Other("lambda"),
+            py::Expr::Named(it) => {
+                let inner =
+                    Foreign::Assignment { target: self.expr(&it.target), value: self.expr(&it.value) };
+                ExprKind::Other("assignment expression", Some(Box::new(inner)))
+            }
+            py::Expr::Lambda(it) => parts("lambda", vec![self.expr(&it.body)]),
             py::Expr::Dict(it) => ExprKind::Dict(
                 it.items
                     .iter()
                     .map(|item| (item.key.as_ref().map(|key| self.expr(key)), self.expr(&item.value)))
                     .collect(),
             ),
-            py::Expr::Set(_) => ExprKind::Other("set"),
-            py::Expr::ListComp(_) => ExprKind::Other("list comprehension"),
-            py::Expr::SetComp(_) => ExprKind::Other("set comprehension"),
-            py::Expr::DictComp(_) => ExprKind::Other("dict comprehension"),
-            py::Expr::Generator(_) => ExprKind::Other("generator expression"),
-            py::Expr::Await(_) => ExprKind::Other("await"),
-            py::Expr::Yield(_) | py::Expr::YieldFrom(_) => ExprKind::Other("yield"),
-            py::Expr::FString(_) | py::Expr::TString(_) => ExprKind::Other("f-string"),
-            py::Expr::BytesLiteral(_) => ExprKind::Other("bytes"),
-            py::Expr::IpyEscapeCommand(_) => ExprKind::Other("escape command"),
+            py::Expr::Set(it) => parts("set", self.exprs(&it.elts)),
+            py::Expr::ListComp(it) => {
+                self.comprehension("list comprehension", (&it.elt, None), &it.generators)
+            }
+            py::Expr::SetComp(it) => self.comprehension("set comprehension", (&it.elt, None), &it.generators),
+            py::Expr::DictComp(it) => {
+                let both = match &it.key {
+                    Some(key) => (&**key, Some(&*it.value)),
+                    None => (&*it.value, None),
+                };
+                self.comprehension("dict comprehension", both, &it.generators)
+            }
+            py::Expr::Generator(it) => {
+                self.comprehension("generator expression", (&it.elt, None), &it.generators)
+            }
+            py::Expr::Await(it) => parts("await", vec![self.expr(&it.value)]),
+            py::Expr::Yield(it) => parts("yield", it.value.iter().map(|it| self.expr(it)).collect()),
+            py::Expr::YieldFrom(it) => parts("yield", vec![self.expr(&it.value)]),
+            py::Expr::FString(it) => {
+                let inside =
+                    it.value.elements().filter_map(|it| Some(self.expr(&it.as_interpolation()?.expression)));
+                parts("f-string", inside.collect())
+            }
+            py::Expr::TString(it) => {
+                let inside =
+                    it.value.elements().filter_map(|it| Some(self.expr(&it.as_interpolation()?.expression)));
+                parts("f-string", inside.collect())
+            }
+            py::Expr::BytesLiteral(_) => ExprKind::Other("bytes", None),
+            py::Expr::IpyEscapeCommand(_) => ExprKind::Other("escape command", None),
         };
         Expr { kind, span: self.span(expr.range()) }
     }

@@ -369,19 +369,7 @@ fn for_each_stencil<'p>(body: &'p [Stmt], around: &str, each: &mut impl FnMut(St
             StmtKind::Function(function) if function.is_function => {}
             StmtKind::Function(function) => for_each_stencil(&function.body, &path(&function.name), each),
             StmtKind::Class(class) => for_each_stencil(&class.body, &path(&class.name), each),
-            StmtKind::If { then, otherwise, .. } => {
-                for_each_stencil(then, around, each);
-                for_each_stencil(otherwise, around, each);
-            }
-            StmtKind::Try { body, fallback } => {
-                for_each_stencil(body, around, each);
-                for_each_stencil(fallback, around, each);
-            }
-            StmtKind::While { body, .. }
-            | StmtKind::With { body, .. }
-            | StmtKind::For { body, .. }
-            | StmtKind::Other { body, .. } => for_each_stencil(body, around, each),
-            _ => {}
+            _ => stmt.blocks().into_iter().for_each(|it| for_each_stencil(it, around, each)),
         }
     }
 }
@@ -395,21 +383,7 @@ pub fn for_each_function<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Functio
                 for_each_function(&function.body, each);
             }
             StmtKind::Class(class) => for_each_function(&class.body, each),
-            StmtKind::If { then, otherwise, .. } => {
-                for_each_function(then, each);
-                for_each_function(otherwise, each);
-            }
-            StmtKind::Try { body, fallback } => {
-                for_each_function(body, each);
-                for_each_function(fallback, each);
-            }
-            StmtKind::While { body, .. }
-            | StmtKind::With { body, .. }
-            | StmtKind::For { body, .. }
-            | StmtKind::Other { body, .. } => {
-                for_each_function(body, each);
-            }
-            _ => {}
+            _ => stmt.blocks().into_iter().for_each(|it| for_each_function(it, each)),
         }
     }
 }

@@ -67,17 +67,17 @@ pub enum StmtKind {
     While {
         test: Expr,
         body: Vec<Stmt>,
-        /// Where an `else` follows, its first statement.
-        otherwise: Option<Span>,
+        otherwise: Vec<Stmt>,
     },
     With {
         items: Vec<WithItem>,
         body: Vec<Stmt>,
     },
-    /// `fallback` is what the `except` and `else` branches hold.
     Try {
         body: Vec<Stmt>,
-        fallback: Vec<Stmt>,
+        handlers: Vec<Handler>,
+        otherwise: Vec<Stmt>,
+        last: Vec<Stmt>,
     },
     Return(Option<Expr>),
     Expr(Expr),
@@ -87,12 +87,101 @@ pub enum StmtKind {
         target: Expr,
         iterable: Expr,
         body: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
     },
-    /// A statement that GTScript does not have; `body` is what stands inside.
+    /// A statement that GTScript does not have; `targets` are the names that it is about or binds, and `body` is what
+    /// stands inside.
     Other {
         what: &'static str,
+        targets: Vec<Expr>,
         body: Vec<Stmt>,
     },
+}
+
+/// `except Kind as name: body`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    pub name: Option<Ident>,
+    pub body: Vec<Stmt>,
+}
+
+impl Stmt {
+    /// The blocks of statements inside of it that belong to the same scope, in order of the text.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<&[Stmt]> {
+        match &self.kind {
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::While { body, otherwise, .. } | StmtKind::For { body, otherwise, .. } => {
+                vec![body, otherwise]
+            }
+            StmtKind::Try { body, handlers, otherwise, last } => {
+                let handled = handlers.iter().map(|it| it.body.as_slice());
+                std::iter::once(body.as_slice()).chain(handled).chain([&**otherwise, &**last]).collect()
+            }
+            StmtKind::With { body, .. } | StmtKind::Other { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match &mut self.kind {
+            StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            StmtKind::While { body, otherwise, .. } | StmtKind::For { body, otherwise, .. } => {
+                vec![body, otherwise]
+            }
+            StmtKind::Try { body, handlers, otherwise, last } => {
+                let handled = handlers.iter_mut().map(|it| &mut it.body);
+                std::iter::once(body).chain(handled).chain([otherwise, last]).collect()
+            }
+            StmtKind::With { body, .. } | StmtKind::Other { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Calls `each` for the expressions that the statement itself computes or binds, not for those of blocks inside.
+    pub fn each_own_expr<'p>(&'p self, each: &mut impl FnMut(&'p Expr)) {
+        match &self.kind {
+            StmtKind::Assign { targets, value } => {
+                each(value);
+                targets.iter().for_each(each);
+            }
+            StmtKind::AugAssign { target, value, .. } => {
+                each(value);
+                each(target);
+            }
+            StmtKind::AnnAssign { target, value, .. } => {
+                value.iter().for_each(&mut *each);
+                each(target);
+            }
+            StmtKind::If { test, .. } | StmtKind::While { test, .. } => each(test),
+            StmtKind::For { target, iterable, .. } => {
+                each(iterable);
+                each(target);
+            }
+            StmtKind::With { items, .. } => {
+                for it in items {
+                    each(&it.context);
+                    it.target.iter().for_each(&mut *each);
+                }
+            }
+            StmtKind::Return(Some(value)) | StmtKind::Expr(value) => each(value),
+            StmtKind::Other { targets, .. } => targets.iter().for_each(each),
+            StmtKind::Function(FunctionDef { decorators, params, .. }) => {
+                decorators.iter().for_each(&mut *each);
+                params.iter().filter_map(|it| it.default.as_ref()).for_each(each);
+            }
+            StmtKind::Class(ClassDef { decorators, bases, keywords, .. }) => {
+                decorators.iter().chain(bases).for_each(&mut *each);
+                keywords.iter().for_each(|it| each(&it.value));
+            }
+            StmtKind::Import(_)
+            | StmtKind::ImportFrom { .. }
+            | StmtKind::Try { .. }
+            | StmtKind::Return(None)
+            | StmtKind::Pass => {}
+        }
+    }
 }
 
 /// `def name(parameters): body`
@@ -130,6 +219,8 @@ pub struct ClassDef {
     pub name: Ident,
     pub decorators: Vec<Expr>,
     pub bases: Vec<Expr>,
+    /// `metaclass=...`
+    pub keywords: Vec<Keyword>,
     pub body: Vec<Stmt>,
 }
 
@@ -196,8 +287,56 @@ pub enum ExprKind {
         step: Option<Box<Expr>>,
     },
     Starred(Box<Expr>),
-    /// An expression that GTScript does not have, by its name.
-    Other(&'static str),
+    /// An expression that GTScript does not have, by its name, and as much of it as constants need.
+    Other(&'static str, Option<Box<Foreign>>),
+}
+
+/// Expressions of Python that no stencil has, and that compute constants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Foreign {
+    /// `name := value`
+    Assignment { target: Expr, value: Expr },
+    /// `element for ... in ...`; a dict has keys and values.
+    Comprehension { element: Expr, value: Option<Expr>, loops: Vec<ComprehensionLoop> },
+    /// What stands inside of anything else.
+    Parts(Vec<Expr>),
+}
+
+/// `for target in iterable if condition`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComprehensionLoop {
+    pub target: Expr,
+    pub iterable: Expr,
+    pub conditions: Vec<Expr>,
+}
+
+impl Foreign {
+    /// Each expression inside.
+    fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Foreign::Assignment { target, value } => vec![value, target],
+            Foreign::Comprehension { element, value, loops } => {
+                let of_loops =
+                    loops.iter().flat_map(|it| [&it.iterable, &it.target].into_iter().chain(&it.conditions));
+                of_loops.chain([element]).chain(value).collect()
+            }
+            Foreign::Parts(parts) => parts.iter().collect(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Foreign::Assignment { target, value } => vec![value, target],
+            Foreign::Comprehension { element, value, loops } => {
+                let of_loops = loops
+                    .iter_mut()
+                    .flat_map(|it| [&mut it.iterable, &mut it.target].into_iter().chain(&mut it.conditions));
+                of_loops.chain([element]).chain(value).collect()
+            }
+            Foreign::Parts(parts) => parts.iter_mut().collect(),
+        }
+    }
 }
 
 impl Expr {
@@ -267,8 +406,10 @@ impl Expr {
             | ExprKind::Bool(_)
             | ExprKind::None
             | ExprKind::Ellipsis
-            | ExprKind::Str(_)
-            | ExprKind::Other(_) => {}
+            | ExprKind::Str(_) => {}
+            ExprKind::Other(_, inner) => {
+                inner.iter().flat_map(|it| it.parts()).for_each(|it| it.walk(each));
+            }
         }
     }
 

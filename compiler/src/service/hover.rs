@@ -262,9 +262,10 @@ pub(super) fn constant(value: &Constant) -> Option<String> {
         Constant::Typed(it) => format!("{}({it})", it.dtype()),
         Constant::None => "None".to_owned(),
         Constant::Str(it) => format!("{it:?}"),
-        Constant::Tuple(parts) => {
-            let parts: Option<Vec<String>> = parts.iter().take(8).map(constant).collect();
-            format!("({})", parts?.join(", "))
+        Constant::Tuple(parts) | Constant::List(parts) => {
+            let shown: Option<Vec<String>> = parts.iter().take(8).map(constant).collect();
+            let shown = shown?.join(", ");
+            if matches!(value, Constant::List(_)) { format!("[{shown}]") } else { format!("({shown})") }
         }
         Constant::Element(it) => element(it),
         Constant::Field(it) => field_type(it.axes, &element(&it.element), &it.data_dims),

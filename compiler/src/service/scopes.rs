@@ -365,23 +365,19 @@ impl Scopes {
                 StmtKind::AugAssign { target, .. } | StmtKind::AnnAssign { target, .. } => {
                     self.assign(scope, target);
                 }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.walk(scope, then, names);
-                    self.walk(scope, otherwise, names);
-                }
-                StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Other { body, .. } => {
-                    self.walk(scope, body, names);
-                }
-                StmtKind::With { items, body } => {
+                StmtKind::With { items, .. } => {
                     items.iter().filter_map(|it| it.target.as_ref()).for_each(|it| self.assign(scope, it));
-                    self.walk(scope, body, names);
                 }
-                StmtKind::Try { body, fallback } => {
-                    self.walk(scope, body, names);
-                    self.walk(scope, fallback, names);
-                }
-                StmtKind::Return(_) | StmtKind::Expr(_) | StmtKind::Pass => {}
+                StmtKind::If { .. }
+                | StmtKind::While { .. }
+                | StmtKind::For { .. }
+                | StmtKind::Other { .. }
+                | StmtKind::Try { .. }
+                | StmtKind::Return(_)
+                | StmtKind::Expr(_)
+                | StmtKind::Pass => {}
             }
+            stmt.blocks().into_iter().for_each(|it| self.walk(scope, it, names));
         }
     }
 

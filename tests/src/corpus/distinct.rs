@@ -58,7 +58,7 @@ impl Renaming<'_> {
                 StmtKind::Class(class) => self.body(&class.body, &suffixes),
                 other => {
                     expressions(other).into_iter().for_each(|it| self.expr(it, &suffixes));
-                    for inner in bodies(other) {
+                    for inner in stmt.blocks() {
                         self.body(inner, &suffixes);
                     }
                 }
@@ -95,19 +95,6 @@ pub(super) fn expressions(stmt: &StmtKind) -> Vec<&Expr> {
         | StmtKind::Return(None)
         | StmtKind::Pass
         | StmtKind::Other { .. } => Vec::new(),
-    }
-}
-
-/// The statements inside a statement that is no definition.
-pub(super) fn bodies(stmt: &StmtKind) -> Vec<&[Stmt]> {
-    match stmt {
-        StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
-        StmtKind::Try { body, fallback } => vec![body, fallback],
-        StmtKind::While { body, .. }
-        | StmtKind::With { body, .. }
-        | StmtKind::For { body, .. }
-        | StmtKind::Other { body, .. } => vec![body],
-        _ => Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use isobar_compiler::frontend::program::is_stencil;
 use isobar_compiler::frontend::syntax::{Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 
-use super::distinct::{bodies, expressions};
+use super::distinct::expressions;
 
 /// The calls that compile a stencil from its definition.
 const BUILDS: [&str; 2] = ["stencil", "build"];
@@ -44,7 +44,7 @@ fn stencils(body: &[Stmt], found: &mut BTreeSet<String>) {
             StmtKind::Function(function) if is_stencil(function) => {
                 found.insert(function.name.name.clone());
             }
-            other => bodies(other).into_iter().for_each(|it| stencils(it, found)),
+            _ => stmt.blocks().into_iter().for_each(|it| stencils(it, found)),
         }
     }
 }
@@ -89,7 +89,7 @@ impl<'p> Search<'p> {
                             self.built.extend(built);
                         }
                     }
-                    for inner in bodies(other) {
+                    for inner in stmt.blocks() {
                         self.visit(inner, raises, visible);
                     }
                 }
@@ -147,14 +147,14 @@ fn assigned<'p>(body: &'p [Stmt], name: &str, found: &mut Vec<&'p Expr>) {
             StmtKind::Assign { targets, value } if targets.iter().any(|it| it.as_name() == Some(name)) => {
                 found.push(value);
             }
-            StmtKind::For { target, iterable, body } => {
+            StmtKind::For { target, iterable, body, .. } => {
                 if target.as_name() == Some(name) {
                     found.push(iterable);
                 }
                 assigned(body, name, found);
             }
             StmtKind::Function(_) | StmtKind::Class(_) => {}
-            other => bodies(other).into_iter().for_each(|it| assigned(it, name, found)),
+            _ => stmt.blocks().into_iter().for_each(|it| assigned(it, name, found)),
         }
     }
 }

@@ -549,7 +549,7 @@ impl<'p> Builder<'_, 'p> {
         let frame = self.frame();
         if self.local(name).is_some()
             || frame.body.assigned.contains(name)
-            || self.names.lookup(frame.scope, frame.position, name).is_some()
+            || self.names.lookup(frame.scope, frame.moment, name).is_some()
         {
             return false;
         }

@@ -121,7 +121,7 @@ impl<'p> Builder<'_, 'p> {
                     otherwise: Box::new(otherwise?),
                 })
             }
-            ExprKind::Other(what @ ("complex number" | "bytes" | "f-string")) => self.unusable(
+            ExprKind::Other(what @ ("complex number" | "bytes" | "f-string"), _) => self.unusable(
                 match *what {
                     "complex number" => "a complex number",
                     "bytes" => "a bytes literal",
@@ -135,7 +135,7 @@ impl<'p> Builder<'_, 'p> {
             ExprKind::Ellipsis => self.refuse_operator("`...` in an expression", span),
             ExprKind::Slice { .. } => self.refuse_operator("a slice", span),
             ExprKind::Starred(_) => self.refuse_operator("`*` before a value", span),
-            ExprKind::Other(what) => {
+            ExprKind::Other(what, _) => {
                 let article = if what.starts_with(['a', 'e']) { "an" } else { "a" };
                 self.refuse_operator(&format!("{article} {what}"), span)
             }
@@ -145,7 +145,11 @@ impl<'p> Builder<'_, 'p> {
     /// Reports a name whose value is not known while compiling: once, at the first place that wants it.
     fn report_opaque(&mut self, name: &str, opaque: &Opaque, span: Span) {
         if self.told_opaque.insert(name.to_owned()) {
-            self.report(names::opaque_symbol(name, &opaque.why, span, opaque.span));
+            let told = match opaque.is_change {
+                true => names::changed_symbol(name, &opaque.why, span, opaque.span),
+                false => names::opaque_symbol(name, &opaque.why, span, opaque.span),
+            };
+            self.report(told);
         }
     }
 
@@ -222,7 +226,7 @@ impl<'p> Builder<'_, 'p> {
             self.report(names::read_before_assignment(name, span));
             return None;
         }
-        match self.names.lookup(frame.scope, frame.position, name) {
+        match self.names.lookup(frame.scope, frame.moment, name) {
             Some(Ok(value)) => self.constant(value, name, span),
             Some(Err(opaque)) => {
                 self.report_opaque(name, &opaque, span);
@@ -415,7 +419,7 @@ impl<'p> Builder<'_, 'p> {
     fn refuse_call(&mut self, function: &'p tree::Expr, args: &[tree::Expr], span: Span) {
         let Some(dotted) = function.as_dotted() else {
             match &function.kind {
-                ExprKind::Other(what) => {
+                ExprKind::Other(what, _) => {
                     self.report(catalog::operator_not_in_language(&format!("a {what}"), function.span));
                 }
                 _ => self.report(functions::expression_called(function.span)),
@@ -427,7 +431,7 @@ impl<'p> Builder<'_, 'p> {
             return;
         }
         let written = dotted.join(".");
-        if let Some(ExprKind::Other(what)) = args.iter().map(|it| &it.kind).find(|it| is_repetition(it)) {
+        if let Some(ExprKind::Other(what, _)) = args.iter().map(|it| &it.kind).find(|it| is_repetition(it)) {
             // What is called would sum it up, and there is nothing to sum up.
             self.refuse_operator(&format!("a {what}"), span);
             return;
@@ -465,7 +469,7 @@ impl<'p> Builder<'_, 'p> {
                 Some(Local::Known(_)) => self.report(names::unusable_external(&written, &opaque.why, span)),
                 None => {
                     let frame = self.frame();
-                    let is_known = self.names.lookup(frame.scope, frame.position, dotted[0]).is_some();
+                    let is_known = self.names.lookup(frame.scope, frame.moment, dotted[0]).is_some();
                     if is_known {
                         self.report_opaque(&written, &opaque, span);
                     } else {
@@ -537,7 +541,7 @@ fn is_type(value: &Constant) -> bool {
 
 /// Whether it goes through values one by one: a comprehension.
 fn is_repetition(kind: &ExprKind) -> bool {
-    matches!(kind, ExprKind::Other(what) if what.ends_with("comprehension") || *what == "generator expression")
+    matches!(kind, ExprKind::Other(what, _) if what.ends_with("comprehension") || *what == "generator expression")
 }
 
 fn is_number(value: &Constant) -> bool {

@@ -258,7 +258,7 @@ impl<'p> Builder<'_, 'p> {
     fn is_number(&self, name: &str) -> bool {
         let frame = self.frame();
         matches!(
-            self.names.lookup(frame.scope, frame.position, name),
+            self.names.lookup(frame.scope, frame.moment, name),
             Some(Ok(Constant::Bool(_)
                 | Constant::Int(_)
                 | Constant::Float(_)
@@ -275,7 +275,7 @@ impl<'p> Builder<'_, 'p> {
         }
         let frame = self.frame();
         let is_function = |it: &&str| {
-            matches!(self.names.lookup(frame.scope, frame.position, it), Some(Ok(Constant::Function(id)))
+            matches!(self.names.lookup(frame.scope, frame.moment, it), Some(Ok(Constant::Function(id)))
                 if self.names.function(id).is_gtscript)
         };
         let visible = self.names.visible(frame.scope);
@@ -307,7 +307,7 @@ impl<'p> Builder<'_, 'p> {
         match &annotation.kind {
             ExprKind::Name(name) => {
                 let frame = self.frame();
-                let is_known = self.names.lookup(frame.scope, frame.position, name).is_some();
+                let is_known = self.names.lookup(frame.scope, frame.moment, name).is_some();
                 if is_known { None } else { Some((annotation.span, self.similar_type(name)?)) }
             }
             ExprKind::Subscript(value, index) => {

@@ -74,7 +74,7 @@ impl<'p> Builder<'_, 'p> {
                 None
             }
             // It says itself what it is.
-            ExprKind::Other(_) => self.expr(value, out),
+            ExprKind::Other(..) => self.expr(value, out),
             _ => match self.evaluate_with_subscripts(value, index, span) {
                 Some(value) => self.constant(value, "this element", span),
                 None => {
@@ -135,7 +135,8 @@ impl<'p> Builder<'_, 'p> {
         index: &tree::Expr,
         span: Span,
     ) -> Option<Constant> {
-        let Ok(Constant::Tuple(parts)) = self.evaluate(value, true) else { return None };
+        let whole = self.evaluate(value, true).ok()?;
+        let parts = whole.elements()?;
         let position = self.evaluate(index, false).ok()?.as_int()?;
         let length = i64::try_from(parts.len()).ok()?;
         let position = usize::try_from(if position < 0 { position + length } else { position }).ok()?;

@@ -40,9 +40,9 @@ use crate::diag::catalog::{
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::constants::Constant;
-use crate::frontend::given::{self, Given};
-use crate::frontend::modules::{EnumFault, FunctionId, FunctionInfo};
-use crate::frontend::{Names, Program, arguments, named};
+use crate::frontend::given::{self, Chosen, Given};
+use crate::frontend::modules::{Assumed, EnumFault, FunctionId, FunctionInfo};
+use crate::frontend::{Names, Program, arguments};
 use crate::space::{AxisSet, LoopOrder};
 use crate::types::DType;
 
@@ -65,13 +65,19 @@ pub fn build(
     stencil: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Stencil> {
-    let (id, function) = choose(program, names, stencil, diagnostics)?;
+    let (chosen, function) = choose(program, names, stencil, diagnostics)?;
     let mut found = Diagnostics::default();
-    let given = given::of(names, id);
+    let given = given::of(names, chosen);
     let config = given.complete(names.config);
     let mut builder = Builder::new(names, &config, &given, &mut found);
-    builder.stencil(id, function);
+    builder.stencil(chosen, function);
     let stencil = builder.stencil;
+    for (span, assumed) in names.assumed() {
+        found.push(match assumed {
+            Assumed::Unset { variable } => warnings::assumed_unset(&variable, span),
+            Assumed::Absent { module } => warnings::assumed_absent(&module, span),
+        });
+    }
     // Those of the main file are known already.
     for file in names.reached().filter(|it| program.main != Some(it.id)) {
         diagnostics.extend(file.errors().iter().cloned());
@@ -106,23 +112,21 @@ pub fn build(
 }
 
 /// The function that is meant.
-fn choose<'p>(
+fn choose<'n, 'p>(
     program: &Program,
     names: &Names<'p>,
-    wanted: Option<&str>,
+    wanted: Option<&'n str>,
     diagnostics: &mut Diagnostics,
-) -> Option<(FunctionId, FunctionInfo<'p>)> {
+) -> Option<(Chosen<'n>, FunctionInfo<'p>)> {
     let main = program.main?;
     let all = program.stencils();
-    let meant = match wanted {
-        Some(name) => named(&all, name),
-        None => all.iter().collect(),
-    };
+    let meant = given::meant(names, wanted);
     let listed = || all.iter().map(|it| it.name.clone()).collect::<Vec<String>>();
     match (meant.as_slice(), wanted) {
-        ([one], _) => {
+        ([(one, build)], _) => {
             let mut functions = names.functions(main);
-            return functions.find(|(_, it)| it.def.name.span == one.span).map(|(id, it)| (id, *it));
+            let found = functions.find(|(_, it)| it.def.name.span == one.span);
+            return found.map(|(stencil, it)| (Chosen { stencil, build: *build }, *it));
         }
         ([], Some(name)) => diagnostics.push(catalog::no_such_stencil(name, &listed())),
         ([], None) => {
@@ -132,7 +136,7 @@ fn choose<'p>(
             }
         }
         (several, Some(name)) => {
-            let paths: Vec<&str> = several.iter().map(|it| it.path.as_str()).collect();
+            let paths: Vec<&str> = several.iter().map(|(it, _)| it.path.as_str()).collect();
             diagnostics.push(catalog::ambiguous_stencil(name, &paths));
         }
         (_, None) => diagnostics.push(catalog::several_stencils(&listed())),
@@ -236,12 +240,22 @@ impl<'b, 'p> Builder<'b, 'p> {
         }
     }
 
-    fn stencil(&mut self, id: FunctionId, function: FunctionInfo<'p>) {
+    fn stencil(&mut self, chosen: Chosen<'_>, function: FunctionInfo<'p>) {
+        let id = chosen.stencil;
         let def = function.def;
         self.stencil.name = def.name.name.clone();
         self.stencil.span = def.name.span;
         let body = self.body(id, function);
-        self.frames.push(Frame::of_body(function, body, Vec::new(), None));
+        let moment = given::moment(self.names, chosen);
+        self.frames.push(Frame::of_body(function, moment, body, Vec::new(), None));
+        for it in self.given.differing.iter().filter(|it| !it.is_external) {
+            self.diagnostics.push(names_catalog::differing_builds(
+                &it.name,
+                false,
+                &it.builds,
+                def.name.span,
+            ));
+        }
         self.check_making(id, function);
         self.signature(def);
         self.import_externals(&def.body);

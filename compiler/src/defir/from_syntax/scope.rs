@@ -15,6 +15,7 @@ use crate::frontend::constants::{Constant, Evaluated, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::{FunctionId, FunctionInfo, ScopeId};
 use crate::frontend::program::for_each_external;
+use crate::frontend::reaching::Moment;
 use crate::frontend::syntax::{Expr, ExprKind, FunctionDef, Keyword, Stmt, StmtKind};
 
 /// A name of a body.
@@ -87,8 +88,10 @@ pub(super) struct Frame<'p> {
     /// In a function: the parameters that are variables of the caller.
     pub(super) aliases: BTreeMap<&'p str, Alias<'p>>,
     pub(super) scope: ScopeId,
-    /// Names of the file that are bound before this place are seen first.
-    pub(super) position: u32,
+    /// When the names of the file are read.
+    pub(super) moment: Moment,
+    /// When those of its annotations are read.
+    pub(super) defined: u32,
     /// The calls that led here, from inside out.
     pub(super) calls: Vec<Span>,
     /// Starts the names of temporaries: `flux_2`.
@@ -156,6 +159,7 @@ impl<'p> Body<'p> {
 impl<'p> Frame<'p> {
     pub(super) fn of_body(
         function: FunctionInfo<'p>,
+        moment: Moment,
         body: Rc<Body<'p>>,
         calls: Vec<Span>,
         prefix: Option<String>,
@@ -165,7 +169,8 @@ impl<'p> Frame<'p> {
             function: None,
             aliases: BTreeMap::new(),
             scope: function.scope,
-            position: function.def.span.start,
+            moment,
+            defined: function.def.span.start,
             calls,
             prefix,
             results: None,
@@ -291,7 +296,17 @@ impl<'p> Builder<'_, 'p> {
             if alias.alias.is_some() {
                 self.report(catalog::renamed_external(&name.name, import));
             }
+            let given = self.given;
+            let differs = given.differing.iter().find(|it| it.is_external && it.name == name.name);
             let local = match self.external(&name.name, name.span) {
+                _ if let Some(it) = differs
+                    && !self.config.externals.contains_key(&name.name) =>
+                {
+                    if self.told_externals.insert(name.name.clone()) {
+                        self.report(catalog::differing_builds(&it.name, true, &it.builds, name.span));
+                    }
+                    Local::Faulty
+                }
                 Some(value) => Local::Known(value),
                 None => Local::Missing { imported: name.span },
             };
@@ -316,14 +331,14 @@ impl<'p> Builder<'_, 'p> {
         let frame = self.frame();
         let locals = |name: &str| self.local_constant(name, expr.span);
         let environment =
-            Environment { scope: frame.scope, position: frame.position, locals: &locals, allows_calls };
+            Environment { scope: frame.scope, moment: frame.moment, locals: &locals, allows_calls };
         evaluate::expression(self.names, &environment, expr)
     }
 
     /// A local name as a constant; `None` where the name is none of the body's.
     fn local_constant(&self, name: &str, span: Span) -> Option<Evaluated> {
         let frame = self.frame();
-        let at_run_time = |what| Some(Err(Opaque { why: format!("`{name}` is {what}"), span: Some(span) }));
+        let at_run_time = |what| Some(Err(Opaque::new(format!("`{name}` is {what}"), span)));
         match frame.locals.get(name) {
             Some(Local::Known(value)) => Some(value.clone()),
             Some(Local::Field(_)) => at_run_time("a field"),

@@ -62,8 +62,8 @@ impl<'p> Builder<'_, 'p> {
             }
             tree::StmtKind::If { test, then, otherwise } => self.branch(test, then, otherwise, span, out),
             tree::StmtKind::While { test, body, otherwise } => {
-                if let Some(otherwise) = otherwise {
-                    self.report(catalog::statement_not_in_language("`else` of a `while`", *otherwise));
+                if let Some(otherwise) = otherwise.first() {
+                    self.report(catalog::statement_not_in_language("`else` of a `while`", otherwise.span));
                 }
                 let condition = self.condition(test, "while", out);
                 let origin = self.origin(header(span, test));
@@ -120,7 +120,7 @@ impl<'p> Builder<'_, 'p> {
                 };
                 self.report(catalog::bare_comparison(expr.span, sign));
             }
-            ExprKind::Other(what) => {
+            ExprKind::Other(what, _) => {
                 let article = if what.starts_with(['a', 'e']) { "an" } else { "a" };
                 self.report(expressions::operator_not_in_language(&format!("{article} {what}"), expr.span));
             }
@@ -155,7 +155,11 @@ impl<'p> Builder<'_, 'p> {
                 holds
             }
             Err(opaque) => {
-                if !self.names_missing_external(condition, Wanted::Condition) {
+                let mut is_told = false;
+                condition.walk(&mut |it| {
+                    is_told |= it.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Faulty)));
+                });
+                if !is_told && !self.names_missing_external(condition, Wanted::Condition) {
                     self.report(compile_time::not_evaluable(what, &opaque.why, condition.span, opaque.span));
                 }
                 None

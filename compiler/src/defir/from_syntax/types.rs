@@ -40,7 +40,7 @@ impl Builder<'_, '_> {
             ExprKind::Missing => return Err(None),
             _ => {
                 let frame = self.frame();
-                let environment = Environment::module(frame.scope, frame.position);
+                let environment = Environment::module(frame.scope, frame.defined);
                 match (evaluate::expression(self.names, &environment, expr), expr.as_name()) {
                     (Ok(value), _) => value,
                     // A name that only the dtypes know, written without quotes.
@@ -74,7 +74,7 @@ impl Builder<'_, '_> {
 
     fn type_text(&self, text: &str, span: Span) -> Evaluated {
         let frame = self.frame();
-        let environment = Environment::module(frame.scope, frame.position);
+        let environment = Environment::module(frame.scope, frame.defined);
         evaluate::type_text(self.names, &environment, text, span)
     }
 
@@ -112,13 +112,13 @@ impl Builder<'_, '_> {
             }
             // `T = "float"`
             Constant::Str(text) => match self.string_annotation(text, span)? {
-                Constant::Str(_) => Err(Some(Opaque { why: "it is a string".to_owned(), span: None })),
+                Constant::Str(_) => Err(Some(Opaque::because("it is a string".to_owned()))),
                 value => self.declared(&value, python, span),
             },
             Constant::Class(class) if self.names.is_int_enum(*class) => {
                 Ok(Declared::Scalar(self.literal_int))
             }
-            other => Err(Some(Opaque { why: format!("it is {}", other.describe()), span: None })),
+            other => Err(Some(Opaque::because(format!("it is {}", other.describe())))),
         }
     }
 

@@ -103,11 +103,11 @@ impl<'p> Builder<'_, 'p> {
                 }
             });
             let is_parameter = || def.params.iter().any(|it| it.name.name == name);
-            let unknown = || Err(Opaque { why: format!("`{name}` is a parameter"), span: None });
+            let unknown = || Err(Opaque::because(format!("`{name}` is a parameter")));
             found.or_else(|| is_parameter().then(unknown))
         };
         let environment =
-            Environment { scope, position: def.span.start, locals: &locals, allows_calls: false };
+            Environment { scope, moment: def.span.start.into(), locals: &locals, allows_calls: false };
         match evaluate::expression(self.names, &environment, callee) {
             Ok(Constant::Function(id)) => Some(id),
             _ => None,

@@ -180,6 +180,46 @@ pub fn opaque_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Dia
         .remedy(Remedy::AddFile(name.to_owned()))
 }
 
+/// A name whose value may change at a place that is not followed.
+pub fn changed_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Diagnostic {
+    let found = Diagnostic::error(
+        UNKNOWN_SYMBOL,
+        format!("the value of `{name}` is not known while compiling, because {why}"),
+        used,
+        "its value is needed here",
+    );
+    let found = match at {
+        Some(at) if at != used => found.also(at, "what this does is not followed"),
+        _ => found,
+    };
+    found.help(format!(
+        "import `{name}` `from __externals__` and give it there, or write one assignment with its value (`{name} = 1.0`)"
+    ))
+}
+
+/// Several builds of one stencil give an external, or another argument, different values: each with its name, its place,
+/// and its value where that is known.
+pub fn differing_builds(
+    name: &str,
+    is_external: bool,
+    builds: &[(String, Span, Option<String>)],
+    used: Span,
+) -> Diagnostic {
+    let (what, code) = if is_external { ("the external ", EXTERNAL) } else { ("", UNKNOWN_SYMBOL) };
+    let mut found = Diagnostic::error(
+        code,
+        format!("{what}`{name}` has several values: the stencil is built {} times", builds.len()),
+        used,
+        "one value is needed here",
+    );
+    for (label, span, value) in builds.iter().take(8) {
+        let value = value.as_deref().unwrap_or("a value that is not known while compiling");
+        found = found.also(*span, format!("`{label}` is built with {value}"));
+    }
+    let first = builds.first().map_or("", |(label, ..)| label.as_str());
+    found.help(format!("choose one build by its name, as with `--stencil {first}`"))
+}
+
 /// A name that stands for something that is no number: `what` as "a function".
 pub fn not_a_value(name: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::error(

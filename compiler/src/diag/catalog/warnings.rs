@@ -44,6 +44,22 @@ pub const UNKNOWN_ARGUMENT: Code = Code("W10");
 ///
 /// They choose a back end of GT4Py, or tell how it builds. Here that is said when the stencil is run.
 pub const IDLE_ARGUMENT: Code = Code("W11");
+/// A value depends on the machine, and was taken as if nothing were set up there.
+///
+/// What the environment says is known when the program runs; a module that is not among the files is taken for absent.
+pub const ASSUMED: Code = Code("W12");
+
+pub fn assumed_unset(variable: &str, span: Span) -> Diagnostic {
+    let what = format!("the environment variable `{variable}` is taken as not set");
+    Diagnostic::warning(ASSUMED, what, span, "the default holds")
+        .help("write the value in place, or give it as an external, where another one is meant")
+}
+
+pub fn assumed_absent(module: &str, span: Span) -> Diagnostic {
+    let what = format!("the module `{module}` is taken as absent");
+    Diagnostic::warning(ASSUMED, what, span, "what stands behind `except` holds")
+        .help(format!("add the file of `{module}`, where it is installed"))
+}
 
 /// `maker` is what builds the stencil, and has the arguments `known`.
 pub fn unknown_argument(

@@ -35,6 +35,16 @@ fn to_integers(name: &str, op: Option<Primitive>) -> Option<fn(f64) -> f64> {
 pub(super) fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String> {
     let op = Function::builtin(name).and_then(Function::primitive);
     match (name, args) {
+        (_, [several])
+            if op.and_then(extremum).is_some()
+                && let Some(parts @ [_, ..]) = several.elements() =>
+        {
+            if let [one] = parts {
+                Ok(one.clone())
+            } else {
+                numeric(name, parts)
+            }
+        }
         (_, [first, rest @ ..])
             if let Some(better) = op.and_then(extremum)
                 && !rest.is_empty() =>
@@ -49,8 +59,13 @@ pub(super) fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String>
         }
         ("pow", [base, exponent]) => binary(Operator::Pow, base, exponent),
         (_, [a, b]) if op == Some(FLOORED_REMAINDER) => binary(Operator::Mod, a, b),
-        ("len", [Constant::Tuple(parts)]) => {
-            i64::try_from(parts.len()).map(Constant::Int).map_err(|_| TOO_LARGE.to_owned())
+        ("len", [it]) => {
+            let length = match it {
+                Constant::Dict(entries) => entries.len(),
+                Constant::Str(text) => text.chars().count(),
+                _ => it.elements().ok_or_else(|| format!("{} has no length", it.describe()))?.len(),
+            };
+            i64::try_from(length).map(Constant::Int).map_err(|_| TOO_LARGE.to_owned())
         }
         (_, [it]) if op == Some(MAGNITUDE) => match Number::of(it) {
             Some(Number::Int(it)) => it.checked_abs().map(Constant::Int).ok_or_else(|| TOO_LARGE.to_owned()),

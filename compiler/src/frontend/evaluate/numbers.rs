@@ -15,7 +15,8 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::Typed(it) => Some(it.cast(DType::Bool) == Value::Bool(true)),
         Constant::None => Some(false),
         Constant::Str(it) => Some(!it.is_empty()),
-        Constant::Tuple(it) => Some(!it.is_empty()),
+        Constant::Tuple(it) | Constant::List(it) => Some(!it.is_empty()),
+        Constant::Dict(it) => Some(!it.is_empty()),
         Constant::Function(_)
         | Constant::Class(_)
         | Constant::Object(_)
@@ -115,6 +116,21 @@ pub fn binary(op: Operator, left: &Constant, right: &Constant) -> Result<Constan
     if let Some(moved) = move_position(op, left, right) {
         return moved;
     }
+    match (op, left, right) {
+        (Operator::Add, Constant::Tuple(a), Constant::Tuple(b)) => {
+            return Ok(Constant::Tuple(a.iter().chain(&**b).cloned().collect()));
+        }
+        (Operator::Add, Constant::List(a), Constant::List(b)) => {
+            return Ok(Constant::List(a.iter().chain(&**b).cloned().collect()));
+        }
+        (Operator::Add, Constant::Str(a), Constant::Str(b)) => {
+            if a.len() + b.len() > LONGEST_STRING {
+                return Err("the string is too long".to_owned());
+            }
+            return Ok(Constant::Str(format!("{a}{b}").into()));
+        }
+        _ => {}
+    }
     let not_a_number = |it: &Constant| format!("{} is not a number", it.describe());
     let a = Number::of(left).ok_or_else(|| not_a_number(left))?;
     let b = Number::of(right).ok_or_else(|| not_a_number(right))?;
@@ -160,6 +176,9 @@ fn move_position(op: Operator, left: &Constant, right: &Constant) -> Option<Resu
         None => Err("a position along an axis takes `+` and `-` of an integer".to_owned()),
     })
 }
+
+/// How many bytes a string has that others are put together to.
+const LONGEST_STRING: usize = 1 << 16;
 
 pub(super) const TOO_LARGE: &str = "the integer does not fit 64 bits";
 const BY_ZERO: &str = "it divides by zero";
@@ -230,6 +249,9 @@ fn float32(op: Operator, a: f32, b: f32) -> Result<f32, String> {
 /// `left op right` as Python compares.
 pub(super) fn compare(op: Comparison, left: &Constant, right: &Constant) -> Result<bool, String> {
     use std::cmp::Ordering;
+    if [left, right].into_iter().any(|it| matches!(it, Constant::Array(_))) {
+        return Err("arrays are compared element by element".to_owned());
+    }
     let order = match (Number::of(left), Number::of(right)) {
         (Some(Number::Int(a)), Some(Number::Int(b))) => Some(a.cmp(&b)),
         (Some(a), Some(b)) => a.as_f64().partial_cmp(&b.as_f64()),
@@ -237,7 +259,10 @@ pub(super) fn compare(op: Comparison, left: &Constant, right: &Constant) -> Resu
             Comparison::In | Comparison::NotIn => None,
             _ if matches!(
                 (left, right),
-                (Constant::Namespace(_) | Constant::Dict(_), Constant::Namespace(_) | Constant::Dict(_))
+                (
+                    Constant::Namespace(_) | Constant::Dict(_) | Constant::Array(_),
+                    Constant::Namespace(_) | Constant::Dict(_) | Constant::Array(_)
+                )
             ) =>
             {
                 return Err("objects are not compared".to_owned());
@@ -258,8 +283,15 @@ pub(super) fn compare(op: Comparison, left: &Constant, right: &Constant) -> Resu
         Comparison::Gt => order == Some(Ordering::Greater),
         Comparison::Ge => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
         Comparison::In | Comparison::NotIn => {
-            let Constant::Tuple(parts) = right else {
-                return Err(format!("{} has no elements", right.describe()));
+            let keys: Vec<Constant>;
+            let parts = match right {
+                Constant::Tuple(parts) | Constant::List(parts) => &**parts,
+                Constant::Dict(entries) => {
+                    keys = entries.iter().map(|(key, _)| key.clone()).collect();
+                    &keys
+                }
+                Constant::Str(_) => return Err("a string is not searched while compiling".to_owned()),
+                _ => return Err(format!("{} has no elements", right.describe())),
             };
             let is_in = parts.iter().any(|it| compare(Comparison::Eq, left, it) == Ok(true));
             is_in == (op == Comparison::In)

@@ -282,23 +282,20 @@ it = EXPR
 fn anything_else_is_opaque_and_says_why() {
     for (written, why) in [
         ("compute(3)", "nothing is named `compute`"),
-        ("[1, 2]\nit.append(3)", "it changes while the file runs"),
-        ("[1, 2]\nit[0] = 3", "it changes while the file runs"),
-        ("{'a': 1}\nit['a'] += 3", "it changes while the file runs"),
-        ("[1, 2]\ndef more():\n    it.append(3)\nmore()", "it changes while the file runs"),
+        ("[1, 2]\ndef more():\n    it.append(3)\nmore()", "it may be changed here"),
         ("f'{A}'", "it cannot be computed without running the file"),
-        ("[x for x in y]", "it cannot be computed without running the file"),
-        ("plain(1)", "a call cannot be computed without running the file"),
+        ("[x for x in y]", "nothing is named `y`"),
+        ("{x for x in (1, 2)}", "it cannot be computed without running the file"),
         ("1 / 0", "it divides by zero"),
         ("2 ** 64", "the integer does not fit 64 bits"),
-        ("(1, 2)[5]", "the tuple has no such element"),
+        ("(1, 2)[5]", "a tuple has no such element"),
         ("{'a': 1}['b']", "the dict has no such key"),
-        ("np.array([1.0])", "`array` of the module `numpy` is not known"),
+        ("np.arange(3)", "`arange` of the module `numpy` is not known"),
     ] {
         let text = format!("import numpy as np\nA = 1\ndef plain(x):\n    return x\nit = {written}\n");
         assert_eq!(why_not(&text), why, "{written}");
     }
-    assert_eq!(why_not("for it in range(3):\n    it = 1\n"), "it is assigned in a loop");
+    assert_eq!(why_not("while running():\n    it = 1\n"), "nothing is named `running`");
 }
 
 #[test]
@@ -393,7 +390,7 @@ fn classes_that_inherit_in_many_ways_are_looked_at_once() {
 fn what_would_be_too_large_to_walk_through_has_no_value() {
     for line in ["xNEXT = (xLAST, xLAST)\n", "xNEXT = [xLAST, xLAST]\n"] {
         assert_eq!(why_not(&chain("x0 = 1\n", line, 20)), "it holds too many values", "{line}");
-        assert!(matches!(value(&chain("x0 = 1\n", line, 10)), Constant::Tuple(_)), "{line}");
+        assert!(value(&chain("x0 = 1\n", line, 10)).elements().is_some(), "{line}");
     }
     let text = chain("x0 = 1\n", "xNEXT = {1: xLAST, 2: xLAST}\n", 20);
     assert_eq!(

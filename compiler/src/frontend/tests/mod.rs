@@ -7,6 +7,7 @@ mod inside;
 mod missing;
 mod modules;
 mod ndsl_constants;
+mod values;
 
 use super::constants::{Constant, Evaluated};
 use super::{Names, parse};
