@@ -622,7 +622,7 @@ impl<'p> Names<'p> {
 }
 
 /// Python's functions that change none of their arguments.
-const HARMLESS: [&str; 28] = [
+const HARMLESS: [&str; 25] = [
     "print",
     "len",
     "range",
@@ -640,9 +640,6 @@ const HARMLESS: [&str; 28] = [
     "filter",
     "any",
     "all",
-    "min",
-    "max",
-    "abs",
     "isinstance",
     "issubclass",
     "repr",

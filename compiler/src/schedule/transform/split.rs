@@ -12,7 +12,8 @@ use crate::space::{Affine, Size, Symbol, names};
 ///
 /// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops inside
 ///   are bounded by what is left of the range, and go where nothing is; so do limits to some of its iterations.
-/// - **Legality**: `at` counts from sizes of the domain, and from variables of loops around, and not far from them.
+/// - **Legality**: `at` counts from sizes of the domain, and from variables of loops around, and not far from them. It
+///   leaves something on both sides on some domain.
 /// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
 ///
 /// The sections of the OIR say which levels the text treats otherwise; this cuts on, for the machine's sake alone.
@@ -28,6 +29,9 @@ pub fn split(tree: &mut Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
     is_known(tree, path, at)?;
     let Some((&position, outer)) = path.split_last() else { return Ok(()) };
     let at = greatest(&it.start, &least(&at.clone().into(), &it.end));
+    if at == it.start || at == it.end {
+        return Err(Refusal::new(format!("the position lies outside of [{}, {})", it.start, it.end)));
+    }
     let mut lower = Loop { end: at.clone(), ..it.clone() };
     let mut upper = Loop { start: at, ..it.clone() };
     for half in [&mut lower, &mut upper] {

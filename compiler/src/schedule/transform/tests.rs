@@ -168,6 +168,10 @@ fn a_loop_is_split_within_its_range() {
         at("parallel", Affine::constant(3)),
         "for k in [0, min(3, K)) parallel: for k in [min(3, K), K) parallel: "
     );
+    // A part without an iteration on any domain is none.
+    for beside in [Affine::constant(-2), Affine::constant(0), Affine::beside(&k, 1)] {
+        assert_eq!(at("parallel", beside), "");
+    }
 }
 
 /// Loops over some rows, of which each hands a row of `t` from one loop along it to the next.

@@ -327,7 +327,7 @@ from model.constants import UNKNOWN
 import numpy as np
 
 N = 1
-@stencil(backend=\"numpy\")
+@stencil
 def s(a: Field[np.float32], out: \"Field[IJ, 'real']\", kind: tools.Kind = tools.Kind.WET):
     with computation(FORWARD), interval(...):
         out = tools.twice(a) + constants.HALF + LATE + tools.Kind.DRY + N + (1.0 if kind == tools.Kind.WET else 0.0)
