@@ -80,10 +80,64 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
+/// The address under which a browser opens the page where a proxy or a tunnel stands between: `https://isobar.example/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl {
+    /// `https://isobar.example`, as browsers write it: in small letters, without the usual port.
+    origin: String,
+    /// What follows `//` in it, with the port where it is another one than usual.
+    host: String,
+    /// The host with the usual port written out, as some proxies pass it on.
+    with_port: Option<String>,
+}
+
+impl std::str::FromStr for PublicUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let uri: Uri = text.parse().map_err(|_| "it is no URL".to_owned())?;
+        let scheme = uri.scheme_str().unwrap_or_default();
+        let usual = match scheme {
+            "http" => 80,
+            "https" => 443,
+            _ => return Err("it begins with `http://` or `https://`".to_owned()),
+        };
+        let authority = uri.authority().ok_or("it names no host")?;
+        if authority.host().is_empty() || authority.as_str().contains('@') {
+            return Err("it names a host, and nobody before it".to_owned());
+        }
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() || text.contains('#') {
+            return Err("it ends behind the host: the runner answers at the root of its address".to_owned());
+        }
+        let name = authority.host().to_ascii_lowercase();
+        let port = authority.port_u16().filter(|it| *it != usual);
+        let host = port.map_or_else(|| name.clone(), |port| format!("{name}:{port}"));
+        let with_port = port.is_none().then(|| format!("{name}:{usual}"));
+        Ok(Self { origin: format!("{scheme}://{host}"), host, with_port })
+    }
+}
+
+impl PublicUrl {
+    fn answers_to(&self, name: &str) -> bool {
+        [Some(&self.host), self.with_port.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|it| it.eq_ignore_ascii_case(name))
+    }
+}
+
+impl std::fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/", self.origin)
+    }
+}
+
 /// The names under which the runner answers, each with its port.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     allowed: Vec<String>,
+    /// Where pages come from through a proxy.
+    public: Option<PublicUrl>,
 }
 
 impl Hosts {
@@ -102,7 +156,13 @@ impl Hosts {
         if port == 80 {
             allowed.extend(names);
         }
-        Self { allowed }
+        Self { allowed, public: None }
+    }
+
+    /// The same, also under a public address.
+    #[must_use]
+    pub fn behind(self, public: Option<PublicUrl>) -> Self {
+        Self { public, ..self }
     }
 
     /// Checks that there is exactly one host and that it is one of ours, whatever the method and path.
@@ -119,7 +179,7 @@ impl Hosts {
         // A proxy's form of the request line, `GET http://name/ HTTP/1.1`, must name one of ours too.
         let authority = uri.authority().map_or(host, |it| it.as_str());
         for name in [host, authority] {
-            if !self.is_ours(name) {
+            if !self.is_ours(name) && !self.public.as_ref().is_some_and(|it| it.answers_to(name)) {
                 return Err(ApiError::ForeignHost(name.to_owned()));
             }
         }
@@ -134,7 +194,8 @@ impl Hosts {
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or("null");
-            if !origin.strip_prefix("http://").is_some_and(|it| self.is_ours(it)) {
+            let is_public = self.public.as_ref().is_some_and(|it| it.origin.eq_ignore_ascii_case(origin));
+            if !is_public && !origin.strip_prefix("http://").is_some_and(|it| self.is_ours(it)) {
                 return Err(ApiError::ForeignOrigin(origin.to_owned()));
             }
         }
@@ -156,6 +217,55 @@ impl Hosts {
 mod tests {
     use super::*;
     use axum::http::HeaderValue;
+
+    #[test]
+    fn a_public_address_is_one_more_name_and_one_more_origin() {
+        let url = |it: &str| it.parse::<PublicUrl>();
+        let hosts = |it: &str| {
+            let own = Hosts::new(SocketAddr::from(([127, 0, 0, 1], 8787)), &[]);
+            own.behind(Some(url(it).expect("a URL")))
+        };
+        let one = |name: header::HeaderName, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.append(name, HeaderValue::from_str(value).expect("a header value"));
+            headers
+        };
+        let host = |of: &Hosts, value: &str| {
+            of.check_host(&Uri::from_static("/v1/jobs"), &one(header::HOST, value)).is_ok()
+        };
+        let origin = |of: &Hosts, value: &str| of.check_origin(&one(header::ORIGIN, value)).is_ok();
+        let proxy = hosts("https://Isobar.example/");
+        for it in ["isobar.example", "isobar.example:443", "127.0.0.1:8787"] {
+            assert!(host(&proxy, it), "{it}");
+        }
+        for it in ["isobar.example:8787", "isobar.example:80", "example", "isobar.example.evil"] {
+            assert!(!host(&proxy, it), "{it}");
+        }
+        assert!(origin(&proxy, "https://isobar.example") && origin(&proxy, "http://127.0.0.1:8787"));
+        for it in [
+            "https://isobar.example:8787",
+            "https://other.example",
+            "http://isobar.example",
+            "https://isobar.example.evil",
+            "null",
+        ] {
+            assert!(!origin(&proxy, it), "{it}");
+        }
+        let tunnel = hosts("http://localhost:9000");
+        assert!(host(&tunnel, "localhost:9000") && origin(&tunnel, "http://localhost:9000"));
+        assert!(!host(&tunnel, "localhost:9001") && !origin(&tunnel, "https://localhost:9000"));
+        for it in [
+            "isobar.example",
+            "ftp://a",
+            "https://",
+            "https://a/b",
+            "https://u@a/",
+            "https://a/?b",
+            "https://a/#b",
+        ] {
+            assert!(url(it).is_err(), "{it}");
+        }
+    }
 
     fn hosts() -> Hosts {
         Hosts::new(SocketAddr::from(([127, 0, 0, 1], 8787)), &["lab.example".to_owned()])

@@ -11,8 +11,10 @@ use isobar_protocol::limits::MOST_CONNECTIONS;
 use isobar_protocol::request::PlaneAt;
 use isobar_protocol::worker::Across;
 
+use crate::auth::PublicUrl;
 use crate::commands::{self, Outcome};
 use crate::config::Environment;
+use crate::confine::Attempt;
 
 /// Compiles and runs GTScript and NDSL stencils.
 #[derive(Debug, Parser)]
@@ -64,6 +66,12 @@ enum Command {
         /// Tell what holds a job on this machine, and end
         #[arg(long)]
         probe: bool,
+        /// Try a way out of such a process, to what stands in the place of the name
+        #[arg(long)]
+        attempt: Option<Attempt>,
+        /// With nothing that holds the process
+        #[arg(long)]
+        unheld: bool,
     },
 }
 
@@ -574,6 +582,19 @@ pub struct ServeArgs {
     /// less to lose
     #[arg(long)]
     pub allow_root: bool,
+    /// Start only where all that holds jobs works on this machine, as processes find out that try to break out. It is so
+    /// where other machines can reach the address, unless this says `false`
+    #[arg(
+        long,
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub require_sandbox: Option<bool>,
+    /// Under which address the page is opened, where a proxy with TLS or a tunnel on another port stands between
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
     /// A further name under which the runner may be asked; repeatable
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
@@ -736,6 +757,10 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),
         Command::Worker { probe: true, .. } => return crate::worker::tell_probe(),
+        Command::Worker { job, attempt: Some(attempt), unheld, .. } => {
+            crate::confine::attempt(attempt, &job, !unheld);
+            return ExitCode::SUCCESS;
+        }
         Command::Worker { .. } => return crate::worker::main(&environment.backends),
     };
     match done {

@@ -20,6 +20,21 @@ pub(crate) struct Kept {
     pub entry: TunedEntry,
     /// What `--schedule` takes.
     pub document: String,
+    /// That the runner put it there.
+    #[serde(default)]
+    pub proof: String,
+}
+
+impl Kept {
+    /// What the proof is of.
+    fn claim(&self) -> String {
+        format!("{}\n{}", serde_json::to_string(&self.entry).unwrap_or_default(), self.document)
+    }
+
+    /// Whether a file under a key holds what was kept under that key.
+    fn is_of(&self, root: &Path, key: &str) -> bool {
+        self.entry.tuned.key == key && cache::is_signed(root, &self.claim(), &self.proof)
+    }
 }
 
 /// What decides whether a schedule is for a run: all that decides its code but for the schedule itself, the threads,
@@ -102,30 +117,39 @@ fn file(folder: &Path, key: &str) -> PathBuf {
 pub(crate) fn find(root: &Path, key: &str) -> Option<Kept> {
     let text = fs::read(file(&root.join(cache::OF_TUNED), key)).ok()?;
     cache::private(root, cache::OF_TUNED).ok()?;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice::<Kept>(&text).ok().filter(|it| it.is_of(root, key))
 }
 
 /// Keeps a schedule, in the place of another one for the same.
-pub(crate) fn keep(root: &Path, kept: &Kept) -> Result<(), String> {
+pub(crate) fn keep(root: &Path, mut kept: Kept) -> Result<(), String> {
     let folder = cache::private(root, cache::OF_TUNED)?;
-    let text = serde_json::to_vec_pretty(kept).map_err(|error| error.to_string())?;
+    kept.proof = cache::sign(root, &kept.claim()).ok_or("no key to sign it with can be made")?;
+    let text = serde_json::to_vec_pretty(&kept).map_err(|error| error.to_string())?;
     cache::put(&folder, &file(&folder, &kept.entry.tuned.key), &text).map_err(|error| error.to_string())
 }
 
-/// Keeps what a search chose; where it chose nothing, what was kept before is no longer right. Answers why it is not
-/// kept.
-pub(crate) fn settle(root: &Path, tuning: &mut Tuning) -> Result<(), String> {
-    // It names a file.
-    if tuning.key.len() != 64 || !tuning.key.bytes().all(|it| it.is_ascii_hexdigit()) {
-        return Err("its key is none".to_owned());
+/// The most bytes of a schedule that is kept.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Keeps what a search chose under the key of what was asked; where it chose nothing, what was kept before is no longer
+/// right. Answers why it is not kept.
+///
+/// The code of a client ran in the process that tells it, and could say anything. So the key is not believed, and a
+/// schedule is held against its rules whenever it is taken.
+pub(crate) fn settle(root: &Path, key: &str, tuning: &mut Tuning) -> Result<(), String> {
+    if tuning.key != key {
+        return Err("it is told of something that was not asked".to_owned());
     }
     let median = |it: &Candidate| it.calls.as_ref().map_or(0.0, |it| it.median_ms);
     let chosen = tuning.chosen.and_then(|it| tuning.candidates.get(it));
     let (Some(chosen), Some(own)) = (chosen, tuning.candidates.first()) else {
-        return forget(root, &tuning.key).map_err(|error| error.to_string());
+        return forget(root, key).map_err(|error| error.to_string());
     };
+    if chosen.document.len() > MOST_BYTES {
+        return Err("it is too long".to_owned());
+    }
     let tuned = Tuned {
-        key: tuning.key.clone(),
+        key: key.to_owned(),
         backend: tuning.backend.clone(),
         what: chosen.what.clone(),
         domain: tuning.domain,
@@ -133,7 +157,7 @@ pub(crate) fn settle(root: &Path, tuning: &mut Tuning) -> Result<(), String> {
         default_ms: median(own),
     };
     let entry = TunedEntry { stencil: tuning.stencil.clone(), threads: tuning.threads, tuned };
-    keep(root, &Kept { entry, document: chosen.document.clone() })?;
+    keep(root, Kept { entry, document: chosen.document.clone(), proof: String::new() })?;
     tuning.is_kept = true;
     Ok(())
 }
@@ -147,8 +171,8 @@ pub(crate) fn forget(root: &Path, key: &str) -> std::io::Result<()> {
 pub(crate) fn list(root: &Path) -> Vec<TunedEntry> {
     let Ok(files) = fs::read_dir(root.join(cache::OF_TUNED)) else { return Vec::new() };
     let read = |it: fs::DirEntry| {
-        let kept: Kept = serde_json::from_slice(&fs::read(it.path()).ok()?).ok()?;
-        Some(kept.entry)
+        let key = it.path().file_stem()?.to_str()?.to_owned();
+        find(root, &key).map(|it| it.entry)
     };
     let mut found: Vec<TunedEntry> = files.flatten().filter_map(read).collect();
     let place = |it: &TunedEntry| {
@@ -218,13 +242,54 @@ mod tests {
         let root = home.path().join("isobar");
         let tuned = Tuned { key: "ab".to_owned(), ms: 1.0, default_ms: 2.0, ..Tuned::default() };
         let entry = TunedEntry { stencil: "s".to_owned(), threads: 1, tuned };
-        let kept = Kept { entry: entry.clone(), document: "auto\n".to_owned() };
+        let kept = Kept { entry: entry.clone(), document: "auto\n".to_owned(), proof: String::new() };
         assert_eq!((find(&root, "ab"), list(&root)), (None, Vec::new()));
-        keep(&root, &kept).expect("the folder is ours");
-        assert_eq!((find(&root, "ab"), list(&root)), (Some(kept), vec![entry]));
+        keep(&root, kept.clone()).expect("the folder is ours");
+        let unsigned = find(&root, "ab").map(|it| Kept { proof: String::new(), ..it });
+        assert_eq!((unsigned, list(&root)), (Some(kept), vec![entry]));
         forget(&root, "ab").expect("the folder is ours");
         forget(&root, "ab").expect("what is gone is gone");
         assert_eq!(list(&root), []);
+    }
+
+    #[test]
+    fn what_the_runner_did_not_keep_is_not_taken() {
+        let home = tempfile::tempdir().expect("a folder");
+        let root = home.path().join("isobar");
+        let tuned = Tuned { key: "ab".to_owned(), ms: 1.0, default_ms: 2.0, ..Tuned::default() };
+        let entry = TunedEntry { stencil: "s".to_owned(), threads: 1, tuned };
+        keep(&root, Kept { entry, document: "auto\n".to_owned(), proof: String::new() }).expect("it is ours");
+        let path = |key: &str| file(&root.join(cache::OF_TUNED), key);
+        let text = fs::read_to_string(path("ab")).expect("it was kept");
+        // Another document, no proof, and the file of another key.
+        fs::write(path("ab"), text.replace("auto", "cut i@s0 by 8")).expect("it is ours");
+        assert_eq!(find(&root, "ab"), None);
+        fs::write(path("ab"), text.replace("\"proof\"", "\"other\"")).expect("it is ours");
+        assert_eq!(find(&root, "ab"), None);
+        fs::write(path("cd"), &text).expect("it is ours");
+        assert_eq!((find(&root, "cd"), list(&root)), (None, Vec::new()));
+        fs::write(path("ab"), &text).expect("it is ours");
+        assert!(find(&root, "ab").is_some());
+    }
+
+    #[test]
+    fn a_search_is_kept_under_the_key_of_what_was_asked() {
+        let home = tempfile::tempdir().expect("a folder");
+        let root = home.path().join("isobar");
+        let candidate = |document: &str| Candidate { document: document.to_owned(), ..Candidate::default() };
+        let told = |key: &str, document: &str| Tuning {
+            key: key.to_owned(),
+            candidates: vec![candidate(""), candidate(document)],
+            chosen: Some(1),
+            ..Tuning::default()
+        };
+        let (asked, other) = ("a".repeat(64), "b".repeat(64));
+        assert!(settle(&root, &asked, &mut told(&other, "auto")).is_err());
+        assert!(settle(&root, &asked, &mut told(&asked, &"#".repeat(MOST_BYTES + 1))).is_err());
+        assert_eq!(list(&root), []);
+        let mut tuning = told(&asked, "auto");
+        assert_eq!(settle(&root, &asked, &mut tuning), Ok(()));
+        assert!(tuning.is_kept && find(&root, &asked).is_some());
     }
 
     #[test]

@@ -438,8 +438,10 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let device = executor.device();
-    let copies =
-        if device.is_none() && backend.nears_copying() && bytes > 0 { known_rate(order) } else { None };
+    // Before code of a client runs here, which could say anything after that.
+    if device.is_none() && backend.nears_copying() && bytes > 0 {
+        tell_copy_rate(order, memory.asked_bytes(), tell);
+    }
     let prepared = match &tuned {
         Some(it) => executor.prepare(it, order.setting(), &sink),
         None => ready.prepare(order, &*executor, &sink),
@@ -476,14 +478,10 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     }
     step("fields", &sink, || send::fields(signature, &launch, &wanted, tell));
     drop(launch);
-    match device {
-        Some(device) if bytes > 0 => {
-            if let Some(copy) = device_copy_rate(&*device, tell) {
-                tell(EventKind::Copy { copy }, None);
-            }
-        }
-        None if backend.nears_copying() && bytes > 0 => tell_copy_rate(order, copies, tell),
-        Some(_) | None => {}
+    if let Some(device) = device.filter(|_| bytes > 0)
+        && let Some(copy) = device_copy_rate(&*device, tell)
+    {
+        tell(EventKind::Copy { copy }, None);
     }
     Ok(())
 }
@@ -670,16 +668,16 @@ fn known_rate(order: &Order) -> Option<copying::CopyRate> {
 
 /// Tells how fast this machine copies; where it has to be measured, that is a step, and who started this process keeps
 /// it. Where nothing is kept, nobody waits for it at every run.
-fn tell_copy_rate(order: &Order, known: Option<copying::CopyRate>, tell: Tell<'_>) {
+fn tell_copy_rate(order: &Order, taken: u64, tell: Tell<'_>) {
     if order.cache.is_none() {
         return;
     }
     let sink = |event: Event| tell(translate::event(event), None);
     let bytes = copying::measured_bytes(&(&order.machine).into());
-    // What the job may not have, it does not copy either.
-    let is_allowed = bytes <= order.memory_bytes;
+    // What the job may not have beside its arrays, it does not copy either.
+    let is_allowed = bytes.saturating_add(taken) <= order.memory_bytes;
     let measure = || is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads)));
-    if let Some(copy) = known.or_else(|| measure().flatten()) {
+    if let Some(copy) = known_rate(order).or_else(|| measure().flatten()) {
         tell(EventKind::Copy { copy: translate::copy_rate(copy) }, None);
     }
 }

@@ -123,3 +123,25 @@ fn what_the_parent_of_the_runner_has_open_reaches_no_job() {
     assert!(has_workers, "processes wait for jobs");
     assert!(is_let_go, "a process of a job has a file of the runner's parent");
 }
+
+#[test]
+fn a_runner_that_must_confine_its_jobs_tries_each_way_out_first() {
+    use std::io::{BufRead, BufReader};
+    let probe =
+        Command::new(env!("CARGO_BIN_EXE_isobar")).args(["worker", "probe", "--probe"]).output().unwrap();
+    let is_whole = String::from_utf8(probe.stdout).unwrap().contains("\"missing\":[]");
+    let mut runner = Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(["serve", "--require-sandbox", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let told = BufReader::new(runner.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let told = told.into_iter().find(|it| it.contains("way out") || it.contains("not confined"));
+    let _ = runner.kill();
+    let _ = runner.wait();
+    // On a machine that lacks some of it, the runner refuses to start.
+    let expected = if is_whole { "none leads out" } else { "jobs are not confined here" };
+    assert!(told.as_ref().is_some_and(|it| it.contains(expected)), "{told:?}");
+}

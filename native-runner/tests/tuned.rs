@@ -7,9 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, EmitReport, RunReport, TuneReport};
+use isobar_protocol::report::{
+    BackendsReport, BenchReport, CacheReport, EmitReport, RunReport, TuneReport, TunedEntry,
+};
+use isobar_protocol::tune::Tuned;
+use isobar_runtime::cache;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 /// A cache of one test alone.
 struct Cache {
@@ -43,10 +46,20 @@ impl Cache {
     fn keep(&self, key: &str, document: &str) {
         let folder = self.folder.join("isobar/tuned");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).unwrap();
-        let kept = json!({
-            "stencil": "horizontal_diffusion", "threads": 1, "key": key, "backend": "rayon", "what": "by hand",
-            "domain": [24, 20, 6], "ms": 1.0, "default_ms": 2.0, "document": document,
-        });
+        let tuned = Tuned {
+            key: key.to_owned(),
+            backend: "rayon".to_owned(),
+            what: "by hand".to_owned(),
+            domain: [24, 20, 6],
+            ms: 1.0,
+            default_ms: 2.0,
+        };
+        let entry = TunedEntry { stencil: "horizontal_diffusion".to_owned(), threads: 1, tuned };
+        let told = serde_json::to_string(&entry).unwrap();
+        let proof = cache::sign(&self.folder.join("isobar"), &format!("{told}\n{document}")).unwrap();
+        let mut kept = serde_json::to_value(&entry).unwrap();
+        kept["document"] = document.into();
+        kept["proof"] = proof.into();
         fs::write(folder.join(format!("{key}.json")), kept.to_string()).unwrap();
     }
 

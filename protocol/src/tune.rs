@@ -6,7 +6,7 @@ use crate::bench::Samples;
 use crate::request::Mode;
 
 /// Schedules of one stencil on one back end and domain, measured against the one that the compiler chooses.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     pub stencil: String,
     pub backend: String,
@@ -29,7 +29,7 @@ pub struct Tuning {
 }
 
 /// A schedule that was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// In which it differs from the first.
     pub what: String,

@@ -248,6 +248,18 @@ pub struct Explanation {
     pub differs: Vec<&'static str>,
 }
 
+/// The proof that who owns the cache has put this there; none where no key can be made.
+#[must_use]
+pub fn sign(root: &Path, what: &str) -> Option<String> {
+    keys::prove(root, what)
+}
+
+/// Whether who owns the cache has put this there.
+#[must_use]
+pub fn is_signed(root: &Path, what: &str, proof: &str) -> bool {
+    keys::is_proven(root, what, proof)
+}
+
 /// Code in the cache, and the hash that proves that it is whole.
 #[derive(Debug)]
 pub struct Entry {

@@ -184,6 +184,17 @@ struct Kept {
     /// Another machine is measured anew.
     machine: String,
     rates: Vec<CopyRate>,
+    #[serde(default)]
+    proof: String,
+}
+
+impl Kept {
+    /// What the proof is of.
+    fn claim(&self) -> String {
+        let rates: Vec<String> =
+            self.rates.iter().map(|it| format!("{} {:x}", it.threads, it.bytes_per_s.to_bits())).collect();
+        format!("copying of {}: {}", self.machine, rates.join(", "))
+    }
 }
 
 /// The arrays are larger than the caches by so much.
@@ -200,7 +211,9 @@ fn kept(root: &Path, machine: &MachineModel) -> Kept {
     let name = cache::hash(&[processor.as_bytes(), format!("{machine:?}").as_bytes()]);
     let file = root.join(cache::OF_MACHINE).join(FILE);
     let kept = std::fs::read(file).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
-    kept.filter(|it| it.machine == name).unwrap_or(Kept { machine: name, rates: Vec::new() })
+    // What somebody else put there is no measurement.
+    let is_ours = |it: &Kept| it.machine == name && cache::is_signed(root, &it.claim(), &it.proof);
+    kept.filter(is_ours).unwrap_or(Kept { machine: name, rates: Vec::new(), proof: String::new() })
 }
 
 /// How fast this machine copies with so many threads, as it was measured before.
@@ -219,6 +232,8 @@ pub fn keep(root: &Path, machine: &MachineModel, rate: CopyRate) {
         return;
     };
     kept.rates.push(rate);
+    let Some(proof) = cache::sign(root, &kept.claim()) else { return };
+    kept.proof = proof;
     if let Ok(text) = serde_json::to_vec(&kept) {
         let _ = cache::put(&folder, &folder.join(FILE), &text);
     }

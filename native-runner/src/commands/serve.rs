@@ -13,6 +13,7 @@ use super::{Outcome, Usage, print, say};
 use crate::auth::{Auth, Hosts, token_file};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
+use crate::confine::try_to_break_out;
 use crate::document::shown;
 use crate::jobs::Store;
 use crate::jobs::folder::{self, Folder};
@@ -68,21 +69,38 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     let metrics = args.metrics.map(figures).transpose()?;
     let address =
         listener.local_addr().map_err(|error| Usage::Wrong(format!("cannot listen on {wanted}: {error}")))?;
-    let hosts = Hosts::new(address, &args.host);
+    let hosts = Hosts::new(address, &args.host).behind(args.public_url.clone());
     let (store, found) = store(args, environment);
     let state = AppState::with_store(Auth::new(&token), hosts, limits, Tools::find(environment), store);
+
+    if args.require_sandbox.unwrap_or(!address.ip().is_loopback()) {
+        let tools = &state.tools;
+        let whole = state.confined.is_whole();
+        let tried = whole.and_then(|()| try_to_break_out(&tools.worker, &tools.temporary));
+        tried.map_err(|why| {
+            Usage::Wrong(format!(
+                "jobs are not confined here as they should be: {why}; `isobar doctor` says what this machine lacks, and \
+                 --require-sandbox=false serves all the same"
+            ))
+        })?;
+        tell(args, "Each way out of a job was tried, and none leads out.");
+    }
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
-    let url = Zeroizing::new(format!("http://{}/#token={}", reachable(address), *token));
+    let page = match &args.public_url {
+        Some(url) => url.to_string(),
+        None => format!("http://{}/", reachable(address)),
+    };
+    let url = Zeroizing::new(format!("{page}#token={}", *token));
     // What a service prints goes into a log, and its token is in the file.
     let is_shown = args.token_file.is_none() || std::io::stdout().is_terminal();
     if is_shown {
         print(&Zeroizing::new(format!("{}\n", *url)));
     } else {
-        print(&format!("http://{}/\n", reachable(address)));
+        print(&format!("{page}\n"));
     }
     if args.log.is_none() {
         let changes = if args.token_file.is_none() { " and changes at each start" } else { "" };

@@ -9,17 +9,23 @@
 //! Where a machine allows it, all of a job lives in a PID namespace of its own, and ends with its first process,
 //! also where the runner was killed. What a machine does not allow is told: see [`Confined`].
 
+mod attempts;
 mod calls;
 mod files;
 mod inherited;
 mod namespaces;
 
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ValueEnum;
+use rustix::thread::set_no_new_privs;
 use serde::{Deserialize, Serialize};
 
+pub use attempts::Attempt;
 pub use calls::{REFUSED_STATUS, refused_calls};
 pub(crate) use inherited::let_go;
 pub(crate) use namespaces::alone;
@@ -66,6 +72,15 @@ impl Confined {
         broken.map_or(Ok(()), |it| Err(it.clone()))
     }
 
+    /// Whether all of it is there.
+    ///
+    /// # Errors
+    ///
+    /// What is missing.
+    pub(crate) fn is_whole(&self) -> Result<(), String> {
+        if self.missing.is_empty() { Ok(()) } else { Err(self.missing.join(", ")) }
+    }
+
     /// In words, for those who ask what a runner can do.
     #[must_use]
     pub fn told(&self) -> String {
@@ -78,6 +93,66 @@ impl Confined {
         format!(
             "each job in a process of its own, with limits on memory, processor time and files; held by {held}{missing}"
         )
+    }
+}
+
+/// What the process of an attempt says where it came out.
+const OUT: &str = "out";
+
+/// Tries each way out of a job's process, and before that whether it is one where nothing holds the process.
+///
+/// # Errors
+///
+/// The first that leads out, or that says nothing.
+pub(crate) fn try_to_break_out(worker: &Path, temporary: &Path) -> Result<(), String> {
+    let outside =
+        tempfile::tempdir_in(temporary).map_err(|why| format!("there is no folder to try it in: {why}"))?;
+    let (folder, secret) = (outside.path().join("job"), outside.path().join("secret"));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let address =
+        listener.as_ref().map_err(ToString::to_string)?.local_addr().map_err(|why| why.to_string())?;
+    let made = fs::create_dir(&folder).and_then(|()| fs::write(&secret, "a secret"));
+    made.map_err(|why| format!("there is no file to try it with: {why}"))?;
+    for attempt in Attempt::ALL {
+        let target = match attempt {
+            Attempt::Connect => address.to_string(),
+            _ => secret.to_string_lossy().into_owned(),
+        };
+        let name = attempt.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+        let comes_out = |is_held: bool| {
+            let mut process = Command::new(worker);
+            process.args(["worker", &target, "--attempt", &name]).env_clear().env("TMPDIR", &folder);
+            if !is_held {
+                process.arg("--unheld");
+            }
+            let output = process.stdin(Stdio::null()).stderr(Stdio::null()).output();
+            output.map(|it| it.stdout.starts_with(OUT.as_bytes())).map_err(|why| why.to_string())
+        };
+        if !comes_out(false)? {
+            return Err(format!("where nothing holds a process, it is not so that {}", attempt.told()));
+        }
+        if comes_out(true)? {
+            return Err(format!("{} by a job", attempt.told()));
+        }
+    }
+    Ok(())
+}
+
+/// The process of one attempt: held as one of a job, or not held at all.
+pub(crate) fn attempt(attempt: Attempt, target: &str, is_held: bool) {
+    if is_held {
+        let folder = std::env::temp_dir();
+        let needs = Needs { folder: &folder, read: Vec::new(), has_gpu: false, has_compiler: false };
+        let _ = set_no_new_privs(true);
+        // What does not hold shows in what comes out.
+        let _ = (let_go(), alone());
+        let _ = making(&needs);
+        if attempt.is_while_running() {
+            let _ = running(false);
+        }
+    }
+    if attempt.works(target) {
+        let _ = rustix::io::write(rustix::stdio::stdout(), OUT.as_bytes());
     }
 }
 
@@ -140,6 +215,24 @@ pub(crate) fn end() -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_leads_out_is_told_and_so_is_an_attempt_that_shows_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let worker = |text: &str| {
+            let path = folder.path().join("worker");
+            fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("it is ours");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("it is ours");
+            try_to_break_out(&path, folder.path())
+        };
+        assert_eq!(worker("echo out"), Err("a file of the runner can be read by a job".to_owned()));
+        let nothing = "where nothing holds a process, it is not so that a file of the runner can be read";
+        assert_eq!(worker("exit 0"), Err(nothing.to_owned()));
+        assert_eq!(worker("case $* in *--unheld*) echo out;; esac"), Ok(()));
+        let starts = "case $* in *--unheld*|*start*) echo out;; esac";
+        assert_eq!(worker(starts), Err("a program can be started while code runs by a job".to_owned()));
+    }
 
     #[test]
     fn what_was_promised_and_does_not_hold_is_told() {

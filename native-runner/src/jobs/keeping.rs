@@ -4,13 +4,17 @@
 use std::path::PathBuf;
 
 use isobar_compiler::pass::MachineModel;
+use isobar_compiler::space::Domain;
 use isobar_protocol::bench::CopyRate;
 use isobar_protocol::job::EventKind;
+use isobar_protocol::request::Request;
 use isobar_runtime::cache::{self, Handed};
 use isobar_runtime::copying;
 
+use crate::backends::{Backend, CCompiler};
+use crate::compile::Source;
 use crate::config::Tools;
-use crate::tuned;
+use crate::tuned::{self, For};
 use crate::wire::Order;
 
 /// Entries of one job.
@@ -29,6 +33,19 @@ pub(super) struct Keeping {
     threads: u32,
     left: usize,
     has_told: bool,
+    /// Whether code of the client runs: what its process says of the machine is no measurement from then on.
+    runs: bool,
+    /// What a search for schedules was asked of, where one was; it tells once.
+    searched: Option<Box<Searched>>,
+}
+
+/// What decides under which key a schedule is kept, but for the domain, which may be that of the given arrays.
+#[derive(Debug)]
+struct Searched {
+    request: Request,
+    source: Source,
+    backend: Backend,
+    cc: Result<CCompiler, String>,
 }
 
 impl Keeping {
@@ -42,6 +59,16 @@ impl Keeping {
             threads: order.threads,
             left: MOST_ENTRIES,
             has_told: false,
+            runs: false,
+            searched: match (&request.tune, backends.as_slice()) {
+                (Some(_), &[backend]) => Some(Box::new(Searched {
+                    request: request.clone(),
+                    source: Source::of(request),
+                    backend,
+                    cc: order.cc.clone(),
+                })),
+                _ => None,
+            },
         }
     }
 
@@ -53,6 +80,7 @@ impl Keeping {
     /// Code runs now: nothing more is taken.
     pub(super) fn ends(&mut self) {
         self.left = 0;
+        self.runs = true;
     }
 
     /// Puts an entry in; answers what there is to say, once.
@@ -75,7 +103,7 @@ impl Keeping {
         match event {
             EventKind::Copy { copy } => {
                 let CopyRate { bytes_per_s, threads } = copy;
-                let is_ours = self.is_of_host && threads == self.threads;
+                let is_ours = self.is_of_host && threads == self.threads && !self.runs;
                 if is_ours {
                     let machine = self.machine.clone();
                     let rate = copying::CopyRate { bytes_per_s, threads };
@@ -84,8 +112,17 @@ impl Keeping {
                 (EventKind::Copy { copy }, None)
             }
             EventKind::Tuning { mut tuning } => {
+                let Some(searched) = self.searched.take() else {
+                    tracing::warn!("a job told of a schedule that nobody asked it for");
+                    return (EventKind::Tuning { tuning }, None);
+                };
+                let threads = self.threads;
                 let settled = tokio::task::spawn_blocking(move || {
-                    let done = tuned::settle(&root, &mut tuning);
+                    let Searched { request, source, backend, cc } = &*searched;
+                    let [i, j, k] = tuning.domain;
+                    let domain = Domain { i, j, k };
+                    let key = For { request, source, backend: *backend, threads, cc, domain }.key();
+                    let done = tuned::settle(&root, &key, &mut tuning);
                     (tuning, done)
                 });
                 match settled.await {
