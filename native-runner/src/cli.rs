@@ -11,10 +11,8 @@ use isobar_protocol::limits::MOST_CONNECTIONS;
 use isobar_protocol::request::PlaneAt;
 use isobar_protocol::worker::Across;
 
-use crate::auth::PublicUrl;
 use crate::commands::{self, Outcome};
 use crate::config::Environment;
-use crate::confine::Attempt;
 
 /// Compiles and runs GTScript and NDSL stencils.
 #[derive(Debug, Parser)]
@@ -68,7 +66,7 @@ enum Command {
         probe: bool,
         /// Try a way out of such a process, to what stands in the place of the name
         #[arg(long)]
-        attempt: Option<Attempt>,
+        attempt: Option<String>,
         /// With nothing that holds the process
         #[arg(long)]
         unheld: bool,
@@ -594,7 +592,7 @@ pub struct ServeArgs {
     pub require_sandbox: Option<bool>,
     /// Under which address the page is opened, where a proxy with TLS or a tunnel on another port stands between
     #[arg(long, value_name = "URL")]
-    pub public_url: Option<PublicUrl>,
+    pub public_url: Option<String>,
     /// A further name under which the runner may be asked; repeatable
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
@@ -758,8 +756,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Lsp(args) => commands::lsp::lsp(&args),
         Command::Worker { probe: true, .. } => return crate::worker::tell_probe(),
         Command::Worker { job, attempt: Some(attempt), unheld, .. } => {
-            crate::confine::attempt(attempt, &job, !unheld);
-            return ExitCode::SUCCESS;
+            return crate::worker::tell_attempt(&attempt, &job, !unheld);
         }
         Command::Worker { .. } => return crate::worker::main(&environment.backends),
     };

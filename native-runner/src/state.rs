@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
-use crate::confine::Confined;
+use crate::confine::{Confined, try_to_break_out};
 use crate::jobs::started::Waiting;
 use crate::jobs::{Jobs, Store};
 use crate::uploads::Uploads;
@@ -68,6 +68,18 @@ impl AppState {
             confined,
             compiling,
         }))
+    }
+}
+
+impl AppState {
+    /// Whether all holds that there is to hold jobs, as processes find out that try to break out.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, or the first way out.
+    pub(crate) fn holds_jobs(&self) -> Result<(), String> {
+        self.confined.is_whole()?;
+        try_to_break_out(&self.tools.worker, &self.tools.temporary)
     }
 }
 

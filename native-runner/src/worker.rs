@@ -41,7 +41,7 @@ use rustix::thread::{set_name, set_no_new_privs};
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
 use crate::backends::{Backend, Backends, Executor, Failure, Prepared};
 use crate::compile::{self, STACK_BYTES, Source};
-use crate::confine::{self, Confined, Needs};
+use crate::confine::{self, Attempt, Confined, Needs};
 use crate::error::count;
 use crate::plan::{self, Callable, Refusal, Room};
 use crate::problems;
@@ -134,6 +134,18 @@ pub fn tell_probe() -> ExitCode {
     match serde_json::to_writer(std::io::stdout(), &probe()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(2),
+    }
+}
+
+/// Tries a way out of a job's process, as the runner asks it to.
+#[must_use]
+pub fn tell_attempt(name: &str, target: &str, is_held: bool) -> ExitCode {
+    match Attempt::named(name) {
+        Some(attempt) => {
+            confine::attempt(attempt, target, is_held);
+            ExitCode::SUCCESS
+        }
+        None => ExitCode::from(2),
     }
 }
 

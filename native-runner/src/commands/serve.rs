@@ -10,10 +10,9 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use zeroize::Zeroizing;
 
 use super::{Outcome, Usage, print, say};
-use crate::auth::{Auth, Hosts, token_file};
+use crate::auth::{Auth, Hosts, PublicUrl, token_file};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
-use crate::confine::try_to_break_out;
 use crate::document::shown;
 use crate::jobs::Store;
 use crate::jobs::folder::{self, Folder};
@@ -69,15 +68,14 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     let metrics = args.metrics.map(figures).transpose()?;
     let address =
         listener.local_addr().map_err(|error| Usage::Wrong(format!("cannot listen on {wanted}: {error}")))?;
-    let hosts = Hosts::new(address, &args.host).behind(args.public_url.clone());
+    let public = args.public_url.as_deref().map(str::parse::<PublicUrl>).transpose();
+    let public = public.map_err(|why| Usage::Wrong(format!("--public-url is refused: {why}")))?;
+    let hosts = Hosts::new(address, &args.host).behind(public.clone());
     let (store, found) = store(args, environment);
     let state = AppState::with_store(Auth::new(&token), hosts, limits, Tools::find(environment), store);
 
     if args.require_sandbox.unwrap_or(!address.ip().is_loopback()) {
-        let tools = &state.tools;
-        let whole = state.confined.is_whole();
-        let tried = whole.and_then(|()| try_to_break_out(&tools.worker, &tools.temporary));
-        tried.map_err(|why| {
+        state.holds_jobs().map_err(|why| {
             Usage::Wrong(format!(
                 "jobs are not confined here as they should be: {why}; `isobar doctor` says what this machine lacks, and \
                  --require-sandbox=false serves all the same"
@@ -90,7 +88,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
         .enable_all()
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
-    let page = match &args.public_url {
+    let page = match &public {
         Some(url) => url.to_string(),
         None => format!("http://{}/", reachable(address)),
     };

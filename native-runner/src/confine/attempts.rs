@@ -5,10 +5,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use clap::ValueEnum;
-
 /// One way out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
     /// A file of the runner is read.
     Read,
@@ -25,6 +23,22 @@ pub enum Attempt {
 impl Attempt {
     /// All of them.
     pub(super) const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Connect, Self::Open, Self::Start];
+
+    /// As the runner asks for it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Connect => "connect",
+            Self::Open => "open",
+            Self::Start => "start",
+        }
+    }
+
+    /// The one of that name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
 
     /// Whether it is made in the second phase.
     pub(crate) fn is_while_running(self) -> bool {

@@ -21,11 +21,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::ValueEnum;
 use rustix::thread::set_no_new_privs;
 use serde::{Deserialize, Serialize};
 
-pub use attempts::Attempt;
+pub(crate) use attempts::Attempt;
 pub use calls::{REFUSED_STATUS, refused_calls};
 pub(crate) use inherited::let_go;
 pub(crate) use namespaces::alone;
@@ -118,10 +117,9 @@ pub(crate) fn try_to_break_out(worker: &Path, temporary: &Path) -> Result<(), St
             Attempt::Connect => address.to_string(),
             _ => secret.to_string_lossy().into_owned(),
         };
-        let name = attempt.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         let comes_out = |is_held: bool| {
             let mut process = Command::new(worker);
-            process.args(["worker", &target, "--attempt", &name]).env_clear().env("TMPDIR", &folder);
+            process.args(["worker", &target, "--attempt", attempt.name()]).env_clear().env("TMPDIR", &folder);
             if !is_held {
                 process.arg("--unheld");
             }
