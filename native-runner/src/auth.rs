@@ -4,6 +4,7 @@
 //! send the token's header without asking first (and is refused), and a name that an attacker
 //! points at this machine is not in the list of hosts.
 
+pub(crate) mod guests;
 pub mod token_file;
 
 use std::collections::BTreeMap;

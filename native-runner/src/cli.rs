@@ -521,6 +521,10 @@ pub struct BisectArgs {
     /// Decides an order of what has none; repeatable
     #[arg(long, value_name = "N")]
     pub seed: Vec<u64>,
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
+    /// given is made in any case
+    #[arg(long, value_name = "NAME=GENERATOR")]
+    pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
 }

@@ -34,6 +34,8 @@ pub enum ApiError {
     TooLarge { limit: LimitHit },
     #[error("the body must be sent as `{wanted}`")]
     UnsupportedMediaType { wanted: &'static str },
+    #[error("the body is sent with a `Content-Encoding`, and is taken without one")]
+    EncodedBody,
     #[error("no back end named `{}` on this runner", visible(name))]
     UnknownBackend { name: String, known: Vec<&'static str> },
     #[error("no stage named `{}` on this runner", visible(name))]
@@ -82,7 +84,9 @@ impl ApiError {
             ApiError::MethodNotAllowed { .. } => &problems::METHOD_NOT_ALLOWED,
             ApiError::Gone(_) => &problems::GONE,
             ApiError::TooLarge { .. } => &problems::PAYLOAD_TOO_LARGE,
-            ApiError::UnsupportedMediaType { .. } => &problems::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::UnsupportedMediaType { .. } | ApiError::EncodedBody => {
+                &problems::UNSUPPORTED_MEDIA_TYPE
+            }
             ApiError::UnknownBackend { .. } | ApiError::BackendUnavailable { .. } => {
                 &problems::BACKEND_UNAVAILABLE
             }
@@ -145,6 +149,7 @@ impl ApiError {
             | ApiError::MethodNotAllowed { .. }
             | ApiError::Gone(_)
             | ApiError::UnsupportedMediaType { .. }
+            | ApiError::EncodedBody
             | ApiError::BackendUnavailable { .. }
             | ApiError::ShuttingDown => {}
         }

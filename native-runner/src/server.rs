@@ -22,6 +22,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
+use crate::auth::guests::{Guest, Guests};
 use crate::error::ApiError;
 use crate::telemetry::metrics::Connection;
 
@@ -31,6 +32,8 @@ const HEAD_BYTES: usize = 32 * 1024;
 const REFUSED_AT_ONCE: usize = 32;
 /// Such a connection may take this long to hear it.
 const REFUSAL: Duration = Duration::from_secs(2);
+/// One that makes room is gone after about so long.
+const LEAVING: Duration = Duration::from_millis(2);
 /// After the system had no connection to give, it is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -38,7 +41,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: impl Future<Output = ()>) {
     let permits = |most: usize| Arc::new(Semaphore::new(most));
     let (taken, refused) = (permits(count(limits.connections)), permits(REFUSED_AT_ONCE));
-    let addresses = Addresses::default();
+    let waiting = permits(count(limits.connections));
+    let (addresses, guests) = (Addresses::default(), Guests::default());
     let ending = watch::Sender::new(false);
     let mut stop = pin!(stop);
     loop {
@@ -54,21 +58,44 @@ pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: imp
                 continue;
             }
         };
-        let place = addresses.take(from.ip(), limits.connections_per_address).and_then(|place| {
-            let permit = Arc::clone(&taken).try_acquire_owned();
-            permit
-                .map(|permit| (permit, place))
-                .map_err(|_| ApiError::TooManyConnections { allowed: limits.connections })
-        });
-        match place {
+        let place = {
+            let (addresses, taken) = (addresses.clone(), Arc::clone(&taken));
+            move || {
+                addresses.take(from.ip(), limits.connections_per_address).and_then(|place| {
+                    let permit = Arc::clone(&taken).try_acquire_owned();
+                    permit
+                        .map(|permit| (permit, place))
+                        .map_err(|_| ApiError::TooManyConnections { allowed: limits.connections })
+                })
+            }
+        };
+        let (app, is_ending) = (app.clone(), ending.subscribe());
+        match place() {
             Ok(place) => {
-                let (app, is_ending) = (app.clone(), ending.subscribe());
+                let stay = guests.welcome(client(from.ip()));
                 tokio::spawn(async move {
-                    answer(stream, from, app, limits, is_ending).await;
-                    drop(place);
+                    answer(stream, from, app, limits, is_ending, &stay.guest).await;
+                    drop((place, stay));
                 });
             }
             Err(why) => {
+                let of = matches!(why, ApiError::TooManyOfAddress { .. }).then(|| client(from.ip()));
+                if let Ok(permit) = Arc::clone(&waiting).try_acquire_owned()
+                    && guests.send_one_away(of)
+                {
+                    let stay = guests.welcome(client(from.ip()));
+                    tokio::spawn(async move {
+                        match tokio::time::timeout(REFUSAL, left(place)).await {
+                            Ok(place) => {
+                                drop(permit);
+                                answer(stream, from, app, limits, is_ending, &stay.guest).await;
+                                drop((place, stay));
+                            }
+                            Err(_) => refuse(stream, why).await,
+                        }
+                    });
+                    continue;
+                }
                 let Ok(permit) = Arc::clone(&refused).try_acquire_owned() else { continue };
                 tokio::spawn(async move {
                     let _ = tokio::time::timeout(REFUSAL, refuse(stream, why)).await;
@@ -80,6 +107,16 @@ pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: imp
     ending.send_replace(true);
     // All permits are back when all connections have ended.
     let _ = taken.acquire_many(u32::try_from(count(limits.connections)).unwrap_or(u32::MAX)).await;
+}
+
+/// The place that another connection leaves.
+async fn left<P>(place: impl Fn() -> Result<P, ApiError>) -> P {
+    loop {
+        if let Ok(place) = place() {
+            return place;
+        }
+        tokio::time::sleep(LEAVING).await;
+    }
 }
 
 /// How many connections each address has.
@@ -150,11 +187,14 @@ async fn answer(
     app: Router,
     limits: Limits,
     mut is_ending: watch::Receiver<bool>,
+    guest: &Arc<Guest>,
 ) {
     let _counted = Connection::open();
+    let of_requests = Arc::clone(guest);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(from));
+        request.extensions_mut().insert(Arc::clone(&of_requests));
         app.clone().oneshot(request)
     });
     // Events are small, and worth nothing when they come late.
@@ -167,6 +207,7 @@ async fn answer(
     // A connection that breaks off is no event.
     tokio::select! {
         _ = connection.as_mut() => return,
+        () = guest.is_sent_away() => return,
         _ = is_ending.wait_for(|it| *it) => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;

@@ -31,9 +31,18 @@ def _place(dim: Any) -> int:
 
 
 def _memory_of(name: str, value: Any) -> np.ndarray:
+    if isinstance(value, np.ma.MaskedArray):
+        raise CallTypeError(
+            f"`{name}` is a masked array, and a stencil has no masks: pass `{name}.data` to compute with what lies "
+            f"under the mask, or `{name}.filled(value)` to put one value there"
+        )
     if isinstance(value, np.ndarray):
-        # As the base class, so that nothing of the derived one runs; fields of masked arrays are their data.
+        # As the base class, so that nothing of the derived one runs.
         return value.view(np.ndarray)
+    package = type(value).__module__.partition(".")[0]
+    if package in _REMEDIES:
+        what, remedy = _REMEDIES[package]
+        raise CallTypeError(f"`{name}` is {what}, and a field is an array: pass `{remedy.format(name)}`")
     if hasattr(value, "__cuda_array_interface__"):
         raise WrongDeviceError(_elsewhere(name, "a GPU"))
     if hasattr(value, "__dlpack__"):
@@ -51,6 +60,14 @@ def _memory_of(name: str, value: Any) -> np.ndarray:
     if hasattr(value, "__array_interface__"):
         return np.asarray(value)
     raise CallTypeError(f"`{name}` is a field, and was given a {type(value).__name__}, which is no array")
+
+
+# What others wrap arrays in, and what is inside.
+_REMEDIES = {
+    "pandas": ("an object of pandas", "{}.to_numpy()"),
+    "xarray": ("an object of xarray", "{}.values"),
+    "dask": ("an array of dask, which is not computed yet", "{}.compute()"),
+}
 
 
 def _elsewhere(name: str, where: str) -> str:

@@ -85,9 +85,12 @@ class Captured:
         """Whether the functions still see what they saw."""
         for container, name, value in self.seen:
             if isinstance(container, dict):
-                if container.get(name, _MISSING) is not value:
-                    return False
-            elif container.cell_contents is not value:
+                now = container.get(name, _MISSING)
+            elif isinstance(container, types.CellType):
+                now = container.cell_contents
+            else:
+                now = getattr(container, name, _MISSING)
+            if now is not value:
                 return False
         return True
 
@@ -148,6 +151,15 @@ class _Module:
         # Names of the file's head, by what they are bound to.
         self.head: dict[str, str] = {}
         self.functions: dict[int, tuple[list[str], int, int]] = {}
+        # Objects whose attributes are read: each with what was read of it.
+        self.objects: dict[str, tuple[Any, dict[str, Any]]] = {}
+
+    def bind_object(self, name: str, value: Any, read: dict[str, Any], what: str) -> None:
+        """Binds a name to an object of which only what is read is known."""
+        known, members = self.objects.setdefault(name, (value, {}))
+        if known is not value or name in self.head:
+            raise CaptureError(f"`{name}` means two things in {self.path}, in {what}")
+        _merge(members, read)
 
     def bind(self, name: str, line: str, what: str) -> None:
         """Binds a name in the head; a name that means two things is an error."""
@@ -172,7 +184,10 @@ class _Module:
             chunks.append(Chunk(first_line, len(text), indent))
         head = ["import numpy as np", f"import {_DIALECT} as gtscript", f"from {_DIALECT} import *"]
         # Assignments may name what is imported.
-        bound = sorted(self.head.values(), key=lambda it: (not it.startswith(("import", "from")), it))
+        of_objects = [f"{name} = {_namespace(read)}" for name, (_, read) in self.objects.items()]
+        if of_objects:
+            head.append("from types import SimpleNamespace")
+        bound = sorted([*self.head.values(), *of_objects], key=lambda it: (not it.startswith(("import", "from")), it))
         head.extend(line for it in bound for line in it.split("\n"))
         # The line of a decorator above a function in the first line.
         head.append("")
@@ -237,7 +252,7 @@ class _Capturing:
         text[:at_def] = [""] * at_def
         module.functions[first_line + at_def] = (text[at_def:], indent, not is_stencil)
         for name, value in sorted(self.names(read, edited, function).items()):
-            self.value(name, value, module, function)
+            self.value(name, value, module, function, [path for first, path in read.paths if first == name])
 
     def annotate(self, node: ast.FunctionDef, function: types.FunctionType, text: list[str]) -> set[str]:
         """Writes down the types of parameters that were set on the function object, and that its text lacks or has
@@ -295,8 +310,15 @@ class _Capturing:
             # What nobody knows is told best by the compiler.
         return found
 
-    def value(self, name: str, value: Any, module: _Module, function: types.FunctionType) -> None:
-        """Binds a name to what it stands for."""
+    def value(
+        self,
+        name: str,
+        value: Any,
+        module: _Module,
+        function: types.FunctionType,
+        paths: list[tuple[str, ...]],
+    ) -> None:
+        """Binds a name to what it stands for; of an object, to the attributes that are read of it."""
         what = f"`{function.__name__}`"
         if isinstance(value, types.FunctionType) and not _is_of_dialect(value):
             of = self.file_of(value)
@@ -312,6 +334,26 @@ class _Capturing:
         line = self.line(name, value)
         if line is not None:
             module.bind(name, line, what)
+        elif paths and not _is_of_dialect(value) and name not in _names_of_dialect().by_name:
+            read = self.attributes(value, paths)
+            if read:
+                module.bind_object(name, value, read, what)
+
+    def attributes(self, value: Any, paths: list[tuple[str, ...]]) -> dict[str, Any]:
+        """What the paths read of an object, as texts by name; of objects inside of it, by their names again."""
+        read: dict[str, Any] = {}
+        for name in sorted({path[0] for path in paths}):
+            it = getattr(value, name, _MISSING)
+            if it is _MISSING:
+                continue
+            self.seen.append((value, name, it))
+            further = [path[1:] for path in paths if path[0] == name and len(path) > 1]
+            text = _constant(it)
+            if text is not None:
+                read[name] = text
+            elif further and (inside := self.attributes(it, further)):
+                read[name] = inside
+        return read
 
     def namespace(self, name: str, value: types.ModuleType, module: _Module, what: str) -> None:
         """Binds a module: one file with all of its constants, whoever reads them."""
@@ -398,8 +440,29 @@ class _Capturing:
             return {"axis": value.name, "index": None, "offset": 0}
         if isinstance(value, types.SimpleNamespace) or dataclasses.is_dataclass(value):
             members = {key: self.external(it, key, module) for key, it in sorted(vars(value).items())}
+            self.seen.extend((value, key, it) for key, it in sorted(vars(value).items()))
+            return {"namespace": members}
+        members = self.members(value, module)
+        if members:
             return {"namespace": members}
         return {"unsupported": f"{kind} {value!r}"[:80]}
+
+
+    def members(self, value: Any, module: _Module) -> dict[str, Any]:
+        """The numbers among the attributes of an object or a class, by the time that it is an external."""
+        of_class = value if isinstance(value, type) else type(value)
+        if of_class.__module__ == "builtins" or isinstance(value, types.ModuleType):
+            return {}
+        found: dict[str, Any] = {}
+        for owner in reversed(of_class.__mro__):
+            if owner is not object:
+                found.update(vars(owner))
+        if not isinstance(value, type):
+            found.update(getattr(value, "__dict__", {}))
+        plain = (bool, int, float, np.bool_, np.integer, np.floating)
+        found = {name: it for name, it in found.items() if isinstance(it, plain) and not name.startswith("__")}
+        self.seen.extend((value, name, it) for name, it in sorted(found.items()))
+        return {name: self.external(it, name, module) for name, it in sorted(found.items())}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -412,6 +475,8 @@ class _Read:
     free: frozenset[str]
     # The externals that it imports.
     asked: frozenset[str]
+    # Attributes that it reads: the name, and what stands behind its dots.
+    paths: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 _known: dict[str, _Read | None] = {}
@@ -430,20 +495,68 @@ def _read(text: str) -> _Read | None:
         own = {it.arg for it in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
         used: set[str] = set()
         asked: set[str] = set()
+        paths: set[tuple[str, tuple[str, ...]]] = set()
         outer = [*node.args.defaults, *node.args.kw_defaults, node.returns]
         for tree in [*node.body, *(it for it in outer if it is not None)]:
             for it in ast.walk(tree):
+                if isinstance(it, ast.Attribute) and (path := _path(it)) is not None:
+                    paths.add((path[0], path[1:]))
                 if isinstance(it, ast.Name):
                     (used if isinstance(it.ctx, ast.Load) else own).add(it.id)
                 elif isinstance(it, ast.ImportFrom):
                     own.update(alias.asname or alias.name for alias in it.names)
                     if it.module == "__externals__":
                         asked.update(alias.name for alias in it.names)
-        found = _Read(tuple(lines), node, frozenset(used - own), frozenset(asked))
+        found = _Read(tuple(lines), node, frozenset(used - own), frozenset(asked), tuple(sorted(paths)))
     if len(_known) >= 4096:
         _known.clear()
     _known[text] = found
     return found
+
+
+def _path(node: ast.expr) -> tuple[str, ...] | None:
+    """`a.b.c` as its parts."""
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if isinstance(node, ast.Attribute) and (path := _path(node.value)) is not None:
+        return (*path, node.attr)
+    return None
+
+
+def _merge(members: dict[str, Any], read: dict[str, Any]) -> None:
+    """Adds what was read of an object to what was read of it before."""
+    for name, it in read.items():
+        if isinstance(it, dict) and isinstance(members.get(name), dict):
+            _merge(members[name], it)
+        else:
+            members[name] = it
+
+
+def _namespace(read: dict[str, Any]) -> str:
+    """An object with what was read of one, as a text."""
+    parts = (f"{name}={_namespace(it) if isinstance(it, dict) else it}" for name, it in sorted(read.items()))
+    return f"SimpleNamespace({', '.join(parts)})"
+
+
+def _constant(value: Any) -> str | None:
+    """A value as a text; nothing for what is none of a constant's."""
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return repr(None if value is None else bool(value))
+    if isinstance(value, np.generic) and value.dtype.kind in "iuf":
+        return f"np.{value.dtype.name}({_number(value.item())})"
+    if isinstance(value, enum.Enum):
+        return str(int(value.value)) if isinstance(value.value, numbers.Integral) else None
+    if isinstance(value, (int, float)):
+        return _number(value)
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        parts = [_constant(it) for it in value]
+        if any(it is None for it in parts):
+            return None
+        inside = ", ".join(str(it) for it in parts)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(parts) == 1 else ''})"
+    return None
 
 
 def _means(annotation: ast.expr, function: types.FunctionType, value: Any) -> bool:

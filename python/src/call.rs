@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 
 use isobar_compiler::backend::signature::{AccessKind, ParamKind};
+use isobar_compiler::diag::similar;
 use isobar_runtime::Device;
 use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
 use isobar_runtime::executors::cuda::context::KeptContext;
@@ -143,7 +144,10 @@ impl Callable {
 
     fn no_such(&self, name: &Bound<'_, PyAny>) -> PyErr {
         let own = &self.executable.signature().name;
-        PyTypeError::new_err(format!("`{own}` has no parameter `{name}`"))
+        let written = name.to_string();
+        let known = self.params.iter().map(|it| it.name.as_str()).chain(CALL);
+        let meant = similar(&written, known).map(|it| format!("; did you mean `{}`?", it.name));
+        PyTypeError::new_err(format!("`{own}` has no parameter `{written}`{}", meant.unwrap_or_default()))
     }
 
     /// A frame of `domain` and `origin` as GT4Py's calls have them.
@@ -483,6 +487,9 @@ impl BoundCall {
         })
     }
 }
+
+/// What a call takes beside the parameters of its stencil.
+const CALL: [&str; 4] = ["domain", "origin", "validate_args", "exec_info"];
 
 /// An array of somebody else's: of a type derived from NumPy's, or by one of the protocols; its memory, not a copy.
 fn foreign<'py>(

@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import dataclasses
 import enum
 import gc
 import types
@@ -150,6 +151,25 @@ class Refuse(unittest.TestCase):
             with self.assertRaisesRegex(isobar.CallTypeError, "nothing is copied unasked"):
                 self.made(self.a, it)
 
+    def test_a_misspelt_keyword_is_told_with_the_one_that_was_meant(self):
+        for written, meant in (("orgin", "origin"), ("domian", "domain")):
+            with self.assertRaisesRegex(TypeError, f"`{written}`; did you mean `{meant}`"):
+                self.made(self.a, self.a, **{written: (0, 0, 0)})
+
+    def test_masks_and_what_others_wrap_arrays_in(self):
+        masked = np.ma.masked_array(self.a, mask=self.a > 2.0)
+        for it in (masked, np.ma.masked_array(self.a)):
+            with self.assertRaisesRegex(isobar.CallTypeError, r"`a\.data`.*`a\.filled\(value\)`"):
+                self.made(it, self.a)
+        b = np.zeros_like(self.a)
+        self.made(masked.data, b)
+        self.assertTrue((b == 2.0).all())
+        for package, remedy in (("pandas", "to_numpy()"), ("xarray", "values"), ("dask", "compute()")):
+            wrapped = type("Wrapped", (), {"__module__": f"{package}.core", "__array_interface__": {}})()
+            with self.assertRaises(isobar.CallTypeError) as raised:
+                self.made(wrapped, b)
+            self.assertIn(f"`a.{remedy}`", str(raised.exception))
+
     def test_elements_that_are_not_aligned_or_not_native(self):
         raw = np.zeros(8 * 64 + 4, dtype=np.uint8)
         off = np.ndarray((4, 4, 4), dtype=float, buffer=raw, offset=4)
@@ -239,6 +259,63 @@ class See(unittest.TestCase):
         self.assertTrue((b == 4.25).all())
         isobar.stencil("rayon", scaled, externals={**externals, "HOW": Kind.HALF})(a, b)
         self.assertTrue((b == 0.5).all())
+
+    def test_attributes_of_objects_have_the_values_of_the_time_of_definition(self):
+        @dataclasses.dataclass
+        class Physics:
+            rate: float = 2.0
+            inner: types.SimpleNamespace = dataclasses.field(default_factory=lambda: types.SimpleNamespace(up=0.5))
+
+        class Config:
+            damp = 0.25
+
+        class Model:
+            def __init__(self):
+                self.rate = 3.0
+                physics = Physics()
+
+                def read(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+                    with computation(PARALLEL), interval(...):  # noqa: F821
+                        b = a * self.rate + physics.rate + physics.inner.up + Config.damp
+
+                def given(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+                    from __externals__ import model
+
+                    with computation(PARALLEL), interval(...):  # noqa: F821
+                        b = a * model.rate
+
+                self.read, self.given = read, given
+
+        model, a, b = Model(), np.ones((2, 2, 2)), np.zeros((2, 2, 2))
+        first = isobar.stencil("rayon", model.read)
+        given = isobar.stencil("rayon", model.given, externals={"model": model})
+        # What changes later is another stencil's.
+        model.rate = 10.0
+        first(a, b)
+        self.assertTrue((b == 5.75).all())
+        given(a, b)
+        self.assertTrue((b == 3.0).all())
+        isobar.stencil("rayon", model.read)(a, b)
+        self.assertTrue((b == 12.75).all())
+        isobar.stencil("rayon", model.given, externals={"model": model})(a, b)
+        self.assertTrue((b == 10.0).all())
+
+    def test_an_object_that_is_an_external_and_changes_is_noticed(self):
+        @dataclasses.dataclass
+        class Config:
+            rate: float = 2.0
+
+        def scaled(a: "Field[float]", b: "Field[float]"):  # noqa: F821
+            from __externals__ import config
+
+            with computation(PARALLEL), interval(...):  # noqa: F821
+                b = a * config.rate
+
+        config, a, b = Config(), np.ones((2, 2, 2)), np.zeros((2, 2, 2))
+        isobar.stencil("rayon", scaled, externals={"config": config})(a, b)
+        config.rate = 5.0
+        isobar.stencil("rayon", scaled, externals={"config": config})(a, b)
+        self.assertTrue((b == 5.0).all())
 
     def test_a_lambda_and_a_builtin_are_refused(self):
         for it in (lambda a: a, len):

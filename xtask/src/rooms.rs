@@ -411,7 +411,7 @@ const OTHERS: &[Room] = &[
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),
     runner!("ready", [], &["axum"]),
-    runner!("server", ["assets"], &[]),
+    runner!("server", ["assets", "auth"], &[]),
     runner!("state", ["auth", "confine", "jobs", "uploads"], &[]),
     // The words of the runtime as those of the wire.
     runner!("translate", ["backends"], &[]),

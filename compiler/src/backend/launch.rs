@@ -273,7 +273,11 @@ fn scalar(input: ScalarInput, dtype: DType) -> Option<Value> {
             let typed = Value::Int64(value).cast(dtype);
             (dtype.is_float() || (dtype.is_int() && typed.as_i64() == value)).then_some(typed)
         }
-        ScalarInput::Float(value) => dtype.is_float().then(|| Value::Float64(value).cast(dtype)),
+        ScalarInput::Float(value) => {
+            let typed = Value::Float64(value).cast(dtype);
+            // One that is finite stays so.
+            (dtype.is_float() && typed.as_f64().is_finite() == value.is_finite()).then_some(typed)
+        }
     }
 }
 

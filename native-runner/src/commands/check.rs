@@ -118,10 +118,6 @@ fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> 
     let mut first = ask(request, shared, environment)?;
     checked.stencils = std::mem::take(&mut first.stencils);
     if request.stencil.is_some() || checked.stencils.len() <= 1 {
-        // A file of functions alone is fine: there is nothing to choose.
-        if checked.stencils.is_empty() && request.stencil.is_none() {
-            first.diagnostics.retain(|it| !compile::is_about_no_stencil(it));
-        }
         checked.signatures.extend(first.signature);
         return Ok((checked, first.diagnostics));
     }

@@ -11,12 +11,12 @@ use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::report::{CompareReport, Difference};
 use isobar_protocol::request::Request;
 
-use super::{Outcome, Usage, across, human, print, print_json, say};
+use super::{Outcome, Usage, across, human, print, print_json, run, say};
 use crate::backends::Backend;
 use crate::cli::{BisectArgs, CompareArgs, Format, Shared};
 use crate::compile::{self, Source};
 use crate::config::Environment;
-use crate::document::Document;
+use crate::document::{Document, shown};
 use crate::error::count;
 use crate::plan::{self, Refusal, Room};
 
@@ -37,25 +37,42 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
         let what = "say what is to be compared: `--backends` with names of back ends, or `--passes`";
         return Err(Usage::Wrong(what.to_owned()));
     }
-    tell(args.file.as_deref(), &args.shared, &args.seed, compare::compare)
+    if args.target.is_some() || args.threads.is_some() {
+        let what = "--target and --threads are for back ends: levels are compared by interpreters";
+        return Err(Usage::Wrong(what.to_owned()));
+    }
+    tell(args.file.as_deref(), &args.shared, (&args.seed, &args.init), compare::compare)
 }
 
 pub(crate) fn bisect(args: &BisectArgs) -> Result<Outcome, Usage> {
-    tell(args.file.as_deref(), &args.shared, &args.seed, compare::bisect)
+    tell(args.file.as_deref(), &args.shared, (&args.seed, &args.init), compare::bisect)
 }
 
 /// Looks for a step that differs, and answers the steps that it ran.
 type Search = fn(&isobar_compiler::oir::Stencil, &Launch, &[u64]) -> (Vec<String>, Option<Divergence>);
 
-fn tell(file: Option<&Path>, shared: &Shared, seeds: &[u64], search: Search) -> Result<Outcome, Usage> {
+fn tell(
+    file: Option<&Path>,
+    shared: &Shared,
+    (seeds, inits): (&[u64], &[String]),
+    search: Search,
+) -> Result<Outcome, Usage> {
     if shared.runner.is_some() {
         return Err(Usage::Wrong("levels are compared here only, without --runner".to_owned()));
     }
-    let document = Document::read(file, shared)?;
+    let mut document = Document::read(file, shared)?;
+    run::make_inputs(&mut document, inits, None)?;
+    let given = document.fields.as_ref().map(|path| {
+        let unreadable = |error| Usage::Unreadable { path: shown(path), error };
+        std::fs::read(path).map_err(unreadable)
+    });
+    let given = given.transpose()?;
     let seeds: Vec<u64> = if seeds.is_empty() { (1..=SEEDS).collect() } else { seeds.to_vec() };
     let request = &document.request;
-    let report = compile::on_large_stack(|| found(request, &seeds, search)).unwrap_or_else(|panic| {
-        CompareReport { diagnostics: vec![compile::crash(&panic)], ..CompareReport::default() }
+    let found = || found(request, given.as_ref(), &seeds, search);
+    let report = compile::on_large_stack(found).unwrap_or_else(|panic| CompareReport {
+        diagnostics: vec![compile::crash(&panic)],
+        ..CompareReport::default()
     });
     match shared.format {
         Format::Json => print_json(&report),
@@ -80,11 +97,8 @@ fn summary(report: &CompareReport) -> String {
     }
 }
 
-fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
-    let mut request = request.clone();
-    // What is not given is made.
-    request.init.get_or_insert_default();
-    let source = Source::of(&request);
+fn found(request: &Request, given: Option<&Vec<u8>>, seeds: &[u64], search: Search) -> CompareReport {
+    let source = Source::of(request);
     let compilation = source.compile(&mut NoHook);
     let compiled = Compiled::new(&compilation, [], Vec::new());
     let mut report = CompareReport {
@@ -94,11 +108,11 @@ fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
     };
     let Some(oir) = compilation.levels.oir.as_ref().filter(|_| !compilation.has_errors()) else {
         if report.stencil.is_none() && Outcome::of(&report.diagnostics) == Outcome::Fine {
-            report.diagnostics.push(compile::no_stencil(&request));
+            report.diagnostics.push(compile::no_stencil(request));
         }
         return report;
     };
-    for (is_asked_for, launch) in launches(&request, &source, &compilation) {
+    for (is_asked_for, launch) in launches(request, given, &source, &compilation) {
         let launch = match launch {
             Ok(launch) => launch,
             // Not every stencil has so few points.
@@ -126,9 +140,10 @@ fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
     report
 }
 
-/// The launch that was asked for, and of the fields that are made, others on small domains.
+/// The launch that was asked for, and where all fields are made, others on small domains.
 fn launches(
     request: &Request,
+    given: Option<&Vec<u8>>,
     source: &Source,
     compilation: &Compilation,
 ) -> Vec<(bool, Result<Launch, Refusal>)> {
@@ -140,12 +155,12 @@ fn launches(
             has_copies: false,
             layouts: 0,
         };
-        plan::launch(request, source, compilation, None, &room).map(|it| it.launch)
+        plan::launch(request, source, compilation, given.cloned(), &room).map(|it| it.launch)
     };
     let asked = launch(request);
     let levels = asked.as_ref().map_or(1, |it| it.domain.k);
     let mut all = vec![(true, asked)];
-    if request.fields.is_none() {
+    if given.is_none() {
         for [i, j] in SMALL {
             let small = Request { domain: Some([i, j, levels]), ..request.clone() };
             all.push((false, launch(&small)));

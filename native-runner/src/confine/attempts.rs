@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// One way out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// A file of the runner is read.
     Read,
     /// A file is written beside it.
     Write,
+    /// The rights of a file of the runner are changed.
+    Rights,
     /// Another program of this machine is reached over the network.
     Connect,
     /// A file is opened while code runs.
@@ -22,13 +25,15 @@ pub enum Attempt {
 
 impl Attempt {
     /// All of them.
-    pub(super) const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Connect, Self::Open, Self::Start];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Rights, Self::Read, Self::Write, Self::Connect, Self::Open, Self::Start];
 
     /// As the runner asks for it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
+            Self::Rights => "rights",
             Self::Connect => "connect",
             Self::Open => "open",
             Self::Start => "start",
@@ -50,6 +55,7 @@ impl Attempt {
         match self {
             Self::Read => "a file of the runner can be read",
             Self::Write => "a file can be written outside of the job's folder",
+            Self::Rights => "the rights of a file of the runner can be changed",
             Self::Connect => "another program can be reached over the network",
             Self::Open => "a file can be opened while code runs",
             Self::Start => "a program can be started while code runs",
@@ -61,6 +67,7 @@ impl Attempt {
         match self {
             Self::Read | Self::Open => fs::read(target).is_ok_and(|it| !it.is_empty()),
             Self::Write => fs::write(Path::new(target).with_extension("written"), "here").is_ok(),
+            Self::Rights => fs::set_permissions(target, fs::Permissions::from_mode(0o644)).is_ok(),
             Self::Connect => TcpStream::connect(target).is_ok(),
             Self::Start => {
                 let mut program = Command::new("/proc/self/exe");

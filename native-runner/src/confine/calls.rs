@@ -237,6 +237,13 @@ const UNHEEDED: Calls = calls![
     SYS_statx,
 ];
 
+/// Rights of files, which no rule of Landlock is about. A linker goes on without.
+const RIGHTS: Calls = calls![SYS_fchmod, SYS_fchmodat, SYS_fchmodat2];
+#[cfg(target_arch = "x86_64")]
+const RIGHTS_OLDER: Calls = calls![SYS_chmod];
+#[cfg(not(target_arch = "x86_64"))]
+const RIGHTS_OLDER: Calls = &[];
+
 /// What only a wrong or hostile program asks for, of one that speaks with a GPU, whose driver opens files.
 const HOSTILE: Calls = calls![
     SYS_accept4,
@@ -320,9 +327,12 @@ pub(super) fn making(needs: &Needs<'_>) -> Result<(), String> {
         let of_this_machine = libc::AF_UNIX as u64;
         rules.insert(libc::SYS_socket, vec![argument(0, of_this_machine)?]);
     }
+    let not_allowed = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let rights = program(listed(&[RIGHTS, RIGHTS_OLDER]), SeccompAction::Allow, not_allowed)?;
     let filter = program(rules, absent(), SeccompAction::Allow)?;
     answer_refusals();
-    apply_filter(&filter).map_err(|why| why.to_string())
+    // The first one lets others be set; the strictest answer of all holds.
+    [rights, filter].iter().try_for_each(|it| apply_filter(it).map_err(|why| why.to_string()))
 }
 
 pub(super) fn running(has_gpu: bool) -> Result<(), String> {

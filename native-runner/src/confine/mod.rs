@@ -224,8 +224,11 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("it is ours");
             try_to_break_out(&path, folder.path())
         };
-        assert_eq!(worker("echo out"), Err("a file of the runner can be read by a job".to_owned()));
-        let nothing = "where nothing holds a process, it is not so that a file of the runner can be read";
+        assert_eq!(
+            worker("echo out"),
+            Err("the rights of a file of the runner can be changed by a job".to_owned())
+        );
+        let nothing = "where nothing holds a process, it is not so that the rights of a file of the runner can be changed";
         assert_eq!(worker("exit 0"), Err(nothing.to_owned()));
         assert_eq!(worker("case $* in *--unheld*) echo out;; esac"), Ok(()));
         let starts = "case $* in *--unheld*|*start*) echo out;; esac";

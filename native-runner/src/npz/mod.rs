@@ -44,6 +44,10 @@ pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread>
         let n = archive.len();
         return Err(format!("it has {n} entries, and at most {MOST_ENTRIES} are read").into());
     }
+    // The library keeps the last of several entries with one name.
+    if listed(bytes).is_some_and(|it| it != archive.len()) {
+        return Err("two entries have one name, or its directory is damaged".to_owned().into());
+    }
     let mut arrays = BTreeMap::new();
     let mut taken: u64 = 0;
     for at in 0..archive.len() {
@@ -66,6 +70,14 @@ pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread>
         }
     }
     Ok(arrays)
+}
+
+/// How many entries the end of an archive's directory tells of; none where there are more than its number can say.
+fn listed(bytes: &[u8]) -> Option<usize> {
+    let at = bytes.windows(4).rposition(|it| it == b"PK\x05\x06")?;
+    let number = bytes.get(at + 10..at + 12)?;
+    let number = u16::from_le_bytes(number.try_into().ok()?);
+    (number != u16::MAX).then_some(usize::from(number))
 }
 
 /// What a file is that is no archive.
@@ -133,6 +145,23 @@ mod tests {
             .map(|((name, _), bytes)| (name.as_str(), name.as_str(), vec![2, 3, 4], &bytes[..]));
         write(&mut out, entries).expect("memory takes it");
         out.into_inner()
+    }
+
+    #[test]
+    fn an_array_that_is_there_twice_is_refused() {
+        let (name, value) = ("q", 1.0_f64.to_le_bytes());
+        let mut whole = Cursor::new(Vec::new());
+        let arrays = [(name, "float64", vec![1], &value[..]), ("r", "float64", vec![1], &value[..])];
+        write(&mut whole, arrays).expect("memory takes it");
+        let mut bytes = whole.into_inner();
+        assert!(read(&bytes, 1 << 20).is_ok());
+        // The second one by the name of the first, in its own head and in the directory.
+        for at in 0..bytes.len() - 5 {
+            if &bytes[at..at + 5] == b"r.npy" {
+                bytes[at] = b'q';
+            }
+        }
+        assert!(read(&bytes, 1 << 20).is_err());
     }
 
     #[test]

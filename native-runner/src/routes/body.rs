@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::LimitHit;
 use serde::de::DeserializeOwned;
@@ -46,8 +46,12 @@ pub(crate) async fn in_time<T>(
     arrived.unwrap_or(Err(ApiError::SlowBody { limit_ms }))
 }
 
-/// Checks the content type; parameters such as a charset are ignored.
+/// Checks the content type; parameters such as a charset are ignored. Nothing is unpacked.
 pub(crate) fn check_type(headers: &HeaderMap, wanted: &'static str) -> Result<(), ApiError> {
+    let is_plain = |it: &HeaderValue| it.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+        return Err(ApiError::EncodedBody);
+    }
     let given = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case(wanted) { Ok(()) } else { Err(ApiError::UnsupportedMediaType { wanted }) }

@@ -1,12 +1,14 @@
 //! What every request passes first, whatever its method and path.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::{Access, access};
+use crate::auth::guests::Guest;
 use crate::error::ApiError;
 use crate::state::AppState;
 
@@ -27,7 +29,11 @@ fn check(state: &AppState, request: &Request) -> Result<(), ApiError> {
         Access::Token => {
             state.hosts.check_origin(request.headers())?;
             let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip());
-            state.auth.check(request.headers(), from)
+            state.auth.check(request.headers(), from)?;
+            if let Some(guest) = request.extensions().get::<Arc<Guest>>() {
+                guest.is_known();
+            }
+            Ok(())
         }
     }
 }

@@ -130,8 +130,9 @@ fn choose<'n, 'p>(
         }
         ([], Some(name)) => diagnostics.push(catalog::no_such_stencil(name, &listed())),
         ([], None) => {
-            // A text that could not be read may well have one.
-            if !diagnostics.has_errors() {
+            // A text that could not be read may well have one, and a file of functions is read by others.
+            let has_functions = names.functions(main).any(|(_, it)| it.is_gtscript);
+            if !diagnostics.has_errors() && !has_functions {
                 diagnostics.push(catalog::no_stencil());
             }
         }
