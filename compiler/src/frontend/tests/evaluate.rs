@@ -290,7 +290,7 @@ fn anything_else_is_opaque_and_says_why() {
         ("2 ** 64", "the integer does not fit 64 bits"),
         ("(1, 2)[5]", "a tuple has no such element"),
         ("{'a': 1}['b']", "the dict has no such key"),
-        ("np.arange(3)", "`arange` of the module `numpy` is not known"),
+        ("np.ones(3)", "`ones` of the module `numpy` is not known"),
     ] {
         let text = format!("import numpy as np\nA = 1\ndef plain(x):\n    return x\nit = {written}\n");
         assert_eq!(why_not(&text), why, "{written}");
