@@ -256,6 +256,25 @@ fn a_comment_above_a_statement_pins_it() {
     );
 }
 
+#[test]
+fn a_pin_of_the_text_reaches_what_the_oir_would_merge() {
+    let of = |pin: &str, second: &str| {
+        let text = format!(
+            "# @input a random(seed=1)\n# @input b constant(0)\n# @input c constant(0)\n\
+             def s(a: Field[float], b: Field[float], c: Field[float]):\n    \
+             with computation(PARALLEL), interval(...):\n        b = a + 1.0\n{second}{pin}        c = a * 2.0\n"
+        );
+        let found = compile(&text, PassOptions::default());
+        assert_eq!(found.diagnostics, []);
+        assert_means_the_same(&found, "s");
+        listing(schedule(&found)).text.lines().filter(|it| it.contains(" i in ")).count()
+    };
+    // In one computation, and in one of its own.
+    for second in ["", "    with computation(PARALLEL), interval(...):\n"] {
+        assert_eq!((of("", second), of("        # @keep apart\n", second)), (1, 2));
+    }
+}
+
 /// Whether a tree does what the stencil means, in orders that must not matter.
 fn assert_means_the_same(compilation: &Compilation, name: &str) {
     let oir = compilation.levels.oir.as_ref().expect("it compiled");

@@ -112,7 +112,7 @@ fn steps(
     let mut go_on =
         |step: &str, level: Level<'_>, told: Option<String>| each(step, level, told.as_deref()).then_some(());
     let mut stencil = from.clone();
-    let mut cx = oir::passes::PassCx::new(());
+    let mut cx = oir::passes::PassCx::new(oir::passes::Pinned::default());
     go_on("oir", Level::Oir(&stencil, &extents(&stencil)), None)?;
     for pass in passes.oir {
         pass.apply(&mut stencil, &mut cx, limit_of(pass.name));

@@ -1,5 +1,6 @@
 //! The trip itself: one line for each door, one table of passes for each room.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
@@ -11,9 +12,10 @@ use crate::diag::catalog::{call, directive, schedule as catalog};
 use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
-use crate::inputs::{self, Keep};
+use crate::inputs::{self, Keep, KeepDirective};
 use crate::loops::analysis::bounds::{Held, Outside, outside};
 use crate::oir::analysis::program_order;
+use crate::oir::passes::Pinned;
 use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, PassOptions, Pipeline, Trace, Watch};
 use crate::project::Project;
 use crate::schedule::document::{Applied, Open, Order};
@@ -98,8 +100,9 @@ pub fn compile_unified(
     let found = Diagnostics::default();
     compilation.machine.clone_from(&config.passes.machine);
     compilation.skip.clone_from(&config.passes.skip);
+    let pinned = pinned(&optimized, &compilation.directives.keeps);
     let mut at = Trip { hook, found, compilation, trace: None };
-    let is_whole = at.passes(&oir::passes::PIPELINE, &mut optimized, (), &config);
+    let is_whole = at.passes(&oir::passes::PIPELINE, &mut optimized, pinned, &config);
     at.compilation.levels.optimized = Some(optimized);
     if is_whole {
         at.levels_behind_oir(&Project::default(), &config);
@@ -282,7 +285,8 @@ impl Trip<'_> {
         }
 
         let mut optimized = self.compilation.levels.oir.clone()?;
-        let is_whole = self.passes(&oir::passes::PIPELINE, &mut optimized, (), config);
+        let pinned = pinned(&optimized, &self.compilation.directives.keeps);
+        let is_whole = self.passes(&oir::passes::PIPELINE, &mut optimized, pinned, config);
         self.compilation.levels.optimized = Some(optimized);
         is_whole.then_some(())
     }
@@ -632,4 +636,22 @@ pub(super) fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listin
             listing().text
         );
     }
+}
+
+/// The statements that lines `# @keep apart` of the text are about.
+fn pinned(stencil: &oir::Stencil, keeps: &[KeepDirective]) -> Pinned {
+    let mut apart = BTreeSet::new();
+    let lines: Vec<Span> = keeps.iter().filter(|it| it.keep == Keep::Apart).map(|it| it.below).collect();
+    if !lines.is_empty() {
+        stencil.each_statement(&mut |origin| {
+            let is_in = |line: &Span| {
+                let here = origin.spans().iter().filter(|it| it.file == line.file);
+                here.into_iter().any(|it| line.start <= it.start && it.start < line.end)
+            };
+            if lines.iter().any(is_in) {
+                apart.insert(origin.stmt);
+            }
+        });
+    }
+    Pinned { apart }
 }

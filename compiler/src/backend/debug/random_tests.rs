@@ -172,7 +172,7 @@ proptest! {
         let Some((_, mut optimized)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };
         let domain = Domain::new(4, 3, 4);
         let expected = all_fields(&run_oir_ended(optimized.clone(), domain, noise));
-        let mut cx = PassCx::new(());
+        let mut cx = PassCx::new(Default::default());
         for pass in PASSES {
             pass.apply(&mut optimized, &mut cx, None);
             let listing = oir::print::listing(&optimized).text;
@@ -193,7 +193,7 @@ proptest! {
         let alone = (0..PASSES.len()).map(|it| vec![it]);
         for sequence in alone.chain([order]) {
             let mut optimized = lowered.clone();
-            let mut cx = PassCx::new(());
+            let mut cx = PassCx::new(Default::default());
             let mut is_changed = false;
             for &at in &sequence {
                 is_changed |= PASSES[at].apply(&mut optimized, &mut cx, None);

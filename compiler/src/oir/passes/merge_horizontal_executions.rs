@@ -44,7 +44,11 @@ fn merge_section(
             continue;
         };
         let origin = stencil.executions[next].body.first().map(|it| it.origin.clone());
-        match may_merge(stencil, extents, (*prev, before), (next, &after)) {
+        let may = match cx.options.is_apart(origin.as_ref()) {
+            true => Err(Blocked::KeptApart),
+            false => may_merge(stencil, extents, (*prev, before), (next, &after)),
+        };
+        match may {
             Ok(()) if cx.may_change() => {
                 cx.applied("runs with the statements before it, point by point", &origin);
                 before.extend(after);
@@ -106,6 +110,8 @@ impl Accesses {
 /// Why two executions stay apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocked {
+    /// A line `# @keep apart` stands above it.
+    KeptApart,
     /// One runs farther beyond the compute domain than the other.
     ExtentsDiffer,
     /// The second reads a value at a point where the first may not have written it yet.
@@ -119,6 +125,7 @@ pub enum Blocked {
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Blocked::KeptApart => f.write_str("not merged: the text keeps the statement apart"),
             Blocked::ExtentsDiffer => f.write_str("not merged: the statements before run on another extent"),
             Blocked::NotReady(name) => {
                 write!(f, "not merged: `{name}` is read at another point than the one just written")

@@ -30,6 +30,11 @@ pub fn merge_vertical_loops(stencil: &mut Stencil, cx: &mut PassCx) {
             merged.push((next, after));
             continue;
         };
+        if cx.options.is_apart(origin.as_ref()) {
+            cx.missed("not merged: the text keeps the statement apart", &origin);
+            merged.push((next, after));
+            continue;
+        }
         if continues(prev, &next) {
             if cx.may_change() {
                 cx.applied("goes on in the vertical loop before it", &origin);
