@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::constants::Evaluated;
 use super::ids::{ClassId, FunctionId, ScopeId};
+use super::reaching::Moment;
 use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
 use crate::diag::{FileId, Span};
 
@@ -23,6 +24,25 @@ pub struct FunctionInfo<'p> {
     pub is_gtscript: bool,
     /// The names of a plain function's body.
     pub(super) inner: Option<ScopeId>,
+}
+
+impl FunctionInfo<'_> {
+    /// When the names of its body are read: as its decorator runs, or at some time behind it, where that waits for the
+    /// first use (`lazy_function`, `lazy_stencil`).
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        let is_lazy = |it: &Expr| {
+            let name = match &it.kind {
+                ExprKind::Call { function, .. } => function.as_dotted(),
+                _ => it.as_dotted(),
+            };
+            name.is_some_and(|it| matches!(it.last(), Some(&("lazy_function" | "lazy_stencil"))))
+        };
+        match self.def.decorators.iter().any(is_lazy) {
+            true => Moment::after(self.def.span.end),
+            false => self.def.span.start.into(),
+        }
+    }
 }
 
 #[derive(Debug)]

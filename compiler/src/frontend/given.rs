@@ -28,6 +28,8 @@ pub struct Given {
     pub differing: Vec<Differing>,
     /// Externals of a build whose values are not known, with the reason.
     unknown: BTreeMap<String, String>,
+    /// Arguments whose values are not known, with the place and the reason.
+    pub unknown_arguments: Vec<(String, Span, String)>,
 }
 
 /// An external, or another argument, that several builds of one stencil give different values.
@@ -112,9 +114,8 @@ pub fn meant<'n>(names: &Names<'_>, wanted: Option<&'n str>) -> Vec<(StencilName
 #[must_use]
 pub fn moment(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Moment {
     let info = names.function(stencil);
-    let start = info.def.span.start;
     if !info.is_stencil || info.def.is_stencil {
-        return start.into();
+        return info.moment();
     }
     let builds = handed(names, stencil);
     let meant = builds.iter().filter(|it| build.is_none_or(|wanted| wanted == label(names, stencil, it)));
@@ -181,6 +182,7 @@ impl Given {
                 self.differing.push(Differing { name, is_external: true, builds });
             }
         }
+        self.unknown_arguments.extend(told.iter().flat_map(|(.., it)| it.unknown_arguments.iter().cloned()));
         let mut other = |name: &str, of: &dyn Fn(&Given) -> Option<String>| {
             let values: Vec<(String, Span, Option<String>)> = told
                 .iter()
@@ -213,6 +215,7 @@ impl Given {
             if !MEANT.contains(&&*name.name) {
                 continue;
             }
+            let value_span = value.span;
             match (&*name.name, evaluate::expression(names, environment, value)) {
                 ("externals", Ok(Constant::Dict(entries))) => {
                     for (key, value) in entries.iter() {
@@ -229,8 +232,18 @@ impl Given {
                 }
                 ("dtypes", Ok(Constant::Dict(entries))) => {
                     for (key, value) in entries.iter() {
-                        if let (Some(key), Some(value)) = (type_text(key), type_text(value)) {
-                            self.dtypes.entry(key).or_insert(value);
+                        match (type_text(key), type_text(value), value) {
+                            (Some(key), Some(value), _) => {
+                                self.dtypes.entry(key).or_insert(value);
+                            }
+                            // A name that only the dtypes know is told where it is used.
+                            (Some(key), None, Constant::Unsupported(why))
+                                if matches!(&*key, "float" | "int" | "bool") =>
+                            {
+                                let argument = (format!("dtypes[{key}]"), value_span, why.to_string());
+                                self.unknown_arguments.push(argument);
+                            }
+                            _ => {}
                         }
                     }
                 }
@@ -242,7 +255,15 @@ impl Given {
                     let wanted = if bits == 32 { DType::Float32 } else { DType::Float64 };
                     self.literal_float.get_or_insert(wanted);
                 }
-                _ => {}
+                ("externals", _) => {}
+                // What the types are would be a guess.
+                (argument, found) => {
+                    let why = match found {
+                        Err(opaque) => opaque.why,
+                        Ok(other) => format!("it is {}", other.describe()),
+                    };
+                    self.unknown_arguments.push((argument.to_owned(), value.span, why));
+                }
             }
         }
     }

@@ -55,6 +55,8 @@ pub struct Names<'p> {
     assumed: RefCell<BTreeMap<Span, Assumed>>,
     /// How many statements were run so far.
     pub(super) n_run: Cell<usize>,
+    /// How many functions of the files are being called within one another.
+    pub(super) n_calls: Cell<usize>,
     /// The attributes that each file may assign from outside, as its text tells.
     pub(super) assigning: Vec<OnceCell<BTreeSet<&'p str>>>,
 }
@@ -83,6 +85,7 @@ impl<'p> Names<'p> {
             computing: RefCell::default(),
             assumed: RefCell::default(),
             n_run: Cell::new(0),
+            n_calls: Cell::new(0),
             assigning: program.files.iter().map(|_| OnceCell::new()).collect(),
         }
     }

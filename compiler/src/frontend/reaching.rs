@@ -96,7 +96,6 @@ impl<'p> Names<'p> {
     pub(super) fn lookup_in(&self, id: ScopeId, moment: impl Into<Moment>, name: &str) -> Option<Evaluated> {
         let moment = moment.into();
         let file = self.of_file(id.file);
-        let scope = self.scope(id);
         let events = self.events(file, id, name);
         if events.is_empty() {
             return None;
@@ -129,7 +128,6 @@ impl<'p> Names<'p> {
             self.hold_object(file, (id, name), &found, moment)?;
             Ok(Some(found.value))
         });
-        let _ = scope;
         found.transpose()
     }
 

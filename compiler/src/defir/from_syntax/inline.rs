@@ -140,8 +140,7 @@ impl<'p> Builder<'_, 'p> {
 
         let mut calls = vec![call.span];
         calls.extend(&self.frame().calls);
-        let mut frame =
-            Frame::of_body(function, function.def.span.start.into(), body, calls, Some(prefix.clone()));
+        let mut frame = Frame::of_body(function, function.moment(), body, calls, Some(prefix.clone()));
         let mut is_whole = true;
         frame.function = Some(def);
         for (param, argument) in arguments {

@@ -257,6 +257,11 @@ impl<'b, 'p> Builder<'b, 'p> {
                 def.name.span,
             ));
         }
+        for (name, span, why) in &self.given.unknown_arguments {
+            if self.names.config.dtypes.is_empty() || !name.starts_with("dtypes") {
+                self.diagnostics.push(names_catalog::unknown_making(name, why, *span));
+            }
+        }
         self.check_making(id, function);
         self.signature(def);
         self.import_externals(&def.body);

@@ -92,6 +92,7 @@ impl<'p> Builder<'_, 'p> {
     ) -> Option<FunctionId> {
         callee.as_dotted()?;
         let FunctionInfo { def, scope, .. } = function;
+        let moment = function.moment();
         let locals = |name: &str| {
             if let Some(&known) = functions.get(name) {
                 return Some(Ok(Constant::Function(known)));
@@ -106,8 +107,7 @@ impl<'p> Builder<'_, 'p> {
             let unknown = || Err(Opaque::because(format!("`{name}` is a parameter")));
             found.or_else(|| is_parameter().then(unknown))
         };
-        let environment =
-            Environment { scope, moment: def.span.start.into(), locals: &locals, allows_calls: false };
+        let environment = Environment { scope, moment, locals: &locals, allows_calls: false };
         match evaluate::expression(self.names, &environment, callee) {
             Ok(Constant::Function(id)) => Some(id),
             _ => None,

@@ -197,6 +197,17 @@ pub fn changed_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Di
     ))
 }
 
+/// An argument of what builds a stencil decides its types, and has no value.
+pub fn unknown_making(name: &str, why: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        UNKNOWN_SYMBOL,
+        format!("the argument `{name}` is not known while compiling, because {why}"),
+        span,
+        "it decides the types of the stencil",
+    )
+    .help("write its value in place")
+}
+
 /// Several builds of one stencil give an external, or another argument, different values: each with its name, its place,
 /// and its value where that is known.
 pub fn differing_builds(

@@ -17,6 +17,9 @@ use crate::frontend::syntax::{Expr, ExprKind, Keyword, Operator, Stmt, StmtKind}
 /// How many statements run while one program is compiled, those of each turn of a loop for themselves.
 const MOST_STATEMENTS: usize = 1 << 18;
 
+/// How deeply functions call one another: a stack in the browser does not grow.
+const MOST_CALLS: usize = 32;
+
 /// How a statement ends.
 enum Flow {
     Next,
@@ -132,10 +135,17 @@ impl Evaluator<'_, '_> {
             shared,
             reaches_out: false,
         };
-        self.names.deeper(whole.span, || match run.block(&def.body)? {
+        let calls = &self.names.n_calls;
+        if calls.get() == MOST_CALLS {
+            return Err(fail("functions call one another too deeply"));
+        }
+        calls.set(calls.get() + 1);
+        let left = run.block(&def.body);
+        calls.set(calls.get() - 1);
+        match left? {
             Flow::Return(value) => Ok(value),
             _ => Ok(Constant::None),
-        })
+        }
     }
 }
 
