@@ -197,6 +197,12 @@ impl Opaque {
         Self { why: why.into(), span: Some(span), is_change: false }
     }
 
+    /// The place from which on it may have another value, where that is why it has none.
+    #[must_use]
+    pub fn change_place(&self) -> Option<Span> {
+        self.span.filter(|_| self.is_change)
+    }
+
     /// What had a value may have another one from a place on.
     pub(super) fn change(why: impl Into<String>, span: Span) -> Self {
         Self { is_change: true, ..Self::new(why, span) }

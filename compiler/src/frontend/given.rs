@@ -26,8 +26,8 @@ pub struct Given {
     pub literal_float: Option<DType>,
     /// What several calls build with different values.
     pub differing: Vec<Differing>,
-    /// Externals of a build whose values are not known, with the reason.
-    unknown: BTreeMap<String, String>,
+    /// Externals of a build whose values are not known, with the reason, and the place where they may change.
+    pub unknown: BTreeMap<String, (String, Option<Span>)>,
     /// Arguments whose values are not known, with the place and the reason.
     pub unknown_arguments: Vec<(String, Span, String)>,
 }
@@ -163,7 +163,10 @@ impl Given {
             let first = values.first().and_then(|(.., it)| it.cloned());
             if values.iter().all(|(.., it)| it.is_some() && *it == first.as_ref()) {
                 self.externals.extend(first.map(|it| (name.clone(), it)));
-            } else if values.iter().any(|(.., it)| it.is_some()) {
+            } else if values.iter().all(|(.., it)| it.is_none()) {
+                let why = told.iter().find_map(|(.., it)| it.unknown.get(&name));
+                self.unknown.extend(why.map(|it| (name.clone(), it.clone())));
+            } else {
                 let shown = |it: &Constant| {
                     Some(match it {
                         Constant::Bool(true) => "True".to_owned(),
@@ -215,13 +218,17 @@ impl Given {
             if !MEANT.contains(&&*name.name) {
                 continue;
             }
-            let value_span = value.span;
+            let (value_expr, value_span) = (value, value.span);
             match (&*name.name, evaluate::expression(names, environment, value)) {
                 ("externals", Ok(Constant::Dict(entries))) => {
                     for (key, value) in entries.iter() {
                         match (key, value) {
                             (Constant::Str(key), Constant::Unsupported(why)) => {
-                                self.unknown.insert(key.to_string(), why.to_string());
+                                let place = || {
+                                    let entry = entry_of(value_expr, key)?;
+                                    evaluate::expression(names, environment, entry).err()?.change_place()
+                                };
+                                self.unknown.insert(key.to_string(), (why.to_string(), place()));
                             }
                             (Constant::Str(key), value) => {
                                 self.externals.entry(key.to_string()).or_insert_with(|| value.clone());
@@ -277,6 +284,13 @@ impl Given {
         }
         config
     }
+}
+
+/// What a dict that is spelled out has under a key.
+fn entry_of<'e>(dict: &'e Expr, key: &str) -> Option<&'e Expr> {
+    let ExprKind::Dict(entries) = &dict.kind else { return None };
+    let is_it = |it: &Expr| matches!(&it.kind, ExprKind::Str(it) if it == key);
+    entries.iter().rev().find(|(it, _)| it.as_ref().is_some_and(is_it)).map(|(_, value)| value)
 }
 
 /// A type as the dtypes of a configuration write it.

@@ -450,7 +450,8 @@ impl<'p> Builder<'_, 'p> {
                         "a bound of the interval is not known while compiling, because {}",
                         opaque.why
                     );
-                    self.report(catalog::bad_interval(&why, expr.span));
+                    let found = catalog::bad_interval(&why, expr.span);
+                    self.report(names::changed_at(found, opaque.change_place()));
                 }
                 return None;
             }

@@ -5,7 +5,7 @@ use super::computation::Call;
 use super::scope::{Local, Wanted};
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt};
 use crate::diag::Span;
-use crate::diag::catalog::{data, expressions as catalog};
+use crate::diag::catalog::{data, expressions as catalog, names};
 use crate::entity::Handle;
 use crate::expr::{ExprKind as IrKind, Vertical};
 use crate::frontend::constants::Constant;
@@ -373,7 +373,8 @@ impl<'p> Builder<'_, 'p> {
             Err(opaque) => {
                 let why =
                     format!("the offset along {axis} is not known while compiling, because {}", opaque.why);
-                self.report(catalog::bad_offset(&why, part.span));
+                let found = catalog::bad_offset(&why, part.span);
+                self.report(names::changed_at(found, opaque.change_place()));
                 None
             }
         }

@@ -7,7 +7,7 @@ use super::computation::Call;
 use super::scope::{Alias, Body, Frame, Local, Results};
 use super::updates::Usage;
 use crate::defir::nodes::{Expr, Field, Stmt};
-use crate::diag::catalog::{functions as catalog, signature, statements};
+use crate::diag::catalog::{functions as catalog, names, signature, statements};
 use crate::diag::{Span, similar};
 use crate::entity::Handle;
 use crate::frontend::constants::Constant;
@@ -304,7 +304,8 @@ impl<'p> Builder<'_, 'p> {
             Ok(value) => Argument::Value(self.constant(value, "the default", default.span), default.span),
             Err(opaque) => {
                 let why = format!("a default is not known while compiling, because {}", opaque.why);
-                self.report(catalog::bad_call(&why, default.span, def.name.span));
+                let found = catalog::bad_call(&why, default.span, def.name.span);
+                self.report(names::changed_at(found, opaque.change_place()));
                 Argument::Value(None, default.span)
             }
         }

@@ -365,7 +365,12 @@ impl<'p> Builder<'_, 'p> {
         }
         // One value is missing, however often it is used.
         if self.told_externals.insert(name.to_owned()) {
-            self.report(catalog::missing_external(name, wanted.example(), used, imported));
+            let found = catalog::missing_external(name, wanted.example(), used, imported);
+            self.report(match self.given.unknown.get(name) {
+                Some((why, place)) => catalog::changed_at(found, *place)
+                    .note(format!("its value where the stencil is built is not known, because {why}")),
+                None => found,
+            });
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::types::{Declared, PythonTypes};
 use super::{Builder, Local};
 use crate::defir::nodes::{Field, Param, ParamDefault, ParamKind};
-use crate::diag::catalog::{signature as catalog, statements, syntax};
+use crate::diag::catalog::{names, signature as catalog, statements, syntax};
 use crate::diag::{Similar, Span, TextEdit};
-use crate::frontend::constants::Constant;
+use crate::frontend::constants::{Constant, Opaque};
 use crate::frontend::field_types;
 use crate::frontend::syntax::{self as tree, Expr, ExprKind, FunctionDef};
 use crate::types::{DType, Value};
@@ -18,7 +18,7 @@ impl<'p> Builder<'_, 'p> {
         }
         let mut declared: Vec<Option<(&'p tree::Param, Declared)>> = Vec::new();
         // What is wrong with the types, with the parameters that it is wrong with.
-        let mut faulty: Vec<(String, Vec<&'p tree::Param>)> = Vec::new();
+        let mut faulty: Vec<(String, Option<Span>, Vec<&'p tree::Param>)> = Vec::new();
         for (position, param) in def.params.iter().enumerate() {
             let name = &param.name;
             if let Some(first) = def.params[..position].iter().find(|it| it.name.name == name.name) {
@@ -36,17 +36,18 @@ impl<'p> Builder<'_, 'p> {
                 Ok(it) => declared.push(Some((param, it))),
                 Err(why) => {
                     if let Some(why) = why {
-                        match faulty.iter_mut().find(|it| it.0 == why.why) {
-                            Some((_, params)) => params.push(param),
-                            None => faulty.push((why.why, vec![param])),
+                        let place = why.change_place();
+                        match faulty.iter_mut().find(|it| (it.0.as_str(), it.1) == (&why.why, place)) {
+                            Some((.., params)) => params.push(param),
+                            None => faulty.push((why.why, place, vec![param])),
                         }
                     }
                     self.frame_mut().locals.insert(&name.name, Local::Faulty);
                 }
             }
         }
-        for (why, params) in faulty {
-            self.faulty_types(&why, &params);
+        for (why, place, params) in faulty {
+            self.faulty_types(&why, place, &params);
         }
         for (param, declared) in declared.into_iter().flatten() {
             self.parameter(param, declared);
@@ -54,11 +55,11 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// One report for all parameters whose types are wrong for one reason, as a missing import is.
-    fn faulty_types(&mut self, why: &str, params: &[&'p tree::Param]) {
+    fn faulty_types(&mut self, why: &str, place: Option<Span>, params: &[&'p tree::Param]) {
         let annotations = || params.iter().filter_map(|it| Some((it, it.annotation.as_ref()?)));
         let places: Vec<(&str, Span)> =
             annotations().map(|(it, at)| (it.name.name.as_str(), at.span)).collect();
-        let found = catalog::not_a_parameter_type(&places, why);
+        let found = names::changed_at(catalog::not_a_parameter_type(&places, why), place);
         if why == field_types::AXES_BEHIND {
             let edits: Vec<TextEdit> = annotations().flat_map(|it| self.axes_first(it.1)).collect();
             self.report(
@@ -129,7 +130,9 @@ impl<'p> Builder<'_, 'p> {
     /// The default of a scalar, which must have its type: a Python number adapts to the
     /// width of the type, not to its kind.
     fn scalar_default(&mut self, name: &str, dtype: DType, default: &Expr) -> ParamDefault {
-        let (value, given) = match self.evaluate(default, true) {
+        let evaluated = self.evaluate(default, true);
+        let place = evaluated.as_ref().err().and_then(Opaque::change_place);
+        let (value, given) = match evaluated {
             Ok(Constant::Bool(it)) => ((dtype == DType::Bool).then_some(Value::Bool(it)), "a boolean"),
             Ok(Constant::Int(it) | Constant::Member(it)) => {
                 let value = Value::Int64(it).cast(dtype);
@@ -147,7 +150,8 @@ impl<'p> Builder<'_, 'p> {
             None => {
                 if !matches!(default.kind, ExprKind::Missing) {
                     let edit = self.retyped(dtype, default);
-                    self.report(catalog::default_of_wrong_type(name, dtype, given, default.span, edit));
+                    let found = catalog::default_of_wrong_type(name, dtype, given, default.span, edit);
+                    self.report(names::changed_at(found, place));
                 }
                 ParamDefault::Required
             }

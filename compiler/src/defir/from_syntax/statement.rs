@@ -160,7 +160,9 @@ impl<'p> Builder<'_, 'p> {
                     is_told |= it.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Faulty)));
                 });
                 if !is_told && !self.names_missing_external(condition, Wanted::Condition) {
-                    self.report(compile_time::not_evaluable(what, &opaque.why, condition.span, opaque.span));
+                    let at = opaque.span.filter(|_| !opaque.is_change);
+                    let found = compile_time::not_evaluable(what, &opaque.why, condition.span, at);
+                    self.report(names::changed_at(found, opaque.change_place()));
                 }
                 None
             }

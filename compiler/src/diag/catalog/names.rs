@@ -180,6 +180,14 @@ pub fn opaque_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Dia
         .remedy(Remedy::AddFile(name.to_owned()))
 }
 
+/// Names the place at which a value may change, where that is why it is not known.
+pub fn changed_at(found: Diagnostic, at: Option<Span>) -> Diagnostic {
+    match at {
+        Some(at) => found.also(at, "what this does is not followed"),
+        None => found,
+    }
+}
+
 /// A name whose value may change at a place that is not followed.
 pub fn changed_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Diagnostic {
     let found = Diagnostic::error(
@@ -188,11 +196,7 @@ pub fn changed_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Di
         used,
         "its value is needed here",
     );
-    let found = match at {
-        Some(at) if at != used => found.also(at, "what this does is not followed"),
-        _ => found,
-    };
-    found.help(format!(
+    changed_at(found, at.filter(|it| *it != used)).help(format!(
         "import `{name}` `from __externals__` and give it there, or write one assignment with its value (`{name} = 1.0`)"
     ))
 }

@@ -1,6 +1,7 @@
 //! Stencil source to listing, or to what is said about it.
 
 mod accepted;
+mod changed;
 mod elements;
 mod meant;
 mod mended;
