@@ -338,7 +338,7 @@ impl<'p> Names<'p> {
                         let earlier = || self.reach(file, before, depth, from, name);
                         let unknown = match earlier() {
                             Ok(None) => Opaque::new(format!("{UNDER_A_CONDITION}{why}"), place),
-                            _ => Opaque::change(format!("{CHANGES_UNDER_A_CONDITION}{why}"), place),
+                            _ => Opaque::change(format!("{CHANGES_UNDER_A_CONDITION}{why}"), test.span),
                         };
                         let ways = [holds(true), holds(false)];
                         let ways = ways.iter().map(|events| match within(events) {
