@@ -26,7 +26,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What the proof is of.
+    /// The text that the proof signs.
     fn claim(&self) -> String {
         format!("{}\n{}", serde_json::to_string(&self.entry).unwrap_or_default(), self.document)
     }

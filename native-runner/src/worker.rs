@@ -686,7 +686,7 @@ fn tell_copy_rate(order: &Order, taken: u64, tell: Tell<'_>) {
     }
     let sink = |event: Event| tell(translate::event(event), None);
     let bytes = copying::measured_bytes(&(&order.machine).into());
-    // What the job may not have beside its arrays, it does not copy either.
+    // The copy must fit beside the arrays of the job.
     let is_allowed = bytes.saturating_add(taken) <= order.memory_bytes;
     let measure = || is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads)));
     if let Some(copy) = known_rate(order).or_else(|| measure().flatten()) {

@@ -140,7 +140,7 @@ fn silent_connections_lock_nobody_out_and_are_closed() {
     let address = serve(limits);
     let ask = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let silent: Vec<TcpStream> = (0..4).map(|_| connect(address)).collect();
-    // Who comes later takes the place of the one that is silent for longest.
+    // A later connection takes the place of the oldest silent one.
     let mut fifth = connect(address);
     fifth.write_all(ask.as_bytes()).unwrap();
     assert_eq!(answer(&fifth).0, 200);

@@ -488,7 +488,7 @@ impl BoundCall {
     }
 }
 
-/// What a call takes beside the parameters of its stencil.
+/// Keywords of a call beside the parameters of its stencil.
 const CALL: [&str; 4] = ["domain", "origin", "validate_args", "exec_info"];
 
 /// An array of somebody else's: of a type derived from NumPy's, or by one of the protocols; its memory, not a copy.

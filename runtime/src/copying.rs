@@ -189,7 +189,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// What the proof is of.
+    /// The text that the proof signs.
     fn claim(&self) -> String {
         let rates: Vec<String> =
             self.rates.iter().map(|it| format!("{} {:x}", it.threads, it.bytes_per_s.to_bits())).collect();
@@ -211,7 +211,7 @@ fn kept(root: &Path, machine: &MachineModel) -> Kept {
     let name = cache::hash(&[processor.as_bytes(), format!("{machine:?}").as_bytes()]);
     let file = root.join(cache::OF_MACHINE).join(FILE);
     let kept = std::fs::read(file).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
-    // What somebody else put there is no measurement.
+    // Only the owner of the cache signs a measurement.
     let is_ours = |it: &Kept| it.machine == name && cache::is_signed(root, &it.claim(), &it.proof);
     kept.filter(is_ours).unwrap_or(Kept { machine: name, rates: Vec::new(), proof: String::new() })
 }

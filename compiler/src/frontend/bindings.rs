@@ -112,7 +112,7 @@ pub(super) enum Bound<'p> {
     /// One element of an unpacked tuple.
     Element(&'p Expr, usize),
     Augmented(Operator, &'p str, &'p Expr),
-    /// What the name holds behind a statement: a loop, `sizes.append(3)`, `sizes[0] = 3`.
+    /// The value that a statement leaves: a loop, `sizes.append(3)`, `sizes[0] = 3`.
     Behind(&'p Stmt, &'p str),
     /// `import a.b as c`, or `import a` of `import a.b`.
     Module(Vec<String>),
@@ -129,7 +129,7 @@ pub(super) enum Bound<'p> {
     Unknown(&'static str),
 }
 
-/// What may make another value of a list, a dict or an object that a name stands for, or that is a part of it.
+/// A statement that may change the list, dict or object of a name, or a part of it.
 #[derive(Debug)]
 pub(super) struct Change<'p> {
     /// Where it is written.
@@ -139,7 +139,7 @@ pub(super) struct Change<'p> {
     pub(super) is_floating: bool,
     /// The name itself has its new value as a binding; other names of the same object have not.
     pub(super) is_followed: bool,
-    /// What is called with it, if it is handed to a call, which may leave it alone.
+    /// The function that gets it as an argument; that function may leave it alone.
     pub(super) callee: Option<&'p Expr>,
 }
 

@@ -114,7 +114,7 @@ impl Constant {
         }
     }
 
-    /// What a tuple, a list or an array holds.
+    /// The elements of a tuple, a list or an array.
     #[must_use]
     pub fn elements(&self) -> Option<&[Constant]> {
         match self {
@@ -192,7 +192,7 @@ impl Opaque {
         Self { why: why.into(), span: None, is_change: false }
     }
 
-    /// What stands at a place has no value.
+    /// The expression at a place has no value.
     pub fn new(why: impl Into<String>, span: Span) -> Self {
         Self { why: why.into(), span: Some(span), is_change: false }
     }
@@ -203,7 +203,7 @@ impl Opaque {
         self.span.filter(|_| self.is_change)
     }
 
-    /// What had a value may have another one from a place on.
+    /// The value may be another one from a place on.
     pub(super) fn change(why: impl Into<String>, span: Span) -> Self {
         Self { is_change: true, ..Self::new(why, span) }
     }

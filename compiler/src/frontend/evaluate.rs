@@ -180,7 +180,7 @@ impl Evaluator<'_, '_> {
             match (key, value) {
                 // What cannot be unpacked may hold anything, and hides nothing that is told.
                 (None, Ok(Constant::Dict(inner))) => known.extend(inner.iter().cloned()),
-                // What cannot be unpacked may hold anything, and hides what is told before it.
+                // An unknown dict may hold any key, so it hides the entries before it.
                 (None, Err(_)) if self.is_of_axis_offsets(&entries[at].1) => {}
                 (None, other) => {
                     let why = match other {

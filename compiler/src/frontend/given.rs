@@ -24,7 +24,7 @@ pub struct Given {
     pub dtypes: BTreeMap<String, String>,
     pub literal_int: Option<DType>,
     pub literal_float: Option<DType>,
-    /// What several calls build with different values.
+    /// Arguments that have different values in several builds.
     pub differing: Vec<Differing>,
     /// Externals of a build whose values are not known, with the reason, and the place where they may change.
     pub unknown: BTreeMap<String, (String, Option<Span>)>,
@@ -38,7 +38,7 @@ pub struct Differing {
     /// The external, or the argument: `dtypes`.
     pub name: String,
     pub is_external: bool,
-    /// What each build is called, where it stands, and what it gives; none where that is not known.
+    /// The name, the place and the value of each build; no value where it is not known.
     pub builds: Vec<(String, Span, Option<String>)>,
 }
 
@@ -80,7 +80,7 @@ pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
     given
 }
 
-/// What a build is called: the variable that holds it, or the stencil with the line of the call.
+/// Names a build by the variable that holds it, or by the stencil with the line of the call.
 fn label(names: &Names<'_>, stencil: FunctionId, build: &Build<'_>) -> String {
     let is_alone = |name: &str| handed(names, stencil).iter().filter(|it| it.name == Some(name)).count() == 1;
     match build.name {
@@ -263,7 +263,7 @@ impl Given {
                     self.literal_float.get_or_insert(wanted);
                 }
                 ("externals", _) => {}
-                // What the types are would be a guess.
+                // A default would be a guess.
                 (argument, found) => {
                     let why = match found {
                         Err(opaque) => opaque.why,
@@ -286,7 +286,7 @@ impl Given {
     }
 }
 
-/// What a dict that is spelled out has under a key.
+/// Finds the entry of a key in a dict that is spelled out.
 fn entry_of<'e>(dict: &'e Expr, key: &str) -> Option<&'e Expr> {
     let ExprKind::Dict(entries) = &dict.kind else { return None };
     let is_it = |it: &Expr| matches!(&it.kind, ExprKind::Str(it) if it == key);

@@ -51,7 +51,7 @@ pub struct Names<'p> {
     pub(super) star_depth: Cell<usize>,
     /// The expressions that are being computed and have no name: conditions, bases of classes, ...
     pub(super) computing: RefCell<Vec<Span>>,
-    /// What was taken for given on the way to a value, by the place that says so.
+    /// The assumptions so far, by the place of each.
     assumed: RefCell<BTreeMap<Span, Assumed>>,
     /// How many statements were run so far.
     pub(super) n_run: Cell<usize>,
@@ -61,7 +61,7 @@ pub struct Names<'p> {
     pub(super) assigning: Vec<OnceCell<BTreeSet<&'p str>>>,
 }
 
-/// What only a run would tell, and how it was taken.
+/// An assumption about the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Assumed {
     /// An environment variable is not set: its default holds.
@@ -90,7 +90,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// What was taken for given on the way to the values that were asked for so far, in order of files and text.
+    /// The assumptions behind all values so far, in order of files and text.
     #[must_use]
     pub fn assumed(&self) -> Vec<(Span, Assumed)> {
         self.assumed.borrow().iter().map(|(span, it)| (*span, it.clone())).collect()
@@ -325,7 +325,7 @@ impl<'p> Names<'p> {
         self.import_from((binding.scope.file, binding.span), level, module, name)
     }
 
-    /// What `from module import name` brings to a place of a file.
+    /// Finds the value that `from module import name` brings.
     pub(super) fn import_from(
         &self,
         (from, span): (FileId, Span),

@@ -78,7 +78,7 @@ impl<'p> Names<'p> {
         let (mut next, mut is_called) = (Some(scope), false);
         while let Some(id) = next {
             let it = self.scope(id);
-            // What stands in a method does not see the names of the class.
+            // A method does not see the names of its class.
             let is_hidden = is_called && it.class.is_some();
             if let Some(found) = (!is_hidden).then(|| self.lookup_in(id, moment, name)).flatten() {
                 return Some(found);
@@ -101,7 +101,7 @@ impl<'p> Names<'p> {
             return None;
         }
         let is_before = |place: u32| move |it: &&usize| file.bindings[**it].at < place;
-        // What a function does may happen at any time behind it.
+        // A function may run at any time behind its definition.
         let floating = events.iter().filter(is_before(moment.to)).find(|it| file.bindings[**it].is_floating);
         if let Some(&it) = floating
             && let Bound::Unknown(why) = file.bindings[it].what
@@ -131,7 +131,7 @@ impl<'p> Names<'p> {
         found.transpose()
     }
 
-    /// What binds a name in a scope, each `import *` among it, in order of time.
+    /// Lists the bindings of a name in a scope, and each `import *`, in order of time.
     fn events(&self, file: &FileNames<'p>, id: ScopeId, name: &str) -> Vec<usize> {
         let scope = &file.scopes[id.index as usize];
         let mut events = scope.names.get(name).cloned().unwrap_or_default();
@@ -221,7 +221,7 @@ impl<'p> Names<'p> {
         Ok(None)
     }
 
-    /// What one binding gives; none for an `import *` that does not bring the name.
+    /// Finds the value of one binding; none for an `import *` that does not bring the name.
     fn of_event(
         &self,
         file: &FileNames<'p>,
@@ -294,7 +294,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// What bindings of one statement give that is not sure to run.
+    /// Finds the value behind a statement that is not sure to run.
     fn reach_guarded(
         &self,
         file: &FileNames<'p>,
@@ -308,7 +308,7 @@ impl<'p> Names<'p> {
             group.iter().copied().filter(|it| is_it(guard(*it))).collect()
         };
         let within = |events: &[usize]| self.reach(file, events, depth + 1, from, name);
-        // Who reads the name inside of a part knows that it runs.
+        // A reader inside of a part knows that this part runs.
         let around =
             group.iter().map(|it| guard(*it)).find(|it| it.inside.start <= from && from < it.inside.end);
         let first = guard(group[0]);
@@ -580,7 +580,7 @@ impl<'p> Names<'p> {
             .collect();
         let is_without_parts = match self.reach(file, &events, 0, before, name) {
             Ok(Some(found)) => !found.value.is_mutable(),
-            // What comes from elsewhere and is no name of the file: a function, a module.
+            // The file does not bind the name: it is a function or a module.
             Ok(None) => true,
             Err(_) => false,
         };

@@ -298,7 +298,7 @@ pub enum Foreign {
     Assignment { target: Expr, value: Expr },
     /// `element for ... in ...`; a dict has keys and values.
     Comprehension { element: Expr, value: Option<Expr>, loops: Vec<ComprehensionLoop> },
-    /// What stands inside of anything else.
+    /// The parts of any other expression.
     Parts(Vec<Expr>),
 }
 

@@ -95,7 +95,7 @@ impl Confined {
     }
 }
 
-/// What the process of an attempt says where it came out.
+/// The word of a process that came out.
 const OUT: &str = "out";
 
 /// Tries each way out of a job's process, and before that whether it is one where nothing holds the process.
@@ -142,7 +142,7 @@ pub(crate) fn attempt(attempt: Attempt, target: &str, is_held: bool) {
         let folder = std::env::temp_dir();
         let needs = Needs { folder: &folder, read: Vec::new(), has_gpu: false, has_compiler: false };
         let _ = set_no_new_privs(true);
-        // What does not hold shows in what comes out.
+        // The attempt itself shows which of these do not hold.
         let _ = (let_go(), alone());
         let _ = making(&needs);
         if attempt.is_while_running() {

@@ -35,7 +35,7 @@ pub(super) struct Keeping {
     has_told: bool,
     /// Whether code of the client runs: what its process says of the machine is no measurement from then on.
     runs: bool,
-    /// What a search for schedules was asked of, where one was; it tells once.
+    /// The search for schedules that was asked for; it tells once.
     searched: Option<Box<Searched>>,
 }
 

@@ -87,7 +87,7 @@ impl<'p> FileNames<'p> {
         });
     }
 
-    /// What a call may do to its arguments, and to the object that it is a method of.
+    /// Notes that a call may change its arguments, and the object of its method.
     fn called(
         &mut self,
         scope: ScopeId,
@@ -146,7 +146,7 @@ impl<'p> FileNames<'p> {
             ExprKind::Tuple(parts) | ExprKind::List(parts) => {
                 parts.iter().for_each(|it| self.stored_deeply(scope, it, stmt.span));
             }
-            // What methods assign to their object has bindings of its own.
+            // Attributes that methods assign have bindings of their own.
             ExprKind::Attribute(object, _) if self.is_this(scope, object) => {}
             ExprKind::Subscript(object, _) | ExprKind::Attribute(object, _) => {
                 self.store(scope, target, stmt.span);

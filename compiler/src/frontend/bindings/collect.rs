@@ -179,7 +179,7 @@ impl<'p> FileNames<'p> {
         let mut inside = BTreeSet::new();
         for index in first..self.bindings.len() {
             let binding = &mut self.bindings[index];
-            // What a function inside does is none of the loop's.
+            // A function inside changes names of its own.
             if binding.scope == scope && !is_definition(binding) && !binding.is_floating {
                 binding.what = Bound::Unknown(why);
                 binding.guards = guards.as_slice().into();
@@ -233,7 +233,7 @@ impl<'p> FileNames<'p> {
         self.around = around;
     }
 
-    /// What an assignment binds; without a value it is not known.
+    /// Binds the names of an assignment; without a value they are not known.
     fn bind_target(
         &mut self,
         scope: ScopeId,

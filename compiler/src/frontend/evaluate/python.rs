@@ -40,7 +40,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What a loop goes through.
+    /// The elements that a loop goes through.
     pub(super) fn sequence(&self, value: &Constant) -> Result<Vec<Constant>, String> {
         let parts = match value {
             Constant::Dict(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),

@@ -33,7 +33,7 @@ struct Run<'r, 'p> {
     names: &'r Names<'p>,
     scope: ScopeId,
     moment: Moment,
-    /// What was given a value so far.
+    /// Names that have a value so far.
     own: RefCell<BTreeMap<String, Constant>>,
     /// Names that may stand for one object with others, which a change would have to reach.
     shared: RefCell<BTreeSet<String>>,
@@ -41,7 +41,7 @@ struct Run<'r, 'p> {
     reaches_out: bool,
 }
 
-/// What `name` stands for behind a statement.
+/// Runs a statement, and answers the value of `name` behind it.
 ///
 /// # Errors
 ///
@@ -314,7 +314,7 @@ impl Run<'_, '_> {
                         put(&mut entries, index, value);
                         Constant::Dict(entries.into())
                     }
-                    // What other object it is, nobody knows here.
+                    // The object is of another kind.
                     _ => return Err(fail("elements of it are not followed")),
                 };
                 self.set(name, new, target.span)

@@ -1,4 +1,4 @@
-//! What Python would compute, and what is not known before it runs: the texts of `values.txt`, one by one.
+//! The texts of `values.txt`: each has the value that Python computes, or names the place that is not followed.
 //!
 //! The same file is held against Python itself, in several surroundings (`tests/agree/values.py`).
 
