@@ -98,7 +98,7 @@ fn files_that_are_no_text_are_diagnosed_and_do_no_harm() {
     assert_eq!(output.status.code(), Some(1));
     let told = json(&output);
     assert_eq!(told["diagnostics"].as_array().unwrap().len(), 1, "{told:#}");
-    let functions = file("functions.py", b"def helper(x):\n    return x + 1.0\n");
+    let functions = file("functions.py", b"@gtscript.function\ndef helper(x):\n    return x + 1.0\n");
     assert_eq!(isobar(&["check", &functions, "--format", "json"]).status.code(), Some(0));
 }
 
@@ -676,4 +676,21 @@ fn text_of_a_file_moves_no_cursor() {
             assert!(!said.chars().any(|it| it != '\n' && isobar_protocol::names::is_harmful(it)), "{said:?}");
         }
     }
+}
+
+#[test]
+fn a_file_without_anything_to_check_is_told_so() {
+    for (name, text) in [("empty.py", ""), ("plain.py", "x = 1\n"), ("data.py", "{\"cells\": []}\n")] {
+        let output = isobar(&["check", &file(name, text.as_bytes())]);
+        let said = text_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains("has no stencil"), "{name}: {said}");
+    }
+    let functions = "from gt4py.cartesian import gtscript\n@gtscript.function\ndef f(x):\n    return x\n";
+    let output = isobar(&["check", &file("functions.py", functions.as_bytes())]);
+    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
+}
+
+fn text_of(output: &std::process::Output) -> String {
+    text(&output.stderr).to_string()
 }

@@ -118,6 +118,12 @@ fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> 
     let mut first = ask(request, shared, environment)?;
     checked.stencils = std::mem::take(&mut first.stencils);
     if request.stencil.is_some() || checked.stencils.len() <= 1 {
+        // A file of functions alone is read by others.
+        let text = request.main_file().and_then(|it| request.files.get(it)).map_or("", String::as_str);
+        let is_nothing = checked.stencils.is_empty() && !text.contains("function");
+        if is_nothing && Outcome::of(&first.diagnostics) == Outcome::Fine {
+            first.diagnostics.push(compile::no_stencil(request));
+        }
         checked.signatures.extend(first.signature);
         return Ok((checked, first.diagnostics));
     }
