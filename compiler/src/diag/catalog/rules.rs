@@ -118,9 +118,9 @@ pub fn recurrence_beside(name: &str, offset: Offset, read: Span, lag: Span, orde
 /// `levels` beyond the start (`is_low`) or the end.
 pub fn temporary_beyond_levels(name: &str, is_low: bool, levels: i32, span: Span) -> Diagnostic {
     let (where_to, limit) = if is_low {
-        ("below the first", format!("interval({levels}, ...)"))
+        ("below the first", format!("interval({levels}, None)"))
     } else {
-        ("above the last", format!("interval(..., -{levels})"))
+        ("above the last", format!("interval(0, -{levels})"))
     };
     let unit = if levels == 1 { "level" } else { "levels" };
     Diagnostic::error(
@@ -129,7 +129,7 @@ pub fn temporary_beyond_levels(name: &str, is_low: bool, levels: i32, span: Span
         span,
         "a temporary has the levels of the compute domain",
     )
-    .help(format!("limit the statement to the levels that have such a neighbour, as in `{limit}`"))
+    .help(format!("limit the statement to the levels that have such a neighbour, as in `{limit}`, or by an `if`"))
 }
 
 pub fn target_lacks_axes(name: &str, axes: AxisSet, order: LoopOrder, span: Span) -> Diagnostic {

@@ -3,11 +3,12 @@
 use crate::defir::nodes as def;
 use crate::diag::Span;
 use crate::diag::catalog::computations as catalog;
+use crate::entity::Handle;
 use crate::expr::{ExprKind, Vertical};
 use crate::space::{Axis, Offset};
 use crate::types::{BinaryOp, DType, Value};
 
-use super::super::nodes::{Access, Expr, Index, Stmt, StmtKind};
+use super::super::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
 use super::{Lowering, converted};
 
 impl Lowering<'_> {
@@ -51,20 +52,15 @@ pub(super) fn guarded(stmt: Stmt, condition: &Expr) -> Stmt {
     Stmt { kind, origin }
 }
 
+/// Whether a field may be read or written so many levels above, where it has no such level.
+pub(super) type MayLeave<'a> = dyn FnMut(Handle<Field>, i32) -> bool + 'a;
+
 /// Offsets along K that `may_leave` the domain become levels that are found at run time: whether
 /// they exist depends on the bounds.
-pub(super) fn find_levels_at_run_time(stmt: &mut Stmt, may_leave: &dyn Fn(i32) -> bool) {
-    let in_index = |index: &mut Index, span: Span| {
-        if let Vertical::Offset(by) = index.vertical
-            && may_leave(by)
-        {
-            index.vertical = Vertical::At(level(by, span));
-        }
-    };
+pub(super) fn find_levels_at_run_time(stmt: &mut Stmt, may_leave: &mut MayLeave) {
     match &mut stmt.kind {
-        StmtKind::Assign { index, target_span, value, .. } => {
-            in_index(index, *target_span);
-            index.exprs_mut().for_each(|it| in_expr(it, may_leave));
+        StmtKind::Assign { target, index, target_span, value } => {
+            in_index(*target, index, *target_span, may_leave);
             in_expr(value, may_leave);
         }
         StmtKind::If { condition, then, otherwise } => {
@@ -81,24 +77,26 @@ pub(super) fn find_levels_at_run_time(stmt: &mut Stmt, may_leave: &dyn Fn(i32) -
     }
 }
 
-fn in_expr(expr: &mut Expr, may_leave: &dyn Fn(i32) -> bool) {
+fn in_expr(expr: &mut Expr, may_leave: &mut MayLeave) {
     let span = expr.span;
     match &mut expr.kind {
-        ExprKind::Access(Access::Field { field, offset }) if may_leave(offset.k) => {
+        ExprKind::Access(Access::Field { field, offset }) if may_leave(*field, offset.k) => {
             let leaf = Access::Field { field: *field, offset: Offset { k: 0, ..*offset } };
             let index = Index { vertical: Vertical::At(level(offset.k, span)), data: Vec::new() };
             expr.kind = ExprKind::Element(leaf, Box::new(index));
         }
-        ExprKind::Element(_, index) => {
-            if let Vertical::Offset(by) = index.vertical
-                && may_leave(by)
-            {
-                index.vertical = Vertical::At(level(by, span));
-            }
-            index.exprs_mut().for_each(|it| in_expr(it, may_leave));
-        }
+        ExprKind::Element(Access::Field { field, .. }, index) => in_index(*field, index, span, may_leave),
         _ => expr.operands_mut().into_iter().for_each(|it| in_expr(it, may_leave)),
     }
+}
+
+fn in_index(field: Handle<Field>, index: &mut Index, span: Span, may_leave: &mut MayLeave) {
+    if let Vertical::Offset(by) = index.vertical
+        && may_leave(field, by)
+    {
+        index.vertical = Vertical::At(level(by, span));
+    }
+    index.exprs_mut().for_each(|it| in_expr(it, may_leave));
 }
 
 /// The level so many above the one at hand.

@@ -2,6 +2,7 @@
 //! conversion explicit, and holds the statements to the rules of the language.
 
 mod bounds;
+mod guards;
 mod typing;
 
 use crate::config::Config;
@@ -34,7 +35,7 @@ pub fn lower(source: &def::Stencil, config: &Config, diagnostics: &mut Diagnosti
         let typing = declared.dtype.map_or(Typing::Unassigned, Typing::Declared);
         lowering.typings.insert(same(field), typing);
     }
-    let vertical_loops = source.computations.iter().map(|it| lowering.computation(it)).collect();
+    let vertical_loops = source.computations.iter().flat_map(|it| lowering.computation(it)).collect();
     let stencil = lowering.finish(vertical_loops);
     let has_failed = lowering.has_failed;
 
@@ -99,20 +100,22 @@ fn same<A, B>(handle: Handle<A>) -> Handle<B> {
 }
 
 impl Lowering<'_> {
-    fn computation(&mut self, computation: &def::Computation) -> VerticalLoop {
+    /// The vertical loops of a computation: one, but for what a guarded read makes wait.
+    fn computation(&mut self, computation: &def::Computation) -> Vec<VerticalLoop> {
         let &def::Computation { order, interval, span, .. } = computation;
         let bounds = self.run_time_bounds(computation);
         let mut body = self.body(&computation.body);
         if let Some(is_inside) = bounds {
             body = body.into_iter().map(|it| guarded(it, &is_inside)).collect();
-            let may_leave = |k: i32| {
+            let mut may_leave = |_, k: i32| {
                 let low = computation.from.is_some() && interval.start.level == Level::Start;
                 let high = computation.to.is_some() && interval.end.level == Level::End;
                 low && interval.start.offset + k < 0 || high && interval.end.offset + k > 0
             };
-            body.iter_mut().for_each(|it| find_levels_at_run_time(it, &may_leave));
+            body.iter_mut().for_each(|it| find_levels_at_run_time(it, &mut may_leave));
         }
-        VerticalLoop { order, interval, span, body }
+        let runs = guards::guard_reads(self.source, (order, interval), body);
+        runs.into_iter().map(|body| VerticalLoop { order, interval, span, body }).collect()
     }
 
     fn body(&mut self, body: &[def::Stmt]) -> Vec<Stmt> {
