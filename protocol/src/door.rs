@@ -236,6 +236,12 @@ fn described(object: &serde_json::Map<String, serde_json::Value>) -> Option<Exte
         };
         return Some(External::Axis { axis, index: whole("index")?, offset: whole("offset")?.unwrap_or(0) });
     }
+    // Any other dictionary is a namespace.
+    let words = ["function", "enum", "namespace", "axis", "dtype", "value"];
+    if !object.is_empty() && !words.iter().any(|it| object.contains_key(*it)) {
+        let members = object.iter().map(|(name, it)| (name.clone(), external(it)));
+        return Some(External::Namespace(members.collect()));
+    }
     typed(object).map(External::Typed)
 }
 
@@ -254,6 +260,7 @@ mod tests {
             "a": 1.5, "b": 2, "c": true, "d": null, "e": "nan", "f": "-inf",
             "g": {"dtype": "float32", "value": 0.1}, "h": {"function": "corners.fill_x"},
             "i": {"enum": "E", "member": "A"}, "j": {"namespace": {"x": 1, "y": {"namespace": {}}}},
+            "m": {"x": 1, "y": {"z": 2.5}},
             "k": {"axis": "I", "index": -2, "offset": 1}, "l": {"axis": "K"},
         }}));
         assert_eq!(all["a"], External::Float(1.5));
@@ -266,6 +273,9 @@ mod tests {
         assert_eq!(all["h"], External::Function("corners.fill_x".to_owned()));
         assert!(matches!(&all["i"], External::Member { enumeration, .. } if enumeration == "E"));
         assert!(matches!(&all["j"], External::Namespace(it) if it.len() == 2));
+        assert!(
+            matches!(&all["m"], External::Namespace(it) if matches!(&it["y"], External::Namespace(inner) if inner.len() == 1))
+        );
         assert_eq!(all["k"], External::Axis { axis: Axis::I, index: Some(-2), offset: 1 });
         assert_eq!(all["l"], External::Axis { axis: Axis::K, index: None, offset: 0 });
     }

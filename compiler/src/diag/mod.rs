@@ -1,6 +1,7 @@
 //! What is told to people: places in the text, diagnostics, remarks, listings.
 
 pub mod span;
+pub mod cells;
 pub mod origin;
 pub mod program_order;
 pub mod code;

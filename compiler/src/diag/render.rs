@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Diagnostic, FileId, Label, LineIndex, Span};
+use super::{Diagnostic, FileId, Label, LineIndex, Span, cells};
 
 /// The longest part of a source line that is shown.
 const MAX_WIDTH: usize = 160;
@@ -20,7 +20,7 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
         .into_iter()
         .chain(diagnostic.secondary.iter().map(|it| (it, '-')))
         .collect();
-    let numbers: Vec<u32> = labels.iter().map(|(label, _)| Lines::of(label.span, files).number).collect();
+    let numbers: Vec<u32> = labels.iter().map(|(label, _)| Lines::of(label.span, files).shown).collect();
     let margin = numbers.iter().max().map_or(1, |it| it.to_string().len());
 
     // The primary place comes first; those of the same file follow in order of their lines.
@@ -48,7 +48,9 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
                 _ => label.span,
             };
             let place = Lines::of(at, files);
-            let _ = writeln!(out, "{:margin$}{arrow} {}:{}:{}", "", place.name, place.number, place.col);
+            let cell = place.cell.map_or(String::new(), |it| format!("cell {it}:"));
+            let _ =
+                writeln!(out, "{:margin$}{arrow} {}:{cell}{}:{}", "", place.name, place.shown, place.col);
             let _ = writeln!(out, "{:margin$} |", "");
             last_file = Some(label.span.file);
             last_line = None;
@@ -57,7 +59,7 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
             let _ = writeln!(out, "{:margin$}...", "");
         }
         if last_line != Some(lines.number) {
-            let _ = writeln!(out, "{:>margin$} | {}", lines.number, lines.text);
+            let _ = writeln!(out, "{:>margin$} | {}", lines.shown, lines.text);
         }
         last_line = Some(lines.number);
         let underline = mark.to_string().repeat(lines.width);
@@ -81,7 +83,11 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
 /// The line that a place starts on, and where it is on it.
 struct Lines<'f> {
     name: &'f str,
+    /// Counts in the whole text.
     number: u32,
+    /// Of a notebook, the cell, where `shown` counts.
+    cell: Option<u32>,
+    shown: u32,
     col: u32,
     text: String,
     /// Characters before the place, and in it.
@@ -103,7 +109,9 @@ impl<'f> Lines<'f> {
         let shown: String =
             line.chars().map(|it| if it.is_control() { ' ' } else { it }).take(MAX_WIDTH).collect();
         let (indent, width) = (indent.min(MAX_WIDTH), width.min(MAX_WIDTH.saturating_sub(indent).max(1)));
-        Self { name, number: at.line, col: at.col, text: shown, indent, width }
+        let cell = cells::is_notebook(name).then(|| cells::cell_of(text, at.line)).flatten();
+        let (cell, number) = cell.map_or((None, at.line), |(cell, line)| (Some(cell), line));
+        Self { name, number: at.line, cell, shown: number, col: at.col, text: shown, indent, width }
     }
 }
 

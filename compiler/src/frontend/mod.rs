@@ -15,6 +15,7 @@ pub mod syntax;
 
 pub mod limits;
 pub mod parse;
+pub mod notebook;
 pub mod tokens;
 mod repair;
 pub mod decorators;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use isobar_compiler::diag::FileId;
+use isobar_compiler::diag::{FileId, cells};
 use isobar_compiler::diag::mend::mend_surely;
 use isobar_protocol::compile::Compiled;
+use isobar_protocol::diagnostic::{Diagnostic, Remedy};
 use isobar_protocol::report::{CheckReport, CheckedFile};
 use isobar_protocol::request::Request;
 
@@ -78,6 +79,9 @@ fn fix_file(
     environment: &Environment,
 ) -> Result<(Checked, usize), Usage> {
     let name = request.main_file().unwrap_or_default().to_owned();
+    if cells::is_notebook(&name) {
+        return Err(Usage::Wrong(format!("--fix changes files of Python, and {name} is a notebook")));
+    }
     let Some(text) = request.files.get(&name).cloned() else {
         return Ok((check_file(request, shared, environment)?, 0));
     };
@@ -107,7 +111,7 @@ fn fix_file(
 }
 
 /// A file with what is said about it.
-type Checked = (CheckedFile, Vec<isobar_protocol::diagnostic::Diagnostic>);
+type Checked = (CheckedFile, Vec<Diagnostic>);
 
 /// All stencils of a file, unless one is named.
 fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> Result<Checked, Usage> {
@@ -115,7 +119,8 @@ fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> 
     let request = &Request { stages: Some(Vec::new()), ..request.clone() };
     let mut checked =
         CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
-    let mut first = ask(request, shared, environment)?;
+    let compile = |it: &Request| for_some_levels(it, &mut |it| ask(it, shared, environment));
+    let mut first = compile(request)?;
     checked.stencils = std::mem::take(&mut first.stencils);
     if request.stencil.is_some() || checked.stencils.len() <= 1 {
         // A file of functions alone is read by others.
@@ -130,7 +135,7 @@ fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> 
     let mut found = Vec::new();
     for stencil in &checked.stencils {
         let request = Request { stencil: Some(stencil.clone()), ..request.clone() };
-        let compiled = ask(&request, shared, environment)?;
+        let compiled = compile(&request)?;
         for diagnostic in compiled.diagnostics {
             if !found.contains(&diagnostic) {
                 found.push(diagnostic);
@@ -139,6 +144,36 @@ fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> 
         checked.signatures.extend(compiled.signature);
     }
     Ok((checked, found))
+}
+
+/// The levels that a check takes where a text asks for `k_end` and nobody names a domain.
+const SOME_LEVELS: i64 = 64;
+
+/// Compiles a text for checking. NDSL knows the levels while it compiles: they are no fault of the text, so a number
+/// of them is taken and told.
+pub(crate) fn for_some_levels(
+    request: &Request,
+    compile: &mut impl FnMut(&Request) -> Result<Compiled, Usage>,
+) -> Result<Compiled, Usage> {
+    let compiled = compile(request)?;
+    let asks = |it: &Diagnostic| matches!(&it.remedy, Some(Remedy::GiveExternal(name)) if name == "k_end");
+    let Some(asked) = compiled.diagnostics.iter().find(|it| asks(it)).filter(|_| request.domain.is_none())
+    else {
+        return Ok(compiled);
+    };
+    let taken = Diagnostic {
+        code: "W12".to_owned(),
+        severity: "warning".to_owned(),
+        message: format!("`k_end` is taken as {}, as no domain is named", SOME_LEVELS - 1),
+        label: "the last level of the domain".to_owned(),
+        help: Some("name the one that is meant, as in `# @domain 64 64 64`".to_owned()),
+        remedy: None,
+        ..asked.clone()
+    };
+    let domain = Some([SOME_LEVELS; 3]);
+    let mut compiled = compile(&Request { domain, ..request.clone() })?;
+    compiled.diagnostics.push(taken);
+    Ok(compiled)
 }
 
 /// Compiles here, or on the runner that was named.

@@ -8,7 +8,7 @@ use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CheckReport, CheckedFile};
 use isobar_protocol::request::Request;
 
-use super::check::ask;
+use super::check::{ask, for_some_levels};
 use super::{Outcome, Usage, human, print_json, say};
 use crate::cli::{CheckArgs, Format};
 use crate::compile;
@@ -89,6 +89,7 @@ fn check_file(
 ) -> Result<Vec<isobar_protocol::diagnostic::Diagnostic>, Usage> {
     let mut checked =
         CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
+    let mut compile = |it: &Request| for_some_levels(it, compile);
     let mut first = compile(request)?;
     checked.stencils = std::mem::take(&mut first.stencils);
     summary.files += 1;

@@ -5,6 +5,8 @@ pub mod json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use isobar_compiler::diag::cells;
+use isobar_compiler::frontend::notebook;
 use isobar_compiler::pipeline::route;
 use isobar_compiler::project::Project;
 use isobar_protocol::names;
@@ -75,7 +77,7 @@ impl Document {
         if let Some(file) = file {
             request.files.clear();
             let name = name_of(file, shared)?;
-            request.files.insert(name.clone(), text(file)?);
+            request.files.insert(name.clone(), source(file)?);
             request.main = Some(name);
         }
         for module in &shared.modules {
@@ -169,7 +171,7 @@ impl Document {
         if let Some(main) = request.path.take() {
             let main = home.join(main);
             let name = name_of(&main, shared)?;
-            request.files.insert(name.clone(), text(&main)?);
+            request.files.insert(name.clone(), source(&main)?);
             request.main = Some(name);
         }
         for module in std::mem::take(&mut request.modules) {
@@ -208,8 +210,11 @@ fn add_module(files: &mut BTreeMap<String, String>, path: &Path) -> Result<(), U
             let entry = entry.map_err(unreadable)?;
             let kind = entry.file_type().map_err(unreadable)?;
             if kind.is_dir() {
-                folders.push(entry.path());
-            } else if entry.path().extension().is_some_and(|it| it == "py") {
+                // Editors keep old notebooks there.
+                if entry.file_name() != ".ipynb_checkpoints" {
+                    folders.push(entry.path());
+                }
+            } else if entry.path().extension().is_some_and(|it| it == "py" || it == "ipynb") {
                 let below = entry.path();
                 let below = below.strip_prefix(root).unwrap_or(&below);
                 let parts: Vec<_> = below.components().map(|it| it.as_os_str().to_string_lossy()).collect();
@@ -226,8 +231,17 @@ fn insert(files: &mut BTreeMap<String, String>, name: String, path: &Path) -> Re
     if files.keys().any(|it| *it == name) {
         return Ok(());
     }
-    files.insert(name, text(path)?);
+    files.insert(name, source(path)?);
     Ok(())
+}
+
+/// The Python of a file: of a notebook that of its code cells.
+fn source(path: &Path) -> Result<String, Usage> {
+    let text = text(path)?;
+    if !cells::is_notebook(&shown(path)) {
+        return Ok(text);
+    }
+    notebook::script(&text).ok_or_else(|| Usage::Wrong(format!("{} is no notebook: it has no cells", shown(path))))
 }
 
 fn text(path: &Path) -> Result<String, Usage> {

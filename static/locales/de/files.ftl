@@ -7,6 +7,7 @@ files-left-out = { $n ->
    *[other] { $n } der Dateien wurden weggelassen: ein Arbeitsbereich hat höchstens { $most } Dateien und 1 MiB, und die mit Stencils gehen vor
 }
 files-no-name = `{ $name }` ist kein Name für eine Datei eines Arbeitsbereichs und wurde weggelassen
+files-no-notebook = `{ $name }` ist kein Notebook und wurde weggelassen
 files-no-text = `{ $name }` ist kein Text und wurde weggelassen
 files-not-utf8 = `{ $name }` ist nicht als UTF-8 kodiert und wurde weggelassen
 

@@ -7,6 +7,7 @@ files-left-out = { $n ->
    *[other] { $n } of the files were left out: a workspace has at most { $most } files and 1 MiB, and those with stencils come first
 }
 files-no-name = `{ $name }` is no name for a file of a workspace, and was left out
+files-no-notebook = `{ $name }` is no notebook, and was left out
 files-no-text = `{ $name }` is no text, and was left out
 files-not-utf8 = `{ $name }` is not encoded as UTF-8, and was left out
 

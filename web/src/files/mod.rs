@@ -6,6 +6,7 @@ pub mod zip;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use isobar_compiler::frontend::notebook;
 use isobar_protocol::names;
 
 use crate::bridge::locale::t;
@@ -65,21 +66,28 @@ pub fn take(read: Taken, n_files: usize, n_bytes: usize) -> Taken {
     taken
 }
 
-/// Whether the file is one of Python; one that cannot be read as such is told of.
+/// Whether the file is one of Python or a notebook, whose code cells are taken as a file; one that cannot be read as
+/// such is told of.
 fn add(all: &mut BTreeMap<String, String>, notes: &mut Vec<String>, name: &str, bytes: Vec<u8>) -> bool {
     let name = name.replace('\\', "/");
     let name = name.trim_start_matches("./").trim_start_matches('/');
-    if !name.ends_with(".py") {
+    let stem = name.strip_suffix(".ipynb");
+    if !name.ends_with(".py") && stem.is_none() {
         return false;
     }
     let shown = names::visible(name);
-    if names::file(name).is_err() {
+    let name = stem.map_or_else(|| name.to_owned(), |it| format!("{it}.py"));
+    if names::file(&name).is_err() {
         notes.push(t!("files-no-name", name = shown));
         return true;
     }
     match String::from_utf8(bytes) {
         Ok(text) if text.contains('\0') => notes.push(t!("files-no-text", name = shown)),
-        Ok(text) => drop(all.insert(name.to_owned(), text)),
+        Ok(text) if stem.is_some() => match notebook::script(&text) {
+            Some(script) => drop(all.insert(name, script)),
+            None => notes.push(t!("files-no-notebook", name = shown)),
+        },
+        Ok(text) => drop(all.insert(name, text)),
         Err(_) => notes.push(t!("files-not-utf8", name = shown)),
     }
     true
@@ -169,6 +177,15 @@ mod tests {
 
     fn take_all(dropped: Vec<(String, Vec<u8>)>, n_files: usize, n_bytes: usize) -> Taken {
         take(read(dropped), n_files, n_bytes)
+    }
+
+    #[test]
+    fn of_a_notebook_the_code_cells_are_taken() {
+        let notebook = r##"{"cells": [{"cell_type": "code", "source": ["%pylab\n", "x = 1"]}]}"##;
+        let taken = take_all(vec![file("n/a.ipynb", notebook), file("b.ipynb", "x = 1")], 0, 0);
+        assert_eq!(taken.files.keys().collect::<Vec<_>>(), ["n/a.py"]);
+        assert_eq!(taken.files["n/a.py"], "# %% cell 1\npass\nx = 1\n");
+        assert_eq!(taken.notes.len(), 1);
     }
 
     fn file(name: &str, text: &str) -> (String, Vec<u8>) {

@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<Archive, &'static str> {
     for _ in 0..usize::from(n_entries).min(MOST_ENTRIES) {
         let entry = Entry::at(bytes, at).ok_or_else(|| t!("files-zip-list"))?;
         at += entry.listed;
-        if !entry.name.ends_with(".py") {
+        if !entry.name.ends_with(".py") && !entry.name.ends_with(".ipynb") {
             continue;
         }
         match entry.content(bytes, room) {

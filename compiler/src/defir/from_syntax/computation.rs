@@ -58,12 +58,18 @@ pub(super) struct Call<'p> {
     pub(super) span: Span,
 }
 
+/// What decides nothing but whether the stencil may be built: it may stand outside of all computations.
+fn is_compile_assert(expr: &tree::Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call { function, .. } if function.as_name() == Some("compile_assert"))
+}
+
 impl<'p> Builder<'_, 'p> {
     pub(super) fn stencil_body(&mut self, body: &'p [tree::Stmt]) {
         for stmt in body {
             match &stmt.kind {
                 tree::StmtKind::Expr(it) if matches!(it.kind, ExprKind::Str(_) | ExprKind::Missing) => {}
                 tree::StmtKind::Pass => {}
+                tree::StmtKind::Expr(it) if is_compile_assert(it) => self.expression_statement(it),
                 tree::StmtKind::ImportFrom { module, .. } if is_externals(module) => {}
                 tree::StmtKind::ImportFrom { module, .. } if module.ends_with("__gtscript__") => {}
                 tree::StmtKind::Import(_) | tree::StmtKind::ImportFrom { .. } => {

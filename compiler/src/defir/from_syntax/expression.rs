@@ -28,7 +28,11 @@ impl<'p> Builder<'_, 'p> {
         match &expr.kind {
             ExprKind::Missing => None,
             ExprKind::Name(name) => self.name(name, span),
-            ExprKind::Attribute(value, name) if name.name == "T" && !self.is_constant(expr) => {
+            ExprKind::Attribute(value, name)
+                if name.name == "T"
+                    && !self.is_constant(expr)
+                    && value.as_name().is_none_or(|it| self.local(it).is_some()) =>
+            {
                 self.transposed(value, span, out)
             }
             ExprKind::Attribute(value, name) => self.attribute(expr, value, &name.name),

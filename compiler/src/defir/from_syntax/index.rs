@@ -78,7 +78,18 @@ impl<'p> Builder<'_, 'p> {
             _ => match self.evaluate_with_subscripts(value, index, span) {
                 Some(value) => self.constant(value, "this element", span),
                 None => {
-                    self.report(catalog::subscript_of_value("an expression", span));
+                    let mut base = value;
+                    while let ExprKind::Subscript(inner, _) = &base.kind {
+                        base = inner;
+                    }
+                    let (whole, named) = (self.names.text(span), self.names.text(base.span));
+                    self.report(match self.evaluate(base, false) {
+                        Ok(constant) => {
+                            let what = format!("`{named}` is {}", constant.describe());
+                            catalog::subscript_of_constant(&what, whole, span)
+                        }
+                        Err(_) => catalog::subscript_of_value("an expression", span),
+                    });
                     None
                 }
             },
@@ -119,8 +130,8 @@ impl<'p> Builder<'_, 'p> {
         // An unknown name is the first thing to say.
         match self.evaluate(value, false) {
             Ok(constant) => {
-                let what = format!("`{name}` is {}, it", constant.describe());
-                self.report(catalog::subscript_of_value(&what, span));
+                let what = format!("`{name}` is {}", constant.describe());
+                self.report(catalog::subscript_of_constant(&what, self.names.text(span), span));
             }
             Err(_) => {
                 self.name(name, value.span);

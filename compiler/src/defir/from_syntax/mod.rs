@@ -6,6 +6,7 @@
 //!
 //! Reading order: [`signature`], [`computation`] with [`region`], then
 //! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
+//! [`unused`] warns of names that do nothing.
 //! [`updates`] tells which arguments a function changes, [`vector`] takes assignments of whole vectors apart.
 //! [`scope`] is what the names of one body mean, [`types`] what annotations mean, [`decorators`] how a stencil is
 //! built, [`fixes`] how the text is mended.
@@ -21,6 +22,7 @@ mod scope;
 mod signature;
 mod statement;
 mod types;
+mod unused;
 mod updates;
 mod vector;
 
@@ -268,6 +270,9 @@ impl<'b, 'p> Builder<'b, 'p> {
         if !self.lacks_computation(function) {
             self.stencil_body(&def.body);
             self.tell_changes();
+            if !self.diagnostics.has_errors() {
+                self.tell_unused(function);
+            }
         }
         self.leave_frame();
     }

@@ -10,8 +10,8 @@ use crate::frontend::constants::{AxisPosition, Constant};
 use crate::frontend::syntax::{self as tree, ExprKind};
 use crate::space::{Axis, Bound, Level, Region, Side};
 
-/// The farthest that a region's bound may be from the edge; NDSL writes 32767 for "not on this rank".
-const MAX_DISTANCE: i64 = 1 << 20;
+/// Beyond every domain with its halo. Models write far places for "not on this rank": NDSL writes 32767.
+const FARTHEST: i64 = 1 << 24;
 
 impl<'p> Builder<'_, 'p> {
     /// The body once for each region, in their order; `span` is what asked for it.
@@ -129,13 +129,9 @@ impl<'p> Builder<'_, 'p> {
             }
             Place::Integer(it) => (if it >= 0 { Level::Start } else { Level::End }, it),
         };
-        match i32::try_from(offset) {
-            Ok(short) if offset.abs() <= MAX_DISTANCE => Some(Bound { level, offset: short }),
-            _ => {
-                self.report(catalog::bad_region("the region is beyond every domain", expr.span));
-                None
-            }
-        }
+        // A place beyond every domain and halo is as far as any other such place.
+        let offset = offset.clamp(-FARTHEST, FARTHEST);
+        Some(Bound { level, offset: i32::try_from(offset).unwrap_or_default() })
     }
 
     /// A place along an axis: `I[0]`, `i_start + 1`, `3`. The reason is missing where it is reported.
@@ -168,10 +164,16 @@ impl<'p> Builder<'_, 'p> {
                 let (left, right) = (self.place(left)?, self.place(right)?);
                 let is_sum = *op == tree::Operator::Add;
                 let (position, shift) = match (left, right) {
-                    (Place::Position(it), Place::Integer(shift)) => (it, if is_sum { shift } else { -shift }),
+                    (Place::Position(it), Place::Integer(shift)) => {
+                        (it, if is_sum { shift } else { shift.saturating_neg() })
+                    }
                     (Place::Integer(shift), Place::Position(it)) if is_sum => (it, shift),
                     (Place::Integer(a), Place::Integer(b)) => {
-                        return Ok(Place::Integer(a.saturating_add(if is_sum { b } else { -b })));
+                        return Ok(Place::Integer(a.saturating_add(if is_sum {
+                            b
+                        } else {
+                            b.saturating_neg()
+                        })));
                     }
                     _ => return Err(Some("only integers are added to a place along an axis".to_owned())),
                 };
@@ -182,7 +184,7 @@ impl<'p> Builder<'_, 'p> {
             }
             _ => match self.evaluate(expr, false) {
                 Ok(Constant::Position(it)) => Ok(Place::Position(it)),
-                Ok(value) => match value.as_int().filter(|it| it.abs() <= MAX_DISTANCE) {
+                Ok(value) => match value.as_int() {
                     Some(it) => Ok(Place::Integer(it)),
                     None => {
                         Err(Some(format!("a bound of the region is {} and not a place", value.describe())))

@@ -98,7 +98,7 @@ impl<'p> Builder<'_, 'p> {
         self.report(catalog::statement_not_in_language(what, first_line_of(stmt)));
     }
 
-    fn expression_statement(&mut self, expr: &'p tree::Expr) {
+    pub(super) fn expression_statement(&mut self, expr: &'p tree::Expr) {
         match &expr.kind {
             ExprKind::Str(_) | ExprKind::Missing => {}
             ExprKind::Call { function, args, .. } => match function.as_name() {

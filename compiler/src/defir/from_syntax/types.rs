@@ -24,6 +24,21 @@ pub(super) enum PythonTypes {
     Literal,
 }
 
+/// Why `Optional[Field]`, `Union[Field, None]` and `Field | None` declare no type.
+fn said_optional(expr: &Expr) -> Option<Opaque> {
+    let said = match &expr.kind {
+        ExprKind::Subscript(of, _) => match of.as_dotted()?.last()? {
+            it @ (&"Optional" | &"Union") => format!("{it}[...]"),
+            _ => return None,
+        },
+        ExprKind::Binary(_, _, right) if matches!(right.kind, ExprKind::None) => "... | None".to_owned(),
+        _ => return None,
+    };
+    Some(Opaque::because(format!(
+        "`{said}` is none, write the type inside, and `= None` where it may be left out"
+    )))
+}
+
 impl Builder<'_, '_> {
     /// The type that an annotation declares.
     ///
@@ -47,6 +62,7 @@ impl Builder<'_, '_> {
                     (Err(_), Some(name)) if self.config.dtypes.contains_key(name) => {
                         Constant::Element(ElementType::Named(name.into()))
                     }
+                    (Err(_), _) if let Some(said) = said_optional(expr) => return Err(Some(said)),
                     (Err(opaque), _) => return Err(Some(opaque)),
                 }
             }

@@ -82,6 +82,12 @@ pub fn subscript_of_value(what: &str, span: Span) -> Diagnostic {
     .help("assign it to a name first, then index that name")
 }
 
+/// `what` says what a name of the file stands for, `element` is the text with its index.
+pub fn subscript_of_constant(what: &str, element: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(SUBSCRIPT, format!("{what}, and a stencil indexes fields"), span, "indexed here")
+        .help(format!("give the element a name above the stencil, as `value = {element}`, and read `value`"))
+}
+
 /// `a.shape`, `a.max()`: what an array of Python has.
 pub fn attribute_of_field(field: &str, attribute: &str, span: Span) -> Diagnostic {
     let help = match attribute {

@@ -129,7 +129,9 @@ pub fn temporary_beyond_levels(name: &str, is_low: bool, levels: i32, span: Span
         span,
         "a temporary has the levels of the compute domain",
     )
-    .help(format!("limit the statement to the levels that have such a neighbour, as in `{limit}`, or by an `if`"))
+    .help(format!(
+        "limit the statement to the levels that have such a neighbour, as in `{limit}`, or by an `if`"
+    ))
 }
 
 pub fn target_lacks_axes(name: &str, axes: AxisSet, order: LoopOrder, span: Span) -> Diagnostic {

@@ -49,6 +49,32 @@ pub const IDLE_ARGUMENT: Code = Code("W11");
 /// What the environment says is known when the program runs; a module that is not among the files is taken for absent.
 pub const ASSUMED: Code = Code("W12");
 
+/// A name is assigned and never read, or a parameter is never used.
+///
+/// It costs time or does nothing, and is often another name that was misspelt.
+pub const UNUSED_NAME: Code = Code("W13");
+
+/// `meant` is a parameter of nearly that name which nothing assigns.
+pub fn never_read(name: &str, span: Span, meant: Option<&Similar>) -> Diagnostic {
+    let found = Diagnostic::warning(
+        UNUSED_NAME,
+        format!("`{name}` is assigned and never read"),
+        span,
+        "assigned here",
+    );
+    match meant {
+        Some(similar) => {
+            found.help(format!("did you mean `{}`? A result is assigned to a parameter", similar.name))
+        }
+        None => found.help("a result is assigned to a parameter: make it one, or leave the statement out"),
+    }
+}
+
+pub fn never_used(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::hint(UNUSED_NAME, format!("the parameter `{name}` is never used"), span, "not in the body")
+        .help("a stencil runs without it as well")
+}
+
 pub fn assumed_unset(variable: &str, span: Span) -> Diagnostic {
     let what = format!("the environment variable `{variable}` is taken as not set");
     Diagnostic::warning(ASSUMED, what, span, "the default holds")

@@ -1,0 +1,85 @@
+//! Names of a stencil that do nothing: parameters that its text never mentions, temporaries that nobody reads.
+//!
+//! A misspelt output is both: `oout = q` leaves `out` alone. All of the text counts, also what is decided away.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Builder;
+use super::fixes::mentions;
+use crate::diag::catalog::warnings;
+use crate::diag::{Span, similar};
+use crate::frontend::modules::FunctionInfo;
+use crate::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
+
+impl Builder<'_, '_> {
+    /// Warns of each temporary that the text assigns and never reads (W13), and has a hint for each idle parameter.
+    pub(super) fn tell_unused(&mut self, function: FunctionInfo<'_>) {
+        let def = function.def;
+        let text = self.names.text(def.span);
+        let mut uses = Uses::default();
+        uses.of(&def.body);
+        let params: Vec<&str> = def.params.iter().map(|it| it.name.name.as_str()).collect();
+        let is_ours = |name: &str| !params.contains(&name) && !name.starts_with('_');
+        for (&name, &span) in uses.assigned.iter().filter(|(name, _)| is_ours(name)) {
+            if !uses.read.contains(name) {
+                // A parameter that is assigned already is hardly what was meant.
+                let meant =
+                    similar(name, params.iter().copied().filter(|it| !uses.assigned.contains_key(it)));
+                self.report(warnings::never_read(name, span, meant.as_ref()));
+            }
+        }
+        for name in def.params.iter().map(|it| &it.name).filter(|it| !it.name.starts_with('_')) {
+            if mentions(text, &name.name).nth(1).is_none() {
+                self.report(warnings::never_used(&name.name, name.span));
+            }
+        }
+    }
+}
+
+/// What the statements of a body assign, each name with its first place, and what they read.
+#[derive(Default)]
+struct Uses<'p> {
+    assigned: BTreeMap<&'p str, Span>,
+    read: BTreeSet<&'p str>,
+}
+
+impl<'p> Uses<'p> {
+    fn of(&mut self, body: &'p [Stmt]) {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { targets, value } => {
+                    targets.iter().for_each(|it| self.assign(it));
+                    self.read(value);
+                }
+                StmtKind::AugAssign { target, value, .. } => {
+                    self.assign(target);
+                    self.read(value);
+                }
+                StmtKind::AnnAssign { target, value, .. } => {
+                    self.assign(target);
+                    value.iter().for_each(|it| self.read(it));
+                }
+                _ => stmt.each_own_expr(&mut |it| self.read(it)),
+            }
+            stmt.blocks().into_iter().for_each(|it| self.of(it));
+        }
+    }
+
+    fn assign(&mut self, target: &'p Expr) {
+        match &target.kind {
+            ExprKind::Name(name) => {
+                self.assigned.entry(name).or_insert(target.span);
+            }
+            ExprKind::Subscript(value, index) => {
+                self.assign(value);
+                self.read(index);
+            }
+            ExprKind::Tuple(parts) => parts.iter().for_each(|it| self.assign(it)),
+            _ => self.read(target),
+        }
+    }
+
+    fn read(&mut self, expr: &'p Expr) {
+        expr.walk(&mut |it| self.read.extend(it.as_name()));
+    }
+}
