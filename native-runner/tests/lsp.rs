@@ -285,3 +285,76 @@ fn what_is_not_there_is_answered() {
     assert!(editor.ask("workspace/dance", json!({})).unwrap_err().contains("dance"));
     editor.leave();
 }
+
+#[test]
+fn cells_of_a_notebook_are_one_text_with_places_in_each() {
+    let (mut editor, answer) = Editor::start(&[]);
+    let cells = &answer["capabilities"]["notebookDocumentSync"]["notebookSelector"][0]["cells"];
+    assert_eq!(cells[0]["language"], "python");
+    let notebook = editor.uri("n.ipynb");
+    let cell = |n: u32| format!("vscode-notebook-cell:/n.ipynb#C{n}");
+    let texts = [
+        "%matplotlib inline\ndef twice(x):\n    return 2.0 * x\n",
+        "A title",
+        "def s(q: FloatField, out: FloatField):\n    with computation(PARALLEL), interval(...):\n        out = twice(q) + nowhere",
+    ];
+    let document =
+        |n: u32| json!({"uri": cell(n), "languageId": "python", "version": 1, "text": texts[n as usize]});
+    let kind = |n: u32| json!({"kind": if n == 1 { 1 } else { 2 }, "document": cell(n)});
+    editor.say(
+        "notebookDocument/didOpen",
+        json!({
+            "notebookDocument": {"uri": notebook, "notebookType": "jupyter-notebook", "version": 1,
+                "cells": [kind(0), kind(1), kind(2)]},
+            "cellTextDocuments": [document(0), document(1), document(2)],
+        }),
+    );
+    let at = |n: u32, line: u32, character: u32| json!({"textDocument": {"uri": cell(n)}, "position": {"line": line, "character": character}});
+    let hover = editor.ask("textDocument/hover", at(2, 0, 6)).unwrap();
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("q: Field[IJK, float64]"), "{hover}");
+    assert_eq!(hover["range"]["start"], json!({"line": 0, "character": 6}));
+    let of = |editor: &Editor, uri: &str| {
+        editor
+            .told
+            .iter()
+            .rfind(|it| it["uri"] == uri)
+            .map(|it| it["diagnostics"].clone())
+            .unwrap_or_default()
+    };
+    let found = of(&editor, &cell(2));
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found[0]["range"]["start"], json!({"line": 2, "character": 25}));
+    assert_eq!(of(&editor, &cell(0)), json!([]));
+    let defined = editor.ask("textDocument/definition", at(2, 2, 16)).unwrap();
+    assert_eq!(defined[0]["uri"], cell(0), "{defined}");
+    assert_eq!(defined[0]["range"]["start"], json!({"line": 1, "character": 4}));
+    let mut rename = at(0, 1, 5);
+    rename["newName"] = "double".into();
+    let edits = editor.ask("textDocument/rename", rename).unwrap();
+    assert_eq!(edits["changes"][cell(0)][0]["range"]["start"]["line"], 1, "{edits}");
+    assert_eq!(edits["changes"][cell(2)][0]["range"]["start"]["line"], 2, "{edits}");
+    let tokens =
+        editor.ask("textDocument/semanticTokens/full", json!({"textDocument": {"uri": cell(2)}})).unwrap();
+    assert_eq!(tokens["data"][0], 0, "{tokens}");
+    let format = json!({"textDocument": {"uri": cell(0)}, "options": {"tabSize": 4, "insertSpaces": true}});
+    assert_eq!(editor.ask("textDocument/formatting", format).unwrap(), Value::Null);
+    // Its second line is right now, and the title is gone.
+    editor.say(
+        "notebookDocument/didChange",
+        json!({
+            "notebookDocument": {"uri": notebook, "version": 2},
+            "change": {"cells": {
+                "structure": {"array": {"start": 1, "deleteCount": 1}},
+                "textContent": [{"document": {"uri": cell(2), "version": 2},
+                    "changes": [{"text": texts[2].replace("nowhere", "1.0")}]}],
+            }},
+        }),
+    );
+    editor.ask("textDocument/hover", at(2, 0, 6)).unwrap();
+    assert_eq!(of(&editor, &cell(2)), json!([]));
+    editor.say(
+        "notebookDocument/didClose",
+        json!({"notebookDocument": {"uri": notebook}, "cellTextDocuments": []}),
+    );
+    editor.leave();
+}

@@ -49,8 +49,7 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
             };
             let place = Lines::of(at, files);
             let cell = place.cell.map_or(String::new(), |it| format!("cell {it}:"));
-            let _ =
-                writeln!(out, "{:margin$}{arrow} {}:{cell}{}:{}", "", place.name, place.shown, place.col);
+            let _ = writeln!(out, "{:margin$}{arrow} {}:{cell}{}:{}", "", place.name, place.shown, place.col);
             let _ = writeln!(out, "{:margin$} |", "");
             last_file = Some(label.span.file);
             last_line = None;

@@ -104,13 +104,21 @@ mod tests {
 
     #[test]
     fn of_format_3_the_cells_stand_in_worksheets() {
-        let old = r#"{"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1"]}]}]}"#;
+        let old =
+            r#"{"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1"]}]}]}"#;
         assert_eq!(script(old).as_deref(), Some("# %% cell 1\na = 1\n"));
     }
 
     #[test]
     fn what_is_no_notebook_is_none() {
-        for text in ["", "{}", "[1]", "x = 1\n", r#"{"cells": 3}"#, r#"{"cells": [{"cell_type": "code", "source": 1}]}"#] {
+        for text in [
+            "",
+            "{}",
+            "[1]",
+            "x = 1\n",
+            r#"{"cells": 3}"#,
+            r#"{"cells": [{"cell_type": "code", "source": 1}]}"#,
+        ] {
             assert_eq!(script(text), None, "{text}");
         }
     }

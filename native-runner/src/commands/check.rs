@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use isobar_compiler::diag::{FileId, cells};
 use isobar_compiler::diag::mend::mend_surely;
+use isobar_compiler::diag::{FileId, cells};
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::diagnostic::{Diagnostic, Remedy};
 use isobar_protocol::report::{CheckReport, CheckedFile};

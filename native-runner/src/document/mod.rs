@@ -241,7 +241,8 @@ fn source(path: &Path) -> Result<String, Usage> {
     if !cells::is_notebook(&shown(path)) {
         return Ok(text);
     }
-    notebook::script(&text).ok_or_else(|| Usage::Wrong(format!("{} is no notebook: it has no cells", shown(path))))
+    notebook::script(&text)
+        .ok_or_else(|| Usage::Wrong(format!("{} is no notebook: it has no cells", shown(path))))
 }
 
 fn text(path: &Path) -> Result<String, Usage> {

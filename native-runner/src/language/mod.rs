@@ -1,11 +1,12 @@
 //! The language server: the compiler's editor service in the words of the protocol that editors speak.
 //!
 //! Reading order: [`files`] is what is open and what lies around it, [`convert`] the two ways of counting,
-//! [`answers`] one function for each question; here is the loop.
+//! [`answers`] one function for each question, [`notebooks`] the cells of notebooks; here is the loop.
 
 pub mod files;
 pub mod convert;
 mod answers;
+pub mod notebooks;
 
 use std::path::PathBuf;
 
@@ -18,16 +19,17 @@ use lsp_types::notification::Notification as _;
 use lsp_types::request::Request as _;
 use lsp_types::{
     CodeActionProviderCapability, CompletionOptions, FoldingRangeProviderCapability, HoverProviderCapability,
-    InitializeParams, OneOf, PositionEncodingKind, PublishDiagnosticsParams, RenameOptions,
-    SemanticTokenModifier, SemanticTokenType, SemanticTokensFullOptions, SemanticTokensLegend,
-    SemanticTokensOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSyncCapability,
-    TextDocumentSyncKind, Uri, notification, request,
+    InitializeParams, NotebookCellSelector, NotebookDocumentSyncOptions, NotebookSelector, OneOf,
+    PositionEncodingKind, PublishDiagnosticsParams, RenameOptions, SemanticTokenModifier, SemanticTokenType,
+    SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities,
+    SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind, Uri, notification, request,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use convert::Encoding;
 use files::Files;
+use notebooks::Notebooks;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,7 @@ pub struct Options {
 #[derive(Debug)]
 struct Server {
     files: Files,
+    notebooks: Notebooks,
     encoding: Encoding,
     config: Config,
     desk: Desk,
@@ -66,6 +69,7 @@ pub fn serve(connection: &Connection, options: Options) -> Result<(), String> {
     roots.extend(roots_of(&params));
     let mut server = Server {
         files: Files::new(roots),
+        notebooks: Notebooks::default(),
         encoding,
         config: Config::with_precision(options.precision),
         desk: Desk::default(),
@@ -82,8 +86,7 @@ pub fn serve(connection: &Connection, options: Options) -> Result<(), String> {
                 let _ = connection.sender.send(response.into());
             }
             Message::Notification(note) => {
-                for uri in server.take(note) {
-                    let params = server.diagnostics(&uri);
+                for params in server.take(note).into_iter().flat_map(|it| server.diagnostics(&it)) {
                     let method = notification::PublishDiagnostics::METHOD.to_owned();
                     let _ = connection.sender.send(Notification::new(method, params).into());
                 }
@@ -118,6 +121,13 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
             Encoding::Utf16 => PositionEncodingKind::UTF16,
         }),
         text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+        notebook_document_sync: Some(OneOf::Left(NotebookDocumentSyncOptions {
+            notebook_selector: vec![NotebookSelector::ByCells {
+                notebook: None,
+                cells: vec![NotebookCellSelector { language: "python".to_owned() }],
+            }],
+            save: Some(true),
+        })),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         completion_provider: Some(CompletionOptions {
             trigger_characters: letters(&[".", "[", "(", ",", "@", " "]),
@@ -198,7 +208,33 @@ impl Server {
                 }
                 Vec::new()
             }
-            notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
+            notification::DidOpenNotebookDocument::METHOD => {
+                let Some(it) = read::<notification::DidOpenNotebookDocument>(note) else { return Vec::new() };
+                let uri = it.notebook_document.uri.clone();
+                let text = self.notebooks.open(it);
+                self.files.open(&uri, text);
+                vec![uri]
+            }
+            notification::DidChangeNotebookDocument::METHOD => {
+                let Some(it) = read::<notification::DidChangeNotebookDocument>(note) else {
+                    return Vec::new();
+                };
+                let uri = it.notebook_document.uri.clone();
+                let Some((text, gone)) = self.notebooks.change(it) else { return Vec::new() };
+                self.files.open(&uri, text);
+                // Of a cell that is no more, nothing is wrong: it is no file, and has no project.
+                std::iter::once(uri).chain(gone).collect()
+            }
+            notification::DidCloseNotebookDocument::METHOD => {
+                if let Some(it) = read::<notification::DidCloseNotebookDocument>(note) {
+                    self.notebooks.close(&it.notebook_document.uri);
+                    self.files.close(&it.notebook_document.uri);
+                }
+                Vec::new()
+            }
+            notification::DidSaveNotebookDocument::METHOD
+            | notification::DidSaveTextDocument::METHOD
+            | notification::DidChangeWatchedFiles::METHOD => {
                 // What others import may be another now.
                 self.files.forget_the_disk();
                 self.files.opened()
@@ -207,7 +243,20 @@ impl Server {
         }
     }
 
-    fn respond(&mut self, request: Request) -> Response {
+    fn respond(&mut self, mut request: Request) -> Response {
+        let Some(cell) = self.notebooks.ask(&mut request.params) else { return self.respond_to(request) };
+        if request.method == request::Formatting::METHOD {
+            // The text of all cells is without the commands of some.
+            return Response::new_ok(request.id, serde_json::Value::Null);
+        }
+        let mut response = self.respond_to(request);
+        if let Ok(result) = &mut response.response_result {
+            self.notebooks.answer(result, &cell);
+        }
+        response
+    }
+
+    fn respond_to(&mut self, request: Request) -> Response {
         match request.method.as_str() {
             request::HoverRequest::METHOD => self.with(request, Self::hover),
             request::Completion::METHOD => self.with(request, Self::completion),
@@ -244,8 +293,8 @@ impl Server {
         }
     }
 
-    fn diagnostics(&mut self, uri: &Uri) -> PublishDiagnosticsParams {
-        let diagnostics = self.problems(uri);
-        PublishDiagnosticsParams { uri: uri.clone(), diagnostics, version: None }
+    fn diagnostics(&mut self, uri: &Uri) -> Vec<PublishDiagnosticsParams> {
+        let found = self.problems(uri);
+        self.notebooks.told(uri, found)
     }
 }

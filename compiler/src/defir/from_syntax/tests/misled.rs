@@ -105,3 +105,19 @@ fn what_python_has_and_a_stencil_has_not_is_named() {
     "#]]
     .assert_eq(&refusals("PARALLEL", &cases));
 }
+
+#[test]
+fn what_stands_behind_a_name_is_named_and_what_to_type() {
+    let text = "\
+from typing import Optional
+SIZES = {\"a\": 1.0, \"b\": {\"c\": 2.0}}
+def s(q: Optional[Field[float]], r: Field[float] | None, t: Field[float]):
+    with computation(PARALLEL), interval(...):
+        t = SIZES[\"a\"] + SIZES[\"b\"][\"c\"] + nowhere.T
+";
+    let (_, found) = build(&Project::of_one("main.py", text), &Config::default());
+    let said: String =
+        found.iter().map(|it| format!("{} {}\n  {}\n", it.code, it.message, it.help.as_deref().unwrap_or(""))).collect();
+    expect![[r#"
+    "#]].assert_eq(&said);
+}

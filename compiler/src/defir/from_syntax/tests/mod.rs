@@ -48,7 +48,9 @@ fn build(project: &Project, config: &Config) -> (Option<Stencil>, Vec<Diagnostic
     if let Some(stencil) = &stencil {
         assert_eq!(validate::validate(stencil), Vec::<String>::new());
     }
-    (stencil, diagnostics.sorted())
+    // The stencils of these tests have more parameters than they need.
+    let is_idle = |it: &Diagnostic| it.code == warnings::UNUSED_NAME && it.severity == Severity::Hint;
+    (stencil, diagnostics.sorted().into_iter().filter(|it| !is_idle(it)).collect())
 }
 
 /// One line for each diagnostic: code, place, message.
