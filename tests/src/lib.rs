@@ -1,5 +1,6 @@
 //! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
 
+pub mod advice;
 pub mod against;
 pub mod agree;
 pub mod conformance;

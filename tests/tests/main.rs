@@ -3,6 +3,7 @@
 //! `cargo test -p isobar-tests conformance::` runs those of one module. `cargo xtask tidy` finds a file that is missing
 //! here.
 
+mod advice;
 mod agreed;
 mod builtins;
 mod by_hand;

@@ -396,7 +396,7 @@ impl<'p> Builder<'_, 'p> {
                     return fail(self, "a single level is known while compiling", one.span);
                 };
                 if bound.level == Level::End {
-                    self.report(catalog::single_level_from_the_end(one.span));
+                    self.report(catalog::single_level_from_the_end(bound.offset, one.span));
                     return None;
                 }
                 Some(Interval::new(bound, Bound { offset: bound.offset + 1, ..bound }).into())

@@ -157,15 +157,15 @@ impl<'p> Builder<'_, 'p> {
 
     /// `field.at(K=level, ddim=[n])`
     pub(super) fn at(&mut self, field: Handle<Field>, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
-        let Field { name, axes, .. } = &self.stencil.fields[field];
-        let (name, axes) = (name.clone(), *axes);
+        let Field { name, axes, data_dims, .. } = &self.stencil.fields[field];
+        let (name, axes, sizes) = (name.clone(), *axes, data_dims.clone());
         let bad = |this: &mut Self, why: &str, span| this.report(data::bad_at(&name, why, span));
         if let Some(argument) = call.args.first() {
             bad(self, "`.at(...)` takes its level as `K=level`", argument.span);
             return None;
         }
         if !axes.has(Axis::K) {
-            bad(self, &format!("`{name}` has no levels"), call.span);
+            self.report(data::at_without_levels(&name, axes, &sizes, call.span));
             return None;
         }
         let (mut level, mut element) = (None, None);
@@ -184,13 +184,13 @@ impl<'p> Builder<'_, 'p> {
             return None;
         };
         if let Ok(Constant::Axis(Axis::K)) = self.evaluate(level, false) {
-            self.report(data::at_this_level(&name, level.span));
+            self.report(data::at_this_level(&name, axes, &sizes, level.span));
             return None;
         }
         let built = self.expr(level, out);
         let data = match element {
             Some(element) => self.data_index(field, element, ".at(ddim=...)", call.span, out)?,
-            None if self.stencil.fields[field].data_dims.is_empty() => Vec::new(),
+            None if sizes.is_empty() => Vec::new(),
             None => {
                 let index = Index { vertical: Vertical::At(built?), data: Vec::new() };
                 return self.element_of(field, Offset::CENTRE, index, call.span);
@@ -210,7 +210,7 @@ impl<'p> Builder<'_, 'p> {
         out: &mut Vec<Stmt>,
     ) -> Option<Vec<Expr>> {
         let Field { name, axes, data_dims, .. } = &self.stencil.fields[field];
-        let (name, is_table, sizes) = (name.clone(), axes.is_empty(), data_dims.clone());
+        let (name, axes, sizes) = (name.clone(), *axes, data_dims.clone());
         let parts = match &index.kind {
             ExprKind::List(parts) => parts,
             _ => index.parts(),
@@ -224,7 +224,7 @@ impl<'p> Builder<'_, 'p> {
             return None;
         }
         if parts.len() != sizes.len() {
-            self.report(data::data_index_count(&name, &sizes, parts.len(), is_table, index.span));
+            self.report(data::data_index_count(&name, axes, &sizes, parts.len(), index.span));
             return None;
         }
         let element = self.element.take();
@@ -256,7 +256,7 @@ impl<'p> Builder<'_, 'p> {
             run_time => {
                 if offset.is_horizontal() {
                     let name = self.stencil.fields[field].name.clone();
-                    self.report(data::computed_level_beside(&name, span));
+                    self.report(data::computed_level_beside(&name, Offset { k: 0, ..offset }, span));
                 }
                 run_time
             }
@@ -331,7 +331,7 @@ impl<'p> Builder<'_, 'p> {
                 let edit = self.zero_offsets(axes, index);
                 self.report(match self.stencil.fields[field].data_dims.as_slice() {
                     sizes @ [_, ..] if axes.is_empty() => {
-                        data::data_index_missing(&name, sizes, true, index.span)
+                        data::data_index_missing(&name, axes, sizes, index.span)
                     }
                     _ => catalog::offset_count(&name, axes, parts.len(), index.span, edit),
                 });

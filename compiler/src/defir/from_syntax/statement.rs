@@ -595,7 +595,10 @@ impl<'p> Builder<'_, 'p> {
                         return None;
                     }
                     let Some(&Local::Field(field)) = self.local(name) else {
-                        return fail(self, data::undeclared_data_temporary(name, target.span));
+                        return fail(
+                            self,
+                            data::undeclared_data_temporary(name, index.parts().len(), target.span),
+                        );
                     };
                     self.check_axes(field, target.span)?;
                     let aim = self.place_to_write(field, at, target.span, out)?;
@@ -604,7 +607,18 @@ impl<'p> Builder<'_, 'p> {
                 }
                 ExprKind::Attribute(inner, attribute) if attribute.name == "A" => {
                     let name = inner.as_name().unwrap_or("this");
-                    fail(self, data::element_view_as_target(name, target.span))
+                    let axes = match self.local(name) {
+                        Some(&Local::Field(field)) => self.stencil.fields[field].axes,
+                        _ => AxisSet::IJK,
+                    };
+                    fail(self, data::element_view_as_target(name, axes, target.span))
+                }
+                ExprKind::Call { function, .. }
+                    if let ExprKind::Attribute(inner, attribute) = &function.kind
+                        && attribute.name == "at" =>
+                {
+                    let name = inner.as_name().unwrap_or("this");
+                    fail(self, data::at_as_target(name, target.span))
                 }
                 _ => fail(self, catalog::bad_target("an index of an expression is assigned", target.span)),
             },

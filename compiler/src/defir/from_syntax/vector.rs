@@ -94,8 +94,8 @@ impl<'p> Builder<'_, 'p> {
             }
             _ => {
                 let (name, sizes) = (declared.name.clone(), declared.data_dims.clone());
-                let is_table = declared.axes.is_empty();
-                self.report(catalog::data_index_missing(&name, &sizes, is_table, span));
+                let axes = declared.axes;
+                self.report(catalog::data_index_missing(&name, axes, &sizes, span));
                 None
             }
         }

@@ -59,12 +59,6 @@ pub fn bad_temporary_type(why: &str, span: Span) -> Diagnostic {
     )
 }
 
-/// `construct` is named as the user writes it: `.at(...)`.
-pub fn not_supported(construct: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(NOT_SUPPORTED, format!("`{construct}` is not supported yet"), span, "not supported yet")
-        .help("it is part of GTScript, and this compiler does not have it yet: write the stencil without it")
-}
-
 pub fn too_large(limit: u32, span: Span) -> Diagnostic {
     Diagnostic::error(
         NOT_SUPPORTED,

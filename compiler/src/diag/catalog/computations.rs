@@ -107,11 +107,18 @@ pub fn unknown_order(span: Span, similar: Option<&Similar>) -> Diagnostic {
     }
 }
 
-/// `interval(-1)`: `end` is where a second bound would stand.
-pub fn single_level_from_the_end(span: Span) -> Diagnostic {
-    bad_interval("a single level is counted from the start", span)
-        .help("write `interval(-1, None)` for the last level")
-        .fix("write the end of the interval", [TextEdit::behind(span, ", None")])
+/// `interval(-1)`: the one level is `level`, which is below 0.
+pub fn single_level_from_the_end(level: i32, span: Span) -> Diagnostic {
+    let found = bad_interval("a single level is counted from the start", span);
+    let end = match level {
+        ..-1 => (level + 1).to_string(),
+        -1.. => "None".to_owned(),
+    };
+    let found = match level {
+        ..-1 => found.help(format!("write `interval({level}, {end})` for this level")),
+        -1.. => found.help("write `interval(-1, None)` for the last level"),
+    };
+    found.fix("write the end of the interval", [TextEdit::behind(span, format!(", {end}"))])
 }
 
 /// `interval(None, n)`
@@ -174,7 +181,8 @@ pub fn interval_bound_written(name: &str, span: Span, written: Span) -> Diagnost
     )
     .also(written, "assigned here, while they run")
     .help(format!(
-        "keep the bound in another field: assign `levels = {name}` before, and write `interval(0, levels)`"
+        "keep the bound in another field: write `levels: Field[IJ, int] = {name}` in a FORWARD computation before, \
+         and `interval(0, levels)`"
     ))
 }
 

@@ -6,7 +6,7 @@ use super::compile_time::TEMPORARY_TYPE;
 use super::rules::{TARGET_LACKS_AXES, TEMPORARY_OUT_OF_REACH};
 use super::statements::TARGET_IS_VIEW;
 use crate::diag::{Code, Diagnostic, Span};
-use crate::space::AxisSet;
+use crate::space::{Axis, AxisSet, Offset};
 use crate::types::DType;
 
 /// A parallel computation writes a field and reads a level of it that is computed while the stencil runs.
@@ -43,17 +43,17 @@ pub fn float_index(what: &str, dtype: DType, span: Span) -> Diagnostic {
 }
 
 /// A field with data dimensions of these sizes is used without naming an element.
-pub fn data_index_missing(name: &str, sizes: &[u32], is_table: bool, span: Span) -> Diagnostic {
+pub fn data_index_missing(name: &str, axes: AxisSet, sizes: &[u32], span: Span) -> Diagnostic {
     Diagnostic::error(
         DATA_INDEX,
         format!("`{name}` has {} at each point, and none of them is named", numbers(sizes)),
         span,
         "its data index is missing",
     )
-    .help(format!("write {}", example(name, sizes, is_table)))
+    .help(format!("write {}", example(name, axes, sizes)))
 }
 
-pub fn data_index_count(name: &str, sizes: &[u32], given: usize, is_table: bool, span: Span) -> Diagnostic {
+pub fn data_index_count(name: &str, axes: AxisSet, sizes: &[u32], given: usize, span: Span) -> Diagnostic {
     Diagnostic::error(
         DATA_INDEX,
         format!(
@@ -67,7 +67,7 @@ pub fn data_index_count(name: &str, sizes: &[u32], given: usize, is_table: bool,
             if sizes.len() == 1 { "one is".to_owned() } else { format!("{} are", sizes.len()) }
         ),
     )
-    .help(format!("write {}", example(name, sizes, is_table)))
+    .help(format!("write {}", example(name, axes, sizes)))
 }
 
 pub fn data_index_out_of_range(name: &str, index: i64, size: u32, span: Span) -> Diagnostic {
@@ -97,6 +97,9 @@ pub fn vectors_differ(why: &str, span: Span) -> Diagnostic {
         .help("operands of a whole-vector assignment have the data dimensions of its target, or none")
 }
 
+const FIELD_FOR_TABLE: &str =
+    "tables are inputs: assign a field with data dimensions, as `Field[IJK, (float, (n,))]`";
+
 /// A table is assigned: it belongs to all points at once.
 pub fn table_written(name: &str, span: Span, declared: Span) -> Diagnostic {
     Diagnostic::error(
@@ -106,13 +109,17 @@ pub fn table_written(name: &str, span: Span, declared: Span) -> Diagnostic {
         "all points share its elements",
     )
     .also(declared, "declared here")
-    .help("tables are inputs: assign a field with data dimensions, as `Field[IJK, (float, (n,))]`")
+    .help(FIELD_FOR_TABLE)
 }
 
-/// `name.A[...] = ...`
-pub fn element_view_as_target(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(TARGET_IS_VIEW, format!("`{name}.A[...]` can be read only"), span, "assigned here")
-        .help(format!("write `{name}[0, 0, 0][...] = ...`"))
+/// `name.A[...] = ...`, with the axes of the field; none of a table.
+pub fn element_view_as_target(name: &str, axes: AxisSet, span: Span) -> Diagnostic {
+    let found =
+        Diagnostic::error(TARGET_IS_VIEW, format!("`{name}.A[...]` can be read only"), span, "assigned here");
+    if axes.is_empty() {
+        return found.help(FIELD_FOR_TABLE);
+    }
+    found.help(format!("write `{}[...] = ...`", here(name, axes)))
 }
 
 /// `name.at(...) = ...`
@@ -130,15 +137,27 @@ pub fn bad_at(name: &str, why: &str, span: Span) -> Diagnostic {
         .help(format!("write `{name}.at(K=level)`, with `ddim=[n]` behind it for a data dimension"))
 }
 
-/// `field.at(K=K)`: the very level that the statement runs at.
-pub fn at_this_level(name: &str, span: Span) -> Diagnostic {
+/// `.at(...)` of a field that is the same on all levels; `sizes` are those of its data dimensions.
+pub fn at_without_levels(name: &str, axes: AxisSet, sizes: &[u32], span: Span) -> Diagnostic {
+    let value = if sizes.is_empty() { format!("`{name}`") } else { example(name, axes, sizes) };
+    Diagnostic::error(BAD_AT, format!("`{name}` has no levels"), span, "")
+        .help(format!("write {value}: it has one value for all levels"))
+}
+
+/// `field.at(K=K)`: the very level that the statement runs at; `sizes` are those of the data dimensions.
+pub fn at_this_level(name: &str, axes: AxisSet, sizes: &[u32], span: Span) -> Diagnostic {
+    let (value, element) = match sizes {
+        [] => (name.to_owned(), ""),
+        _ => (here(name, axes) + "[...]", "[...]"),
+    };
+    let above = axes.iter().map(|it| if it == Axis::K { "1" } else { "0" }).format(", ");
     Diagnostic::error(
         BAD_AT,
         format!("`{name}.at(K=K)` is the level that the statement runs at"),
         span,
         "no other level",
     )
-    .help(format!("write `{name}`, or `{name}[0, 0, 1]` for the level above"))
+    .help(format!("write `{value}`, or `{name}[{above}]{element}` for the level above"))
 }
 
 pub fn computed_level_in_parallel(name: &str, read: Span, write: Span) -> Diagnostic {
@@ -152,7 +171,8 @@ pub fn computed_level_in_parallel(name: &str, read: Span, write: Span) -> Diagno
     .help("use `computation(FORWARD)` or `computation(BACKWARD)`, or write another field")
 }
 
-pub fn computed_level_beside(name: &str, span: Span) -> Diagnostic {
+/// `offset` leaves the level out.
+pub fn computed_level_beside(name: &str, offset: Offset, span: Span) -> Diagnostic {
     Diagnostic::warning(
         COMPUTED_LEVEL_BESIDE,
         format!("`{name}` is read beside the column at a computed level; GT4Py reads the column itself"),
@@ -160,7 +180,8 @@ pub fn computed_level_beside(name: &str, span: Span) -> Diagnostic {
         "offset along I or J, and a computed level",
     )
     .help(format!(
-        "to read the same everywhere, copy first: `beside = {name}[1, 0, 0]`, then `beside[0, 0, n]`"
+        "to read the same everywhere, copy first in a `with computation` of its own: `beside = {name}{offset}`, \
+         then read `beside[0, 0, n]`"
     ))
 }
 
@@ -175,15 +196,19 @@ pub fn level_of_local_temporary(name: &str, span: Span) -> Diagnostic {
     .help(format!("assign `{name}` on all levels in a `with computation` before this one"))
 }
 
-/// A temporary with data dimensions that nothing declares.
-pub fn undeclared_data_temporary(name: &str, span: Span) -> Diagnostic {
+/// A temporary with data dimensions that nothing declares; it is assigned with so many data indices.
+pub fn undeclared_data_temporary(name: &str, n_indices: usize, span: Span) -> Diagnostic {
+    let sizes = match n_indices {
+        ..2 => "n,".to_owned(),
+        2.. => vec!["n"; n_indices].join(", "),
+    };
     Diagnostic::error(
         TEMPORARY_TYPE,
         format!("`{name}` is assigned by element, and nothing says how many it has"),
         span,
         "not declared",
     )
-    .help(format!("declare it before the first computation: `{name}: Field[IJK, (float, (n,))] = 0.0`"))
+    .help(format!("declare it before the first computation: `{name}: Field[IJK, (float, ({sizes}))] = 0.0`"))
 }
 
 /// A declaration at the top of a stencil with other axes than IJK.
@@ -213,7 +238,12 @@ fn dimensions(sizes: &[u32]) -> String {
 }
 
 /// How the first element is read.
-fn example(name: &str, sizes: &[u32], is_table: bool) -> String {
+fn example(name: &str, axes: AxisSet, sizes: &[u32]) -> String {
     let index = sizes.iter().map(|_| "0").format(", ");
-    if is_table { format!("`{name}.A[{index}]`") } else { format!("`{name}[0, 0, 0][{index}]`") }
+    if axes.is_empty() { format!("`{name}.A[{index}]`") } else { format!("`{}[{index}]`", here(name, axes)) }
+}
+
+/// A field at the point itself: `q[0, 0]`.
+fn here(name: &str, axes: AxisSet) -> String {
+    format!("{name}[{}]", axes.iter().map(|_| "0").format(", "))
 }

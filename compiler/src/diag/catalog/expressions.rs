@@ -131,8 +131,8 @@ pub fn operator_replaced(what: &str, span: Span, edit: Option<TextEdit>) -> Diag
         "`|`" => "write `or` for conditions",
         "`^`" => "write `!=` for conditions, `**` for a power",
         "`~`" => "write `not` for conditions",
-        "`is`" => "write `==`",
-        "`is not`" => "write `!=`",
+        "`is`" => "write `==`, or ask for `None` in `if __INLINED(...):`",
+        "`is not`" => "write `!=`, or ask for `None` in `if __INLINED(...):`",
         "a list comprehension"
         | "a set comprehension"
         | "a dict comprehension"

@@ -20,5 +20,8 @@ pub fn written_beyond_domain(name: &str, extent: Extent, write: Span, reads: &[S
     for &read in reads {
         diagnostic = diagnostic.also(read, "needed by neighbours here");
     }
-    diagnostic.help(format!("compute the value in a temporary, and assign `{name}` from it at the end"))
+    diagnostic.help(format!(
+        "compute the value in a temporary, and assign `{name}` from it at the end; \
+         for old values, write another parameter, as `{name}_new = ...`"
+    ))
 }

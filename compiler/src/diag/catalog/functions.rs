@@ -164,7 +164,10 @@ pub fn return_without_value(span: Span) -> Diagnostic {
 }
 
 pub fn several_results(name: &str, count: usize, span: Span) -> Diagnostic {
-    let targets: Vec<String> = (1..=count.min(9)).map(|it| format!("x{it}")).collect();
+    let targets: Vec<String> = match count {
+        ..10 => (1..=count).map(|it| format!("x{it}")).collect(),
+        _ => vec!["x1".to_owned(), "...".to_owned(), format!("x{count}")],
+    };
     Diagnostic::error(
         SEVERAL_RESULTS,
         format!("function `{name}` has {count} results and is called inside an expression"),

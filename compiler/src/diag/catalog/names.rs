@@ -90,7 +90,9 @@ pub fn missing_attribute(
 pub fn not_an_int_enum(name: &str, span: Span, defined: Span) -> Diagnostic {
     Diagnostic::error(ENUM, format!("the members of `{name}` are no integers"), span, "a member is read here")
         .also(defined, "not derived from `IntEnum`")
-        .help(format!("write `class {name}(IntEnum):`"))
+        .help(format!(
+            "write `class {name}(IntEnum):`, and `from enum import IntEnum` at the top of the file"
+        ))
 }
 
 pub fn duplicate_enum(name: &str, span: Span, one: Span, other: Span) -> Diagnostic {
@@ -113,7 +115,7 @@ pub fn not_derived_from_int_enum(name: &str, defined: Span) -> Diagnostic {
         defined,
         "not derived from `IntEnum`",
     )
-    .help(format!("write `class {name}(IntEnum):`"))
+    .help(format!("write `class {name}(IntEnum):`, and `from enum import IntEnum` at the top of the file"))
 }
 
 /// Two classes that are decorated as enumerations.

@@ -59,6 +59,15 @@ pub fn self_read_beside(name: &str, offset: Offset, read: Span, write: Span) -> 
     .help(format!("keep the old values first: `old = {name}`, then read `old{offset}`"))
 }
 
+/// The advice where the field of such a fault is a parameter.
+///
+/// A copy of it does not help: no value of a parameter that is written can be needed beyond the compute domain (E20).
+pub fn of_parameter(found: Diagnostic, name: &str) -> Diagnostic {
+    found.help(format!(
+        "write another parameter, as `{name}_new = ...`: one that is written cannot be read beside the point"
+    ))
+}
+
 pub fn written_and_read_beside(name: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
     Diagnostic::error(
         WRITTEN_AND_READ_BESIDE,
@@ -67,7 +76,10 @@ pub fn written_and_read_beside(name: &str, offset: Offset, read: Span, write: Sp
         "the neighbour may be outside the compute domain, where nothing is written",
     )
     .also(write, "written here")
-    .help(format!("compute the value in a temporary, read that at {offset}, and assign `{name}` from it"))
+    .help(format!(
+        "compute the value in a temporary, read that at {offset}, and assign `{name}` from it; \
+         for old values, write another parameter, as `{name}_new = ...`"
+    ))
 }
 
 pub fn while_reads_beside(name: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
@@ -99,7 +111,7 @@ pub fn used_in_one_statement(name: &str, offset: Offset, read: Span) -> Diagnost
         read,
         "its other levels have no value here",
     )
-    .help(format!("assign `{name}` in a statement or computation of its own first"))
+    .help(format!("assign `{name}` in a computation of its own, before this one"))
 }
 
 pub fn recurrence_beside(name: &str, offset: Offset, read: Span, lag: Span, order: LoopOrder) -> Diagnostic {

@@ -68,11 +68,6 @@ pub fn target_read_only(name: &str, what: &str, span: Span, declared: Option<Spa
     found.help(format!("assign to a name of its own: `{name}_new = ...`"))
 }
 
-pub fn target_is_view(span: Span) -> Diagnostic {
-    Diagnostic::error(TARGET_IS_VIEW, "`.A[...]` and `.at(...)` can be read only", span, "assigned here")
-        .help("assign the field itself")
-}
-
 /// `why` is the whole sentence.
 pub fn bad_target(why: &str, span: Span) -> Diagnostic {
     Diagnostic::error(TARGET, why, span, "not a target")

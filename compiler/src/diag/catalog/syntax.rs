@@ -50,22 +50,17 @@ pub fn not_utf8(span: Span, is_binary: bool) -> Diagnostic {
 /// in vain.
 pub fn lookalike(name: &str, first: char, meant: &str, spans: &[Span], edits: Vec<TextEdit>) -> Diagnostic {
     let code = format!("U+{:04X}", u32::from(first));
-    let (message, label, help) = match meant {
-        " " => (
-            format!("{name} ({code}) is no space to Python"),
-            "looks like a space".to_owned(),
-            "write a plain space".to_owned(),
-        ),
-        "" => (
-            format!("{name} ({code}) stands here and does not show"),
-            "does not show".to_owned(),
-            "remove it".to_owned(),
-        ),
-        meant => (
-            format!("{name} `{first}` ({code}) is no `{meant}` to Python"),
-            format!("looks like `{meant}`"),
-            format!("write `{meant}`"),
-        ),
+    let (message, label) = match meant {
+        " " => (format!("{name} ({code}) is no space to Python"), "looks like a space".to_owned()),
+        "" => (format!("{name} ({code}) stands here and does not show"), "does not show".to_owned()),
+        meant => {
+            (format!("{name} `{first}` ({code}) is no `{meant}` to Python"), format!("looks like `{meant}`"))
+        }
+    };
+    let help = match meant {
+        " " => "write a plain space".to_owned(),
+        "" => "remove it".to_owned(),
+        meant => format!("write `{meant}`"),
     };
     let title = if spans.len() > 1 { format!("{help}, here and in the other places") } else { help.clone() };
     let found =

@@ -1,7 +1,7 @@
 //! What is legal, and yet may not be what was meant.
 
 use crate::diag::{Code, Diagnostic, Similar, Span};
-use crate::space::Offset;
+use crate::space::{AxisSet, Offset};
 use crate::types::DType;
 
 /// A temporary may be read at a point where no statement has assigned it.
@@ -117,7 +117,17 @@ pub fn idle_arguments(names: &[&str], span: Span) -> Diagnostic {
         .help("a back end is chosen when the stencil is run, as with `isobar run --backend`")
 }
 
-pub fn maybe_undefined(name: &str, span: Span, assigned: Span) -> Diagnostic {
+/// `axes` and `dtype` are those of the temporary.
+pub fn maybe_undefined(name: &str, axes: AxisSet, dtype: DType, span: Span, assigned: Span) -> Diagnostic {
+    let zero = match dtype {
+        DType::Bool => "False",
+        it if it.is_int() => "0",
+        _ => "0.0",
+    };
+    let first = match axes {
+        AxisSet::IJ => format!("{name}: Field[IJ, {dtype}] = {zero}"),
+        _ => format!("{name} = {zero}"),
+    };
     Diagnostic::warning(
         MAYBE_UNDEFINED,
         format!("`{name}` may be read where it was never assigned"),
@@ -125,7 +135,7 @@ pub fn maybe_undefined(name: &str, span: Span, assigned: Span) -> Diagnostic {
         "not every point that comes here has a value",
     )
     .also(assigned, "assigned here, at some points only")
-    .help(format!("assign `{name}` at all points first, as in `{name} = 0.0`"))
+    .help(format!("assign `{name}` at all points first, as in `{first}`"))
 }
 
 pub fn float_into_integer(name: &str, dtype: DType, value: DType, span: Span, first: Span) -> Diagnostic {

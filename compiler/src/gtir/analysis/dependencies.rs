@@ -100,7 +100,10 @@ impl<'a> Check<'a> {
                     if let Some(write) = write
                         && !is_told_inside()
                     {
-                        self.refuse(sentence(self.name(read.field), read.offset, read.span, write.span));
+                        let name = self.name(read.field);
+                        let found = sentence(name, read.offset, read.span, write.span);
+                        let is_temporary = self.stencil.fields[read.field].is_temporary;
+                        self.refuse(if is_temporary { found } else { rules::of_parameter(found, name) });
                     }
                 }
             });

@@ -27,7 +27,8 @@ pub fn read_unassigned(body: &[Stmt]) -> FxHashSet<Target> {
 pub fn warn(stencil: &Stencil, extents: &Extents, diagnostics: &mut Diagnostics) {
     for it in reads_undefined(stencil, extents) {
         let field = &stencil.fields[it.field];
-        diagnostics.push(warnings::maybe_undefined(&field.name, it.span, field.span));
+        let Field { name, axes, dtype, span, .. } = field;
+        diagnostics.push(warnings::maybe_undefined(name, *axes, *dtype, it.span, *span));
     }
 }
 
