@@ -4,6 +4,7 @@
 //! here.
 
 mod agreed;
+mod bridge;
 mod builtins;
 mod by_hand;
 mod client_text;
