@@ -2,6 +2,7 @@
 
 pub mod against;
 pub mod agree;
+pub mod checklist;
 pub mod conformance;
 pub mod corpus;
 pub mod dace;
