@@ -309,6 +309,25 @@ fn the_course_of_a_compilation_is_told_beside_the_level() {
 }
 
 #[test]
+fn passes_have_times_and_report_values_as_json() {
+    let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
+    let timings = document["timings"].as_array().unwrap();
+    let timed: Vec<&str> = timings.iter().map(|it| it["step"].as_str().unwrap()).collect();
+    assert!(timings.iter().all(|it| it["ms"].as_f64().is_some_and(|it| it >= 0.0)), "{timings:?}");
+    // Doors, and the passes of each level behind its door.
+    for step in ["oir", "oir/fold-constants", "schedule", "schedule/place-threads", "sdfg", "sdfg/fuse-maps"]
+    {
+        assert_eq!(timed.iter().filter(|it| **it == step).count(), 1, "{step}: {timed:?}");
+    }
+    let place = |step: &str| timed.iter().position(|it| *it == step).unwrap();
+    assert!(place("oir/fold-constants") < place("schedule") && place("schedule") < place("sdfg/fuse-maps"));
+    let log = document["log"].as_array().unwrap();
+    let memory = log.iter().find(|it| it["name"] == "peak-memory").unwrap();
+    assert_eq!((&memory["pass"], &memory["value"]), (&"sdfg/reuse-transients".into(), &"0".into()));
+    assert!(memory["about"].as_str().unwrap().ends_with("in bytes"), "{memory}");
+}
+
+#[test]
 fn a_back_end_that_cannot_run_here_says_what_is_missing() {
     let without = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));

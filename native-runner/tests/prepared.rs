@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::Call;
+use isobar_compiler::backend::launch::{Call, Launch};
 use isobar_compiler::config::Config;
 use isobar_compiler::inputs::call_for;
 use isobar_compiler::pipeline::route::compile;
@@ -15,7 +15,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::events::Event;
-use isobar_runner::backends::{Backend, Failure, Mode, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Failure, Mode, Prepared, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 use isobar_testing::{skip, skip_part};
 
@@ -92,6 +92,55 @@ fn each_call_goes_on_from_what_the_one_before_left() {
             other.run(&mut once).unwrap();
         }
         assert_eq!(format!("{launch:?}"), format!("{once:?}"), "{}", backend.name());
+    }
+}
+
+#[test]
+fn code_that_is_made_anew_runs_and_what_was_loaded_before_stays() {
+    let tools = tools();
+    let temporary = tempfile::tempdir().unwrap();
+    let cache = tempfile::tempdir().unwrap();
+    let kept = cache.path().join("kept");
+    // One stencil before and after an edit: it keeps its name, its parameters and its folders.
+    let edited = COUNTER.replace("+ 1.0", "+ 3.0");
+    let compilations = [compilation(COUNTER), compilation(&edited)];
+    let calls = compilations.each_ref().map(|it| {
+        let call = call_for(it.signature.as_ref().unwrap(), &it.directives, Domain::new(3, 2, 4));
+        it.bind(call).unwrap()
+    });
+    let left_by = |prepared: &mut Prepared, call: &Launch| {
+        let mut launch = call.clone();
+        prepared.run(&mut launch).unwrap();
+        format!("{launch:?}")
+    };
+    for backend in Backend::ALL {
+        if backend.check(&tools.found()).is_err() {
+            skip_part(backend.name(), "it cannot run here");
+            continue;
+        }
+        for cache in [None, Some(kept.as_path())] {
+            let setting = Setting {
+                cc: &tools.cc,
+                cache,
+                temporary: temporary.path(),
+                threads: 1,
+                mode: Mode::Reproducible,
+                vectors: Vectors::Widest,
+                has_lines: false,
+                relayout: Relayout::ByCost,
+                is_embedded: false,
+            };
+            let prepare =
+                |at: usize| backend.executor().prepare(&compilations[at], setting, &|_| ()).unwrap();
+            let mut first = prepare(0);
+            let before = left_by(&mut first, &calls[0]);
+            let after = left_by(&mut prepare(1), &calls[1]);
+            assert_ne!(before, after, "{}: the code of before ran", backend.name());
+            assert_eq!(left_by(&mut first, &calls[0]), before, "{}", backend.name());
+            // Of each there is one more, whether it is made again or was kept.
+            assert_eq!(left_by(&mut prepare(0), &calls[0]), before, "{}", backend.name());
+            assert_eq!(left_by(&mut prepare(1), &calls[1]), after, "{}", backend.name());
+        }
     }
 }
 

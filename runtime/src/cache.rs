@@ -704,6 +704,16 @@ mod tests {
         for (at, key) in keys.iter().enumerate() {
             assert!(!keys[..at].contains(key));
         }
+        // Code of another compiler, processor or version is not found.
+        let here = parts("a", "b");
+        let other = || "another".to_owned();
+        for elsewhere in [
+            Parts { compiler: other(), ..here.clone() },
+            Parts { processor: other(), ..here.clone() },
+            Parts { version: other(), ..here.clone() },
+        ] {
+            assert_ne!(elsewhere.key(), here.key(), "{elsewhere:?}");
+        }
         assert_ne!(hash(&[b"a", b"b"]), hash(&[b"ab", b""]));
     }
 }

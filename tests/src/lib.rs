@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod against;
 pub mod agree;
+pub mod checklist;
 pub mod conformance;
 pub mod corpus;
 pub mod dace;

@@ -8,12 +8,12 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::config::Config;
-use isobar_compiler::export::MANIFEST;
+use isobar_compiler::export::{BINDINGS, MANIFEST};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_tests::exported::{
-    Driver, LANGUAGES, Language, Lying, Tools, driver, files, hold, run, write, write_arrays,
+    Driver, LANGUAGES, Language, Lying, Tools, driver, files, files_with, hold, run, write, write_arrays,
 };
 use isobar_tests::{gallery_text, launch, root, run_debug};
 use serde_json::Value as Json;
@@ -134,6 +134,41 @@ fn an_export_is_the_same_every_time_and_has_no_path_of_this_machine() {
             assert!(file.text.is_ascii(), "{}", file.path);
             let is_fortran = Path::new(&file.path).extension().is_some_and(|it| it == "f90");
             assert!(!is_fortran || file.text.lines().all(|it| it.len() <= 132), "{}", file.path);
+        }
+    }
+}
+
+#[test]
+fn an_export_has_the_languages_that_are_asked_for_and_no_others() {
+    // A part of a path that only files of the language have.
+    let own = [("cpp", ".hpp"), ("fortran", "fortran/"), ("python", "python/"), ("rust", "rust/")];
+    let case = &cases()[0];
+    let compilations = case.compiled();
+    for binding in &BINDINGS {
+        let made = files_with(vec![binding], case.project, &compilations).unwrap();
+        // What all of them call.
+        assert!(made.iter().any(|it| it.path == "include/horizontal_diffusion.h"), "{}", binding.name);
+        for (language, part) in own {
+            let is_there = made.iter().any(|it| it.path.contains(part));
+            assert_eq!(is_there, language == binding.name, "{language} with {} alone", binding.name);
+        }
+    }
+}
+
+#[test]
+fn cmake_gives_the_flags_that_the_line_for_gcc_has() {
+    // CMake has properties for these.
+    let by_name = ["-std=gnu11", "-fopenmp", "-fPIC", "-fvisibility=hidden"];
+    for case in cases() {
+        let made = files(case.project, &case.compiled()).unwrap();
+        let text = |path: &str| made.iter().find(|it| it.path == path).unwrap().text.clone();
+        let (readme, cmake) = (text("README.md"), text("CMakeLists.txt"));
+        let line = readme.lines().find(|it| it.starts_with("gcc ") && it.contains("-shared")).unwrap();
+        let flags: Vec<&str> =
+            line.split(' ').filter(|it| it.starts_with("-f") || it.starts_with("-O")).collect();
+        assert!(flags.len() > by_name.len() + 4, "{line}");
+        for flag in flags.into_iter().filter(|it| !by_name.contains(it)) {
+            assert!(cmake.split([' ', ')', '\n']).any(|it| it == flag), "{}: {flag}", case.name);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod advice;
 mod agreed;
+mod bridge;
 mod builtins;
 mod by_hand;
 mod client_text;

@@ -13,6 +13,10 @@ use crate::loops::passes::hoist_invariants;
 use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
 use crate::pass::Pass;
+use crate::schedule::analysis::cost::Machine;
+use crate::schedule::passes::merge_loops::merge_loops;
+use crate::schedule::passes::peel_regions::peel_regions;
+use crate::schedule::passes::{PassCx, Target};
 use crate::schedule::{Tree, parse::parse};
 use crate::space::{Axis, Domain};
 use crate::types::Value;
@@ -239,7 +243,7 @@ parallel [start, end)
 }
 
 /// A pass with a fault: its second change makes a loop parallel whose iterations depend on each other.
-fn spread_all_levels(tree: &mut Tree, cx: &mut crate::schedule::passes::PassCx) {
+fn spread_all_levels(tree: &mut Tree, cx: &mut PassCx) {
     for node in &mut tree.children {
         if let crate::schedule::nodes::Node::Loop(it) = node
             && cx.may_change()
@@ -283,26 +287,32 @@ forward [start, end)
     assert!(found.to_string().contains("with its change 2 (levels from 1 on have no order)"), "{found}");
 }
 
+/// A stencil as a schedule, as it was lowered.
+fn lowered(stencil: &Stencil) -> Tree {
+    let extents = oir::analysis::extents(stencil);
+    crate::schedule::from_tree::lower(&crate::tree::from_oir::lower(stencil, &extents))
+}
+
+/// Holds a schedule against its stencil, also on domains so small that bounds from both ends meet.
+fn hold(stencil: &Stencil, tree: &Tree) {
+    for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 3), Domain::new(2, 3, 3)] {
+        let launch = launch(stencil, domain);
+        let found =
+            Reference::of(stencil, &launch).divergence("schedule", &Level::Schedule(tree), &[1, 2, 3]);
+        assert!(found.is_none(), "{}", found.expect("just asked"));
+    }
+}
+
 /// The schedule of a stencil as lowered, and the same after these steps; both hold against the stencil.
 fn text_after(oir: &str, steps: &[&str]) -> (String, String) {
     let stencil = stencil(oir);
-    let extents = oir::analysis::extents(&stencil);
-    let mut tree = crate::schedule::from_tree::lower(&crate::tree::from_oir::lower(&stencil, &extents));
+    let mut tree = lowered(&stencil);
     let before = crate::schedule::print::listing(&tree).text;
-    // Domains so small that bounds from both ends meet are among these.
-    let holds = |tree: &Tree| {
-        for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 3), Domain::new(2, 3, 3)] {
-            let launch = launch(&stencil, domain);
-            let found =
-                Reference::of(&stencil, &launch).divergence("schedule", &Level::Schedule(tree), &[1, 2, 3]);
-            assert!(found.is_none(), "{}", found.expect("just asked"));
-        }
-    };
-    holds(&tree);
+    hold(&stencil, &tree);
     for step in steps {
         let step = crate::schedule::step::parse(step).expect("it is a step");
         step.apply(&mut tree).unwrap_or_else(|it| panic!("{it}"));
-        holds(&tree);
+        hold(&stencil, &tree);
     }
     (before, crate::schedule::print::listing(&tree).text)
 }
@@ -325,6 +335,36 @@ parallel [start, end)
     );
     assert!(tested.contains("region i[start, start+2)"), "{tested}");
     assert!(!peeled.contains("region"), "{peeled}");
+}
+
+#[test]
+fn a_region_is_a_test_on_small_domains_and_a_loop_on_big_ones_with_equal_results() {
+    let stencil = stencil(
+        "
+stencil edges
+field a: float64[IJK]
+field b: float64[IJK]
+
+parallel [start, end)
+  b = a
+  region i[start, start+2) j[, )
+    b = a * 2.0
+",
+    );
+    let scheduled_for = |points: i64| {
+        let machine = Machine { domain: [points, points, 4], ..Machine::CPU };
+        let mut cx = PassCx::new(Target { machine: Some(machine), ..Target::CPU });
+        let mut tree = lowered(&stencil);
+        merge_loops(&mut tree, &mut cx);
+        peel_regions(&mut tree, &mut cx);
+        hold(&stencil, &tree);
+        crate::schedule::print::listing(&tree).text
+    };
+    let forms = [6, 128].map(|points| {
+        let text = scheduled_for(points);
+        (text.matches("for i in").count(), text.matches("region i[start, start+2)").count())
+    });
+    assert_eq!(forms, [(1, 1), (2, 0)]);
 }
 
 #[test]

@@ -224,3 +224,157 @@ fn bury(
         tombstones.push(Tombstone { origin, level, pass, reason });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::pass::{Analyses, Analysis, LogPoint, Shown};
+
+    /// A level of numbers.
+    #[derive(Debug)]
+    struct Numbers(Vec<i64>);
+
+    impl Level for Numbers {
+        const NAME: &'static str = "numbers";
+        type Options = ();
+
+        fn violations(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn listing(&self, _: &mut Analyses<Self>) -> Listing {
+            Listing { text: format!("{:?}\n", self.0), ..Listing::default() }
+        }
+
+        fn each_statement(&self, _: &mut dyn FnMut(&Origin)) {}
+    }
+
+    struct Sum;
+
+    impl Analysis<Numbers> for Sum {
+        const NAME: &'static str = "numbers/sum";
+        type Fact = i64;
+
+        fn compute(numbers: &Numbers, _: &mut Analyses<Numbers>) -> i64 {
+            numbers.0.iter().sum()
+        }
+
+        fn told(sum: &i64) -> Option<LogValue> {
+            Some(LogValue::Integer(*sum))
+        }
+    }
+
+    const FOUND: LogPoint = LogPoint { name: "found", about: "the sum of all numbers" };
+
+    /// Asks for the sum, and changes nothing.
+    fn look(numbers: &mut Numbers, cx: &mut PassCx<Numbers>) {
+        let sum = *cx.get::<Sum>(numbers);
+        cx.log(&FOUND, LogValue::Map(BTreeMap::from([("sum".to_owned(), LogValue::Integer(sum))])));
+    }
+
+    /// Keeps the sum.
+    fn reverse(numbers: &mut Numbers, cx: &mut PassCx<Numbers>) {
+        if cx.may_change() {
+            numbers.0.reverse();
+        }
+    }
+
+    fn double(numbers: &mut Numbers, cx: &mut PassCx<Numbers>) {
+        if cx.may_change() {
+            numbers.0.iter_mut().for_each(|it| *it *= 2);
+        }
+    }
+
+    const PIPELINE: Pipeline<Numbers> = Pipeline {
+        passes: &[
+            Pass { name: "numbers/look", run: look, preserves: &[] },
+            Pass { name: "numbers/look-again", run: look, preserves: &[] },
+            Pass { name: "numbers/reverse", run: reverse, preserves: &[Sum::NAME] },
+            Pass { name: "numbers/look-behind", run: look, preserves: &[] },
+            Pass { name: "numbers/double", run: double, preserves: &[] },
+            Pass { name: "numbers/look-at-last", run: look, preserves: &[] },
+        ],
+        needed: &[],
+    };
+
+    /// Writes down what it is told, in order.
+    #[derive(Debug, Default)]
+    struct Course(Vec<String>);
+
+    impl Hook for Course {
+        fn begin(&mut self, step: Step) {
+            self.0.push(format!("begin {:?} {step}", step.kind));
+        }
+
+        fn end(&mut self, step: Step) {
+            self.0.push(format!("end {:?} {step}", step.kind));
+        }
+
+        fn show(&mut self, step: Step, level: &dyn Shown) {
+            self.0.push(format!("show {step}: {}", level.listing().text.trim_end()));
+        }
+
+        fn log(&mut self, logged: &Logged) {
+            self.0.push(format!("log {}: {}", logged.point.name, logged.value));
+        }
+    }
+
+    /// What the hook was told, and what came of the passes.
+    fn run() -> (Vec<String>, Outcome) {
+        let mut course = Course::default();
+        let options = PassOptions::default();
+        let mut watch = Watch { hook: &mut course, options: &options, trace: None };
+        let outcome = PIPELINE.run(&mut Numbers(vec![1, 2]), (), &mut watch);
+        (course.0, outcome)
+    }
+
+    #[test]
+    fn a_hook_is_told_of_every_step_in_order() {
+        expect![[r#"
+            begin Pipeline numbers
+            begin Pass numbers/look
+            begin Analysis numbers/sum
+            end Analysis numbers/sum
+            log found: {"sum":3}
+            end Pass numbers/look
+            begin Pass numbers/look-again
+            log found: {"sum":3}
+            end Pass numbers/look-again
+            begin Pass numbers/reverse
+            end Pass numbers/reverse
+            show numbers/reverse: [2, 1]
+            begin Pass numbers/look-behind
+            log found: {"sum":3}
+            end Pass numbers/look-behind
+            begin Pass numbers/double
+            end Pass numbers/double
+            show numbers/double: [4, 2]
+            begin Pass numbers/look-at-last
+            begin Analysis numbers/sum
+            end Analysis numbers/sum
+            log found: {"sum":6}
+            end Pass numbers/look-at-last
+            end Pipeline numbers"#]]
+        .assert_eq(&run().0.join("\n"));
+    }
+
+    #[test]
+    fn a_fact_is_computed_again_only_behind_a_pass_that_does_not_keep_it() {
+        let (course, _) = run();
+        let computed = course.iter().enumerate().filter(|(_, it)| *it == "begin Analysis numbers/sum");
+        let asked_by: Vec<&str> = computed.map(|(at, _)| course[at - 1].as_str()).collect();
+        assert_eq!(asked_by, ["begin Pass numbers/look", "begin Pass numbers/look-at-last"]);
+    }
+
+    #[test]
+    fn what_was_found_and_reported_is_there_when_the_passes_are_over() {
+        let (_, outcome) = run();
+        assert_eq!(outcome.results, BTreeMap::from([(Sum::NAME, LogValue::Integer(6))]));
+        let reported: Vec<_> =
+            outcome.log.iter().map(|it| (it.pass, it.point.name, it.value.to_json())).collect();
+        assert_eq!(reported.len(), 4);
+        assert_eq!(reported[3], ("numbers/look-at-last", "found", serde_json::json!({"sum": 6})));
+    }
+}

@@ -66,6 +66,7 @@ pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, 
         entry["id"] = json!(id);
         entry["form"] = json!(form_name);
         entry["file"] = json!(file);
+        entry["has_warnings"] = json!(!compilation.diagnostics.is_empty());
         entries.push(entry);
     }
     Ok(Case { id: id.to_owned(), name: name.to_owned(), entries, expected, is_exact: is_exact(oir) })

@@ -12,7 +12,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::export::{self, BINDINGS, File};
+use isobar_compiler::export::{self, BINDINGS, Binding, File};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
 
@@ -22,6 +22,19 @@ use isobar_compiler::types::Value;
 ///
 /// Why it is not exported.
 pub fn files(name: Option<&str>, compilations: &[Compilation]) -> Result<Vec<File>, String> {
+    files_with(BINDINGS.iter().collect(), name, compilations)
+}
+
+/// The files of a project with these bindings.
+///
+/// # Errors
+///
+/// Why it is not exported.
+pub fn files_with(
+    bindings: Vec<&'static Binding>,
+    name: Option<&str>,
+    compilations: &[Compilation],
+) -> Result<Vec<File>, String> {
     let source = |it: &'_ Compilation| -> Option<()> { it.levels.c().map(drop) };
     if compilations.iter().any(|it| source(it).is_none()) {
         return Err("a stencil did not compile".to_owned());
@@ -38,7 +51,7 @@ pub fn files(name: Option<&str>, compilations: &[Compilation]) -> Result<Vec<Fil
     });
     export::files(&export::Request {
         name,
-        bindings: BINDINGS.iter().collect(),
+        bindings,
         stencils: stencils.collect(),
         is_fast: false,
         generator: "test",

@@ -1,9 +1,11 @@
-//! Indices that are found at run time, from the schedule tree to the graph.
+//! From the schedule tree to the graph: what scopes take from outside, values between tasklets, and indices that are found
+//! at run time.
 
 use expect_test::{Expect, expect};
 
 use super::lower;
-use crate::sdfg::nodes::Sdfg;
+use crate::entity::Handle;
+use crate::sdfg::nodes::{Edge, Node, NodeKind, Sdfg};
 use crate::sdfg::{
     file::json::{Form, to_json},
     print::listing,
@@ -90,4 +92,82 @@ fn tasklets(value: &serde_json::Value, found: &mut String) {
         serde_json::Value::Object(all) => all.values().for_each(|it| tasklets(it, found)),
         _ => {}
     }
+}
+
+/// Two statements of one row: `t` is written by the first, and the second reads its neighbour.
+const NEIGHBOUR: &str = "\
+schedule neighbour
+field a: float64[I + 1, J, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[I + 1, J, K] shift [0, 0, 0] heap
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, END) parallel:
+      WRITE
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i + 1, j, k]
+";
+
+#[test]
+fn what_a_scope_writes_before_it_reads_it_is_no_input() {
+    // Whether the scope around both statements takes `t` from outside.
+    let taken = |end: &str, write: &str| {
+        let text = listing(&graph(&NEIGHBOUR.replace("END", end).replace("WRITE", write))).text;
+        let around = text.lines().find_map(|it| it.trim().strip_prefix("reads "));
+        around.expect("it reads a field").contains("t[")
+    };
+    let write = "t[i, j, k] = a[i, j, k]";
+    assert!(!taken("I + 1", write), "every element that is read was written before, in the same scope");
+    assert!(taken("I", write), "the last element of a row is one from before");
+    let perhaps = "if a[i, j, k] > 0.0:\n        t[i, j, k] = a[i, j, k]";
+    assert!(taken("I + 1", perhaps), "what a branch may skip is one from before");
+}
+
+/// The memlets of a container between it and tasklets, in a graph and in those inside: written, and read.
+fn moved(graph: &Sdfg, name: &str) -> [usize; 2] {
+    let mut moved = [0, 0];
+    graph.region.each_state(&mut |state| {
+        let is_tasklet = |at: Handle<Node>| matches!(state.nodes[at].kind, NodeKind::Tasklet(_));
+        let of_it =
+            |edge: &&Edge| edge.memlet.as_ref().is_some_and(|it| graph.containers[it.data].name == name);
+        for edge in state.edges.iter().filter(of_it) {
+            moved[0] += usize::from(is_tasklet(edge.source));
+            moved[1] += usize::from(is_tasklet(edge.target));
+        }
+    });
+    graph.each_inner(&mut |inner| {
+        let [written, read] = self::moved(&inner.sdfg, name);
+        moved = [moved[0] + written, moved[1] + read];
+    });
+    moved
+}
+
+/// The names of all containers of a graph and of those inside.
+fn containers(graph: &Sdfg) -> Vec<String> {
+    let mut names: Vec<String> = graph.containers.iter().map(|(_, it)| it.name.clone()).collect();
+    graph.each_inner(&mut |inner| names.extend(containers(&inner.sdfg)));
+    names
+}
+
+#[test]
+fn a_value_has_one_memlet_to_and_from_its_tasklets_and_none_within_one() {
+    let graph = graph(
+        "\
+schedule values
+field a: float64[I, J, K] shift [0, 0, 0] read
+field n: int32[I, J] shift [0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+local c: float64
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      c = a[i, j, {n[i, j]}] * 2.0
+      b[i, j, k] = c + c * c
+",
+    );
+    assert_eq!(moved(&graph, "c"), [1, 1]);
+    // The level that one tasklet finds for itself is a name in its code.
+    assert!(listing(&graph).text.contains(": a_at = "), "{}", listing(&graph).text);
+    assert_eq!(moved(&graph, "a_at"), [0, 0]);
+    assert!(!containers(&graph).contains(&"a_at".to_owned()));
 }
