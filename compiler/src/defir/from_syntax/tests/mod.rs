@@ -17,7 +17,8 @@ use expect_test::Expect;
 use crate::config::{Config, External};
 use crate::defir::nodes::Stencil;
 use crate::defir::{from_syntax, print, validate};
-use crate::diag::{Diagnostic, Diagnostics, LineIndex};
+use crate::diag::catalog::warnings;
+use crate::diag::{Diagnostic, Diagnostics, LineIndex, Severity};
 use crate::frontend::{self, Names};
 use crate::project::Project;
 
