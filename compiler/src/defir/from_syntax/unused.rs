@@ -1,6 +1,7 @@
 //! Names of a stencil that do nothing: parameters that its text never mentions, temporaries that nobody reads.
 //!
 //! A misspelt output is both: `oout = q` leaves `out` alone. All of the text counts, also what is decided away.
+//! What a function of the file gives may be left lying, since it may change its arguments; so may a part of a tuple.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +17,24 @@ impl Builder<'_, '_> {
     pub(super) fn tell_unused(&mut self, function: FunctionInfo<'_>) {
         let def = function.def;
         let text = self.names.text(def.span);
-        let mut uses = Uses::default();
+        let is_function =
+            |it: &Expr| matches!(&it.kind, ExprKind::Call { function, .. } if self.called_function(function).is_some());
+        let mut uses = Uses { assigned: BTreeMap::new(), read: BTreeSet::new(), is_function: &is_function };
         uses.of(&def.body);
+        let Uses { assigned, read, .. } = uses;
         let params: Vec<&str> = def.params.iter().map(|it| it.name.name.as_str()).collect();
         let is_ours = |name: &str| !params.contains(&name) && !name.starts_with('_');
-        for (&name, &span) in uses.assigned.iter().filter(|(name, _)| is_ours(name)) {
-            if !uses.read.contains(name) {
+        for (&name, &span) in assigned.iter().filter(|(name, _)| is_ours(name)) {
+            if !read.contains(name) {
                 // A parameter that is assigned already is hardly what was meant.
                 let meant =
-                    similar(name, params.iter().copied().filter(|it| !uses.assigned.contains_key(it)));
+                    similar(name, params.iter().copied().filter(|it| !assigned.contains_key(it)));
                 self.report(warnings::never_read(name, span, meant.as_ref()));
             }
         }
-        for name in def.params.iter().map(|it| &it.name).filter(|it| !it.name.starts_with('_')) {
+        // A field that may be left out is one that is not always used.
+        let expected = def.params.iter().filter(|it| !matches!(it.default, Some(Expr { kind: ExprKind::None, .. })));
+        for name in expected.map(|it| &it.name).filter(|it| !it.name.starts_with('_')) {
             if mentions(text, &name.name).nth(1).is_none() {
                 self.report(warnings::never_used(&name.name, name.span));
             }
@@ -37,18 +43,22 @@ impl Builder<'_, '_> {
 }
 
 /// What the statements of a body assign, each name with its first place, and what they read.
-#[derive(Default)]
-struct Uses<'p> {
+struct Uses<'p, 'f> {
     assigned: BTreeMap<&'p str, Span>,
     read: BTreeSet<&'p str>,
+    is_function: &'f dyn Fn(&Expr) -> bool,
 }
 
-impl<'p> Uses<'p> {
+impl<'p> Uses<'p, '_> {
     fn of(&mut self, body: &'p [Stmt]) {
         for stmt in body {
             match &stmt.kind {
                 StmtKind::Assign { targets, value } => {
-                    targets.iter().for_each(|it| self.assign(it));
+                    let mut is_called = false;
+                    value.walk(&mut |it| is_called |= (self.is_function)(it));
+                    if !is_called {
+                        targets.iter().for_each(|it| self.assign(it));
+                    }
                     self.read(value);
                 }
                 StmtKind::AugAssign { target, value, .. } => {
@@ -74,7 +84,7 @@ impl<'p> Uses<'p> {
                 self.assign(value);
                 self.read(index);
             }
-            ExprKind::Tuple(parts) => parts.iter().for_each(|it| self.assign(it)),
+            ExprKind::Tuple(_) => {}
             _ => self.read(target),
         }
     }

@@ -116,8 +116,21 @@ def s(q: Optional[Field[float]], r: Field[float] | None, t: Field[float]):
         t = SIZES[\"a\"] + SIZES[\"b\"][\"c\"] + nowhere.T
 ";
     let (_, found) = build(&Project::of_one("main.py", text), &Config::default());
-    let said: String =
-        found.iter().map(|it| format!("{} {}\n  {}\n", it.code, it.message, it.help.as_deref().unwrap_or(""))).collect();
+    let said: String = found
+        .iter()
+        .map(|it| format!("{} {}\n  {}\n", it.code, it.message, it.help.as_deref().unwrap_or("")))
+        .collect();
     expect![[r#"
-    "#]].assert_eq(&said);
+        E01 the type of parameter `q` is not a field or scalar type: `Optional[...]` is none, write the type inside, and `= None` where it may be left out
+          write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`
+        E01 the type of parameter `r` is not a field or scalar type: `... | None` is none, write the type inside, and `= None` where it may be left out
+          write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`
+        E29 `SIZES` is a dict, and a stencil indexes fields
+          give the element a name above the stencil, as `value = SIZES["a"]`, and read `value`
+        E29 `SIZES` is a dict, and a stencil indexes fields
+          give the element a name above the stencil, as `value = SIZES["b"]["c"]`, and read `value`
+        E07 the value of `nowhere.T` is not known while compiling, because nothing is named `nowhere`
+          add the file that defines it, write its value in place (`nowhere.T = 1.0`), or import it `from __externals__` and give it there
+    "#]]
+    .assert_eq(&said);
 }
