@@ -13,6 +13,7 @@ use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::backend::run::{Control, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::diag::Origin;
+use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::registry::{self, Text};
@@ -65,7 +66,15 @@ impl Compiler {
             request.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == it.stage.name()))
         };
         let texts = registry::texts().filter(is_wanted);
-        (Compiled::new(&compilation, texts, times), defaults)
+        let mut compiled = Compiled::new(&compilation, texts, times);
+        if defaults.stencils.is_empty() && defaults.functions.is_empty() && !compilation.has_errors() {
+            compiled.diagnostics.push(Diagnostic::without_place(
+                WHICH_STENCIL.0,
+                "the text has no stencil",
+                "a stencil is a function whose body has `with computation(...)`; drop the file of a notebook onto the page",
+            ));
+        }
+        (compiled, defaults)
     }
 
     /// Tells what each pass of the request's compilation did, and shows the levels at these moments.
@@ -304,6 +313,20 @@ mod tests {
             let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
             assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn a_text_with_nothing_to_run_is_told() {
+        let found = |text: &str| {
+            let (compiled, defaults) = Compiler::default().compile(&request(text, [8, 8, 12]), &|| 0.0);
+            let codes: Vec<String> = compiled.diagnostics.into_iter().map(|it| it.code).collect();
+            (codes, defaults.functions.len())
+        };
+        for text in ["", "{}", "x = 1", "def s(q):\n    return q\n", r#"{"cells": [], "nbformat": 4}"#] {
+            assert_eq!(found(text), (vec!["E91".to_owned()], 0), "{text}");
+        }
+        // A button writes a stencil that calls it.
+        assert_eq!(found("@function\ndef f(q):\n    return q\n"), (Vec::new(), 1));
     }
 
     #[test]

@@ -141,7 +141,9 @@ fn Size() -> impl IntoView {
 fn Actions() -> impl IntoView {
     let app = use_app();
     let is_working = move || app.run.is_working();
-    let has_errors = move || app.compilation.n_errors() > 0;
+    let cannot_run = move || {
+        app.compilation.n_errors() > 0 || app.compilation.defaults.with(|it| !it.functions.is_empty())
+    };
     let is_remote = move || app.connection.is_there();
     let place = app.run.place;
     let chosen = move || match place.get() {
@@ -175,7 +177,7 @@ fn Actions() -> impl IntoView {
                 data-testid="run"
                 title=title
                 hidden=is_working
-                disabled=has_errors
+                disabled=cannot_run
                 on:click=move |_| app.run_chosen()
             >
                 <svg class="icon" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 1l9 5-9 5z" fill="currentColor" /></svg>

@@ -17,8 +17,7 @@ impl Builder<'_, '_> {
     pub(super) fn tell_unused(&mut self, function: FunctionInfo<'_>) {
         let def = function.def;
         let text = self.names.text(def.span);
-        let is_function =
-            |it: &Expr| matches!(&it.kind, ExprKind::Call { function, .. } if self.called_function(function).is_some());
+        let is_function = |it: &Expr| matches!(&it.kind, ExprKind::Call { function, .. } if self.called_function(function).is_some());
         let mut uses = Uses { assigned: BTreeMap::new(), read: BTreeSet::new(), is_function: &is_function };
         uses.of(&def.body);
         let Uses { assigned, read, .. } = uses;
@@ -27,13 +26,13 @@ impl Builder<'_, '_> {
         for (&name, &span) in assigned.iter().filter(|(name, _)| is_ours(name)) {
             if !read.contains(name) {
                 // A parameter that is assigned already is hardly what was meant.
-                let meant =
-                    similar(name, params.iter().copied().filter(|it| !assigned.contains_key(it)));
+                let meant = similar(name, params.iter().copied().filter(|it| !assigned.contains_key(it)));
                 self.report(warnings::never_read(name, span, meant.as_ref()));
             }
         }
         // A field that may be left out is one that is not always used.
-        let expected = def.params.iter().filter(|it| !matches!(it.default, Some(Expr { kind: ExprKind::None, .. })));
+        let expected =
+            def.params.iter().filter(|it| !matches!(it.default, Some(Expr { kind: ExprKind::None, .. })));
         for name in expected.map(|it| &it.name).filter(|it| !it.name.starts_with('_')) {
             if mentions(text, &name.name).nth(1).is_none() {
                 self.report(warnings::never_used(&name.name, name.span));

@@ -6,8 +6,8 @@ use expect_test::{Expect, expect};
 
 use super::around;
 use crate::config::{Config, External};
-use crate::diag::{FileId, Severity};
 use crate::diag::mend::mend;
+use crate::diag::{FileId, Severity};
 use crate::pipeline::{NoHook, route};
 use crate::project::Project;
 
