@@ -9,6 +9,7 @@ use super::Builder;
 use super::fixes::mentions;
 use crate::diag::catalog::warnings;
 use crate::diag::{Span, similar};
+use crate::frontend::constants::Constant;
 use crate::frontend::modules::FunctionInfo;
 use crate::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
 
@@ -17,7 +18,13 @@ impl Builder<'_, '_> {
     pub(super) fn tell_unused(&mut self, function: FunctionInfo<'_>) {
         let def = function.def;
         let text = self.names.text(def.span);
-        let is_function = |it: &Expr| matches!(&it.kind, ExprKind::Call { function, .. } if self.called_function(function).is_some());
+        let is_function = |it: &Expr| match &it.kind {
+            ExprKind::Call { function, .. } => {
+                function.as_dotted().is_some()
+                    && matches!(self.evaluate(function, false), Ok(Constant::Function(_)))
+            }
+            _ => false,
+        };
         let mut uses = Uses { assigned: BTreeMap::new(), read: BTreeSet::new(), is_function: &is_function };
         uses.of(&def.body);
         let Uses { assigned, read, .. } = uses;
