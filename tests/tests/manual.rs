@@ -38,21 +38,56 @@ fn sources(folder: &std::path::Path, all: &mut String) {
     }
 }
 
-#[test]
-fn every_test_that_the_checklist_names_exists() {
-    let list = std::fs::read_to_string(isobar_tests::root().join("docs/checklist.md")).unwrap();
+/// The sources that have tests, as one text.
+fn tested() -> String {
     let mut all = String::new();
-    for folder in ["compiler/src", "runtime/src", "native-runner/tests", "tests"] {
+    for folder in
+        ["compiler/src", "protocol/src", "runtime/src", "native-runner/src", "native-runner/tests", "tests"]
+    {
         sources(&isobar_tests::root().join(folder), &mut all);
     }
+    all
+}
+
+/// Checks that a page names only tests that exist; answers how many it names.
+fn names_tests(page: &str, text: &str, all: &str) -> usize {
     let mut n_named = 0;
-    for part in list.split('`').skip(1).step_by(2) {
+    for part in text.split('`').skip(1).step_by(2) {
         let Some((_, name)) = part.rsplit_once("::") else { continue };
         n_named += 1;
         // A name of tests in shards stands before a colon.
         let is_there = [format!("fn {name}"), format!("struct {name}"), format!("    {name}:")];
         let is_there = is_there.iter().any(|it| all.contains(it));
-        assert!(is_there, "there is no `{name}`, which the checklist names as `{part}`");
+        assert!(is_there, "there is no `{name}`, which {page} names as `{part}`");
     }
+    n_named
+}
+
+#[test]
+fn every_test_that_the_checklist_names_exists() {
+    let list = std::fs::read_to_string(isobar_tests::root().join("docs/checklist.md")).unwrap();
+    let n_named = names_tests("the checklist", &list, &tested());
     assert!(n_named > 30, "{n_named}");
+}
+
+#[test]
+fn every_promise_of_a_runner_names_a_test_that_exists() {
+    let all = tested();
+    let read = |page: &str| std::fs::read_to_string(isobar_tests::root().join(page)).unwrap();
+    for page in ["docs/operating.md", "docs/reliability.md", "docs/schedule.md"] {
+        let text = read(page);
+        // Other words with `::` are names of log lines.
+        let tests = text.split("(test").skip(1).filter_map(|it| it.split(')').next());
+        for it in tests {
+            names_tests(page, it, &all);
+        }
+    }
+    let page = read("SECURITY.md");
+    let promised = page.split("## What is promised").nth(1).unwrap().split("\n## ").next().unwrap();
+    let without: Vec<&str> = promised
+        .lines()
+        .filter(|it| it.starts_with("- "))
+        .filter(|it| it.split("(test").skip(1).all(|it| names_tests("SECURITY.md", it, &all) == 0))
+        .collect();
+    assert_eq!(without, Vec::<&str>::new(), "promises without a test");
 }
