@@ -132,9 +132,9 @@ async fn documents_that_wait_have_a_size_together() {
 #[tokio::test]
 async fn two_jobs_that_need_more_memory_than_there_is_do_not_run_together() {
     const MIB: u64 = 1 << 20;
-    let (job_memory_bytes, jobs_memory_bytes) = (16 * MIB, 20 * MIB);
+    let (job_memory_bytes, jobs_memory_bytes) = (32 * MIB, 40 * MIB);
     let (_folder, app) = app(Limits { job_memory_bytes, jobs_memory_bytes, ..Limits::default() });
-    // Two fields and two temporaries of 3 MiB each.
+    // 24 MiB of fields and temporaries.
     let mut large = run_of(ENDLESS, "debug");
     large["domain"] = json!([256, 192, 8]);
     let first = submit(&app, &large).await;
