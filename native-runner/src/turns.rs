@@ -29,9 +29,13 @@ impl Client {
         Self { address: Some(address), connection: Arc::downgrade(connection) }
     }
 
+    /// Whether its connection is closed, so that it may be any client of its address.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.connection.strong_count() == 0
+    }
+
     pub(crate) fn key(&self) -> Key {
-        let is_open = self.connection.strong_count() > 0;
-        (self.address, if is_open { self.connection.as_ptr().addr() } else { 0 })
+        (self.address, if self.is_gone() { 0 } else { self.connection.as_ptr().addr() })
     }
 }
 
@@ -69,12 +73,8 @@ impl Shares {
         self.clients.keys().copied().max_by_key(|it| self.of(*it))
     }
 
-    /// Whether `holder` has more than `other` has with `amount` more. At one address, closed connections may be those of
-    /// `other`.
+    /// Whether `holder` has more than `other` has with `amount` more.
     pub(crate) fn exceeds(&self, holder: Key, other: Key, amount: u64) -> bool {
-        if holder == (other.0, 0) {
-            return false;
-        }
         let at = usize::from(holder.0 == other.0);
         self.of(holder)[at] > self.of(other)[at].saturating_add(amount)
     }

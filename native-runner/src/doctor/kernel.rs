@@ -58,7 +58,7 @@ fn seccomp() -> Check {
 }
 
 fn namespaces() -> Check {
-    let help = "processes that a job leaves are ended by other means; allow user namespaces (sysctl \
+    let help = "processes that a job leaves are ended by other means, and jobs can look which files are there; allow user namespaces (sysctl \
         user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)";
     let number = |path: &str| fs::read_to_string(path).ok().and_then(|it| it.trim().parse::<u64>().ok());
     let has_them = fs::exists("/proc/self/ns/user").unwrap_or(false);

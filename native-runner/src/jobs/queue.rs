@@ -33,6 +33,8 @@ use crate::wire::{Fields, Order};
 const MOST_INTERRUPTED: u32 = 2;
 /// A job that is told to end gets this long.
 const END: Duration = Duration::from_secs(2);
+/// A job whose connection is closed makes room after this part of the time after which it counts as abandoned.
+const PART_OF_ABANDONED: u64 = 12;
 /// How often it is looked whether jobs have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -296,12 +298,14 @@ impl Table {
     }
 
     /// Room for one more job, where there is some, or where another client has more than this one: then its newest jobs
-    /// that wait make room, those first that nobody follows.
+    /// that wait make room, those first that nobody follows. Jobs of closed connections may be those of this client, and
+    /// make room for others of their address where nobody asks for them.
     fn make_room_for(&self, job: &Job, limits: &Limits) -> Result<(), ApiError> {
         // Those who wait and those who work together: a job that was just taken does not work yet.
         let mut open: Vec<&Arc<Job>> = self.jobs.iter().filter(|it| it.is_open()).collect();
         let most = limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1));
         let (key, bytes) = (job.client.key(), job.document_bytes);
+        let left = Duration::from_millis(limits.abandoned_ms / PART_OF_ABANDONED);
         let mut leaving = Vec::new();
         loop {
             let held: u64 = open.iter().map(|it| it.document_bytes).sum();
@@ -311,8 +315,11 @@ impl Table {
             }
             let amount = |it: &Job| if is_too_many { 1 } else { it.document_bytes };
             let shares: Shares = open.iter().map(|it| (it.client.key(), amount(it))).collect();
-            let may_go = |it: &Job| !it.is_working() && shares.exceeds(it.client.key(), key, amount(job));
-            let order = |at: &usize| (shares.of(open[*at].client.key()), !open[*at].is_followed(), *at);
+            let may_go = |it: &Job| {
+                let is_left = !it.client.is_gone() || it.client.key().0 != key.0 || it.silent() >= left;
+                !it.is_working() && is_left && shares.exceeds(it.client.key(), key, amount(job))
+            };
+            let order = |at: &usize| (shares.of(open[*at].client.key()), !open[*at].silent().is_zero(), *at);
             let Some(at) = (0..open.len()).filter(|at| may_go(open[*at])).max_by_key(order) else {
                 let waiting = self.waiting.len() as u64;
                 return Err(match is_too_many {
@@ -406,6 +413,21 @@ mod tests {
         assert!(table.make_room_for(&job(&many, 20), &limits).is_err());
         assert!(table.make_room_for(&job(&late, 20), &limits).is_ok());
         assert!(large[0].is_open() && !large[1].is_open());
+    }
+
+    #[test]
+    fn jobs_of_closed_connections_make_room_at_their_address_where_nobody_asks_for_them() {
+        let ([script, late], [of_script, _of_late]) = clients();
+        let limits = Limits { jobs_at_once: 1, jobs_waiting: 3, abandoned_ms: 600, ..Limits::default() };
+        let mut table = Table::default();
+        let all: Vec<Arc<Job>> = (0..4).map(|_| job(&script, 10)).collect();
+        table.jobs.extend(all.iter().cloned());
+        drop(of_script);
+        assert!(table.make_room_for(&job(&late, 10), &limits).is_err(), "they may be its own");
+        std::thread::sleep(Duration::from_millis(60));
+        let _follows = all[3].reader();
+        assert!(table.make_room_for(&job(&late, 10), &limits).is_ok());
+        assert_eq!(all.iter().map(|it| it.is_open()).collect::<Vec<_>>(), [true, true, false, true]);
     }
 
     #[test]

@@ -191,9 +191,10 @@ impl Job {
         Reader(Arc::clone(self))
     }
 
-    /// Whether somebody reads the events.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.readers().0 > 0
+    /// Since when nobody has read the events or asked for it.
+    pub(crate) fn silent(&self) -> Duration {
+        let (readers, asked) = *self.readers();
+        if readers > 0 { Duration::ZERO } else { asked.elapsed() }
     }
 
     /// Ends when nobody has read the events or asked for the job for so long. Clients of one that a runner before this one
@@ -203,8 +204,7 @@ impl Job {
             return std::future::pending().await;
         }
         loop {
-            let (readers, asked) = *self.readers();
-            let silent = if readers > 0 { Duration::ZERO } else { asked.elapsed() };
+            let silent = self.silent();
             if silent >= after {
                 return;
             }
