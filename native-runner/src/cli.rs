@@ -632,6 +632,9 @@ pub struct ServeArgs {
     /// Memory that one job may have, in MiB
     #[arg(long, value_name = "MIB")]
     pub job_memory: Option<u64>,
+    /// Memory that the fields of all jobs may have together, in MiB; three quarters of the machine's without it
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
     /// Time that one job may take, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub job_time: Option<u64>,

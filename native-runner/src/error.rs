@@ -64,6 +64,10 @@ pub enum ApiError {
     SlowBody { limit_ms: u64 },
     #[error("the compilation took longer than {limit_ms} ms")]
     CompileTimedOut { limit_ms: u64 },
+    #[error("the compilation took longer than {turn_ms} ms, and made room for one that waited")]
+    CompileMadeRoom { turn_ms: u64 },
+    #[error("the upload was slow, or one of many, and made room after {turn_ms} ms for one that waited")]
+    UploadMadeRoom { turn_ms: u64 },
     #[error("the runner is shutting down")]
     ShuttingDown,
     /// A fault of ours; `source` goes to the log, the client gets the report's name.
@@ -100,7 +104,8 @@ impl ApiError {
             ApiError::NoRoom(_) => &problems::NO_ROOM,
             ApiError::NotReady(_) => &problems::NOT_READY,
             ApiError::SlowBody { .. } => &problems::SLOW_BODY,
-            ApiError::CompileTimedOut { .. } => &problems::TIMED_OUT,
+            ApiError::UploadMadeRoom { .. } => &problems::OVERLOADED,
+            ApiError::CompileTimedOut { .. } | ApiError::CompileMadeRoom { .. } => &problems::TIMED_OUT,
             ApiError::ShuttingDown => &problems::SHUTTING_DOWN,
             ApiError::Internal { .. } => &problems::INTERNAL,
         }
@@ -123,6 +128,7 @@ impl ApiError {
             | ApiError::InputsFull { .. }
             | ApiError::DocumentsFull { .. }
             | ApiError::UploadsBusy { .. }
+            | ApiError::UploadMadeRoom { .. }
             | ApiError::CompilersBusy { .. } => {
                 problem.retry_after_ms = Some(5_000);
             }
@@ -136,6 +142,9 @@ impl ApiError {
             }
             ApiError::CompileTimedOut { limit_ms } => {
                 problem.limit = Some(LimitHit::of_time("compile time", *limit_ms))
+            }
+            ApiError::CompileMadeRoom { turn_ms } => {
+                problem.limit = Some(LimitHit::of_time("compile time while others wait", *turn_ms));
             }
             ApiError::SlowBody { limit_ms } => {
                 problem.limit = Some(LimitHit::of_time("request body", *limit_ms))

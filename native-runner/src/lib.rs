@@ -18,6 +18,7 @@ mod tuned;
 mod random;
 pub mod telemetry;
 pub mod translate;
+pub mod turns;
 
 // Whether this machine has what it needs.
 pub mod doctor;

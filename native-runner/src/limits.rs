@@ -1,5 +1,8 @@
 //! What is checked of a request before any work is done for it.
 
+use std::fs;
+use std::path::Path;
+
 use isobar_protocol::limits::Limits;
 use isobar_protocol::names;
 use isobar_protocol::problem::LimitHit;
@@ -8,19 +11,29 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::ApiError;
 
-/// The limits, with what this machine has: no job may have more than most of its memory.
+/// The limits, with what this machine has: no job may have more than most of its memory, nor may all together.
 #[must_use]
 pub fn of_this_machine() -> Limits {
     let mut limits = Limits::default();
-    let memory = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+    let memory = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
     });
-    if let Some(memory) = memory {
-        limits.job_memory_bytes = limits.job_memory_bytes.min(memory / 4 * 3);
+    if let Some(memory) = memory.map(|it| memory_of_group().map_or(it, |of_group| of_group.min(it))) {
+        limits.jobs_memory_bytes = memory / 4 * 3;
+        limits.job_memory_bytes = limits.job_memory_bytes.min(limits.jobs_memory_bytes);
     }
     limits.threads = std::thread::available_parallelism().map_or(1, |it| it.get() as u64);
     limits
+}
+
+/// The memory that our control group may have, where that is limited.
+pub(crate) fn memory_of_group() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let below = text.lines().find_map(|it| it.strip_prefix("0::"))?.trim_start_matches('/');
+    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
+    let root = roots.into_iter().find(|it| it.join("cgroup.controllers").is_file())?;
+    fs::read_to_string(root.join(below).join("memory.max")).ok()?.trim().parse().ok()
 }
 
 /// Files that each job at work has open here: its pipes, its folder, its input.

@@ -30,6 +30,8 @@ pub(crate) enum Refusal {
         asked: u64,
         allowed: u64,
     },
+    /// There is nothing of it that could run, though it has no errors: its compilation was told to stop before.
+    Unmade,
 }
 
 impl From<Diagnostic> for Refusal {
@@ -94,6 +96,8 @@ pub(crate) struct Room<'a> {
     pub has_copies: bool,
     /// How many layouts of callers each of them is measured on as well, one executor after the other.
     pub layouts: usize,
+    /// Waits until so many bytes may be taken.
+    pub asks: fn(u64),
 }
 
 impl Room<'_> {
@@ -105,12 +109,19 @@ impl Room<'_> {
         arguments: u64,
         made: &[Argument],
     ) -> Result<Memory, Refusal> {
-        let each = self.executors.iter().map(|it| {
-            stencil.workspace_bytes(&**it, domain, self.threads, made).map(|it| it.unwrap_or(u64::MAX))
-        });
+        let mut each = Vec::with_capacity(self.executors.len());
+        for it in self.executors {
+            let known = stencil.workspace_bytes(&**it, domain, self.threads, made);
+            // It is not known where it is beyond all numbers, and where there is no code of it.
+            let of_one_point = || stencil.workspace_bytes(&**it, Domain::new(1, 1, 1), 1, &[]);
+            if known.contains(&None) && of_one_point().contains(&None) {
+                return Err(Refusal::Unmade);
+            }
+            each.push(known.map(|it| it.unwrap_or(u64::MAX)));
+        }
         // One of them works at a time.
         let [workspace_bytes, together] =
-            each.fold([0, 0], |[of_all, both], it| [of_all.max(it[0]), both.max(it[1])]);
+            each.into_iter().fold([0, 0], |[of_all, both], it| [of_all.max(it[0]), both.max(it[1])]);
         let copies = stencil.signature().map_or(0, |it| it.compulsory_bytes(domain));
         // On other layouts fields may be copied as well.
         let of_layouts = if self.layouts > 0 { self.layouts + 1 } else { 0 };
@@ -122,7 +133,9 @@ impl Room<'_> {
             threads: self.threads,
             allowed_bytes: self.allowed_bytes,
         };
-        self.admit(needed.asked_bytes()).map(|()| needed)
+        self.admit(needed.asked_bytes())?;
+        (self.asks)(needed.asked_bytes());
+        Ok(needed)
     }
 
     fn admit(&self, asked: u64) -> Result<(), Refusal> {
@@ -148,7 +161,7 @@ pub(crate) fn launch(
     npz: Option<Vec<u8>>,
     room: &Room<'_>,
 ) -> Result<Planned, Refusal> {
-    let Some(signature) = stencil.signature() else { return Err(Refusal::Call(Vec::new())) };
+    let signature = stencil.signature().ok_or(Refusal::Unmade)?;
     let fields = given_fields(request, npz, room)?;
     let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
     let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };

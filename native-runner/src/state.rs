@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use isobar_protocol::job::Backend;
 use isobar_protocol::limits::Limits;
-use tokio::sync::Semaphore;
 
 use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
 use crate::confine::{Confined, try_to_break_out};
+use crate::jobs::compiling;
 use crate::jobs::started::Waiting;
 use crate::jobs::{Jobs, Store};
+use crate::turns::Turns;
 use crate::uploads::Uploads;
 
 /// So many processes wait for jobs.
@@ -34,8 +35,8 @@ pub struct Shared {
     pub waiting: Waiting,
     /// What holds jobs.
     pub confined: Confined,
-    /// One permit for each compilation that may go on.
-    pub compiling: Arc<Semaphore>,
+    /// The places of compilations for clients.
+    pub(crate) compiling: Turns,
 }
 
 impl AppState {
@@ -55,7 +56,7 @@ impl AppState {
         let backends = tools.backends.described(&tools.found());
         let jobs = Jobs::new(limits, waiting.clone(), Arc::clone(&tools), store);
         let uploads = Uploads::new(limits);
-        let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));
+        let compiling = compiling::turns(&limits, tools.cores);
         Self(Arc::new(Shared {
             auth,
             hosts,

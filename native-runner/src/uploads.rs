@@ -1,4 +1,6 @@
 //! Input fields that were sent before the job that uses them.
+//!
+//! Clients share the places of uploads that arrive, and those of uploads that are kept.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Seek, SeekFrom};
@@ -7,10 +9,10 @@ use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::LimitHit;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use crate::error::ApiError;
+use crate::turns::{Client, Place, Rules, Shares, Turns};
 use crate::wire::Fields;
 
 /// Uploads that arrive at the same time.
@@ -22,7 +24,7 @@ const MOST_GONE: usize = 1024;
 #[derive(Debug)]
 pub struct Uploads {
     limits: Limits,
-    arriving: Semaphore,
+    arriving: Turns,
     kept: Arc<Mutex<Kept>>,
 }
 
@@ -40,6 +42,7 @@ struct Kept {
 pub struct Upload {
     /// Counts up: the smallest is the oldest.
     order: u64,
+    client: Client,
     since: Instant,
     bytes: u64,
     file: Arc<std::fs::File>,
@@ -56,27 +59,30 @@ impl Upload {
 impl Uploads {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, arriving: Semaphore::new(MOST_ARRIVING), kept: Arc::default() }
+        let turn = Some(Duration::from_millis(limits.upload_turn_ms));
+        let least_rate = limits.upload_bytes_per_s;
+        let arriving = Turns::new(Rules { places: MOST_ARRIVING, beside: 0, turn, least_rate });
+        Self { limits, arriving, kept: Arc::default() }
     }
 
-    /// Waits until one more may arrive; it counts until the permit is dropped.
+    /// Waits until one more may arrive; it counts until the place is dropped.
     ///
     /// # Errors
     ///
     /// 503 where others take too long.
-    pub async fn begin(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+    pub(crate) async fn begin(&self, client: &Client) -> Result<Place, ApiError> {
         let limit_ms = self.limits.upload_wait_ms;
-        let free = tokio::time::timeout(Duration::from_millis(limit_ms), self.arriving.acquire()).await;
-        let Ok(free) = free else { return Err(ApiError::UploadsBusy { limit_ms }) };
-        free.map_err(|error| ApiError::internal(&error))
+        let free = tokio::time::timeout(Duration::from_millis(limit_ms), self.arriving.take(client)).await;
+        free.map_err(|_| ApiError::UploadsBusy { limit_ms })
     }
 
-    /// Keeps a file and answers its id; the oldest uploads give way where all together would be too many or too much.
+    /// Keeps a file of the client and answers its id. Where all together would be too many or too much, the oldest of
+    /// the client with the most give way.
     ///
     /// # Errors
     ///
     /// 413 where the file alone is too much; 500 where it cannot be read.
-    pub fn keep(&self, mut file: std::fs::File) -> Result<(String, u64), ApiError> {
+    pub fn keep(&self, client: &Client, mut file: std::fs::File) -> Result<(String, u64), ApiError> {
         let bytes = file.seek(SeekFrom::End(0)).map_err(|error| ApiError::internal(&error))?;
         let most_bytes = self.limits.kept_bytes;
         if bytes > most_bytes {
@@ -85,13 +91,15 @@ impl Uploads {
         let mut kept = lock(&self.kept);
         let most = usize::try_from(self.limits.uploads).unwrap_or(usize::MAX).max(1);
         while kept.by_id.len() >= most || kept.bytes() > most_bytes - bytes {
-            let Some(oldest) = kept.oldest().map(|it| it.0.clone()) else { break };
-            kept.forget(oldest);
+            let is_too_many = kept.by_id.len() >= most;
+            let Some(found) = kept.oldest_of_largest(is_too_many).cloned() else { break };
+            kept.forget(found);
         }
         let id = crate::random::hex(16);
         let order = kept.next;
         kept.next += 1;
-        kept.by_id.insert(id.clone(), Upload { order, since: Instant::now(), bytes, file: Arc::new(file) });
+        let (client, since, file) = (client.clone(), Instant::now(), Arc::new(file));
+        kept.by_id.insert(id.clone(), Upload { order, client, since, bytes, file });
         if !kept.is_watched {
             kept.is_watched = true;
             tokio::spawn(watch(Arc::downgrade(&self.kept), self.age()));
@@ -149,6 +157,15 @@ impl Kept {
         self.by_id.iter().min_by_key(|(_, it)| it.order)
     }
 
+    /// The oldest upload of the client that has the most, by number or by bytes.
+    fn oldest_of_largest(&self, is_by_number: bool) -> Option<&String> {
+        let amount = |it: &Upload| if is_by_number { 1 } else { it.bytes };
+        let shares: Shares = self.by_id.values().map(|it| (it.client.key(), amount(it))).collect();
+        let largest = shares.largest()?;
+        let of_largest = self.by_id.iter().filter(|(_, it)| it.client.key() == largest);
+        of_largest.min_by_key(|(_, it)| it.order).map(|it| it.0)
+    }
+
     fn forget_older_than(&mut self, age: Duration) {
         while let Some((id, _)) = self.oldest().filter(|(_, it)| it.since.elapsed() >= age) {
             self.forget(id.clone());
@@ -175,7 +192,8 @@ mod tests {
     #[tokio::test]
     async fn the_oldest_of_too_many_uploads_give_way_and_are_known_to_be_gone() {
         let uploads = Uploads::new(Limits { uploads: 2, ..Limits::default() });
-        let ids: Vec<String> = (0..3).map(|_| uploads.keep(file()).expect("it is small").0).collect();
+        let ids: Vec<String> =
+            (0..3).map(|_| uploads.keep(&Client::default(), file()).expect("it is small").0).collect();
         assert!(matches!(uploads.get(&ids[0]), Err(ApiError::Gone(_))));
         assert!(uploads.get(&ids[1]).is_ok() && uploads.get(&ids[2]).is_ok());
         assert!(matches!(uploads.get("never"), Err(ApiError::NotFound(_))));
@@ -185,7 +203,7 @@ mod tests {
     async fn an_upload_is_forgotten_at_its_age_and_its_file_is_closed_though_nobody_asks() {
         let uploads = Uploads::new(Limits { upload_age_ms: 200, ..Limits::default() });
         for _ in 0..2 {
-            let (id, _) = uploads.keep(file()).expect("it is small");
+            let (id, _) = uploads.keep(&Client::default(), file()).expect("it is small");
             let held = lock(&uploads.kept).by_id.values().map(|it| Arc::downgrade(&it.file)).next();
             let held = held.expect("it is there");
             let begun = Instant::now();
@@ -199,15 +217,36 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn many_uploads_of_one_client_leave_those_of_others() {
+        let uploads = Uploads::new(Limits { uploads: 4, kept_bytes: 100, ..Limits::default() });
+        let open = [Arc::new(()), Arc::new(())];
+        let [one, many] = [0, 1].map(|at| Client::new([10, 0, 0, 1].into(), &open[at]));
+        let of = |client: &Client, bytes: u64| {
+            let file = file();
+            file.set_len(bytes).expect("it is ours");
+            uploads.keep(client, file).expect("it is small").0
+        };
+        let kept = of(&one, 10);
+        let all: Vec<String> = (0..8).map(|_| of(&many, 1)).collect();
+        assert!(uploads.get(&kept).is_ok());
+        assert!(uploads.get(&all[4]).is_err() && uploads.get(&all[5]).is_ok());
+        // The same by bytes.
+        let large = of(&many, 80);
+        assert!(uploads.get(&kept).is_ok() && uploads.get(&large).is_ok());
+        let next = of(&many, 85);
+        assert!(uploads.get(&kept).is_ok() && uploads.get(&next).is_ok() && uploads.get(&large).is_err());
+    }
+
+    #[tokio::test]
     async fn who_waits_too_long_to_begin_is_told_so() {
         let uploads = Uploads::new(Limits { upload_wait_ms: 50, ..Limits::default() });
         let mut arriving = Vec::new();
         for _ in 0..MOST_ARRIVING {
-            arriving.push(uploads.begin().await.expect("there is room"));
+            arriving.push(uploads.begin(&Client::default()).await.expect("there is room"));
         }
-        let refused = uploads.begin().await.expect_err("there is none");
+        let refused = uploads.begin(&Client::default()).await.expect_err("there is none");
         assert_eq!((refused.problem().status, refused.problem().code.as_str()), (503, "overloaded"));
         drop(arriving);
-        assert!(uploads.begin().await.is_ok());
+        assert!(uploads.begin(&Client::default()).await.is_ok());
     }
 }

@@ -112,11 +112,16 @@ pub enum Said {
     Event(EventKind),
     /// What it made for the cache, with its code; without, what it found there.
     Entry(Handed),
+    /// So many bytes it is about to take for fields and temporaries; it waits for [`GRANTED`] on standard input.
+    Needs { bytes: u64 },
     /// From now on code runs that was made here: nothing for the cache is taken any more.
     Runs,
     /// What it was to compile.
     Compiled(Box<Compiled>),
 }
+
+/// What a job's process hears that may take the memory it asked for.
+pub const GRANTED: u8 = b'g';
 
 /// The compiler takes no more memory.
 const COMPILE_BYTES: u64 = 2 << 30;

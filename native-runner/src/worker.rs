@@ -80,7 +80,7 @@ pub fn main(backends: &Backends) -> ExitCode {
     limit(&order, backends, is_alone);
     let needs = needs(&order, backends);
     let sees_itself = !needs.has_gpu || confine::sees_itself();
-    let mut confined = confine::making(&needs);
+    let mut confined = confine::making(&needs, is_alone);
     confined.note(confine::NAMESPACE, alone);
     if let Err(why) = confined.keeps(&order.promised) {
         let reason = EndReason::Error;
@@ -122,7 +122,7 @@ fn probe() -> Confined {
     let folder = std::env::temp_dir();
     let needs = Needs { folder: &folder, read: Vec::new(), has_gpu: false, has_compiler: false };
     let _ = set_no_new_privs(true);
-    let mut confined = confine::making(&needs);
+    let mut confined = confine::making(&needs, is_alone.is_ok());
     confined.note(confine::NAMESPACE, is_alone);
     confined.note(confine::WHILE_RUNNING, confine::running(false));
     confined
@@ -330,7 +330,7 @@ fn inputs(
     let room = room(order, executors);
     let planned = step("inputs", &sink, || plan::launch(&order.request, source, stencil, npz, &room));
     let plan::Planned { launch, memory, read } =
-        planned.map_err(|refusal| refused(refusal, stencil, tell))?;
+        planned.map_err(|refusal| refused(order, refusal, stencil, tell))?;
     if let Some(found) = read {
         let layout = Layout { way: Way::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(found) };
         tell(EventKind::Layout { layout }, None);
@@ -345,11 +345,12 @@ fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
         allowed_bytes: order.memory_bytes,
         has_copies: order.request.bench.is_some(),
         layouts: order.request.bench.as_ref().map_or(0, |it| it.axes().len()),
+        asks: said::ask,
     }
 }
 
 /// Tells why the run does not begin.
-fn refused(refusal: Refusal, stencil: &dyn Callable, tell: Tell<'_>) -> End {
+fn refused(order: &Order, refusal: Refusal, stencil: &dyn Callable, tell: Tell<'_>) -> End {
     match refusal {
         Refusal::Call(found) => {
             let places = Places::new(stencil.compilation().sources());
@@ -360,6 +361,15 @@ fn refused(refusal: Refusal, stencil: &dyn Callable, tell: Tell<'_>) -> End {
             End(EndReason::Error, Some(problem))
         }
         Refusal::Memory { asked, allowed } => End(EndReason::Limit, Some(too_much(asked, allowed))),
+        Refusal::Unmade => {
+            let why = match &order.request.passes.stop_after {
+                Some(last) => format!(
+                    "the compilation was told to stop after `{last}`, where there is nothing yet that could run"
+                ),
+                None => "the stencil was not compiled as far as the back end needs it".to_owned(),
+            };
+            End(EndReason::Error, Some(problems::COMPILE_FAILED.problem(why)))
+        }
     }
 }
 
@@ -437,7 +447,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let tuned = with_kept(order, source, backend, launch.domain, tell);
     if let Some((other, _)) = &tuned {
         memory = plan::needed(&**other, &launch, &room(order, &executors))
-            .map_err(|refusal| refused(refusal, &**other, tell))?;
+            .map_err(|refusal| refused(order, refusal, &**other, tell))?;
     }
     let tuned = tuned.map(|(other, tuned)| {
         tell(EventKind::Tuned { tuned }, None);

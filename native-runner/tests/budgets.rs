@@ -130,6 +130,54 @@ async fn documents_that_wait_have_a_size_together() {
 }
 
 #[tokio::test]
+async fn two_jobs_that_need_more_memory_than_there_is_do_not_run_together() {
+    const MIB: u64 = 1 << 20;
+    let (job_memory_bytes, jobs_memory_bytes) = (32 * MIB, 40 * MIB);
+    let (_folder, app) = app(Limits { job_memory_bytes, jobs_memory_bytes, ..Limits::default() });
+    // 24 MiB of fields and temporaries.
+    let mut large = run_of(ENDLESS, "debug");
+    large["domain"] = json!([256, 192, 8]);
+    let first = submit(&app, &large).await;
+    let has = async |job: &str, wanted: &str| {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(20) {
+            let text = String::from_utf8_lossy(&events_so_far(&app, job).await).into_owned();
+            if text.contains(wanted) {
+                return true;
+            }
+        }
+        false
+    };
+    let (waits, memory) = ("until other jobs give memory back", "\"type\":\"memory\"");
+    assert!(has(&first, memory).await);
+    let second = submit(&app, &large).await;
+    assert!(has(&second, waits).await);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!String::from_utf8_lossy(&events_so_far(&app, &second).await).contains(memory));
+    cancel(&app, &first).await;
+    assert!(has(&second, memory).await);
+    cancel(&app, &second).await;
+    // Small ones run beside each other.
+    let small = [submit(&app, &run_of(COPY, "debug")).await, submit(&app, &run_of(COPY, "rayon")).await];
+    for job in &small {
+        let last = follow(&app, job).await.pop().unwrap().what;
+        assert!(matches!(last, EventKind::Ended { reason: EndReason::Ok, .. }), "{last:?}");
+    }
+}
+
+/// What was told of a job by now.
+async fn events_so_far(app: &Router, job: &str) -> Vec<u8> {
+    let request = Request::builder().uri(format!("/v1/jobs/{job}/events"));
+    let request = request.header("authorization", "Bearer secret").header("host", "localhost:8787");
+    let mut body = app.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap().into_body();
+    let mut told = Vec::new();
+    while let Ok(Some(Ok(frame))) = tokio::time::timeout(Duration::from_millis(100), body.frame()).await {
+        told.extend_from_slice(frame.data_ref().unwrap());
+    }
+    told
+}
+
+#[tokio::test]
 async fn a_document_of_many_small_values_is_refused_before_it_is_read() {
     let (_folder, app) = app(Limits { document_values: 1000, ..Limits::default() });
     let mut document = run_of(COPY, "debug");

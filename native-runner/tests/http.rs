@@ -206,6 +206,32 @@ async fn bad_bodies_are_refused_with_the_place_and_never_a_5xx() {
 }
 
 #[tokio::test]
+async fn a_name_of_a_text_that_is_very_long_is_told_in_short() {
+    let app = app();
+    let long = "q".repeat(400_000);
+    let directives =
+        [format!("# @input {long} constant(1)\n"), format!("# @{long}\n"), format!("# @stencil {long}\n")];
+    let mut texts = directives.map(|it| format!("{it}{COPY}")).to_vec();
+    texts.push(COPY.replace("b = a", &format!("{long} = a\n        b = {long}")));
+    texts.push(COPY.replace("copy(", &format!("{long}(")));
+    texts.push(format!("from {long} import x\n{COPY}"));
+    texts.push(format!("from __externals__ import {long}\n{COPY}"));
+    texts.push(COPY.replace("Field[float]", &format!("\"{long}\"")));
+    for text in texts {
+        let answer = ask(&app, document("/v1/compile", &json!({"files": {"main.py": text}}))).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        let answer = bytes(answer).await;
+        let start = &text[..text.len().min(40)];
+        assert!(answer.len() < 200_000, "{start}: {} bytes", answer.len());
+        let compiled: Value = serde_json::from_slice(&answer).unwrap();
+        let is_of_text = !text.starts_with("# @");
+        let has_error =
+            compiled["diagnostics"].as_array().unwrap().iter().any(|it| it["severity"] == "error");
+        assert!(has_error || !is_of_text, "{start}: {}", compiled["diagnostics"]);
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_could_be_more_than_a_name_is_refused() {
     let app = app();
     let long = "x".repeat(129);
@@ -287,6 +313,37 @@ fn many_intervals() -> String {
         "from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval\n\n\
          def many(a: Field[float]):\n    with computation(FORWARD):\n{intervals}"
     )
+}
+
+#[tokio::test]
+async fn long_compilations_of_one_client_leave_room_for_a_short_one() {
+    let limits = Limits { compile_turn_ms: 300, ..Limits::default() };
+    let app = app_of(limits, Tools { cores: 2, ..tools() });
+    let of = |text: &str| json!({"files": {"main.py": text}, "stages": []});
+    // They would hold both places for a minute, and those beside them too.
+    let long: Vec<_> = (0..4)
+        .map(|_| {
+            let (app, text) = (app.clone(), of(&many_intervals()));
+            tokio::spawn(async move { ask(&app, document("/v1/compile", &text)).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(1000)).await;
+    let begun = std::time::Instant::now();
+    let short = ask(&app, document("/v1/compile", &of(COPY))).await;
+    assert_eq!(short.status(), StatusCode::OK);
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let mut made_room = 0;
+    for it in long {
+        if it.is_finished() {
+            let refused = problem(it.await.unwrap()).await;
+            assert_eq!((refused.status, refused.code.as_str()), (504, "timed-out"));
+            assert!(refused.detail.contains("made room"), "{}", refused.detail);
+            made_room += 1;
+        } else {
+            it.abort();
+        }
+    }
+    assert_eq!(made_room, 1);
 }
 
 #[tokio::test]

@@ -345,6 +345,28 @@ async fn one_job_too_many_is_refused_until_another_ends() {
 }
 
 #[tokio::test]
+async fn a_run_that_was_told_to_stop_before_says_so() {
+    let app = app();
+    for (backend, last) in [
+        ("rayon", "oir/prune-regions"),
+        ("rayon", "schedule/merge-loops"),
+        ("openmp", "oir/fold-constants"),
+        ("openmp", "loops/convert-branches"),
+    ] {
+        let mut body = run_of(COPY, backend);
+        body["passes"] = json!({"stop_after": last});
+        let events = follow(&app, &submit(&app, &body).await, None).await;
+        let EventKind::Ended { reason: EndReason::Error, problem: Some(problem) } =
+            &events.last().unwrap().what
+        else {
+            panic!("{backend} after {last}: {events:?}");
+        };
+        assert!(problem.detail.contains("told to stop") && problem.detail.contains(last), "{problem:?}");
+        assert_eq!(problem.code, "compile-failed");
+    }
+}
+
+#[tokio::test]
 async fn a_job_ends_at_its_time_limit_by_name() {
     let app = app_with(Limits { run_ms: 300, ..Limits::default() });
     let events = follow(&app, &submit(&app, &run_of(ENDLESS, "debug")).await, None).await;

@@ -28,6 +28,7 @@ use isobar_runner::auth::{Auth, Hosts};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::doctor::examine;
 use isobar_runner::jobs::child::{self, Bounds};
+use isobar_runner::jobs::memory::Room;
 use isobar_runner::jobs::started::Waiting;
 use isobar_runner::language::{self, Options};
 use isobar_runner::state::AppState;
@@ -157,7 +158,8 @@ fn driven(change: impl FnOnce(&mut Request)) -> Vec<EventKind> {
     change(&mut request);
     let (tools, limits) = (tools(), limits::of_this_machine());
     let order = Order::new(request, false, &limits, &tools);
-    let bounds = Bounds { run_ms: limits.run_ms, result_bytes: limits.kept_bytes };
+    let (run_ms, result_bytes) = (limits.run_ms, limits.kept_bytes);
+    let bounds = Bounds { run_ms, result_bytes, room: Room::default() };
     let waiting = Waiting::new(Arc::new(tools), 0);
     let (_stop, stopped) = tokio::sync::watch::channel(None);
     let mut told = Vec::new();

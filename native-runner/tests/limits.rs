@@ -185,6 +185,90 @@ fn from_another_address(to: SocketAddr) -> TcpStream {
     stream
 }
 
+/// Begins an upload of so many bytes, and sends none.
+fn upload(address: SocketAddr, bytes: usize) -> TcpStream {
+    let mut stream = connect(address);
+    let head = head(address, "secret", &format!("Content-Length: {bytes}"));
+    let head =
+        head.replace("/v1/compile", "/v1/uploads").replace("application/json", "application/octet-stream");
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn slow_uploads_make_room_for_one_that_waits() {
+    let address = serve(Limits { upload_turn_ms: 300, upload_bytes_per_s: 1000, ..Limits::default() });
+    let slow: Vec<TcpStream> = (0..4).map(|_| upload(address, 1 << 20)).collect();
+    let mut drops = slow.iter().map(|it| it.try_clone().unwrap()).collect::<Vec<_>>();
+    std::thread::spawn(move || {
+        // A few bytes each second, so that none is silent.
+        while drops.iter_mut().any(|it| it.write_all(b"x").is_ok()) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = Instant::now();
+    for _ in 0..3 {
+        let mut fast = upload(address, 5);
+        fast.write_all(b"12345").unwrap();
+        assert_eq!(answer(&fast).0, 201);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let refused = slow.iter().filter(|it| {
+        it.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        it.peek(&mut [0]).is_ok_and(|it| it > 0)
+    });
+    let refused: Vec<Problem> = refused.map(problem).collect();
+    assert_eq!(refused.len(), 1, "one place is enough for those after it");
+    assert_eq!((refused[0].status, refused[0].code.as_str()), (503, "overloaded"));
+    assert!(refused[0].detail.contains("slow"), "{}", refused[0].detail);
+}
+
+/// Asks for a job on this connection; status and answer.
+fn submit_on(stream: &mut TcpStream, address: SocketAddr, text: &str) -> (u16, serde_json::Value) {
+    let body = serde_json::json!({"files": {"main.py": text}, "backend": "debug", "init": {}}).to_string();
+    let head = head(address, "secret", &format!("Content-Length: {}", body.len()));
+    stream.write_all((head.replace("/v1/compile", "/v1/jobs") + &body).as_bytes()).unwrap();
+    let (status, body) = answer(stream);
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+fn state(address: SocketAddr, job: &str) -> serde_json::Value {
+    serde_json::from_slice(&answer(&get(address, &format!("/v1/jobs/{job}"))).1).unwrap()
+}
+
+#[test]
+fn a_client_that_fills_the_queue_leaves_room_and_turns_to_others() {
+    let address = serve(Limits { jobs_at_once: 1, jobs_waiting: 4, ..Limits::default() });
+    let (mut many, mut late) = (connect(address), connect(address));
+    let submitted = |stream: &mut TcpStream, text: &str| {
+        let (status, ticket) = submit_on(stream, address, text);
+        assert_eq!(status, 201, "{ticket}");
+        ticket["job"].as_str().unwrap().to_owned()
+    };
+    let jobs: Vec<String> = (0..5).map(|_| submitted(&mut many, ENDLESS)).collect();
+    assert_eq!(submit_on(&mut many, address, ENDLESS).0, 503, "its own jobs make no room");
+    let own = submitted(&mut late, crate::served::COPY);
+    // The newest of the client that has the most is told why it ended.
+    let events = get(address, &format!("/v1/jobs/{}/events", jobs[4]));
+    let last = BufReader::new(events).lines().map_while(Result::ok).find(|it| it.contains("\"ended\""));
+    let last = last.unwrap();
+    assert!(last.contains("\"limit\"") && last.contains("made room"), "{last}");
+    // The first works; when it ends, the late client is next, though three came before it.
+    let mut cancel = connect(address);
+    let path = format!("/v1/jobs/{}", jobs[0]);
+    write!(cancel, "DELETE {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer secret\r\n\r\n")
+        .unwrap();
+    assert_eq!(answer(&cancel).0, 202);
+    let begun = Instant::now();
+    while state(address, &own)["state"] != "ended" {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the late client waits for the others");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(state(address, &own)["reason"], "ok");
+    drop((many, late));
+}
+
 /// Writes a field of 64 MiB: more than the system holds of what nobody reads.
 const LARGE: &str = "\
 # @domain 256 256 128
@@ -383,6 +467,24 @@ fn a_port_that_is_asked_for_and_taken_is_no_other_port() {
     let of_one = ["--bind", &address, "--connections", "100", "--connections-per-address", "100"];
     let (code, said, _) = serve(&of_one);
     assert!(code == Some(2) && said.contains("one address"), "{said}");
+}
+
+#[test]
+fn root_and_other_machines_are_refused_unasked() {
+    let serve = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
+        let output = command.arg("serve").args(arguments).args(["--no-state"]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = serve(&["--bind", "0.0.0.0:0", "--allow-root"]);
+    assert!(code == Some(2) && said.contains("--allow-remote"), "{said}");
+    let own = std::fs::read_to_string("/proc/self/status").unwrap();
+    if !own.lines().any(|it| it.starts_with("Uid:\t0\t")) {
+        isobar_testing::skip_part("root", "this is somebody else");
+        return;
+    }
+    let (code, said) = serve(&["--bind", "127.0.0.1:0"]);
+    assert!(code == Some(2) && said.contains("--allow-root"), "{said}");
 }
 
 #[test]

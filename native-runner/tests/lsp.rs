@@ -294,7 +294,7 @@ fn cells_of_a_notebook_are_one_text_with_places_in_each() {
     let notebook = editor.uri("n.ipynb");
     let cell = |n: u32| format!("vscode-notebook-cell:/n.ipynb#C{n}");
     let texts = [
-        "%matplotlib inline\ndef twice(x):\n    return 2.0 * x\n",
+        "%matplotlib inline\n@function\ndef twice(x):\n    return 2.0 * x\n",
         "A title",
         "def s(q: FloatField, out: FloatField):\n    with computation(PARALLEL), interval(...):\n        out = twice(q) + nowhere",
     ];
@@ -327,11 +327,11 @@ fn cells_of_a_notebook_are_one_text_with_places_in_each() {
     assert_eq!(of(&editor, &cell(0)), json!([]));
     let defined = editor.ask("textDocument/definition", at(2, 2, 16)).unwrap();
     assert_eq!(defined[0]["uri"], cell(0), "{defined}");
-    assert_eq!(defined[0]["range"]["start"], json!({"line": 1, "character": 4}));
-    let mut rename = at(0, 1, 5);
+    assert_eq!(defined[0]["range"]["start"], json!({"line": 2, "character": 4}));
+    let mut rename = at(0, 2, 5);
     rename["newName"] = "double".into();
     let edits = editor.ask("textDocument/rename", rename).unwrap();
-    assert_eq!(edits["changes"][cell(0)][0]["range"]["start"]["line"], 1, "{edits}");
+    assert_eq!(edits["changes"][cell(0)][0]["range"]["start"]["line"], 2, "{edits}");
     assert_eq!(edits["changes"][cell(2)][0]["range"]["start"]["line"], 2, "{edits}");
     let tokens =
         editor.ask("textDocument/semanticTokens/full", json!({"textDocument": {"uri": cell(2)}})).unwrap();

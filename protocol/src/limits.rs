@@ -28,6 +28,8 @@ pub struct Limits {
     /// One upload of input fields.
     pub upload_bytes: u64,
     pub job_memory_bytes: u64,
+    /// Of all jobs that run at a time; a further one waits before its fields are made.
+    pub jobs_memory_bytes: u64,
     pub jobs_at_once: u64,
     /// Beyond those that work.
     pub jobs_waiting: u64,
@@ -39,6 +41,8 @@ pub struct Limits {
     pub threads: u64,
     pub run_ms: u64,
     pub compile_ms: u64,
+    /// After it a compilation makes room for one that waits.
+    pub compile_turn_ms: u64,
     /// All results that are kept, and as much again of uploads; the oldest give way.
     pub kept_bytes: u64,
     /// What one job may tell: so many events, and in each of them and in all of them so many bytes.
@@ -51,6 +55,9 @@ pub struct Limits {
     pub upload_age_ms: u64,
     /// For the beginning of an upload, while others arrive.
     pub upload_wait_ms: u64,
+    /// After it an upload makes room for one that waits, if it is slower than this or its client has more of them.
+    pub upload_turn_ms: u64,
+    pub upload_bytes_per_s: u64,
     pub connections: u64,
     /// Of one address. There are more in all, so that no address alone can take them.
     pub connections_per_address: u64,
@@ -87,6 +94,7 @@ impl Default for Limits {
             document_values: 100_000,
             upload_bytes: 1024 * MIB,
             job_memory_bytes: 8 * 1024 * MIB,
+            jobs_memory_bytes: 16 * 1024 * MIB,
             jobs_at_once: 2,
             jobs_waiting: 50,
             waiting_bytes: 32 * MIB,
@@ -94,6 +102,7 @@ impl Default for Limits {
             threads: MOST_THREADS,
             run_ms: 600_000,
             compile_ms: 60_000,
+            compile_turn_ms: 5_000,
             kept_bytes: 2048 * MIB,
             events: 20_000,
             event_bytes: 4 * MIB,
@@ -101,6 +110,8 @@ impl Default for Limits {
             uploads: 64,
             upload_age_ms: 900_000,
             upload_wait_ms: 30_000,
+            upload_turn_ms: 5_000,
+            upload_bytes_per_s: 256 * 1024,
             connections: 256,
             connections_per_address: 64,
             head_ms: 10_000,

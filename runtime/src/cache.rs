@@ -360,10 +360,11 @@ impl Entry {
         let Some(proof) = keys::prove(self.root(), &self.claim(code)) else {
             return Err(std::io::Error::other("it has no key, and takes none"));
         };
+        let before = self.library().metadata().map_or(0, |it| it.len());
         put(&self.folder, &self.library(), code)?;
         put(&self.folder, &self.file(PROOF), proof.as_bytes())?;
         put(&self.folder, &self.file(DESCRIPTION), &description)?;
-        size::make_room(self.root(), MOST_BYTES);
+        size::grows(self.root(), before, code.len() as u64, MOST_BYTES);
         Ok(true)
     }
 
@@ -443,6 +444,7 @@ pub fn clear(root: &Path) -> std::io::Result<usize> {
             absent(fs::remove_file(file))?;
         }
     }
+    size::forget(root)?;
     absent(fs::remove_dir_all(root.join(OF_MACHINE)))?;
     let n_tuned = fs::read_dir(root.join(OF_TUNED)).map_or(0, Iterator::count);
     absent(fs::remove_dir_all(root.join(OF_TUNED)))?;
@@ -566,28 +568,6 @@ mod tests {
         assert_eq!(entry.whole().as_deref(), Some(&b"code"[..]));
         fs::set_permissions(root.path().join("key"), fs::Permissions::from_mode(0o644)).expect("it is ours");
         assert!(take(root.path(), &Handed { parts: Parts::default(), ..handed }, Some(b"code")).is_err());
-    }
-
-    #[test]
-    fn what_was_not_used_for_longest_gives_way() {
-        let root = tempfile::tempdir().expect("a folder");
-        let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
-        let entries: Vec<Entry> = (0..5)
-            .map(|at| {
-                let parts = Parts::of(&format!("int x{at};"), "-O3".to_owned(), "cc".to_owned());
-                let entry = Entry::of(Kind::C, folder.clone(), parts.key());
-                entry.keep(&[0; 100], "copy", &parts).expect("it is ours");
-                let used = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 * at);
-                let proof = File::options().append(true).open(entry.file(PROOF)).expect("it is there");
-                proof.set_modified(used).expect("it is ours");
-                entry
-            })
-            .collect();
-        entries[0].touch();
-        assert_eq!(size::make_room(root.path(), 500), 0);
-        assert_eq!(size::make_room(root.path(), 400), 2);
-        let left: Vec<bool> = entries.iter().map(Entry::is_whole).collect();
-        assert_eq!(left, [true, false, false, true, true]);
     }
 
     #[test]

@@ -126,3 +126,62 @@ fn a_test_of_every_kind_is_found_where_a_row_says() {
         assert_eq!(wrong_with(row), Vec::<String>::new(), "{row}");
     }
 }
+
+/// Files of Rust below a folder, as one text.
+fn sources(folder: &std::path::Path, all: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("the sources are there") {
+        let path = entry.expect("it is a file or a folder").path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            all.push_str(&std::fs::read_to_string(&path).expect("it is text"));
+        }
+    }
+}
+
+/// The sources that have tests, as one text.
+fn tested() -> String {
+    let mut all = String::new();
+    for folder in
+        ["compiler/src", "protocol/src", "runtime/src", "native-runner/src", "native-runner/tests", "tests"]
+    {
+        sources(&root().join(folder), &mut all);
+    }
+    all
+}
+
+/// Checks that a page names only tests that exist; answers how many it names.
+fn names_tests(page: &str, text: &str, all: &str) -> usize {
+    let mut n_named = 0;
+    for part in text.split('`').skip(1).step_by(2) {
+        let Some((_, name)) = part.rsplit_once("::") else { continue };
+        n_named += 1;
+        // A name of tests in shards stands before a colon.
+        let is_there = [format!("fn {name}"), format!("struct {name}"), format!("    {name}:")];
+        let is_there = is_there.iter().any(|it| all.contains(it));
+        assert!(is_there, "there is no `{name}`, which {page} names as `{part}`");
+    }
+    n_named
+}
+
+#[test]
+fn every_promise_of_a_runner_names_a_test_that_exists() {
+    let all = tested();
+    let read = |page: &str| std::fs::read_to_string(root().join(page)).unwrap();
+    for page in ["docs/operating.md", "docs/reliability.md", "docs/schedule.md"] {
+        let text = read(page);
+        // Other words with `::` are names of log lines.
+        let tests = text.split("(test").skip(1).filter_map(|it| it.split(')').next());
+        for it in tests {
+            names_tests(page, it, &all);
+        }
+    }
+    let page = read("SECURITY.md");
+    let promised = page.split("## What is promised").nth(1).unwrap().split("\n## ").next().unwrap();
+    let without: Vec<&str> = promised
+        .lines()
+        .filter(|it| it.starts_with("- "))
+        .filter(|it| it.split("(test").skip(1).all(|it| names_tests("SECURITY.md", it, &all) == 0))
+        .collect();
+    assert_eq!(without, Vec::<&str>::new(), "promises without a test");
+}

@@ -290,9 +290,10 @@ const RUNTIME: &[Room] = &[
     room("runtime", "./.", &[], EMBEDDED),
 ];
 
-/// The runner's ground floor: settings, limits, how failures are told, what its operator sees, and the words of the
-/// job's process.
-const RUNNER_FLOOR: [&str; 7] = ["config", "limits", "error", "problems", "random", "telemetry", "wire"];
+/// The runner's ground floor: settings, limits, turns of clients, how failures are told, what its operator sees, and the
+/// words of the job's process.
+const RUNNER_FLOOR: [&str; 8] =
+    ["config", "limits", "error", "problems", "random", "telemetry", "turns", "wire"];
 
 macro_rules! runner {
     ($at:literal, [$($may:literal),*], $never:expr) => {
@@ -381,6 +382,7 @@ const OTHERS: &[Room] = &[
     runner!("random", [], &[]),
     // Names and numbers of ours: it sees no request, no text and no field.
     runner!("telemetry", [], &["axum", "isobar_compiler"]),
+    runner!("turns", [], &["axum", "isobar_compiler", "isobar_protocol"]),
     runner!("assets", [], &[]),
     runner!("cli", ["commands", "worker"], &[]),
     runner!(

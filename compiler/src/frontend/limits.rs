@@ -1,4 +1,4 @@
-//! What is refused before it reaches the parser: texts too long or nested too deeply.
+//! What is refused before it reaches the parser: texts too long or nested too deeply, and names too long.
 //!
 //! The parser and every step after it recurse, and a stack in the browser does
 //! not grow; a text of twenty thousand opening parentheses must be an answer, not a crash.
@@ -11,6 +11,8 @@ pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 pub const MAX_FILES: usize = 1024;
 /// The deepest nesting of blocks, brackets and operators together.
 pub const MAX_NESTING: usize = 256;
+/// The longest name, in bytes.
+pub const MAX_NAME_BYTES: usize = 256;
 
 /// Where `text` is first nested more deeply than [`MAX_NESTING`].
 ///
@@ -18,8 +20,18 @@ pub const MAX_NESTING: usize = 256;
 /// chain, each open bracket and each operator since the last comma counts one.
 #[must_use]
 pub fn too_deep(file: FileId, text: &str) -> Option<Span> {
-    let (open, blocks) = (vec![0], vec![Block::default()]);
-    Scanner { bytes: text.as_bytes(), at: 0, open, blocks, lambdas: 0, is_deeper: false }.run(file)
+    Scanner::of(text).run(file)
+}
+
+/// The first name of `text` that is longer than [`MAX_NAME_BYTES`], outside of strings and comments.
+///
+/// Every level, diagnostic and generated text repeats names, so a text of one long name grows a hundredfold.
+#[must_use]
+pub fn long_name(file: FileId, text: &str) -> Option<Span> {
+    let mut scanner = Scanner::of(text);
+    scanner.run(file);
+    let [start, end] = scanner.long_name?;
+    Some(Span::new(file, u32::try_from(start).ok()?, u32::try_from(end).ok()?))
 }
 
 /// An open block of statements.
@@ -41,14 +53,21 @@ struct Scanner<'t> {
     lambdas: usize,
     /// Whether something counted since the depth was last compared.
     is_deeper: bool,
+    /// Where the first name that is too long starts and ends.
+    long_name: Option<[usize; 2]>,
 }
 
 /// Words that make an expression deeper.
 const OPERATOR_WORDS: [&[u8]; 11] =
     [b"not", b"and", b"or", b"if", b"else", b"await", b"yield", b"in", b"is", b"for", b"async"];
 
-impl Scanner<'_> {
-    fn run(mut self, file: FileId) -> Option<Span> {
+impl<'t> Scanner<'t> {
+    fn of(text: &'t str) -> Self {
+        let (open, blocks) = (vec![0], vec![Block::default()]);
+        Self { bytes: text.as_bytes(), at: 0, open, blocks, lambdas: 0, is_deeper: false, long_name: None }
+    }
+
+    fn run(&mut self, file: FileId) -> Option<Span> {
         self.start_of_line();
         while let Some(&byte) = self.bytes.get(self.at) {
             let start = self.at;
@@ -141,6 +160,9 @@ impl Scanner<'_> {
             self.at += 1;
         }
         let word = &self.bytes[start..self.at];
+        if word.len() > MAX_NAME_BYTES && self.long_name.is_none() {
+            self.long_name = Some([start, self.at]);
+        }
         match self.bytes.get(self.at) {
             Some(&quote @ (b'"' | b'\'')) if word.len() <= 2 => {
                 self.at += 1;
@@ -246,6 +268,18 @@ mod tests {
         assert!(is_refused(&elifs));
         let blocks: String = (0..300).map(|it| format!("{}if a:\n", " ".repeat(it))).collect();
         assert!(is_refused(&blocks));
+    }
+
+    #[test]
+    fn a_long_name_is_found_and_a_long_string_or_comment_is_none() {
+        let long = "é".repeat(MAX_NAME_BYTES / 2 + 1);
+        let found = |text: &str| long_name(FileId(0), text).map(|it| (it.start, it.end));
+        let end = u32::try_from(4 + long.len()).expect("it is short");
+        assert_eq!(found(&format!("x = {long} + 1")), Some((4, end)));
+        assert_eq!(found(&"x".repeat(MAX_NAME_BYTES)), None);
+        for text in [format!("# {long}"), format!("x = '{long}'"), format!("\"\"\"{long}\"\"\"")] {
+            assert_eq!(found(&text), None, "{text}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ruff_python_parser::{
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::decorators;
-use super::limits::{self, MAX_NESTING, MAX_SOURCE_BYTES};
+use super::limits::{self, MAX_NAME_BYTES, MAX_NESTING, MAX_SOURCE_BYTES};
 use super::repair::{Copy, Fault, Reading, repair};
 use super::syntax::{
     Alias, ClassDef, Comparison, ComprehensionLoop, Expr, ExprKind, Foreign, FunctionDef, Handler, Ident,
@@ -32,6 +32,10 @@ pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module
     }
     if let Some(place) = limits::too_deep(file, text) {
         diagnostics.push(catalog::nested_too_deeply(place, MAX_NESTING));
+        return Module::default();
+    }
+    if let Some(name) = limits::long_name(file, text) {
+        diagnostics.push(catalog::name_too_long(name, MAX_NAME_BYTES));
         return Module::default();
     }
     if let Some(told) = not_text(file, text) {
@@ -186,7 +190,10 @@ fn not_text(file: FileId, text: &str) -> Option<Diagnostic> {
 /// `None` when the text is not exactly one expression.
 #[must_use]
 pub fn expression(text: &str, span: Span) -> Option<Expr> {
-    if text.len() > MAX_SOURCE_BYTES || limits::too_deep(span.file, text).is_some() {
+    if text.len() > MAX_SOURCE_BYTES
+        || limits::too_deep(span.file, text).is_some()
+        || limits::long_name(span.file, text).is_some()
+    {
         return None;
     }
     let parsed = ruff_python_parser::parse_expression(text).ok()?;

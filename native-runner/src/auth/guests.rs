@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::turns::Client;
+
 /// The connections that are open, in the order in which they came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guests(Arc<Mutex<Vec<Arc<Guest>>>>);
@@ -18,6 +20,8 @@ pub(crate) struct Guests(Arc<Mutex<Vec<Arc<Guest>>>>);
 #[derive(Debug)]
 pub(crate) struct Guest {
     from: IpAddr,
+    /// Lives as long as the connection.
+    connection: Arc<()>,
     has_token: AtomicBool,
     is_sent: AtomicBool,
     leaves: Notify,
@@ -31,6 +35,11 @@ pub(crate) struct Stay {
 }
 
 impl Guest {
+    /// Who asks on it.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(self.from, &self.connection)
+    }
+
     /// The right token was shown: nobody takes its place.
     pub(crate) fn is_known(&self) {
         self.has_token.store(true, Ordering::Relaxed);
@@ -46,7 +55,8 @@ impl Guests {
     /// One that came just now from what counts as one address.
     pub(crate) fn welcome(&self, from: IpAddr) -> Stay {
         let (has_token, is_sent) = (AtomicBool::new(false), AtomicBool::new(false));
-        let guest = Arc::new(Guest { from, has_token, is_sent, leaves: Notify::new() });
+        let connection = Arc::default();
+        let guest = Arc::new(Guest { from, connection, has_token, is_sent, leaves: Notify::new() });
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&guest));
         Stay { guest, among: self.clone() }
     }

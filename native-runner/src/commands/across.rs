@@ -104,6 +104,7 @@ fn first(document: &Document, left: &Left) -> Option<FirstElement> {
             allowed_bytes: MEMORY,
             has_copies: false,
             layouts: 0,
+            asks: |_| (),
         };
         let npz = document.fields.as_ref().map(std::fs::read).transpose().ok()?;
         let launch = plan::launch(request, &source, &*compilation, npz, &room).ok()?.launch;

@@ -154,6 +154,7 @@ fn launches(
             allowed_bytes: MEMORY,
             has_copies: false,
             layouts: 0,
+            asks: |_| (),
         };
         plan::launch(request, source, compilation, given.cloned(), &room).map(|it| it.launch)
     };
@@ -178,6 +179,10 @@ fn refused(refusal: Refusal, compilation: &Compilation) -> Vec<Diagnostic> {
             format!("the run needs {asked} bytes, and levels are compared within {allowed}"),
             "take a smaller --domain",
         )],
+        Refusal::Unmade => {
+            let message = "the compilation stops before there is something that could run";
+            vec![Diagnostic::without_place("R08", message.to_owned(), "leave `stop_after` out")]
+        }
     }
 }
 

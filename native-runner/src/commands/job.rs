@@ -23,6 +23,7 @@ use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::jobs::child::{self, Bounds};
 use crate::jobs::folder;
+use crate::jobs::memory::Room;
 use crate::jobs::started::Waiting;
 use crate::wire::{Fields, Order};
 
@@ -157,7 +158,7 @@ fn here(
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
     // Who waits at a terminal can end the command; nothing else limits its time or its results.
-    let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX };
+    let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX, room: Room::default() };
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);
     let waiting = Waiting::new(Arc::new(tools.clone()), 0);

@@ -288,8 +288,13 @@ fn limits(args: &ServeArgs) -> Result<Limits, Usage> {
     if let Some(jobs) = args.jobs {
         limits.jobs_at_once = jobs.max(1);
     }
+    let bytes = |mib: u64| mib.saturating_mul(1024 * 1024);
     if let Some(mib) = args.job_memory {
-        limits.job_memory_bytes = mib.saturating_mul(1024 * 1024);
+        limits.job_memory_bytes = bytes(mib);
+    }
+    if let Some(mib) = args.memory {
+        limits.jobs_memory_bytes = bytes(mib);
+        limits.job_memory_bytes = limits.job_memory_bytes.min(limits.jobs_memory_bytes);
     }
     if let Some(seconds) = args.job_time {
         limits.run_ms = seconds.saturating_mul(1000);

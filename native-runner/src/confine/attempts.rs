@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -21,12 +22,27 @@ pub(crate) enum Attempt {
     Open,
     /// A program is started while code runs.
     Start,
+    /// It is looked whether a file of the runner is there, and how long it is.
+    Look,
+    /// A file of the runner is read by a job with a GPU.
+    ReadWithGpu,
+    /// A datagram is sent to another program by a job with a GPU.
+    Send,
 }
 
 impl Attempt {
     /// All of them.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Rights, Self::Read, Self::Write, Self::Connect, Self::Open, Self::Start];
+    pub(super) const ALL: [Self; 9] = [
+        Self::Rights,
+        Self::Read,
+        Self::Write,
+        Self::Connect,
+        Self::Open,
+        Self::Start,
+        Self::Look,
+        Self::ReadWithGpu,
+        Self::Send,
+    ];
 
     /// As the runner asks for it.
     pub(super) fn name(self) -> &'static str {
@@ -37,6 +53,9 @@ impl Attempt {
             Self::Connect => "connect",
             Self::Open => "open",
             Self::Start => "start",
+            Self::Look => "look",
+            Self::ReadWithGpu => "read-with-gpu",
+            Self::Send => "send",
         }
     }
 
@@ -50,6 +69,11 @@ impl Attempt {
         matches!(self, Self::Open | Self::Start)
     }
 
+    /// Whether it is made by a job that speaks with a GPU, which may do more.
+    pub(crate) fn has_gpu(self) -> bool {
+        matches!(self, Self::ReadWithGpu | Self::Send)
+    }
+
     /// In words.
     pub(super) fn told(self) -> &'static str {
         match self {
@@ -59,13 +83,18 @@ impl Attempt {
             Self::Connect => "another program can be reached over the network",
             Self::Open => "a file can be opened while code runs",
             Self::Start => "a program can be started while code runs",
+            Self::Look => "it can be seen that a file of the runner is there",
+            Self::ReadWithGpu => "a file of the runner can be read with a GPU",
+            Self::Send => "another program can be sent a datagram with a GPU",
         }
     }
 
     /// Tries it; whether it worked. `target` is a file, or an address for a connection.
     pub(crate) fn works(self, target: &str) -> bool {
         match self {
-            Self::Read | Self::Open => fs::read(target).is_ok_and(|it| !it.is_empty()),
+            Self::Look => fs::symlink_metadata(target).is_ok(),
+            Self::Send => UnixDatagram::unbound().is_ok_and(|it| it.send_to(b"here", target).is_ok()),
+            Self::Read | Self::Open | Self::ReadWithGpu => fs::read(target).is_ok_and(|it| !it.is_empty()),
             Self::Write => fs::write(Path::new(target).with_extension("written"), "here").is_ok(),
             Self::Rights => fs::set_permissions(target, fs::Permissions::from_mode(0o644)).is_ok(),
             Self::Connect => TcpStream::connect(target).is_ok(),

@@ -323,9 +323,7 @@ pub(super) fn making(needs: &Needs<'_>) -> Result<(), String> {
         rules.extend(threads_alone()?);
     }
     if needs.has_gpu {
-        // Its driver listens to itself, within this machine; nobody is connected to.
-        let of_this_machine = libc::AF_UNIX as u64;
-        rules.insert(libc::SYS_socket, vec![argument(0, of_this_machine)?]);
+        rules.insert(libc::SYS_socket, sockets_of_gpus()?);
     }
     let not_allowed = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let rights = program(listed(&[RIGHTS, RIGHTS_OLDER]), SeccompAction::Allow, not_allowed)?;
@@ -336,6 +334,7 @@ pub(super) fn making(needs: &Needs<'_>) -> Result<(), String> {
 }
 
 pub(super) fn running(has_gpu: bool) -> Result<(), String> {
+    let_crashes_be();
     let trap = SeccompAction::Trap;
     let mut filters = Vec::new();
     if has_gpu {
@@ -381,6 +380,24 @@ fn threads_alone() -> Result<Rules, String> {
     Ok(Rules::from([(libc::SYS_clone, vec![clone_with(true)?])]))
 }
 
+/// Sockets of a driver, which listens to itself within this machine. Nobody is connected to, and a stream or packets that
+/// are not connected reach nobody; a datagram would reach every socket with a name.
+fn sockets_of_gpus() -> Result<Vec<SeccompRule>, String> {
+    /// Behind the kind there are flags.
+    const KIND: u64 = 0xf;
+    let told = |why: seccompiler::BackendError| why.to_string();
+    let of_this_machine = || {
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::AF_UNIX as u64)
+            .map_err(told)
+    };
+    let rule = |kind: c_int| {
+        let is_kind = SeccompCmpOp::MaskedEq(KIND);
+        let kind = SeccompCondition::new(1, SeccompCmpArgLen::Dword, is_kind, u64::from(kind.unsigned_abs()));
+        SeccompRule::new(vec![of_this_machine()?, kind.map_err(told)?]).map_err(told)
+    };
+    [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].into_iter().map(rule).collect()
+}
+
 /// `clone` that makes a thread, or that makes none.
 fn clone_with(is_thread: bool) -> Result<SeccompRule, String> {
     let flag = libc::CLONE_THREAD as u64;
@@ -410,6 +427,20 @@ fn answer_refusals() {
         action.sa_sigaction = refused as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigaction(libc::SIGSYS, &raw const action, ptr::null_mut());
+    }
+}
+
+/// The signals that end a program which has gone wrong.
+const CRASHES: [c_int; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT];
+
+/// Has a crash end the process by its signal. Rust's handlers would set others at that moment, which no job may while
+/// code runs, so that a crash would look like an attempt to break out.
+#[expect(unsafe_code, reason = "handlers of signals are taken away")]
+pub(super) fn let_crashes_be() {
+    for signal in CRASHES {
+        // SAFETY: the system's own answer to a signal needs nothing of this process.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 }
 

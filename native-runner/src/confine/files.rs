@@ -35,8 +35,61 @@ const MACHINE: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// What drivers of GPUs read and write.
-const OF_GPUS: [&str; 5] = ["/dev", "/proc", "/sys", "/etc", "/run"];
+/// What drivers of GPUs read: how they are set up, where their libraries are, and what the machine has.
+const READ_BY_GPUS: [&str; 16] = [
+    "/etc/OpenCL",
+    "/etc/drirc",
+    "/etc/glvnd",
+    "/etc/nvidia",
+    "/etc/vulkan",
+    "/proc/devices",
+    "/proc/driver/nvidia",
+    "/proc/driver/nvidia-caps",
+    "/proc/driver/nvidia-uvm",
+    "/proc/filesystems",
+    "/proc/modules",
+    "/proc/version",
+    "/run/opengl-driver",
+    "/sys/bus/pci",
+    "/sys/dev/char",
+    "/sys/devices",
+];
+
+/// The process itself, in a `/proc` that has its namespace alone: names of threads are written there.
+const OWN_PROCESS: &str = "/proc/self";
+
+/// Devices that drivers of GPUs speak with, by the beginnings of their names: those of NVIDIA, AMD and WSL.
+const GPU_NODES: [&str; 3] = ["nvidia", "kfd", "dxg"];
+/// Of the devices for pictures, those that compute; others have screens.
+const RENDER: (&str, &str) = ("/dev/dri", "renderD");
+/// What libraries open beside them.
+const PLAIN_NODES: [&str; 2] = ["/dev/null", "/dev/zero"];
+
+/// The devices of this machine that are GPUs.
+fn nodes() -> Vec<PathBuf> {
+    let among = |folder: &str, is_one: &dyn Fn(&str) -> bool| -> Vec<PathBuf> {
+        let all = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        all.filter(|it| it.file_name().to_str().is_some_and(is_one)).map(|it| it.path()).collect()
+    };
+    let mut all = among("/dev", &|name| GPU_NODES.iter().any(|it| name.starts_with(it)));
+    all.extend(among(RENDER.0, &|name| name.starts_with(RENDER.1)));
+    all.extend(PLAIN_NODES.map(PathBuf::from));
+    all
+}
+
+/// All that a job reads or writes.
+pub(super) fn needed(needs: &Needs<'_>) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = SYSTEM.iter().chain(&MACHINE).map(PathBuf::from).collect();
+    all.extend(needs.read.iter().cloned());
+    all.extend(["/dev/null".into(), needs.folder.to_owned()]);
+    if needs.has_gpu {
+        all.extend(READ_BY_GPUS.iter().map(PathBuf::from));
+        all.extend(nodes());
+        // All of it, for names of processes lead through its root; Landlock opens what is listed.
+        all.push("/proc".into());
+    }
+    all
+}
 
 /// The newest that is asked for; what an older kernel does not know is left out.
 const NEWEST: ABI = ABI::V6;
@@ -57,11 +110,10 @@ pub(super) fn restrict(needs: &Needs<'_>) -> Result<(), String> {
     rules.push((needs.folder.to_owned(), all));
     rules.push(("/dev/null".into(), all));
     if needs.has_gpu {
-        rules.extend(
-            OF_GPUS
-                .iter()
-                .map(|it| (it.into(), read | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev)),
-        );
+        rules.extend(READ_BY_GPUS.iter().map(|it| (it.into(), read)));
+        let written = read | AccessFs::WriteFile | AccessFs::Truncate;
+        rules.push((OWN_PROCESS.into(), written));
+        rules.extend(nodes().into_iter().map(|it| (it, written | AccessFs::IoctlDev)));
     }
     let mut ruleset = ruleset;
     for (path, access) in rules {
@@ -79,4 +131,26 @@ pub(super) fn restrict(needs: &Needs<'_>) -> Result<(), String> {
 
 fn is_folder(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_with_a_gpu_has_no_terminal_and_no_folder_of_devices() {
+        let folder = Path::new("/tmp/job");
+        let needs = |has_gpu| Needs { folder, read: Vec::new(), has_gpu, has_compiler: false };
+        let all = needed(&needs(true));
+        for path in &all {
+            for other in ["/dev/tty", "/dev/ptmx", "/dev/pts/0", "/dev/sda", "/dev/mem", "/dev/dri/card0"] {
+                assert!(!Path::new(other).starts_with(path), "{}", path.display());
+            }
+            for other in ["/etc/passwd", "/etc/shadow", "/run/secrets/key", "/run/dbus/socket"] {
+                assert!(!Path::new(other).starts_with(path), "{}", path.display());
+            }
+        }
+        assert!(all.contains(&PathBuf::from("/dev/zero")));
+        assert!(!needed(&needs(false)).iter().any(|it| it.starts_with("/proc/driver")));
+    }
 }

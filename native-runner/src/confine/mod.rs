@@ -14,9 +14,11 @@ mod calls;
 mod files;
 mod inherited;
 mod namespaces;
+mod root;
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,11 +112,14 @@ pub(crate) fn try_to_break_out(worker: &Path, temporary: &Path) -> Result<(), St
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let address =
         listener.as_ref().map_err(ToString::to_string)?.local_addr().map_err(|why| why.to_string())?;
+    let named = outside.path().join("named");
+    let _receiver = UnixDatagram::bind(&named).map_err(|why| why.to_string())?;
     let made = fs::create_dir(&folder).and_then(|()| fs::write(&secret, "a secret"));
     made.map_err(|why| format!("there is no file to try it with: {why}"))?;
     for attempt in Attempt::ALL {
         let target = match attempt {
             Attempt::Connect => address.to_string(),
+            Attempt::Send => named.to_string_lossy().into_owned(),
             _ => secret.to_string_lossy().into_owned(),
         };
         let comes_out = |is_held: bool| {
@@ -140,11 +145,12 @@ pub(crate) fn try_to_break_out(worker: &Path, temporary: &Path) -> Result<(), St
 pub(crate) fn attempt(attempt: Attempt, target: &str, is_held: bool) {
     if is_held {
         let folder = std::env::temp_dir();
-        let needs = Needs { folder: &folder, read: Vec::new(), has_gpu: false, has_compiler: false };
+        let needs =
+            Needs { folder: &folder, read: Vec::new(), has_gpu: attempt.has_gpu(), has_compiler: false };
         let _ = set_no_new_privs(true);
         // The attempt itself shows which of these do not hold.
-        let _ = (let_go(), alone());
-        let _ = making(&needs);
+        let (_, alone) = (let_go(), alone());
+        let _ = making(&needs, alone.is_ok());
         if attempt.is_while_running() {
             let _ = running(false);
         }
@@ -168,8 +174,12 @@ pub(crate) struct Needs<'a> {
 }
 
 /// The first phase, for this process and all that it starts. It has one thread yet.
-pub(crate) fn making(needs: &Needs<'_>) -> Confined {
+///
+/// `is_alone` where it lives in namespaces of its own.
+pub(crate) fn making(needs: &Needs<'_>, is_alone: bool) -> Confined {
     let mut confined = Confined::default();
+    let no_namespace = || Err("there is no namespace for it".to_owned());
+    confined.note("a root of its own", if is_alone { root::enter(needs) } else { no_namespace() });
     confined.note("no capabilities", namespaces::drop_capabilities());
     confined.note("Landlock", files::restrict(needs));
     confined.note("a list of system calls", calls::making(needs));

@@ -17,7 +17,7 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities, unshare_unsafe,
 };
 
-use super::calls::end;
+use super::calls::{end, let_crashes_be};
 
 const NAMESPACES: UnshareFlags =
     UnshareFlags::NEWUSER.union(UnshareFlags::NEWPID).union(UnshareFlags::NEWNS).union(UnshareFlags::NEWIPC);
@@ -86,6 +86,7 @@ fn stand_for(first: i32) -> ! {
     if let Some(signal) = Signal::from_named_raw(status - BY_SIGNAL) {
         let none = Rlimit { current: Some(0), maximum: Some(0) };
         let _ = setrlimit(Resource::Core, none);
+        let_crashes_be();
         let _ = kill_process(rustix::process::getpid(), signal);
     }
     end(status)

@@ -1,7 +1,6 @@
 //! What the kernel offers to confine jobs with.
 
 use std::fs;
-use std::path::PathBuf;
 
 use isobar_protocol::report::{Check, CheckState};
 use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
@@ -59,7 +58,7 @@ fn seccomp() -> Check {
 }
 
 fn namespaces() -> Check {
-    let help = "processes that a job leaves are ended by other means; allow user namespaces (sysctl \
+    let help = "processes that a job leaves are ended by other means, and jobs can look which files are there; allow user namespaces (sysctl \
         user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)";
     let number = |path: &str| fs::read_to_string(path).ok().and_then(|it| it.trim().parse::<u64>().ok());
     let has_them = fs::exists("/proc/self/ns/user").unwrap_or(false);
@@ -75,19 +74,4 @@ fn namespaces() -> Check {
         }
         (false, ..) => check("user namespaces", CheckState::Warning, "the kernel does not offer them", help),
     }
-}
-
-/// The folder of our group of version 2.
-fn folder_of_group() -> Option<PathBuf> {
-    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = text.lines().find_map(|it| it.strip_prefix("0::"))?;
-    let below = path.trim_start_matches('/');
-    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(PathBuf::from);
-    let root = roots.into_iter().find(|it| it.join("cgroup.controllers").is_file())?;
-    Some(root.join(below)).filter(|it| it.is_dir())
-}
-
-/// The memory that our group may have, where that is limited.
-pub(super) fn memory_of_group() -> Option<u64> {
-    fs::read_to_string(folder_of_group()?.join("memory.max")).ok()?.trim().parse().ok()
 }

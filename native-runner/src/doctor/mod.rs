@@ -18,6 +18,7 @@ use rustix::process::{Resource, geteuid, getrlimit};
 use crate::config::{Environment, Tools};
 use crate::confine::Confined;
 use crate::jobs::{folder, store};
+use crate::limits::memory_of_group;
 
 const MIB: u64 = 1024 * 1024;
 /// Below this much room in the temporary folder a job can hardly work, and uploads are refused early.
@@ -192,7 +193,7 @@ fn memory() -> Check {
     let Some(available) = of("MemAvailable:") else {
         return check("memory", CheckState::Warning, "how much there is is not known", help);
     };
-    let group = kernel::memory_of_group();
+    let group = memory_of_group();
     let least = group.map_or(available, |it| it.min(available));
     let limited = group.map_or(String::new(), |it| format!("; its group may have {} MiB", it / MIB));
     let state = graded(least, 0, ENOUGH_MEMORY);

@@ -6,8 +6,8 @@
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use isobar_compiler::types::DType;
 use isobar_protocol::field::FieldInfo;
@@ -17,21 +17,24 @@ use isobar_runtime::cache;
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use super::keeping::Keeping;
 use super::lifecycle::stopped_problem;
+use super::memory::Room;
 use super::started::{Started, Waiting};
 use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
-use crate::wire::{self, Fields, Order, Said, TooMuch};
+use crate::wire::{self, Fields, GRANTED, Order, Said, TooMuch};
 
 /// What a job may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Bounds {
+    /// Without the time that it waits for memory.
     pub run_ms: u64,
     /// All its results together.
     pub result_bytes: u64,
+    pub room: Room,
 }
 
 /// A file is read in parts of this size.
@@ -48,7 +51,7 @@ pub async fn drive(
     job: &str,
     mut order: Order,
     fields: Fields,
-    bounds: Bounds,
+    mut bounds: Bounds,
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
@@ -75,9 +78,13 @@ pub async fn drive(
         Err(error) => return not_started(&error),
     };
     // Standard input stays open: its end tells the process that the runner is gone.
-    let feeding = tokio::spawn(feed(stdin, head, fields));
+    let (grants, granted) = mpsc::channel(1);
+    let feeding = tokio::spawn(feed(stdin, head, fields, granted));
     let last_words = tokio::spawn(listen(stderr));
 
+    let worked = Worked::default();
+    let (room, run_ms) = (&mut bounds.room, bounds.run_ms);
+    let too_many_results = |too_much: &TooMuch| too_many_results(bounds.result_bytes, too_much);
     let mut left = bounds.result_bytes;
     let mut keeping = keeping;
     let listening = async {
@@ -89,7 +96,7 @@ pub async fn drive(
                     let n = bytes.len() as u64;
                     if n > left {
                         let too_much = TooMuch { asked: n, allowed: left };
-                        return Some((EndReason::Limit, Some(too_many_results(bounds, &too_much))));
+                        return Some((EndReason::Limit, Some(too_many_results(&too_much))));
                     }
                     left -= n;
                     sink(EventKind::Field { field }, bytes);
@@ -109,10 +116,19 @@ pub async fn drive(
                         sink(EventKind::Log { text }, Vec::new());
                     }
                 }
+                Ok((Said::Needs { bytes }, _)) => {
+                    if !room.has(bytes) {
+                        let text = "the job waits until other jobs give memory back".to_owned();
+                        sink(EventKind::Log { text }, Vec::new());
+                    }
+                    worked.pauses(room.take(bytes)).await;
+                    // Where nobody takes it, the process is over.
+                    let _ = grants.send(GRANTED).await;
+                }
                 Ok((Said::Runs, _)) => keeping.ends(),
                 Err(error) => {
                     let too_much = error.get_ref().and_then(|it| it.downcast_ref::<TooMuch>());
-                    return too_much.map(|it| (EndReason::Limit, Some(too_many_results(bounds, it))));
+                    return too_much.map(|it| (EndReason::Limit, Some(too_many_results(it))));
                 }
             }
         }
@@ -123,8 +139,8 @@ pub async fn drive(
             let reason = reason.ok().and_then(|it| *it).unwrap_or(EndReason::Cancelled);
             Some((reason, Some(stopped_problem(reason))))
         }
-        () = tokio::time::sleep(Duration::from_millis(bounds.run_ms)) => {
-            Some((EndReason::Limit, Some(out_of_time(bounds.run_ms))))
+        () = worked.reaches(Duration::from_millis(run_ms)) => {
+            Some((EndReason::Limit, Some(out_of_time(run_ms))))
         }
     };
     let status = if said.is_none() {
@@ -154,10 +170,60 @@ pub async fn drive(
     }
 }
 
-pub(super) async fn feed(mut stdin: ChildStdin, head: Vec<u8>, fields: Fields) {
+/// How long a job has worked, without its pauses.
+#[derive(Debug)]
+struct Worked {
+    begun: Instant,
+    /// What pauses took, and since when there is one.
+    paused: Mutex<(Duration, Option<Instant>)>,
+}
+
+impl Default for Worked {
+    fn default() -> Self {
+        Self { begun: Instant::now(), paused: Mutex::default() }
+    }
+}
+
+impl Worked {
+    fn paused(&self) -> MutexGuard<'_, (Duration, Option<Instant>)> {
+        self.paused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn pauses(&self, pause: impl Future<Output = ()>) {
+        let since = Instant::now();
+        self.paused().1 = Some(since);
+        pause.await;
+        let mut paused = self.paused();
+        *paused = (paused.0 + since.elapsed(), None);
+    }
+
+    async fn reaches(&self, limit: Duration) {
+        loop {
+            let (paused, since) = *self.paused();
+            let paused = paused + since.map_or(Duration::ZERO, |it| it.elapsed());
+            let left = limit.saturating_sub(self.begun.elapsed().saturating_sub(paused));
+            if left.is_zero() {
+                return;
+            }
+            tokio::time::sleep(left).await;
+        }
+    }
+}
+
+/// Sends an order and its fields, and then what is granted. Standard input stays open to the end.
+pub(super) async fn feed(
+    mut stdin: ChildStdin,
+    head: Vec<u8>,
+    fields: Fields,
+    mut granted: mpsc::Receiver<u8>,
+) {
     // Where it fails, the end of standard input comes too early, and the process ends.
-    if send(&mut stdin, head, fields).await.is_ok() {
-        std::future::pending::<()>().await;
+    let mut is_heard = send(&mut stdin, head, fields).await.is_ok();
+    while is_heard {
+        match granted.recv().await {
+            Some(word) => is_heard = stdin.write_all(&[word]).await.is_ok() && stdin.flush().await.is_ok(),
+            None => std::future::pending().await,
+        }
     }
 }
 
@@ -209,12 +275,12 @@ fn not_started(error: &std::io::Error) -> (EndReason, Option<Problem>) {
     (EndReason::Error, Some(problem))
 }
 
-fn too_many_results(bounds: Bounds, too_much: &TooMuch) -> Problem {
-    let used = bounds.result_bytes - too_much.allowed;
+fn too_many_results(most: u64, too_much: &TooMuch) -> Problem {
+    let used = most - too_much.allowed;
     let asked = used.saturating_add(too_much.asked);
     problems::DOMAIN_TOO_LARGE
         .problem("the written fields are larger than what the runner keeps")
-        .with_limit(LimitHit::new("results", bounds.result_bytes, asked, "bytes"))
+        .with_limit(LimitHit::new("results", most, asked, "bytes"))
 }
 
 fn out_of_time(run_ms: u64) -> Problem {

@@ -7,8 +7,10 @@ use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::Problem;
 
 use super::child::{self, Bounds};
+use super::memory::Room;
 use super::queue::Shared;
 use super::stream::Job;
+use crate::backends::Backend;
 use crate::error::ApiError;
 use crate::problems;
 use crate::telemetry::JobNote;
@@ -27,8 +29,8 @@ pub(crate) async fn live(
     let mut is_abandoned = false;
     let began = Instant::now();
     let mut worked = None;
-    let permit = tokio::select! {
-        permit = shared.slots.acquire() => permit.ok(),
+    let place = tokio::select! {
+        place = shared.turns.take(&job.client) => Some(place),
         _ = stop.wait_for(Option::is_some) => None,
         () = job.abandoned(Duration::from_millis(abandoned_ms)) => {
             is_abandoned = true;
@@ -38,17 +40,38 @@ pub(crate) async fn live(
     shared.leaves_queue(&job);
     let stopped = *stop.borrow();
     let order = serde_json::from_slice::<Order>(&order).map_err(|error| ApiError::internal(&error));
+    // What is in a file is not known before it is read: until then the job counts with all that it may have.
+    let mut room = Room::of(&shared.memory);
+    if let (Some(_), None, Ok(order), false) = (&place, stopped, &order, fields.is_none()) {
+        tokio::select! {
+            () = room.take(order.memory_bytes) => {}
+            _ = stop.wait_for(Option::is_some) => {}
+        }
+    }
+    let gpu = order.as_ref().ok().and_then(|it| gpu(&shared, it));
+    let mut fault = None;
+    let stopped = *stop.borrow();
+    if let (Some(_), None, Some(backend)) = (&place, stopped, gpu) {
+        tokio::select! {
+            sound = shared.gpus.are_sound(backend, &shared.waiting, &shared.limits) => fault = sound.err(),
+            _ = stop.wait_for(Option::is_some) => {}
+        }
+    }
+    let stopped = *stop.borrow();
     let (reason, code) = if is_abandoned {
         let detail = format!("the job waited, and nobody asked for it for {abandoned_ms} ms");
         ends(&shared, &job, EndReason::Cancelled, Some(problems::CANCELLED.problem(detail)))
-    } else if let (Some(_permit), None, Err(error)) = (&permit, stopped, &order) {
+    } else if let (Some(_place), None, Err(error)) = (&place, stopped, &order) {
         ends(&shared, &job, EndReason::Error, Some(error.problem()))
-    } else if let (Some(_permit), None, Ok(order)) = (permit, stopped, order) {
+    } else if let (Some(_place), None, Some(fault)) = (&place, stopped, fault) {
+        ends(&shared, &job, EndReason::Error, Some(fault))
+    } else if let (Some(_place), None, Ok(order)) = (place, stopped, order) {
         // First, so that who sees it work knows that it is counted.
         shared.store.begins(&job.id);
         job.begins();
         worked = Some(Instant::now());
-        let bounds = Bounds { run_ms: shared.limits.run_ms, result_bytes: shared.limits.kept_bytes };
+        let (run_ms, result_bytes) = (shared.limits.run_ms, shared.limits.kept_bytes);
+        let bounds = Bounds { run_ms, result_bytes, room };
         let sink = |event: EventKind, bytes: Vec<u8>| match event {
             EventKind::Field { field } => job.keep(field, bytes),
             other => {
@@ -57,6 +80,9 @@ pub(crate) async fn live(
         };
         let (reason, problem) =
             child::drive(&shared.waiting, &job.id, order, fields, bounds, stop, sink).await;
+        if gpu.is_some() {
+            shared.gpus.ended(reason);
+        }
         ends(&shared, &job, reason, problem)
     } else {
         let reason = stopped.unwrap_or(EndReason::Cancelled);
@@ -74,6 +100,12 @@ pub(crate) async fn live(
     };
     note.write();
     shared.make_room();
+}
+
+/// The first back end of a job that runs on a GPU.
+fn gpu(shared: &Shared, order: &Order) -> Option<Backend> {
+    let all = shared.tools.backends.all_of(&order.request).ok()?;
+    all.into_iter().find(|it| it.is_on_gpu())
 }
 
 /// The back end of a job, as one of those that are known: this goes into lines and labels.
@@ -111,9 +143,10 @@ fn ends(
 pub(crate) fn stopped_problem(reason: EndReason) -> Problem {
     match reason {
         EndReason::RunnerShutdown => problems::SHUTTING_DOWN.problem("the runner was told to end"),
+        EndReason::Limit => problems::OVERLOADED
+            .problem("the queue was full, and the job made room for one of a client with fewer"),
         EndReason::Ok
         | EndReason::Cancelled
-        | EndReason::Limit
         | EndReason::Trap
         | EndReason::Crash
         | EndReason::Error

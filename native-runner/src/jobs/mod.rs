@@ -3,9 +3,11 @@
 pub mod child;
 pub(crate) mod compiling;
 pub(crate) mod folder;
+mod gpus;
 mod inputs;
 mod keeping;
 pub mod lifecycle;
+pub mod memory;
 pub mod started;
 pub mod queue;
 mod records;

@@ -1,4 +1,7 @@
 //! Who may work, who waits, and what is kept of those who are done.
+//!
+//! Clients have fair turns: a full queue makes room for a client with fewer jobs, by the newest job of the client with
+//! the most, and results of the client with the most go first.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,9 +13,11 @@ use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::Problem;
 use isobar_protocol::request::Request;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
+use super::gpus::Gpus;
 use super::lifecycle;
+use super::memory::Memory;
 use super::records::MOST_ENDED;
 use super::started::Waiting;
 use super::store::{Found, FoundJob, Store};
@@ -21,12 +26,15 @@ use crate::config::Tools;
 use crate::error::ApiError;
 use crate::problems;
 use crate::telemetry::JobNote;
+use crate::turns::{Client, Rules, Shares, Turns};
 use crate::wire::{Fields, Order};
 
 /// A job that worked so often when its runner was ended without notice is not tried again.
 const MOST_INTERRUPTED: u32 = 2;
 /// A job that is told to end gets this long.
 const END: Duration = Duration::from_secs(2);
+/// A job whose connection is closed makes room after this part of the time after which it counts as abandoned.
+const PART_OF_ABANDONED: u64 = 12;
 /// How often it is looked whether jobs have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -41,8 +49,11 @@ pub(crate) struct Shared {
     /// Processes that wait for jobs.
     pub waiting: Waiting,
     pub store: Store,
-    /// One permit for each job that may work; given in the order of asking, released on drop.
-    pub slots: Semaphore,
+    /// One place for each job that may work.
+    pub turns: Turns,
+    /// What their fields may have together.
+    pub memory: Memory,
+    pub gpus: Gpus,
     is_closed: AtomicBool,
     table: Mutex<Table>,
 }
@@ -65,7 +76,9 @@ impl Jobs {
             tools,
             waiting,
             store,
-            slots: Semaphore::new(at_once),
+            turns: Turns::new(Rules { places: at_once, beside: 0, turn: None, least_rate: 0 }),
+            memory: Memory::new(limits.jobs_memory_bytes),
+            gpus: Gpus::default(),
             is_closed: AtomicBool::new(false),
             table: Mutex::default(),
         }))
@@ -76,7 +89,7 @@ impl Jobs {
         self.0.store.is_there().then(|| serde_json::to_vec(request).ok()).flatten()
     }
 
-    /// Takes a job; `fields` is the `.npz` with its inputs. Where there is a `document`, the job is on the disk when
+    /// Takes a job of a client; `fields` is the `.npz` with its inputs. Where there is a `document`, the job is on the disk when
     /// this returns, or has told that it is not.
     ///
     /// # Errors
@@ -84,6 +97,7 @@ impl Jobs {
     /// When too many wait, when their inputs are too much, or when the runner ends.
     pub async fn admit(
         &self,
+        client: Client,
         order: Order,
         fields: Fields,
         document: Option<Vec<u8>>,
@@ -96,27 +110,19 @@ impl Jobs {
         let (asked, given) = (order.request.options.threads, order.threads);
         let order = serde_json::to_vec(&order).map_err(|error| ApiError::internal(&error))?;
         let limits = &self.0.limits;
-        let job = Arc::new(Job::new(limits, order.len() as u64));
+        let job = Arc::new(Job::new(limits, client, order.len() as u64));
         if let Some(asked) = asked.filter(|it| *it > given) {
             let text = format!("{asked} threads were asked for, and a job has {given} here at most");
             job.tell(EventKind::Log { text });
         }
         {
             let mut table = self.0.table();
-            // Those who wait and those who work together: a job that was just taken does not work yet.
-            let open = table.jobs.iter().filter(|it| !it.is_ended());
-            let (open, held) = open.fold((0, 0), |(n, bytes), it| (n + 1, bytes + it.document_bytes));
-            if open >= limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1)) {
-                return Err(ApiError::QueueFull { waiting: table.waiting.len() as u64 });
-            }
-            if job.document_bytes.saturating_add(held) > limits.waiting_bytes {
-                return Err(ApiError::DocumentsFull { held, allowed: limits.waiting_bytes });
-            }
+            table.make_room_for(&job, limits)?;
             table.hold(&fields, limits.kept_bytes)?;
             table.waiting.push_back(Arc::clone(&job));
             table.jobs.push_back(Arc::clone(&job));
             table.forget(self.0.limits.kept_bytes);
-            if self.0.slots.available_permits() == 0 {
+            if !self.0.turns.is_free() {
                 table.tell_positions();
             }
         }
@@ -275,11 +281,58 @@ impl Shared {
 }
 
 impl Table {
+    /// Tells those that wait how many are before them: the first of each client, then the second of each.
     fn tell_positions(&self) {
         let of = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX);
-        for (position, job) in (1..).zip(&self.waiting) {
+        let mut before = Shares::default();
+        let mut order: Vec<([u64; 2], &Arc<Job>)> = Vec::new();
+        for job in &self.waiting {
+            let key = job.client.key();
+            order.push((before.of(key), job));
+            before.add(key, 1);
+        }
+        order.sort_by_key(|it| it.0);
+        for (position, (_, job)) in (1..).zip(order) {
             job.tell(EventKind::Queued { position, of });
         }
+    }
+
+    /// Room for one more job, where there is some, or where another client has more than this one: then its newest jobs
+    /// that wait make room, those first that nobody follows. Jobs of closed connections may be those of this client, and
+    /// make room for others of their address where nobody asks for them.
+    fn make_room_for(&self, job: &Job, limits: &Limits) -> Result<(), ApiError> {
+        // Those who wait and those who work together: a job that was just taken does not work yet.
+        let mut open: Vec<&Arc<Job>> = self.jobs.iter().filter(|it| it.is_open()).collect();
+        let most = limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1));
+        let (key, bytes) = (job.client.key(), job.document_bytes);
+        let left = Duration::from_millis(limits.abandoned_ms / PART_OF_ABANDONED);
+        let mut leaving = Vec::new();
+        loop {
+            let held: u64 = open.iter().map(|it| it.document_bytes).sum();
+            let is_too_many = open.len() as u64 >= most;
+            if !is_too_many && bytes.saturating_add(held) <= limits.waiting_bytes {
+                break;
+            }
+            let amount = |it: &Job| if is_too_many { 1 } else { it.document_bytes };
+            let shares: Shares = open.iter().map(|it| (it.client.key(), amount(it))).collect();
+            let may_go = |it: &Job| {
+                let is_left = !it.client.is_gone() || it.client.key().0 != key.0 || it.silent() >= left;
+                !it.is_working() && is_left && shares.exceeds(it.client.key(), key, amount(job))
+            };
+            let order = |at: &usize| (shares.of(open[*at].client.key()), !open[*at].silent().is_zero(), *at);
+            let Some(at) = (0..open.len()).filter(|at| may_go(open[*at])).max_by_key(order) else {
+                let waiting = self.waiting.len() as u64;
+                return Err(match is_too_many {
+                    true => ApiError::QueueFull { waiting },
+                    false => ApiError::DocumentsFull { held, allowed: limits.waiting_bytes },
+                });
+            };
+            leaving.push(open.remove(at));
+        }
+        for job in leaving {
+            job.stop(EndReason::Limit);
+        }
+        Ok(())
     }
 
     /// Counts the inputs of one more job: an upload that gave way to others lives as long as a job needs it.
@@ -298,30 +351,101 @@ impl Table {
         Ok(())
     }
 
-    /// Drops the oldest results beyond the limits.
+    /// Drops results beyond the limits: the oldest of the client with the most.
     fn forget(&mut self, kept_bytes: u64) {
         let mut total: u64 = self.jobs.iter().map(|it| it.kept_bytes()).sum();
-        for job in &self.jobs {
-            if total <= kept_bytes {
-                break;
-            }
-            if job.is_ended() {
-                total -= job.kept_bytes();
-                job.drop_fields();
-            }
+        while total > kept_bytes {
+            let Some(at) = self.oldest_of_largest(Job::kept_bytes) else { break };
+            total -= self.jobs[at].kept_bytes();
+            self.jobs[at].drop_fields();
         }
-        let mut spare = self.jobs.iter().filter(|it| it.is_ended()).count().saturating_sub(MOST_ENDED);
-        self.jobs.retain(|it| {
-            let is_spare = spare > 0 && it.is_ended();
-            spare -= usize::from(is_spare);
-            !is_spare
-        });
+        let spare = self.jobs.iter().filter(|it| it.is_ended()).count().saturating_sub(MOST_ENDED);
+        for _ in 0..spare {
+            let Some(at) = self.oldest_of_largest(|_| 1) else { break };
+            self.jobs.remove(at);
+        }
+    }
+
+    /// Of the jobs that are over and have some amount, the oldest of the client that has the most.
+    fn oldest_of_largest(&self, amount: impl Fn(&Job) -> u64) -> Option<usize> {
+        let over = || (0..).zip(&self.jobs).filter(|(_, it)| it.is_ended() && amount(it) > 0);
+        let shares: Shares = over().map(|(_, it)| (it.client.key(), amount(it))).collect();
+        let largest = shares.largest()?;
+        over().find(|(_, it)| it.client.key() == largest).map(|it| it.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn job(client: &Client, bytes: u64) -> Arc<Job> {
+        Arc::new(Job::new(&Limits::default(), client.clone(), bytes))
+    }
+
+    fn clients() -> ([Client; 2], [Arc<()>; 2]) {
+        let open = [Arc::new(()), Arc::new(())];
+        ([0, 1].map(|at| Client::new([10, 0, 0, 1].into(), &open[at])), open)
+    }
+
+    #[test]
+    fn a_full_queue_makes_room_for_a_client_with_fewer_jobs() {
+        let ([many, late], _open) = clients();
+        let limits = Limits { jobs_at_once: 1, jobs_waiting: 3, waiting_bytes: 100, ..Limits::default() };
+        let mut table = Table::default();
+        let all: Vec<Arc<Job>> = (0..4).map(|_| job(&many, 10)).collect();
+        table.jobs.extend(all.iter().cloned());
+        let refused = table.make_room_for(&job(&many, 10), &limits).expect_err("it has all of them");
+        assert!(matches!(refused, ApiError::QueueFull { .. }), "{refused}");
+        for n in 1..=2 {
+            let next = job(&late, 10);
+            let done = table.make_room_for(&next, &limits);
+            assert_eq!(done.is_ok(), n == 1 || all.iter().filter(|it| it.is_open()).count() == 2, "{n}");
+            table.jobs.push_back(next);
+        }
+        // The newest went, and it stops where both have the same.
+        assert_eq!(all.iter().map(|it| it.is_open()).collect::<Vec<_>>(), [true, true, false, false]);
+        assert!(table.make_room_for(&job(&late, 10), &limits).is_err());
+        // The same by the bytes of documents.
+        let mut table = Table::default();
+        let large = [job(&many, 45), job(&many, 45)];
+        table.jobs.extend(large.iter().cloned());
+        assert!(table.make_room_for(&job(&many, 20), &limits).is_err());
+        assert!(table.make_room_for(&job(&late, 20), &limits).is_ok());
+        assert!(large[0].is_open() && !large[1].is_open());
+    }
+
+    #[test]
+    fn jobs_of_closed_connections_make_room_at_their_address_where_nobody_asks_for_them() {
+        let ([script, late], [of_script, _of_late]) = clients();
+        let limits = Limits { jobs_at_once: 1, jobs_waiting: 3, abandoned_ms: 600, ..Limits::default() };
+        let mut table = Table::default();
+        let all: Vec<Arc<Job>> = (0..4).map(|_| job(&script, 10)).collect();
+        table.jobs.extend(all.iter().cloned());
+        drop(of_script);
+        assert!(table.make_room_for(&job(&late, 10), &limits).is_err(), "they may be its own");
+        std::thread::sleep(Duration::from_millis(60));
+        let _follows = all[3].reader();
+        assert!(table.make_room_for(&job(&late, 10), &limits).is_ok());
+        assert_eq!(all.iter().map(|it| it.is_open()).collect::<Vec<_>>(), [true, true, false, true]);
+    }
+
+    #[test]
+    fn jobs_of_one_client_do_not_push_out_what_is_kept_of_another() {
+        let ([many, late], _open) = clients();
+        let mut table = Table::default();
+        let over = |client: &Client| {
+            let job = job(client, 10);
+            job.ends(EndReason::Ok, None);
+            job
+        };
+        let one = over(&late);
+        table.jobs.push_back(Arc::clone(&one));
+        table.jobs.extend((0..MOST_ENDED + 50).map(|_| over(&many)));
+        table.forget(u64::MAX);
+        assert_eq!(table.jobs.len(), MOST_ENDED);
+        assert!(table.jobs.iter().any(|it| Arc::ptr_eq(it, &one)));
+    }
 
     #[test]
     fn inputs_count_once_and_as_long_as_a_job_needs_them() {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::pipe::fcntl_setpipe_size;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, setpriority_pgrp};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::folder::{self, Folder};
@@ -42,6 +42,14 @@ pub(super) struct Started {
 /// Ends the process and everything that it started when dropped.
 #[derive(Debug)]
 pub(super) struct Group(Option<Pid>);
+
+impl Group {
+    /// Others have the processors before it.
+    pub(super) fn yields(&self, nice: i32) {
+        // It is a kindness to others: where it fails, nothing is lost.
+        let _ = self.0.map(|group| setpriority_pgrp(Some(group), nice));
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {

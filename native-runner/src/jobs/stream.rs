@@ -12,11 +12,14 @@ use isobar_protocol::problem::Problem;
 use tokio::sync::watch;
 
 use crate::backends::events::milliseconds;
+use crate::turns::Client;
 
 /// A job.
 #[derive(Debug)]
 pub struct Job {
     pub id: String,
+    /// Whose it is; nobody's where it is taken up from a runner before this one.
+    pub(crate) client: Client,
     /// Of the document that waits, or did.
     pub(crate) document_bytes: u64,
     limits: Limits,
@@ -57,8 +60,8 @@ pub enum Kept {
 }
 
 impl Job {
-    pub(crate) fn new(limits: &Limits, document_bytes: u64) -> Self {
-        Self::with(limits, document_bytes, crate::random::hex(16), 1)
+    pub(crate) fn new(limits: &Limits, client: Client, document_bytes: u64) -> Self {
+        Self { client, ..Self::with(limits, document_bytes, crate::random::hex(16), 1) }
     }
 
     /// A job of a runner before this one, to be done again.
@@ -93,6 +96,7 @@ impl Job {
         let now = Instant::now();
         let job = Self {
             id,
+            client: Client::default(),
             document_bytes,
             limits: *limits,
             accepted: now,
@@ -187,6 +191,12 @@ impl Job {
         Reader(Arc::clone(self))
     }
 
+    /// Since when nobody has read the events or asked for it.
+    pub(crate) fn silent(&self) -> Duration {
+        let (readers, asked) = *self.readers();
+        if readers > 0 { Duration::ZERO } else { asked.elapsed() }
+    }
+
     /// Ends when nobody has read the events or asked for the job for so long. Clients of one that a runner before this one
     /// accepted may have to find this one first.
     pub(crate) async fn abandoned(&self, after: Duration) {
@@ -194,8 +204,7 @@ impl Job {
             return std::future::pending().await;
         }
         loop {
-            let (readers, asked) = *self.readers();
-            let silent = if readers > 0 { Duration::ZERO } else { asked.elapsed() };
+            let silent = self.silent();
             if silent >= after {
                 return;
             }
@@ -229,6 +238,11 @@ impl Job {
     pub fn is_working(&self) -> bool {
         let log = self.log();
         log.is_running && log.ended.is_none()
+    }
+
+    /// Whether it is not over, and does not make room for another job.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_ended() && *self.stop.borrow() != Some(EndReason::Limit)
     }
 
     /// The events from number `first` on, and whether the last of them is the end.
@@ -324,11 +338,11 @@ mod tests {
     use super::*;
 
     fn job() -> Job {
-        Job::new(&Limits::default(), 0)
+        Job::new(&Limits::default(), Client::default(), 0)
     }
 
     fn job_with(events: u64, events_bytes: u64) -> Job {
-        Job::new(&Limits { events, events_bytes, ..Limits::default() }, 0)
+        Job::new(&Limits { events, events_bytes, ..Limits::default() }, Client::default(), 0)
     }
 
     #[test]
@@ -379,7 +393,7 @@ mod tests {
         assert!(is_over && events.len() < 12 && sent < 11_000, "{} events, {sent} bytes", events.len());
         let kept = events.iter().filter(|it| matches!(it.what, EventKind::Field { .. })).count();
         assert_eq!(job.state().fields.len(), kept, "what nobody hears of is not kept");
-        let alone = Job::new(&Limits { event_bytes: 500, ..Limits::default() }, 0);
+        let alone = Job::new(&Limits { event_bytes: 500, ..Limits::default() }, Client::default(), 0);
         alone.tell(EventKind::Log { text });
         assert_eq!(alone.events_from(0).0.len(), 1);
     }

@@ -12,8 +12,10 @@ use crate::auth::guests::Guest;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Checks host, origin and token, and adds the headers that keep an answer to itself.
-pub(crate) async fn guard(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Notes who asks, checks host, origin and token, and adds the headers that keep an answer to itself.
+pub(crate) async fn guard(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<Arc<Guest>>().map(|it| it.client()).unwrap_or_default();
+    request.extensions_mut().insert(client);
     let mut response = match check(&state, &request) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use isobar_protocol::job::{EndReason, JobState, JobTicket};
@@ -13,6 +13,7 @@ use super::path::Path;
 use crate::error::ApiError;
 use crate::limits;
 use crate::state::AppState;
+use crate::turns::Client;
 use crate::wire::{Fields, Order};
 
 /// `POST /v1/jobs` — queues a run and answers at once; the stencil is compiled in the job's process.
@@ -20,6 +21,7 @@ use crate::wire::{Fields, Order};
 /// Progress and results follow on `GET /v1/jobs/{id}/events`.
 pub(crate) async fn submit(
     State(state): State<AppState>,
+    Extension(client): Extension<Client>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -37,7 +39,7 @@ pub(crate) async fn submit(
     };
     let document = state.jobs.document(&request);
     let order = Order::new(request, !fields.is_none(), &state.limits, &state.tools);
-    let job = state.jobs.admit(order, fields, document).await?;
+    let job = state.jobs.admit(client, order, fields, document).await?;
     let location = [(header::LOCATION, format!("/v1/jobs/{}", job.id))];
     Ok((StatusCode::CREATED, location, Json(JobTicket { job: job.id.clone() })).into_response())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use axum::Json;
 use axum::body::{Body, BodyDataStream};
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use isobar_protocol::job::UploadTicket;
 use isobar_protocol::limits::Limits;
@@ -15,37 +15,50 @@ use tokio_stream::StreamExt;
 use super::body;
 use crate::error::ApiError;
 use crate::state::AppState;
+use crate::turns::{Client, Place};
 
 /// `POST /v1/uploads` — an `.npz` file as `application/octet-stream`; its id goes into a job's `fields`.
 ///
 /// The file is kept as it is: the job's process reads it, so that a bad one costs one job.
 pub(crate) async fn upload(
     State(state): State<AppState>,
+    Extension(client): Extension<Client>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<UploadTicket>), ApiError> {
     body::check_type(&headers, "application/octet-stream")?;
     let parts = body::parts(&headers, body, state.limits.upload_bytes)?;
     // A few at a time: each may grow to the limit before it is kept, and only then do older ones give way.
-    let _permit = state.uploads.begin().await?;
-    let receiving = receive(parts, &state.tools.temporary, &state.limits);
+    let place = state.uploads.begin(&client).await?;
+    let receiving = receive(parts, &state.tools.temporary, &state.limits, &place);
     let file = body::in_time(state.limits.upload_ms, receiving).await?;
-    let (upload, bytes) = state.uploads.keep(file)?;
+    drop(place);
+    let (upload, bytes) = state.uploads.keep(&client, file)?;
     Ok((StatusCode::CREATED, Json(UploadTicket { upload, bytes })))
 }
 
-/// Writes what comes to a file without a name. It must go on coming: others wait.
+/// Writes what comes to a file without a name. It must go on coming, and fast enough while others wait.
 async fn receive(
     mut parts: BodyDataStream,
     temporary: &Path,
     limits: &Limits,
+    place: &Place,
 ) -> Result<std::fs::File, ApiError> {
     let file = tempfile::tempfile_in(temporary).map_err(|error| no_room(&error))?;
     let mut file = tokio::fs::File::from_std(file);
     let mut bytes: u64 = 0;
-    while let Some(part) = body::in_time(limits.body_ms, async { Ok(parts.next().await) }).await? {
+    loop {
+        let next = tokio::select! {
+            next = body::in_time(limits.body_ms, async { Ok(parts.next().await) }) => next?,
+            () = place.is_sent_away() => {
+                body::forget(parts);
+                return Err(ApiError::UploadMadeRoom { turn_ms: limits.upload_turn_ms });
+            }
+        };
+        let Some(part) = next else { break };
         let part = part.map_err(|_| body::broken_off())?;
         bytes += part.len() as u64;
+        place.moves(part.len() as u64);
         if bytes > limits.upload_bytes {
             body::forget(parts);
             return Err(body::too_large(limits.upload_bytes, bytes));

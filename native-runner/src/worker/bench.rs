@@ -72,7 +72,7 @@ pub(super) fn measure(
         let found = with_kept(order, &compiled.source, backend, launch.domain, tell);
         if let Some((other, _)) = &found {
             let needed = plan::needed(&**other, &launch, &room(order, &executors))
-                .map_err(|refusal| refused(refusal, &**other, tell))?;
+                .map_err(|refusal| refused(order, refusal, &**other, tell))?;
             memory = if needed.asked_bytes() > memory.asked_bytes() { needed } else { memory };
         }
         kept.push(found);

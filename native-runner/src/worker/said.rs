@@ -2,7 +2,8 @@
 //! the events.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use isobar_compiler::backend::array::Array;
@@ -70,7 +71,7 @@ fn may_wait(said: &Said) -> bool {
                 | EventKind::Copy { .. }
         ),
         Said::Entry(_) => true,
-        Said::Runs | Said::Compiled(_) => false,
+        Said::Needs { .. } | Said::Runs | Said::Compiled(_) => false,
     }
 }
 
@@ -92,8 +93,39 @@ fn write_all(mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes what waits, and ends this process when its runner is gone: nothing more is ever sent to it, and then the end
-/// of standard input comes.
+/// The most that was asked for.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+/// How often the runner said yes.
+static GRANTS: Mutex<u64> = Mutex::new(0);
+static GRANTED: Condvar = Condvar::new();
+
+/// Waits until this job may take so many bytes for fields and temporaries, in all.
+pub(super) fn ask(bytes: u64) {
+    if ASKED.fetch_max(bytes, Ordering::SeqCst) >= bytes {
+        return;
+    }
+    send(&Said::Needs { bytes }, &[]);
+    let grants = GRANTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_missing = |grants: &mut u64| *grants == 0;
+    let mut grants = GRANTED.wait_while(grants, is_missing).unwrap_or_else(PoisonError::into_inner);
+    *grants -= 1;
+}
+
+/// Takes a word of the runner; ends this process where it is none.
+fn hears() {
+    let mut word = [0];
+    match rustix::io::read(stdin(), &mut word) {
+        Ok(1) if word[0] == wire::GRANTED => {
+            *GRANTS.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            GRANTED.notify_one();
+        }
+        Err(Errno::INTR) => {}
+        Ok(_) | Err(_) => stop(),
+    }
+}
+
+/// Writes what waits, hears what the runner says, and ends this process when its runner is gone: then the end of
+/// standard input comes.
 pub(super) fn watch() {
     let mut pause = SOON;
     loop {
@@ -101,7 +133,8 @@ pub(super) fn watch() {
         let timeout = Timespec::try_from(pause).ok();
         match poll(&mut input, timeout.as_ref()) {
             Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) | Err(_) => stop(),
+            Ok(_) => hears(),
+            Err(_) => stop(),
         }
         let mut waits = waits();
         pause = if waits.is_empty() { (2 * pause).min(RARELY) } else { SOON };

@@ -22,10 +22,11 @@ pub(super) fn secret(root: &Path) -> Option<SigningKey> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).ok()?;
         let key = SigningKey::from_bytes(&seed);
-        let made = File::options().write(true).create_new(true).mode(0o600).open(root.join(SECRET));
-        match made {
-            Ok(mut file) => {
-                file.write_all(&seed).ok()?;
+        // Whole or not at all: a process that is killed here leaves no half of it.
+        let mut file = tempfile::NamedTempFile::new_in(root).ok()?;
+        file.write_all(&seed).ok()?;
+        match file.persist_noclobber(root.join(SECRET)) {
+            Ok(_) => {
                 super::put(root, &root.join(PUBLIC), key.verifying_key().as_bytes()).ok()?;
                 Some(key)
             }
@@ -44,7 +45,12 @@ fn read_secret(root: &Path) -> Option<SigningKey> {
     }
     let mut seed = Vec::new();
     file.read_to_end(&mut seed).ok()?;
-    let key = SigningKey::from_bytes(seed.as_slice().try_into().ok()?);
+    let Ok(whole) = seed.as_slice().try_into() else {
+        // An earlier version was killed while it wrote it.
+        let _ = fs::remove_file(root.join(SECRET));
+        return None;
+    };
+    let key = SigningKey::from_bytes(whole);
     // A process that was killed in the middle left one half.
     if public(root).as_ref() != Some(&key.verifying_key()) {
         super::put(root, &root.join(PUBLIC), key.verifying_key().as_bytes()).ok()?;
@@ -70,4 +76,22 @@ pub(super) fn is_proven(root: &Path, what: &str, proof: &str) -> bool {
         (0..proof.len()).step_by(2).map(|at| u8::from_str_radix(proof.get(at..at + 2)?, 16).ok()).collect();
     let Some(signature) = bytes.and_then(|it| Signature::from_slice(&it).ok()) else { return false };
     key.verify_strict(what.as_bytes(), &signature).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn half_a_key_is_made_anew() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join(SECRET);
+        fs::write(&path, b"half").expect("it is ours");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        let proof = prove(root.path(), "this").expect("there is a key again");
+        assert!(is_proven(root.path(), "this", &proof) && !is_proven(root.path(), "that", &proof));
+        assert_eq!(path.metadata().expect("it is there").mode() & 0o777, 0o600);
+    }
 }

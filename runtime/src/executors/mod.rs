@@ -4,6 +4,7 @@ pub mod cancel;
 pub mod cuda;
 pub mod foreign;
 mod helpers;
+mod inert;
 mod interface;
 pub mod interpreters;
 mod layouts;

@@ -18,6 +18,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};
 use serde::{Deserialize, Serialize};
 
+use super::inert;
 use super::interface::{Entry, Passed, Threads};
 use super::layouts::{self, Makes};
 use super::shapes::Shapes;
@@ -30,8 +31,8 @@ use crate::events::{Event, Sink, Step, step};
 #[derive(Clone, Copy, Debug)]
 pub struct Openmp;
 
-/// The machine, and a library instead of a program.
-const MACHINE_FLAGS: [&str; 4] = ["-march=native", "-falign-loops=64", "-shared", "-fPIC"];
+/// The machine, and a library instead of a program, with nothing that runs when it is loaded.
+const MACHINE_FLAGS: [&str; 5] = ["-march=native", "-falign-loops=64", "-shared", "-fPIC", "-nostartfiles"];
 
 /// A C compiler of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -462,8 +463,12 @@ impl<'a> Source<'a> {
 }
 
 fn load(library: &Path, entry: &str) -> Result<Entry, Failure> {
-    let failed = |error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
-    Entry::load(library, entry).map_err(failed)
+    let failed = |why: String| Failure::Machine(format!("the compiled code cannot be loaded: {why}"));
+    if cfg!(target_os = "linux") {
+        let bytes = fs::read(library).map_err(|error| failed(error.to_string()))?;
+        inert::check(&bytes).map_err(failed)?;
+    }
+    Entry::load(library, entry).map_err(|error| failed(error.to_string()))
 }
 
 #[cfg(test)]

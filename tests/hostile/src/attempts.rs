@@ -1,6 +1,6 @@
 //! What is tried, by system calls alone.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -53,6 +53,12 @@ fn open(path: &CString, flags: i32) -> c_long {
     call!(SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0o600)
 }
 
+/// Asks whether it is there, how long it is, and whose.
+fn look(path: &CStr) -> c_long {
+    let mut found = [0_u8; 256];
+    call!(SYS_newfstatat, libc::AT_FDCWD, path.as_ptr(), found.as_mut_ptr(), 0)
+}
+
 fn fork() -> c_long {
     call!(SYS_clone, libc::SIGCHLD, 0, 0, 0, 0)
 }
@@ -66,7 +72,7 @@ fn read_memory(pid: i32) -> c_long {
 }
 
 /// While it is made: by the compiler, if that were hostile.
-pub(crate) const MAKING: [Attempt; 14] = [
+pub(crate) const MAKING: [Attempt; 17] = [
     ("read /etc/passwd", |_| open(&CString::from(c"/etc/passwd"), libc::O_RDONLY)),
     ("read a home", |_| open(&CString::from(c"/root"), libc::O_RDONLY)),
     ("read the key of the cache", |it| open(&it.key, libc::O_RDONLY)),
@@ -80,6 +86,9 @@ pub(crate) const MAKING: [Attempt; 14] = [
     ("a socket of this machine", |_| call!(SYS_socket, libc::AF_UNIX, libc::SOCK_STREAM, 0)),
     ("a process", |_| fork()),
     ("a program", |_| call!(SYS_execve, c"/bin/true".as_ptr(), 0, 0)),
+    ("look at /etc/passwd", |_| look(c"/etc/passwd")),
+    ("look at what users have", |_| look(c"/home")),
+    ("look at the key of the cache", |it| look(&it.key)),
     ("a mount", |_| call!(SYS_mount, c"none".as_ptr(), c"/".as_ptr(), c"tmpfs".as_ptr(), 0, 0)),
 ];
 
@@ -115,6 +124,26 @@ pub(crate) const RUNNING: [Attempt; 26] = [
     }),
     ("unlinkat", |it| call!(SYS_unlinkat, libc::AT_FDCWD, it.cached.as_ptr(), 0)),
 ];
+
+/// A crash while it runs, with the signal that ends it.
+pub(crate) type Crash = (&'static str, fn());
+
+/// Crashes, none of which is an attempt at anything.
+pub(crate) const CRASHES: [Crash; 5] = [
+    ("signal 11", || {
+        // SAFETY: it is hostile.
+        unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) }
+    }),
+    ("signal 6", || std::process::abort()),
+    ("signal 4", || raise(libc::SIGILL)),
+    ("signal 7", || raise(libc::SIGBUS)),
+    ("signal 8", || raise(libc::SIGFPE)),
+];
+
+fn raise(signal: i32) {
+    // SAFETY: it ends this process, as is meant.
+    unsafe { libc::raise(signal) };
+}
 
 pub(crate) fn told(names: &[&str]) -> bool {
     names.iter().all(|it| writeln!(std::io::stdout(), "{it}").is_ok())

@@ -1,7 +1,8 @@
 //! The `isobar` command with a back end that is hostile: made code that breaks out where it can.
 //!
 //! While it is made it tries all of [`attempts::MAKING`], and tells what the system answered. When it runs, it makes the
-//! one of [`attempts::RUNNING`] that the domain's points along I number.
+//! one of [`attempts::RUNNING`] that the domain's points along I number, and behind those a crash of
+//! [`attempts::CRASHES`].
 #![expect(unsafe_code, reason = "system calls are made as a hostile program makes them")]
 
 mod attempts;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use attempts::{MAKING, Places, RUNNING};
+use attempts::{CRASHES, MAKING, Places, RUNNING};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::registry::Backend;
 use isobar_compiler::pipeline::{Compilation, Stage};
@@ -64,6 +65,8 @@ impl Caller for Running {
         let at = usize::try_from(launch.domain.i - 1).unwrap_or(0);
         if let Some((_, attempt)) = RUNNING.get(at) {
             attempt(&self.0);
+        } else if let Some((_, crash)) = CRASHES.get(at - RUNNING.len()) {
+            crash();
         }
         Ok(())
     }
@@ -74,8 +77,13 @@ impl Caller for Running {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("attempts") {
-        let names: Vec<&str> = RUNNING.iter().map(|it| it.0).collect();
+    let names: Vec<&str> = match std::env::args().nth(1).as_deref() {
+        Some("making") => MAKING.iter().map(|it| it.0).collect(),
+        Some("attempts") => RUNNING.iter().map(|it| it.0).collect(),
+        Some("crashes") => CRASHES.iter().map(|it| it.0).collect(),
+        _ => Vec::new(),
+    };
+    if !names.is_empty() {
         return if attempts::told(&names) { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
     let environment = Environment {

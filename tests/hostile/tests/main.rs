@@ -33,18 +33,20 @@ fn holds(folder: &Path, what: &str) -> bool {
 #[test]
 fn whoever_makes_code_reaches_nothing_beyond_the_job() {
     let folder = places();
-    if !holds(folder.path(), "Landlock") || !holds(folder.path(), "a list of system calls") {
+    if !["Landlock", "a list of system calls", "a root of its own"].iter().all(|it| holds(folder.path(), it))
+    {
         return;
     }
     let output =
-        hostile(&["run", COPY, "--backend", "hostile", "--init", "--domain", "100,4,4"], folder.path());
+        hostile(&["run", COPY, "--backend", "hostile", "--init", "--domain", "200,4,4"], folder.path());
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     let answers: Vec<(&str, i64)> = said
         .lines()
         .filter_map(|it| it.rsplit_once(": ").and_then(|(name, answer)| Some((name, answer.parse().ok()?))))
         .collect();
-    assert_eq!(answers.len(), 14, "{said}");
+    let names = String::from_utf8(hostile(&["making"], folder.path()).stdout).unwrap();
+    assert_eq!(answers.len(), names.lines().count(), "{said}");
     for (name, answer) in answers {
         assert!(answer < 0, "{name} answers {answer}");
     }
@@ -72,4 +74,18 @@ fn whoever_runs_code_reaches_nothing_at_all_and_each_attempt_is_logged() {
     let left = |name: &str| std::fs::read_dir(folder.path().join(name)).into_iter().flatten().count();
     assert_eq!(left("tmp"), 0);
     assert_eq!(left("cache/c"), 0);
+}
+
+#[test]
+fn a_crash_is_told_as_one_and_is_no_attempt() {
+    let folder = places();
+    let lines = |it: &str| String::from_utf8(hostile(&[it], folder.path()).stdout).unwrap();
+    let first = lines("attempts").lines().count() + 1;
+    for (at, signal) in lines("crashes").lines().enumerate() {
+        let domain = format!("{},4,4", first + at);
+        let arguments = ["run", COPY, "--backend", "hostile", "--init", "--domain", &domain];
+        let said = String::from_utf8(hostile(&arguments, folder.path()).stderr).unwrap();
+        assert!(said.contains("crashed") && said.contains(signal), "{signal}: {said}");
+        assert!(!said.contains("tried what no job may"), "{signal}: {said}");
+    }
 }

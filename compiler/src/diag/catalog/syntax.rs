@@ -179,6 +179,17 @@ pub fn nested_too_deeply(span: Span, limit: usize) -> Diagnostic {
     .help("give a part of the expression a name of its own, in a statement before")
 }
 
+pub fn name_too_long(span: Span, limit: usize) -> Diagnostic {
+    let bytes = span.end - span.start;
+    Diagnostic::error(
+        SYNTAX,
+        format!("a name has {bytes} bytes, and at most {limit} are read"),
+        span,
+        "this name",
+    )
+    .help("give it a shorter name")
+}
+
 pub fn too_many_files(files: usize, limit: usize) -> Diagnostic {
     Diagnostic::without_place(SYNTAX, format!("the project has {files} files, and at most {limit} are read"))
         .help("leave out what the stencil does not need")
