@@ -7,6 +7,7 @@
 pub mod request;
 pub mod names;
 pub mod door;
+pub mod notebook;
 pub mod diagnostic;
 pub mod compile;
 pub mod passes;

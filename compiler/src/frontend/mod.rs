@@ -15,7 +15,6 @@ pub mod syntax;
 
 pub mod limits;
 pub mod parse;
-pub mod notebook;
 pub mod tokens;
 mod repair;
 pub mod decorators;

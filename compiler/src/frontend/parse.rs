@@ -5,7 +5,6 @@
 use std::cell::RefCell;
 
 use ruff_python_ast as py;
-use ruff_python_ast::visitor::source_order::{self, SourceOrderVisitor};
 use ruff_python_ast::visitor::{Visitor, walk_pattern};
 use ruff_python_parser::{
     InterpolatedStringErrorType, LexicalErrorType, Mode, ParseErrorType, ParseOptions, Parsed,
@@ -72,58 +71,6 @@ pub fn faults(text: &str) -> usize {
 
 fn parsed(text: &str) -> Option<Parsed<py::ModModule>> {
     parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module()
-}
-
-/// A cell of a notebook without its commands, which Python does not have: each line stays where it is.
-pub(super) fn without_commands(cell: &str) -> String {
-    let options = ParseOptions::from(Mode::Ipython);
-    let Some(parsed) = (cell.len() <= MAX_SOURCE_BYTES && limits::too_deep(FileId(0), cell).is_none())
-        .then(|| parse_unchecked(cell, options).try_into_module())
-        .flatten()
-    else {
-        return cell.to_owned();
-    };
-    let mut commands = Commands::default();
-    commands.visit_body(&parsed.syntax().body);
-    let mut text = cell.to_owned();
-    for (range, instead) in commands.found.into_iter().rev() {
-        let range = std::ops::Range::<usize>::from(range);
-        let n_lines = text[range.clone()].matches('\n').count();
-        let instead = match instead {
-            Instead::Nothing => "pass".to_owned() + &"\n".repeat(n_lines),
-            Instead::Value => format!("__command__({})", "\n".repeat(n_lines)),
-        };
-        text.replace_range(range, &instead);
-    }
-    text
-}
-
-/// What stands in the place of a command of a notebook.
-enum Instead {
-    Nothing,
-    Value,
-}
-
-/// The commands of a cell, in order of the text.
-#[derive(Default)]
-struct Commands {
-    found: Vec<(TextRange, Instead)>,
-}
-
-impl SourceOrderVisitor<'_> for Commands {
-    fn visit_stmt(&mut self, stmt: &py::Stmt) {
-        match stmt {
-            py::Stmt::IpyEscapeCommand(it) => self.found.push((it.range, Instead::Nothing)),
-            _ => source_order::walk_stmt(self, stmt),
-        }
-    }
-
-    fn visit_expr(&mut self, expr: &py::Expr) {
-        match expr {
-            py::Expr::IpyEscapeCommand(it) => self.found.push((it.range, Instead::Value)),
-            _ => source_order::walk_expr(self, expr),
-        }
-    }
 }
 
 /// A text for those who look for what its faults come from.

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use isobar_compiler::diag::cells;
-use isobar_compiler::frontend::notebook;
 use isobar_compiler::pipeline::route;
 use isobar_compiler::project::Project;
-use isobar_protocol::names;
 use isobar_protocol::request::{FieldsInput, Request};
+use isobar_protocol::{names, notebook};
 use isobar_runtime::machine::Found;
 use serde::de::DeserializeOwned;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::frontend::notebook;
+use isobar_protocol::notebook;
 use lsp_types::{
     Diagnostic, DidChangeNotebookDocumentParams, DidOpenNotebookDocumentParams, NotebookCellKind,
     PublishDiagnosticsParams, Uri,

@@ -154,7 +154,7 @@ impl<'a> Library<'a> {
 
     /// Whether its addresses are filled in without code of its own, and within memory of its own that may be written.
     fn resolves_nothing(&self) -> Option<bool> {
-        const RELA: [u64; 2] = [7, 8];
+        const WITH_ADDENDS: [u64; 2] = [7, 8];
         const OF_CALLS: [u64; 2] = [23, 2];
         const RELATIVE: [u64; 2] = [36, 35];
         /// Filled in with what a function answers: of x86-64, and of AArch64.
@@ -164,7 +164,7 @@ impl<'a> Library<'a> {
                 .iter()
                 .any(|it| it.is_writable && it.at.contains(&address) && it.at.end - address >= 8)
         };
-        for [table, size] in [RELA, OF_CALLS] {
+        for [table, size] in [WITH_ADDENDS, OF_CALLS] {
             let Some(table) = self.value(table) else { continue };
             for at in 0..self.value(size)? / 24 {
                 let entry = self.at(table.checked_add(at * 24)?, 24)?;

@@ -6,8 +6,7 @@ pub mod zip;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use isobar_compiler::frontend::notebook;
-use isobar_protocol::names;
+use isobar_protocol::{names, notebook};
 
 use crate::bridge::locale::t;
 
