@@ -417,7 +417,8 @@ class _Capturing:
         if isinstance(value, enum.Enum) and not isinstance(value, numbers.Number):
             value = value.value
         if isinstance(value, np.generic) and value.dtype.kind in "iuf":
-            return {"dtype": value.dtype.name, "value": value.item()}
+            number = value.item()
+            return {"dtype": value.dtype.name, "value": number if np.isfinite(number) else str(number)}
         if isinstance(value, numbers.Integral):
             return int(value)
         if isinstance(value, numbers.Real):

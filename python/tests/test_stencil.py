@@ -132,6 +132,12 @@ class Runs(unittest.TestCase):
             self.assertIn(" * float32(0.1) + float32(0.7) + w", made.ir(stage), stage)
             self.assertNotRegex(made.ir(stage), r"\dfloat32", stage)
         self.assertIn("w: float32 = 0.3)", made.ir("definition"))
+        for special in ("inf", "-inf", "nan"):
+            made = isobar.stencil(scaled, externals={"A": np.float32(special)})
+            self.assertEqual(repr(made.externals["A"]), repr(np.float32(special)))
+            b = np.zeros((2, 2, 2), np.float32)
+            made(np.ones_like(b), b, w=0.0)
+            self.assertTrue(np.array_equal(b, np.full_like(b, special), equal_nan=True))
         with self.assertRaisesRegex(isobar.CallError, r"0\.1 of type float64"):
             made(np.zeros((2, 2, 2), np.float32), np.zeros((2, 2, 2), np.float32), w=np.float64(0.1))
 
