@@ -51,7 +51,7 @@ pub fn read_or_make(path: &Path) -> Result<String, Refused> {
 }
 
 fn make(path: &Path) -> io::Result<String> {
-    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty() && !it.exists()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
