@@ -208,7 +208,7 @@ pub struct CheckArgs {
     #[arg(long, requires = "files")]
     pub fix: bool,
     #[command(flatten)]
-    pub shared: Taking<{ TEXT | SCHEDULE | RUNNER }>,
+    pub shared: Taking<{ TEXT | SCHEDULE | DOMAIN | RUNNER }>,
 }
 
 /// Options of `explain`.
@@ -321,7 +321,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "i|k", value_parser = ["i", "k"])]
     pub contiguous: Option<String>,
     #[command(flatten)]
-    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE }>,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | DOMAIN }>,
 }
 
 /// The GPUs that schedules can be made for without one.

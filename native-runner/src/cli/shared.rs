@@ -18,6 +18,7 @@ pub(super) const MACHINE: u16 = 1 << 2;
 pub(super) const MODE: u16 = 1 << 3;
 /// Whether a kept schedule is taken.
 pub(super) const TUNED: u16 = 1 << 4;
+/// Also what the text means: NDSL's `k_end` is the last level of the domain.
 pub(super) const DOMAIN: u16 = 1 << 5;
 /// Arrays, their origins, and scalars.
 pub(super) const CALL: u16 = 1 << 6;
