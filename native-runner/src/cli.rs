@@ -1,5 +1,7 @@
 //! The command line.
 
+mod shared;
+
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +12,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use isobar_protocol::limits::MOST_CONNECTIONS;
 use isobar_protocol::request::PlaneAt;
 use isobar_protocol::worker::Across;
+
+use shared::{CALL, DOMAIN, MACHINE, MODE, OUT, RUNNER, SCHEDULE, TEXT, TUNED};
+pub use shared::{Shared, Taking};
 
 use crate::commands::{self, Outcome};
 use crate::config::Environment;
@@ -203,7 +208,7 @@ pub struct CheckArgs {
     #[arg(long, requires = "files")]
     pub fix: bool,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | DOMAIN | RUNNER }>,
 }
 
 /// Options of `explain`.
@@ -290,7 +295,7 @@ pub struct EmitArgs {
     #[arg(long)]
     pub lines: bool,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | DOMAIN | RUNNER }>,
 }
 
 /// Options of `export`.
@@ -316,7 +321,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "i|k", value_parser = ["i", "k"])]
     pub contiguous: Option<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | DOMAIN }>,
 }
 
 /// The GPUs that schedules can be made for without one.
@@ -351,7 +356,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME=GENERATOR", num_args = 0..=1, default_missing_value = "")]
     pub init: Vec<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | TUNED | DOMAIN | CALL | OUT | RUNNER }>,
 }
 
 /// `k=40` as a plane.
@@ -395,7 +400,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | TUNED | DOMAIN | CALL | RUNNER }>,
 }
 
 /// Options of `tune`.
@@ -431,7 +436,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | MACHINE | MODE | DOMAIN | CALL | RUNNER }>,
 }
 
 /// Options of `config`.
@@ -468,7 +473,7 @@ pub enum CacheCommand {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Say whether a run on `openmp` finds its code, and if not, what differs from the nearest
+    /// Say whether a run finds its code, and if not, what differs from the nearest
     Explain(Box<ExplainMissArgs>),
 }
 
@@ -478,8 +483,11 @@ pub struct ExplainMissArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
+    /// rayon, openmp, cuda or wgpu; without, that of a run
+    #[arg(long)]
+    pub backend: Option<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | TUNED | DOMAIN }>,
 }
 
 /// Options of `compare`.
@@ -509,7 +517,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | TUNED | DOMAIN | CALL | RUNNER }>,
 }
 
 /// Options of `bisect`.
@@ -526,7 +534,7 @@ pub struct BisectArgs {
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | DOMAIN | CALL }>,
 }
 
 /// Options of `doctor`.
@@ -638,84 +646,6 @@ pub struct ServeArgs {
     /// Time that one job may take, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub job_time: Option<u64>,
-}
-
-/// Options of everything that compiles.
-#[derive(Clone, Debug, Default, Args)]
-pub struct Shared {
-    /// Which stencil; may be left out when the file has one. Where several have one name: `Class.name`, `function.name`
-    #[arg(long, value_name = "NAME")]
-    pub stencil: Option<String>,
-    /// A further file or folder of modules; repeatable
-    #[arg(long = "module", value_name = "PATH")]
-    pub modules: Vec<PathBuf>,
-    /// Values of `from __externals__ import ...`: {"name": 1.5, "flag": true, "fn": {"function": "name"}}
-    #[arg(long, value_name = "FILE.json")]
-    pub externals: Option<PathBuf>,
-    /// Types by name: {"float": "float32", "my_type": "float64"}
-    #[arg(long, value_name = "FILE.json")]
-    pub dtypes: Option<PathBuf>,
-    /// Bits of literals and of NDSL's Float and Int
-    #[arg(long, value_name = "32|64", value_parser = clap::builder::PossibleValuesParser::new(["32", "64"]))]
-    pub precision: Option<String>,
-    /// Physical constants that `ndsl.constants` holds
-    #[arg(long, value_name = "SET", value_parser = clap::builder::PossibleValuesParser::new(["UFS", "GFDL", "GEOS"]))]
-    pub constants: Option<String>,
-    /// Where on its tile the domain lies, which says what `i_start`, `local_js` and their like are
-    #[arg(
-        long,
-        value_name = "PLACE",
-        value_parser = clap::builder::PossibleValuesParser::new(["single", "interior", "west", "east", "south", "north"])
-    )]
-    pub tile: Option<String>,
-    /// What `min` and `max` give where an operand is NaN: NaN as NumPy does, or the first operand as C++ does
-    #[arg(long, value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
-    pub minmax: Option<String>,
-    /// Which sign `%` and `mod` have: the divisor's as in NumPy, or the dividend's as in C
-    #[arg(long = "mod", value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
-    pub modulo: Option<String>,
-    /// How the loops are to run, step by step, instead of what the compiler would choose; `isobar emit FILE
-    /// --stage schedule --steps` prints what that is
-    #[arg(long, value_name = "FILE")]
-    pub schedule: Option<PathBuf>,
-    /// Run as the compiler chooses, also where `isobar tune` has kept a faster schedule
-    #[arg(long)]
-    pub no_tuned: bool,
-    /// What the schedule is made for: a file like `machine` in `isobar backends --format json`, or `here` for this
-    /// machine. Without, runs are scheduled for the machine that they run on, and what is printed for a common one
-    #[arg(long, value_name = "FILE.json|here")]
-    pub machine: Option<PathBuf>,
-    /// `reproducible`, the bits of `debug`, or `fast`, where `openmp` may compute other last bits
-    #[arg(long, value_name = "MODE", value_parser = clap::builder::PossibleValuesParser::new(["reproducible", "fast"]))]
-    pub mode: Option<String>,
-    /// Leave this pass out, as `oir/prune-regions`; no result changes. Repeatable
-    #[arg(long, value_name = "PASS")]
-    pub skip: Vec<String>,
-    /// Points of the compute domain; without, that of the file's `# @domain` line, or the largest that the
-    /// fields have room for
-    #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
-    pub domain: Vec<i64>,
-    /// Index of the first compute point in the arrays: {"_all_": [3, 3, 0], "phi": [1, 1, 0]}; without, 0
-    #[arg(long, value_name = "FILE.json")]
-    pub origin: Option<PathBuf>,
-    /// Arrays by parameter name, as `numpy.savez` writes them, the fields that are only written too
-    #[arg(long, value_name = "FILE.npz")]
-    pub fields: Option<PathBuf>,
-    /// Values of scalar parameters: {"alpha": 0.1}
-    #[arg(long, value_name = "FILE.json")]
-    pub scalars: Option<PathBuf>,
-    /// Where the written fields go: whole arrays, halo included. It is replaced when the run is over
-    #[arg(long, value_name = "FILE.npz")]
-    pub out: Option<PathBuf>,
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Do it on this runner instead of here; the token comes from ISOBAR_TOKEN
-    #[arg(long, value_name = "URL")]
-    pub runner: Option<String>,
-    /// All of the above in one document, the same that the HTTP API takes; options go before its entries
-    #[arg(long, value_name = "FILE.json")]
-    pub request: Option<PathBuf>,
 }
 
 /// What the command can do, by name; what it keeps for itself is not among them.

@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use isobar_compiler::backend::c::Artifact;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives, Rows};
@@ -219,11 +218,6 @@ pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
         format!("there is no {stage} of this stencil"),
         "look at the level before it",
     )
-}
-
-/// What the C compiler compiles.
-pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
-    compilation.levels.c()
 }
 
 /// Whether a diagnostic of a file without stencils only says that there is none to choose.

@@ -63,8 +63,9 @@ pub(crate) fn copy_rate(copying::CopyRate { bytes_per_s, threads }: copying::Cop
 
 /// An entry of the cache.
 pub(crate) fn cache_entry(entry: cache::CacheEntry) -> CacheEntry {
-    let cache::CacheEntry { kind, key, stencil, bytes, is_whole } = entry;
-    CacheEntry { backend: kind.backend().to_owned(), key, stencil, bytes, is_whole }
+    let cache::CacheEntry { kind, key, stencil, bytes, is_whole, unused } = entry;
+    let (backend, unused_s) = (kind.backend().to_owned(), unused.as_secs());
+    CacheEntry { backend, key, stencil, bytes, is_whole, unused_s }
 }
 
 /// Why compiled code was found in the cache, or was not.

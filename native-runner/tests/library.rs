@@ -218,7 +218,7 @@ fn keep() {
     let folder = tempfile::tempdir().unwrap();
     let (project, config) = (Project::of_one("main.py", TEXT), Config::default());
     let setting = OwnedSetting { cache: Some(folder.path().to_owned()), ..OwnedSetting::embedded(1) };
-    let explained = || Executable::explain(&project, &config, &Rayon, &setting).unwrap();
+    let explained = || Executable::explain(&project, config.clone(), &Rayon, &setting).unwrap();
     assert!(!explained().is_hit);
     Executable::new(&project, config.clone(), Arc::new(Rayon), setting.clone(), &|_| ()).unwrap();
     assert!(explained().is_hit);

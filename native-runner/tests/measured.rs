@@ -160,7 +160,9 @@ fn a_miss_of_the_cache_is_explained_and_a_hit_is_quick() {
     let isobar = |arguments: &[&str]| isobar("kept", &[arguments, &["--format", "json"]].concat());
     let cleared: CacheReport = fine(&isobar(&["cache", "clear"]));
     assert!(cleared.removed.is_some());
-    let explain = || fine::<CacheReport>(&isobar(&["cache", "explain", &copy])).explanation.unwrap();
+    let explain = || {
+        fine::<CacheReport>(&isobar(&["cache", "explain", &copy, "--backend", "openmp"])).explanation.unwrap()
+    };
     let first = explain();
     assert!(!first.is_hit && first.nearest.is_none());
 
@@ -179,11 +181,25 @@ fn a_miss_of_the_cache_is_explained_and_a_hit_is_quick() {
     let listed: CacheReport = fine(&isobar(&["cache"]));
     assert_eq!(listed.entries.len(), 1);
     assert!(listed.entries[0].is_whole && listed.entries[0].stencil == "copy_scale");
-    let fast: CacheReport = fine(&isobar(&["cache", "explain", &copy, "--mode", "fast"]));
+    let fast: CacheReport =
+        fine(&isobar(&["cache", "explain", &copy, "--backend", "openmp", "--mode", "fast"]));
     let fast = fast.explanation.unwrap();
     assert_eq!((fast.is_hit, fast.nearest, fast.differs), (false, Some(hit.key), vec!["flags".to_owned()]));
+    // Of the back end of a run that names none, an entry has the name that nobody gave.
+    let explain = || {
+        fine::<CacheReport>(&isobar(&["cache", "explain", &copy, "--domain", "4,4,4"])).explanation.unwrap()
+    };
+    assert!(!explain().is_hit);
+    let _: RunReport = fine(&isobar(&["run", &copy, "--init", "--domain", "4,4,4"]));
+    assert!(explain().is_hit);
+    let listed: CacheReport = fine(&isobar(&["cache"]));
+    let named: Vec<_> = listed.entries.iter().map(|it| (it.backend.as_str(), it.stencil.as_str())).collect();
+    assert!(named.contains(&("rayon", "copy_scale")) && named.len() == 2, "{named:?}");
+    assert!(listed.entries.iter().all(|it| it.unused_s < 3600));
+    let none = isobar(&["cache", "explain", &copy, "--backend", "debug"]);
+    assert_eq!(none.status.code(), Some(2));
     let cleared: CacheReport = fine(&isobar(&["cache", "clear"]));
-    assert_eq!(cleared.removed, Some(1));
+    assert_eq!(cleared.removed, Some(2));
 }
 
 #[test]

@@ -283,6 +283,9 @@ pub struct CacheEntry {
     pub bytes: u64,
     /// Whether it is as it was written.
     pub is_whole: bool,
+    /// Seconds since it was made, or used last.
+    #[serde(default)]
+    pub unused_s: u64,
 }
 
 /// A schedule that is kept.

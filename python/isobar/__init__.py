@@ -17,7 +17,7 @@ import os as _os
 
 from . import _native, cache
 from ._config import num_threads, set_num_threads
-from ._native import __version__
+from ._native import Frozen, __version__
 from .errors import (
     BackendUnavailable,
     CallError,
@@ -34,7 +34,7 @@ from .errors import (
 )
 from .levels import Level, check, emit, lower
 from .runner import Runner
-from .stencil import Bound, Frozen, Layout, LazyStencil, Stencil, backends, lazy_stencil, stencil
+from .stencil import Bound, Layout, LazyStencil, Stencil, backends, lazy_stencil, stencil
 from .storage import empty, from_array, full, ones, zeros
 
 __all__ = [

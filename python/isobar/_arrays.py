@@ -9,7 +9,7 @@ import numpy as np
 from .errors import CallTypeError, WrongDeviceError
 
 
-def array_of(name: str, value: Any) -> tuple[np.ndarray, list[int] | None]:
+def array_of(name: str, value: Any, is_written: bool = False) -> tuple[np.ndarray, list[int] | None]:
     """The array behind an object, and the index of its first compute point where it knows one (`__gt_origin__`).
 
     Asks for a type derived from NumPy's, DLPack, the buffer protocol and `__array_interface__`, in this order.
@@ -17,7 +17,7 @@ def array_of(name: str, value: Any) -> tuple[np.ndarray, list[int] | None]:
     origin = getattr(value, "__gt_origin__", None)
     origin = [int(it) for it in origin] if origin is not None else None
     dims = getattr(value, "__gt_dims__", None)
-    array = _memory_of(name, value)
+    array = _memory_of(name, value, is_written)
     if dims is not None and len(dims) == array.ndim:
         # Whoever names dimensions may have them in any order; fields have I, J, K, then those of data.
         order = sorted(range(len(dims)), key=lambda at: (_place(dims[at]), at))
@@ -30,7 +30,7 @@ def _place(dim: Any) -> int:
     return "IJK".find(str(dim)) if str(dim) in {"I", "J", "K"} else 3
 
 
-def _memory_of(name: str, value: Any) -> np.ndarray:
+def _memory_of(name: str, value: Any, is_written: bool) -> np.ndarray:
     if isinstance(value, np.ma.MaskedArray):
         raise CallTypeError(
             f"`{name}` is a masked array, and a stencil has no masks: pass `{name}.data` to compute with what lies "
@@ -39,10 +39,15 @@ def _memory_of(name: str, value: Any) -> np.ndarray:
     if isinstance(value, np.ndarray):
         # As the base class, so that nothing of the derived one runs.
         return value.view(np.ndarray)
-    package = type(value).__module__.partition(".")[0]
-    if package in _REMEDIES:
-        what, remedy = _REMEDIES[package]
-        raise CallTypeError(f"`{name}` is {what}, and a field is an array: pass `{remedy.format(name)}`")
+    if (found := _wrapped(value)) is not None:
+        what, *texts = found
+        remedy, note = (it.format(name) for it in texts)
+        if is_written:
+            # What is made for the call alone is lost with what the stencil wrote.
+            told = f"`array = {remedy}`{note}, pass `array`, and read there what the stencil writes"
+        else:
+            told = f"pass `{remedy}`{note}"
+        raise CallTypeError(f"`{name}` is {what}, and a field is an array: {told}")
     if hasattr(value, "__cuda_array_interface__"):
         raise WrongDeviceError(_elsewhere(name, "a GPU"))
     if hasattr(value, "__dlpack__"):
@@ -62,11 +67,37 @@ def _memory_of(name: str, value: Any) -> np.ndarray:
     raise CallTypeError(f"`{name}` is a field, and was given a {type(value).__name__}, which is no array")
 
 
+def refuse_scalar(name: str, value: Any) -> None:
+    """Raises `CallTypeError` where an object has no number for a scalar, although its type may say so."""
+    if value is np.ma.masked:
+        raise CallTypeError(f"`{name}` is `numpy.ma.masked`, which has no value: pass a number")
+    if isinstance(value, np.ma.MaskedArray):
+        raise CallTypeError(
+            f"`{name}` is a masked array, and a stencil has no masks: pass `{name}.data` to compute with what lies "
+            f"under the mask, or `{name}.filled(value)` to put one value there"
+        )
+    if _package(value) == "dask":
+        what, remedy, _ = _REMEDIES["dask"]
+        raise CallTypeError(f"`{name}` is {what}, and a scalar is a number: pass `{remedy.format(name)}`")
+
+
+def _wrapped(value: Any) -> tuple[str, str, str] | None:
+    """Of what others wrap arrays in: what it is, what is inside, and what else to do."""
+    package, kind = _package(value), type(value).__name__
+    if package == "xarray" and kind in ("Dataset", "DataTree"):
+        return f"a {kind} of xarray", '{}["NAME"].values', ""
+    return _REMEDIES.get(package)
+
+
+def _package(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
 # What others wrap arrays in, and what is inside.
 _REMEDIES = {
-    "pandas": ("an object of pandas", "{}.to_numpy()"),
-    "xarray": ("an object of xarray", "{}.values"),
-    "dask": ("an array of dask, which is not computed yet", "{}.compute()"),
+    "pandas": ("an object of pandas", "{}.to_numpy()", ""),
+    "xarray": ("an object of xarray", "{}.values", ", after `{}.transpose(...)` where its dimensions are not in the order I, J, K"),
+    "dask": ("an array of dask, which is not computed yet", "{}.compute()", ""),
 }
 
 

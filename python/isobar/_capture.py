@@ -394,7 +394,7 @@ class _Capturing:
         if isinstance(value, (bool, np.bool_)):
             return f"{name} = {bool(value)}"
         if isinstance(value, np.generic) and value.dtype.kind in "iuf":
-            return f"{name} = np.{value.dtype.name}({value.item()!r})"
+            return f"{name} = {_of_numpy(value)}"
         if isinstance(value, (int, float)) and not isinstance(value, enum.Enum):
             return f"{name} = {_number(value)}"
         if isinstance(value, type) and (known := _TYPES.get(value)):
@@ -417,7 +417,8 @@ class _Capturing:
         if isinstance(value, enum.Enum) and not isinstance(value, numbers.Number):
             value = value.value
         if isinstance(value, np.generic) and value.dtype.kind in "iuf":
-            return {"dtype": value.dtype.name, "value": value.item()}
+            number = value.item()
+            return {"dtype": value.dtype.name, "value": number if np.isfinite(number) else str(number)}
         if isinstance(value, numbers.Integral):
             return int(value)
         if isinstance(value, numbers.Real):
@@ -543,7 +544,7 @@ def _constant(value: Any) -> str | None:
     if value is None or isinstance(value, (bool, np.bool_)):
         return repr(None if value is None else bool(value))
     if isinstance(value, np.generic) and value.dtype.kind in "iuf":
-        return f"np.{value.dtype.name}({_number(value.item())})"
+        return _of_numpy(value)
     if isinstance(value, enum.Enum):
         return str(int(value.value)) if isinstance(value.value, numbers.Integral) else None
     if isinstance(value, (int, float)):
@@ -587,6 +588,13 @@ def _number(value: float) -> str:
     if isinstance(value, int) or np.isfinite(value):
         return repr(value)
     return f'float("{value}")'
+
+
+def _of_numpy(value: np.generic) -> str:
+    """A number of NumPy's as a text that means the same bits: `np.float32(0.1)`, with as few digits as its type needs."""
+    short = str(value)
+    is_same = value.dtype.kind == "f" and np.isfinite(value) and value.dtype.type(float(short)) == value
+    return f"np.{value.dtype.name}({short if is_same else _number(value.item())})"
 
 
 def _is_of_dialect(value: Any) -> bool:

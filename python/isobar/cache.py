@@ -35,6 +35,8 @@ class Entry:
     bytes: int
     is_whole: bool
     """Whether it is as it was written; else it is made anew when it is needed."""
+    unused_s: float
+    """Seconds since it was made, or used last."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,6 +8,7 @@ Isobar's own front end, so that GT4Py parses nothing and writes no files.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import sys
 import time
@@ -20,7 +21,7 @@ from gt4py.cartesian import backend as gt_backend
 from gt4py.cartesian import definitions as gt
 from gt4py.cartesian.frontend.exceptions import GTScriptSyntaxError
 from gt4py.cartesian.gtc.definitions import Boundary
-from gt4py.cartesian.stencil_object import StencilObject
+from gt4py.cartesian.stencil_object import FrozenStencil, StencilObject
 
 from . import _config, _memo
 from ._program import run_program
@@ -155,8 +156,35 @@ class StencilSyntaxError(StencilError, GTScriptSyntaxError):
         self.message = error.msg
 
 
+class StencilValueError(StencilSyntaxError, ValueError):
+    """One that GT4Py's callers expect as a `ValueError`: its parser takes such a stencil, and a later level refuses it."""
+
+
+# A field that is written and read at another point of one computation.
+_VALUE_ERRORS = ("E18", "E19", "E21")
+
+
 def _syntax_error(error: SyntaxError) -> Exception:
-    return StencilSyntaxError(error) if isinstance(error, StencilError) else error
+    if not isinstance(error, StencilError):
+        return error
+    found = [it["code"] for it in error.diagnostics if it["severity"] == "error"]
+    return StencilValueError(error) if found and found[0] in _VALUE_ERRORS else StencilSyntaxError(error)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen(FrozenStencil):
+    """A stencil whose domain and origins are fixed: GT4Py's own goes through `run`, which finds both anew."""
+
+    native: Callable[..., None]
+
+    def __call__(self, **kwargs: Any) -> None:
+        if "exec_info" in kwargs or "validate_args" in kwargs:
+            kwargs.pop("validate_args", None)
+            if kwargs.get("exec_info") is not None:
+                super().__call__(**kwargs)
+                return
+            kwargs.pop("exec_info", None)
+        self.native(**kwargs)
 
 
 def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObject]:
@@ -235,6 +263,12 @@ def _stencil_class(made: Stencil, builder: Any, backend: str) -> type[StencilObj
             try:
                 if call(args, kwargs, domain, origin) and validate_args:
                     _tell_layouts({**dict(zip(order, args)), **kwargs}, fields, is_optimal)
+            except FAILURES as error:
+                raise of_call(error, captured) from None
+
+        def freeze(self, *, origin: dict[str, tuple[int, ...]], domain: tuple[int, ...]) -> FrozenStencil:
+            try:
+                return Frozen(self, origin, domain, made.freeze(origin=origin, domain=domain))
             except FAILURES as error:
                 raise of_call(error, captured) from None
 

@@ -223,7 +223,7 @@ class Stencil:
         self.field_info: dict[str, FieldInfo] = dict(infos[0])
         self.parameter_info: dict[str, ParameterInfo] = dict(infos[1])
         self.domain_info: DomainInfo = infos[2]
-        self.externals = captured.request.get("externals", {})
+        self.externals = _as_given(captured.request.get("externals", {}))
 
     def __call__(self, *args: Any, domain: Any = None, origin: Any = None, **kwargs: Any) -> None:
         """Runs it: arrays are updated in place.
@@ -251,10 +251,14 @@ class Stencil:
         """As GT4Py's `run`: all arguments by name, domain and origins given."""
         self(domain=_domain_, origin=_origin_, exec_info=exec_info, **arguments)
 
-    def freeze(self, *, origin: Any = None, domain: Any = None) -> Callable[..., None]:
-        """The same with domain and origins fixed: it is called with arrays and scalars alone."""
+    def freeze(self, *, origin: Any = None, domain: Any = None) -> _native.Frozen:
+        """The same with domain and origins fixed: it is called with arrays and scalars alone.
+
+        Arrays that lie otherwise than those of the call before are checked as in any call.
+        """
         try:
-            return Frozen(self._native.freeze(domain, origin), self)
+            frozen: _native.Frozen = self._native.freeze(self, domain, origin)
+            return frozen
         except FAILURES as error:
             raise of_call(error, self._captured) from None
 
@@ -364,30 +368,31 @@ def _infos(native: Any) -> tuple[dict[str, FieldInfo], dict[str, ParameterInfo],
         for it in signature["fields"]
     }
     parameters = {
-        it["name"]: ParameterInfo(it["access"], np.dtype(it["dtype"]), it.get("default")) for it in signature["scalars"]
+        it["name"]: ParameterInfo(it["access"], np.dtype(it["dtype"]), _default(it)) for it in signature["scalars"]
     }
     return fields, parameters, DomainInfo(("I", "J"), "K", signature["min_levels"], 3)
+
+
+def _default(scalar: dict[str, Any]) -> Any:
+    """The default of a scalar, as a number of its type: one of NumPy's where Python has no such type."""
+    default, dtype = scalar.get("default"), scalar["dtype"]
+    is_plain = default is None or dtype in ("bool", "int64", "float64")
+    return default if is_plain else np.dtype(dtype).type(default)
+
+
+def _as_given(external: Any) -> Any:
+    """An external of a request as somebody gives it."""
+    if not isinstance(external, dict):
+        return external
+    if external.keys() == {"dtype", "value"}:
+        return np.dtype(external["dtype"]).type(external["value"])
+    return {name: _as_given(it) for name, it in external.items()}
 
 
 def _again(
     captured: Captured, backend: str, threads: int | None, mode: str, copies: bool, name: str | None
 ) -> Stencil:
     return Stencil(captured, backend, threads=threads, mode=mode, copies=copies, name=name)
-
-
-class Frozen:
-    """A stencil with domain and origins fixed."""
-
-    __slots__ = ("_call", "stencil")
-
-    def __init__(self, call: Any, stencil: Stencil):
-        self._call, self.stencil = call, stencil
-
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
-        try:
-            self._call(*args, **kwargs)
-        except FAILURES as error:
-            raise of_call(error, self.stencil._captured) from None
 
 
 class Bound:

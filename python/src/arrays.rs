@@ -7,6 +7,7 @@ use isobar_runtime::Buffer;
 use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 
 /// How an array lies, and what its elements are, in NumPy's letters.
@@ -91,6 +92,26 @@ fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> (Lies<'a>, *mut u8) {
     let (address, is_writeable) = (first.addr() as u64, flags & NPY_ARRAY_WRITEABLE != 0);
     (Lies { address, shape, strides, kind, byteorder, bytes, is_writeable }, first)
 }
+
+/// Refuses an array that names its dimensions (`__gt_dims__`) and has other axes than the field, in whatever order.
+pub(crate) fn hold_dimensions(name: &str, axes: &[usize], value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let dims = value.getattr_opt(intern!(value.py(), "__gt_dims__"))?.filter(|it| !it.is_none());
+    let Some(dims) = dims else { return Ok(()) };
+    let dims: Vec<String> = dims.try_iter()?.map(|it| Ok(it?.str()?.to_string())).collect::<PyResult<_>>()?;
+    let mut own: Vec<usize> = dims.iter().filter_map(|it| AXES.iter().position(|axis| axis == it)).collect();
+    own.sort_unstable();
+    // Who names none of the axes speaks of other dimensions.
+    if own.is_empty() || own == axes {
+        return Ok(());
+    }
+    let expected: String = axes.iter().map(|&it| AXES[it]).collect();
+    Err(PyValueError::new_err(format!(
+        "field `{name}` has the axes {expected}, and its array says that its dimensions are {}",
+        dims.join(", ")
+    )))
+}
+
+const AXES: [&str; 3] = ["I", "J", "K"];
 
 /// Adds all that decides a call with this array.
 pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>, words: &mut Vec<u64>) {

@@ -6,13 +6,17 @@ use isobar_runtime::cache;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-/// Everything that is kept, the one that was used last first: back end, stencil, key, bytes, and whether it is as it was
-/// written.
+/// Something that is kept: back end, stencil, key, bytes, whether it is as it was written, seconds since it was used.
+type Entry = (String, String, String, u64, bool, f64);
+
+/// Everything that is kept, the one that was used last first.
 #[pyfunction]
-pub(crate) fn cache_list(py: Python<'_>, folder: PathBuf) -> Vec<(String, String, String, u64, bool)> {
+pub(crate) fn cache_list(py: Python<'_>, folder: PathBuf) -> Vec<Entry> {
     let found = py.detach(|| cache::list(&folder));
-    let told =
-        |it: cache::CacheEntry| (it.kind.backend().to_owned(), it.stencil, it.key, it.bytes, it.is_whole);
+    let told = |it: cache::CacheEntry| {
+        let backend = it.kind.backend().to_owned();
+        (backend, it.stencil, it.key, it.bytes, it.is_whole, it.unused.as_secs_f64())
+    };
     found.into_iter().map(told).collect()
 }
 

@@ -17,12 +17,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::arrays::{describe, lent};
+use crate::arrays::{describe, hold_dimensions, lent};
 use crate::attended::attended;
 use crate::failures::{Elsewhere, failed, refused};
 use crate::forks::{Keeps, refuse_forked};
 use crate::gpu::{OnGpu, on_gpu, on_host};
-use crate::plans::{Plan, Plans};
+use crate::plans::{Last, Plan, Plans};
 use crate::scalars::scalar;
 
 /// A parameter as calls look for it.
@@ -234,6 +234,7 @@ impl Callable {
             (Ok(_), Some(_)) => return Err(on_host(&param.name)),
             (Ok(array), None) => Passed::Host(array.clone()),
             (Err(_), Some(on)) => {
+                hold_dimensions(&param.name, &param.axes, &value)?;
                 let mut array = on_gpu(&param.name, &value, &on.gpu)?;
                 given.of_arrays.extend(array.origin.take().map(|it| (at, it)));
                 Passed::Gpu(array)
@@ -335,19 +336,32 @@ impl Callable {
     }
 
     /// Calls it: checked where there was no such call before. Answers for how long it ran.
+    ///
+    /// A caller whose frame is fixed lends what it called last: such a call compares the arrays, and looks nothing up.
     pub(crate) fn call(
         &self,
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
-        frame: &Frame,
+        (frame, last): (&Frame, Option<&Last>),
     ) -> PyResult<Ran> {
         refuse_forked(self.keeps)?;
         let given = self.given(args, kwargs)?;
         let mut words = WORDS.take();
         words.clear();
-        self.words(&given, frame, &mut words);
-        let found = self.plan(&given, frame, &words);
+        Self::words(&given, &mut words);
+        let found = match last.and_then(|it| it.get(&words)) {
+            Some(plan) => Ok((plan, false)),
+            None => {
+                let n_words = words.len();
+                frame.words(&mut words);
+                let found = self.plan(&given, frame, &words);
+                if let (Some(last), Ok((plan, _))) = (last, &found) {
+                    last.set(&words[..n_words], plan);
+                }
+                found
+            }
+        };
         WORDS.set(words);
         let (plan, is_new) = found?;
         let mut own = None;
@@ -389,12 +403,8 @@ impl Callable {
         Ok((plan, true))
     }
 
-    /// All that decides what is checked: which arguments there are, how arrays lie, where the domain is.
-    fn words(&self, given: &Given<'_>, frame: &Frame, words: &mut Vec<u64>) {
-        let list = |it: Option<&[i64]>, words: &mut Vec<u64>| {
-            words.push(it.map_or(u64::MAX, |it| it.len() as u64));
-            words.extend(it.unwrap_or_default().iter().map(|&it| it as u64));
-        };
+    /// All that decides what is checked, beside the frame: which arguments there are, and how arrays lie.
+    fn words(given: &Given<'_>, words: &mut Vec<u64>) {
         for (at, array) in &given.fields {
             words.push(*at as u64);
             match array {
@@ -404,13 +414,31 @@ impl Callable {
         }
         words.push(u64::MAX);
         words.extend(given.scalars.iter().map(|it| it.0 as u64));
-        list(frame.domain.as_ref().map(<[i64; 3]>::as_slice), words);
-        list(frame.all.as_deref(), words);
-        for (at, origin) in frame.own.iter().chain(&given.of_arrays) {
+        words.push(u64::MAX);
+        for (at, origin) in &given.of_arrays {
             words.push(*at as u64);
             list(Some(origin), words);
         }
     }
+}
+
+impl Frame {
+    /// Where the domain is, as it decides what is checked.
+    fn words(&self, words: &mut Vec<u64>) {
+        words.push(u64::MAX);
+        list(self.domain.as_ref().map(<[i64; 3]>::as_slice), words);
+        list(self.all.as_deref(), words);
+        for (at, origin) in &self.own {
+            words.push(*at as u64);
+            list(Some(origin), words);
+        }
+    }
+}
+
+/// Integers as words, with how many there are.
+fn list(given: Option<&[i64]>, words: &mut Vec<u64>) {
+    words.push(given.map_or(u64::MAX, |it| it.len() as u64));
+    words.extend(given.unwrap_or_default().iter().map(|&it| it as u64));
 }
 
 /// An object that lends an array to a bound call.
@@ -499,9 +527,10 @@ fn foreign<'py>(
     given: &mut Given<'py>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = value.py();
+    hold_dimensions(&param.name, &param.axes, value)?;
     let package = py.import(intern!(py, "isobar._arrays"))?;
     let (array, origin): (Bound<'py, PyUntypedArray>, Option<Vec<i64>>) =
-        package.call_method1(intern!(py, "array_of"), (&param.name, value))?.extract()?;
+        package.call_method1(intern!(py, "array_of"), (&param.name, value, param.is_written))?.extract()?;
     given.of_arrays.extend(origin.map(|it| (at, it)));
     Ok(array)
 }

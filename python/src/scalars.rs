@@ -19,8 +19,13 @@ pub(crate) fn scalar(name: &str, value: &Bound<'_, PyAny>) -> PyResult<ScalarInp
     if value.cast::<PyInt>().is_ok() {
         return Ok(ScalarInput::Int(value.extract()?));
     }
-    // NumPy's numbers, and arrays without dimensions, know their type; its `float64` is a number of Python's too.
     let py = value.py();
+    // NumPy's own numbers need no question; of others, those without a value are refused in the words of the package.
+    if !is_of_numpy(value)? {
+        py.import(intern!(py, "isobar._arrays"))?
+            .call_method1(intern!(py, "refuse_scalar"), (name, value))?;
+    }
+    // NumPy's numbers, and arrays without dimensions, know their type; its `float64` is a number of Python's too.
     let dtype = value.getattr(intern!(py, "dtype")).and_then(|it| it.getattr(intern!(py, "name")));
     let dtype: Option<String> = dtype.ok().and_then(|it| it.extract().ok());
     let is_number =
@@ -40,6 +45,11 @@ pub(crate) fn scalar(name: &str, value: &Bound<'_, PyAny>) -> PyResult<ScalarInp
             Err(PyTypeError::new_err(format!("`{name}` is a scalar, and was given a {kind}")))
         }
     }
+}
+
+/// Whether NumPy made its type, but for masked arrays and constants.
+fn is_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(value.get_type().module()?.to_cow()? == "numpy")
 }
 
 /// As a number of Python's.

@@ -1,12 +1,13 @@
 //! A stencil that is ready to be called.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use isobar_compiler::pipeline::{NoHook, Stage, route};
+use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::{Remark, Signature};
 use isobar_protocol::diagnostic::Places;
-use isobar_runtime::cache::{self, Kind};
 use isobar_runtime::events::{Layout, Way};
 use isobar_runtime::executable::{Executable, OwnedSetting, Refusal};
 use isobar_runtime::executors::cuda::{self, Cuda};
@@ -15,6 +16,8 @@ use isobar_runtime::executors::openmp::{self, Openmp};
 use isobar_runtime::executors::rayon::{self, Rayon};
 use isobar_runtime::executors::{Executor, Mode, Relayout};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -23,6 +26,7 @@ use crate::call::{BoundCall, Callable, Frame};
 use crate::failures::{Unavailable, diagnosed, unavailable};
 use crate::forks::{self, Keeps};
 use crate::levels::read;
+use crate::plans::Last;
 
 /// A stencil with its back end.
 #[pyclass(frozen, weakref, module = "isobar._native")]
@@ -35,6 +39,10 @@ pub(crate) struct Stencil {
 pub(crate) struct Frozen {
     callable: Arc<Callable>,
     frame: Frame,
+    last: Last,
+    /// The stencil as Python has it, which says what a failure is called.
+    #[pyo3(get)]
+    stencil: Py<PyAny>,
 }
 
 /// What a stencil is compiled for, and with.
@@ -121,7 +129,7 @@ impl Stencil {
         origin: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let frame = self.callable.frame(domain, origin)?;
-        Ok(self.callable.call(py, args, kwargs, &frame)?.is_new)
+        Ok(self.callable.call(py, args, kwargs, (&frame, None))?.is_new)
     }
 
     /// The same; answers for how many seconds it ran, and the domain.
@@ -135,19 +143,20 @@ impl Stencil {
         origin: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(f64, (i64, i64, i64))> {
         let frame = self.callable.frame(domain, origin)?;
-        let ran = self.callable.call(py, args, kwargs, &frame)?;
+        let ran = self.callable.call(py, args, kwargs, (&frame, None))?;
         Ok((ran.seconds, ran.domain.into()))
     }
 
-    /// Fixes domain and origins.
-    #[pyo3(signature = (domain=None, origin=None))]
+    /// Fixes domain and origins; `stencil` is this one as Python has it.
+    #[pyo3(signature = (stencil, domain=None, origin=None))]
     fn freeze(
         &self,
+        stencil: Py<PyAny>,
         domain: Option<&Bound<'_, PyAny>>,
         origin: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Frozen> {
         let frame = self.callable.frame(domain, origin)?;
-        Ok(Frozen { callable: Arc::clone(&self.callable), frame })
+        Ok(Frozen { callable: Arc::clone(&self.callable), frame, last: Last::default(), stencil })
     }
 
     /// What a call makes of how its arrays lie: the way, the fields that are copied, so many bytes before and behind it, and
@@ -196,8 +205,32 @@ impl Frozen {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        self.callable.call(py, args, kwargs, &self.frame).map(drop)
+        // No function of Python stands around it: that would cost a good part of the call.
+        let call = || self.callable.call(py, args, kwargs, (&self.frame, Some(&self.last))).map(drop);
+        let called = catch_unwind(AssertUnwindSafe(call));
+        called.unwrap_or_else(|panic| Err(panicked(&*panic))).map_err(|why| self.named(py, why))
     }
+}
+
+impl Frozen {
+    /// The failure as the package calls it.
+    fn named(&self, py: Python<'_>, why: PyErr) -> PyErr {
+        let named = || {
+            let captured = self.stencil.bind(py).getattr(intern!(py, "_captured"))?;
+            let package = py.import(intern!(py, "isobar.stencil"))?;
+            package.call_method1(intern!(py, "of_call"), (why.value(py), captured))
+        };
+        let named = named().map_or_else(|failure| failure, PyErr::from_value);
+        named.set_cause(py, None);
+        named
+    }
+}
+
+/// A bug of ours, as where a function of Python catches it.
+fn panicked(panic: &(dyn Any + Send)) -> PyErr {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+    PanicException::new_err(words.unwrap_or("a panic without words").to_owned())
 }
 
 /// How a call's arrays lie: the way, the fields that are copied, so many bytes before and behind it, and rows at a time.
@@ -207,24 +240,12 @@ type Lies = (&'static str, Vec<String>, u64, u64, Option<u64>);
 type Explained = (bool, String, Option<String>, Vec<&'static str>);
 
 /// Whether the code of a request is kept, its key, the one that is most like it, and by what they differ; none where the
-/// back end keeps nothing before it compiles.
+/// back end keeps nothing.
 #[pyfunction]
 pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> PyResult<Option<Explained>> {
     let (project, config) = read(request)?;
     let (executor, setting) = ready(&wanted)?;
-    let found = py.detach(|| match (&setting.cc, &setting.cache) {
-        (Ok(cc), Some(root)) if wanted.backend == "openmp" => {
-            let compilation = route::compile(&project, &config, &mut NoHook);
-            let stencil = compilation.stencil.as_deref().unwrap_or_default();
-            let artifact = compilation.levels.c().filter(|_| !compilation.has_errors())?;
-            let source = openmp::Source::of(artifact, &compilation, setting.mode, setting.has_lines);
-            let explained = |is_unit| cache::explain(root, Kind::C, stencil, &source.parts(is_unit, cc));
-            // Which of them a call takes depends on its fields.
-            let [of_unit, of_others] = [true, false].map(explained);
-            Some(if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit })
-        }
-        _ => Executable::explain(&project, &config, &*executor, &setting),
-    });
+    let found = py.detach(|| Executable::explain(&project, config, &*executor, &setting));
     Ok(found.map(|it| (it.is_hit, it.key, it.nearest, it.differs)))
 }
 

@@ -27,6 +27,11 @@ def add_one(a: "Field[float]", b: "Field[float]"):  # noqa: F821
         b = a + 1.0
 
 
+def scale(a: "Field[float]", b: "Field[float]", *, w: float):  # noqa: F821
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        b = w * a
+
+
 def in_place(a: "Field[float]"):  # noqa: F821
     with computation(PARALLEL), interval(...):  # noqa: F821
         a = a + CONSTANTS.GRAV
@@ -169,7 +174,59 @@ class Refuse(unittest.TestCase):
             wrapped = type("Wrapped", (), {"__module__": f"{package}.core", "__array_interface__": {}})()
             with self.assertRaises(isobar.CallTypeError) as raised:
                 self.made(wrapped, b)
-            self.assertIn(f"`a.{remedy}`", str(raised.exception))
+            self.assertIn(f"pass `a.{remedy}`", str(raised.exception))
+            # What is made for the call alone would take the results with it.
+            with self.assertRaises(isobar.CallTypeError) as raised:
+                self.made(self.a, wrapped)
+            self.assertIn(f"`array = b.{remedy}`", str(raised.exception))
+            self.assertIn("pass `array`, and read there", str(raised.exception))
+            self.assertEqual("`transpose(...)`" in str(raised.exception).replace("b.", ""), package == "xarray")
+        many = type("Dataset", (), {"__module__": "xarray.core.dataset"})()
+        with self.assertRaisesRegex(isobar.CallTypeError, r'a Dataset of xarray.*`a\["NAME"\]\.values`'):
+            self.made(many, b)
+        for it in ([[[1.0]]], [self.a], masked.tolist()):
+            with self.assertRaisesRegex(isobar.CallTypeError, "`a` is a field, and was given a list"):
+                self.made(it, b)
+
+    def test_a_scalar_is_a_number_that_somebody_can_see(self):
+        b, scaled = np.zeros_like(self.a), isobar.stencil(scale)
+        for fine in (3.0, 3, np.float64(3.0), np.array(3.0), np.ma.masked_array([3.0])[0]):
+            scaled(self.a, b, w=fine)
+            self.assertTrue((b == 3.0 * self.a).all())
+        b[:] = 7.0
+        hidden = np.ma.masked_array(5.0, mask=True)
+        wrong = (
+            (np.ma.masked, "has no value"),
+            (np.ma.masked_array([1.0, 2.0], mask=[True, False])[0], "has no value"),
+            (hidden, r"`w\.data`.*`w\.filled\(value\)`"),
+            (np.ma.masked_array(5.0), "masked array"),
+            ([1.0], "is a scalar, and was given a list"),
+            ([np.ma.masked], "is a scalar, and was given a list"),
+            (np.array([1.0]), "is a scalar, and was given a ndarray"),
+            (type("Array", (), {"__module__": "dask.array.core", "ndim": 0, "dtype": np.dtype(float)})(), r"`w\.compute\(\)`"),
+        )
+        for value, why in wrong:
+            for call in (scaled, scaled.freeze(), lambda *them, **named: scaled.bind(*them, **named)()):
+                with self.assertRaisesRegex(isobar.CallTypeError, why):
+                    call(self.a, b, w=value)
+        self.assertTrue((b == 7.0).all())
+
+    def test_dimensions_that_an_array_names_are_those_of_the_field(self):
+        def surface(a: "Field[IJ, float]"):  # noqa: F821
+            with computation(FORWARD), interval(...):  # noqa: F821
+                a = 1.0
+
+        made = isobar.stencil(surface)
+        lent = Lent(np.zeros((3, 4)))
+        for dims in (("I", "K"), ("K", "J"), ("J",), ("I", "J", "K")):
+            lent.__gt_dims__ = dims
+            with self.assertRaisesRegex(isobar.CallError, f"has the axes IJ, and .* dimensions are {', '.join(dims)}"):
+                made(lent)
+        self.assertTrue((lent.it == 0.0).all())
+        for dims in (("I", "J"), ("J", "I"), ("x", "y"), None):
+            lent.__gt_dims__, lent.it = dims, np.zeros((3, 4))
+            made(lent)
+            self.assertTrue((lent.it == 1.0).all())
 
     def test_elements_that_are_not_aligned_or_not_native(self):
         raw = np.zeros(8 * 64 + 4, dtype=np.uint8)

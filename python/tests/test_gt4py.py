@@ -18,6 +18,7 @@ try:
         from gt4py.cartesian import backend as gt_backend
         from gt4py.cartesian import gtscript
         from gt4py.cartesian.frontend.exceptions import GTScriptSyntaxError
+        from gt4py.cartesian.stencil_object import FrozenStencil
         from gt4py.cartesian.gtscript import BACKWARD, FORWARD, PARALLEL, Field, computation, interval
     WHY = None
 except ImportError as error:
@@ -67,6 +68,72 @@ class Plugin(unittest.TestCase):
             results[name] = np.array(out)
         for name in NAMES:
             self.assertTrue(np.array_equal(results[name], results["numpy"]), name)
+
+    def test_a_frozen_stencil_takes_the_short_way(self):
+        made = gtscript.stencil(backend="isobar", definition=column, externals={"WITH_SURFACE": True})
+        origin = {"q": (0, 0, 0), "s": (0, 0), "out": (0, 0, 0)}
+        frozen = made.freeze(origin=origin, domain=(3, 4, 5))
+        self.assertIsInstance(frozen, FrozenStencil)
+        self.assertEqual((frozen.origin, frozen.domain), (origin, (3, 4, 5)))
+        q, s, out = np.ones((4, 4, 5)), np.ones((4, 4)), np.zeros((4, 4, 5))
+        with unittest.mock.patch.object(type(made), "run", side_effect=AssertionError):
+            frozen(q=q, s=s, out=out, dt=0.5)
+            frozen(q=q, s=s, out=out, dt=0.5, exec_info=None, validate_args=False)
+        self.assertTrue((out[:3, :, -1] == 1.0).all())
+        info = {}
+        frozen(q=q, s=s, out=out, dt=0.5, exec_info=info)
+        self.assertGreater(info["call_run_end_time"], info["call_run_start_time"])
+        with self.assertRaises(ValueError):
+            frozen(q=q, s=s, out=out[:1], dt=0.5)
+        with self.assertRaises(ValueError):
+            made.freeze(origin={"q": (0, 0, 0)}, domain=(3, 4, 5))
+
+    def test_what_gt4py_refuses_as_values_is_refused_so(self):
+        def at_itself(q: Field[float]):
+            with computation(PARALLEL), interval(...):
+                q = (q[gtscript.I - 1] + q[gtscript.I + 1]) / 2
+
+        def through_a_temporary(q: Field[float]):
+            with computation(PARALLEL), interval(...):
+                t = (q[0, -1, 0] + q[0, 1, 0]) / 2
+                q = t * 2
+
+        def at_a_level(q: Field[float]):
+            with computation(PARALLEL), interval(...):
+                t = q.at(K=1)
+                q = 2 * t
+
+        for function in (at_itself, through_a_temporary, at_a_level):
+            for name in ("numpy", "isobar"):
+                with warnings.catch_warnings(), self.assertRaises(ValueError, msg=f"{function.__name__} {name}") as raised:
+                    warnings.simplefilter("ignore")
+                    gtscript.stencil(backend=name, definition=function)
+            self.assertIsInstance(raised.exception, GTScriptSyntaxError)
+            self.assertIsInstance(raised.exception, isobar.StencilError)
+        with self.assertRaises(GTScriptSyntaxError) as raised:
+            gtscript.stencil(backend="isobar", definition=wrong)
+        self.assertNotIsInstance(raised.exception, ValueError)
+
+    def test_dimensions_that_a_storage_names_are_held(self):
+        class Named:
+            def __init__(self, array, dims):
+                self.__array_interface__, self.__gt_dims__, self.array = array.__array_interface__, dims, array
+
+            def __array__(self, *_, **__):
+                return self.array
+
+        def surface(out: Surface):
+            with computation(FORWARD), interval(...):
+                out = 1.0
+
+        for name in ("numpy", "isobar"):
+            made = gtscript.stencil(backend=name, definition=surface)
+            for dims in (("I", "K"), ("J", "K")):
+                with self.assertRaises(ValueError, msg=name):
+                    made(Named(np.zeros((3, 3)), dims), domain=(3, 3, 1))
+            out = np.zeros((3, 3))
+            made(Named(out, ("I", "J")), domain=(3, 3, 1))
+            self.assertTrue((out == 1.0).all(), name)
 
     def test_infos_are_those_of_gt4py(self):
         theirs, ours = (

@@ -124,6 +124,7 @@ class Kept(unittest.TestCase):
             isobar.stencil("rayon", average, threads=1)
             self.assertTrue(isobar.cache.explain(average).is_hit)
             self.assertEqual([(it.backend, it.stencil, it.is_whole) for it in isobar.cache.ls()], [("rayon", "average", True)])
+            self.assertTrue(all(0.0 <= it.unused_s < 600.0 for it in isobar.cache.ls()))
             other = isobar.cache.explain(average, mode="fast")
             self.assertEqual(other.nearest, isobar.cache.explain(average).key)
             self.assertEqual(len(other.differs), 1)

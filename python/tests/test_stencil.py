@@ -2,6 +2,8 @@
 
 import traceback
 import unittest
+import warnings
+import weakref
 
 import isobar
 import numpy as np
@@ -55,6 +57,89 @@ class Runs(unittest.TestCase):
         call.run()
         self.assertEqual(o[0, 0, 4], 5.0)
         self.assertEqual(call.domain, (9, 6, 5))
+
+    def test_a_frozen_call_looks_at_its_arrays_each_time(self):
+        made = isobar.stencil(scale)
+        frozen = made.freeze(origin=(1, 0, 0), domain=(3, 4, 4))
+        self.assertIs(frozen.stencil, made)
+        self.assertIsInstance(frozen, isobar.Frozen)
+        rng = np.random.default_rng(1)
+        a, b = rng.random((6, 4, 4)), np.zeros((6, 4, 4))
+
+        def holds(a, b, w):
+            before, meant = b.copy(), b.copy()
+            made(a, meant, w=w, origin=(1, 0, 0), domain=(3, 4, 4))
+            b[...] = before
+            frozen(a, b, w=w)
+            self.assertTrue(np.array_equal(b, meant))
+            self.assertFalse(np.array_equal(b, before))
+
+        # The same arrays again, others, other strides at the same address, and those of before.
+        for w in (2.0, 3.0):
+            holds(a, b, w)
+        for other in (rng.random((6, 4, 4)), a[::-1], a.transpose(0, 2, 1), np.asfortranarray(a), rng.random((9, 5, 7))):
+            holds(other, np.zeros((6, 4, 4)), 2.0)
+            holds(a, b, float(rng.random()))
+        # In place, so that object and address stay: another shape, and less memory than the call needs.
+        for shape in ((4, 6, 4), (3, 8, 4), (2, 4, 12)):
+            again = np.zeros((6, 4, 4))
+            frozen(a, again, w=2.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                again.shape = shape
+            if shape[0] < 4:
+                with self.assertRaises(isobar.CallError):
+                    frozen(a, again, w=2.0)
+            else:
+                holds(a, again, 5.0)
+        again = np.zeros((6, 4, 4))
+        frozen(a, again, w=2.0)
+        again.flags.writeable = False
+        with self.assertRaisesRegex(isobar.CallError, "not writeable"):
+            frozen(a, again, w=2.0)
+        for wrong, kind in ((b.astype(np.float32), isobar.CallError), (b[:2], isobar.CallError), ([1.0], isobar.CallTypeError)):
+            frozen(a, b, w=2.0)
+            with self.assertRaises(kind):
+                frozen(a, wrong, w=2.0)
+        with self.assertRaises(isobar.MissingArgumentError) as raised:
+            frozen(a, b)
+        self.assertTrue(raised.exception.__suppress_context__ or raised.exception.__context__ is None)
+        with self.assertRaises(isobar.CallTypeError):
+            frozen(a, b, w=2.0, nothing=1)
+        # It keeps no array alive, and arrays that take the place of freed ones are their own.
+        for _ in range(50):
+            fresh, out = rng.random((6, 4, 4)), np.zeros((6, 4, 4))
+            frozen(fresh, out, w=2.0)
+            self.assertTrue(np.array_equal(out[1:4], fresh[2:5] * 2.0 + 9.5))
+            gone = weakref.ref(fresh)
+            del fresh
+            self.assertIsNone(gone())
+
+    def test_numbers_of_numpy_are_told_as_somebody_writes_them(self):
+        tenth = np.float32(0.1)
+
+        def scaled(a: "Field[np.float32]", b: "Field[np.float32]", *, w: np.float32 = np.float32(0.3)):  # noqa: F821
+            from __externals__ import A  # noqa: F821
+
+            with computation(PARALLEL), interval(...):  # noqa: F821
+                b = a * tenth + A + w
+
+        made = isobar.stencil(scaled, externals={"A": np.float32(0.7)})
+        self.assertIn("tenth = np.float32(0.1)\n", made.source)
+        self.assertEqual(repr(made.externals), repr({"A": np.float32(0.7)}))
+        self.assertEqual(repr(made.parameter_info["w"].default), repr(np.float32(0.3)))
+        for stage in ("definition", "gtir", "oir", "tree", "schedule", "sdfg", "loops"):
+            self.assertIn(" * float32(0.1) + float32(0.7) + w", made.ir(stage), stage)
+            self.assertNotRegex(made.ir(stage), r"\dfloat32", stage)
+        self.assertIn("w: float32 = 0.3)", made.ir("definition"))
+        for special in ("inf", "-inf", "nan"):
+            made = isobar.stencil(scaled, externals={"A": np.float32(special)})
+            self.assertEqual(repr(made.externals["A"]), repr(np.float32(special)))
+            b = np.zeros((2, 2, 2), np.float32)
+            made(np.ones_like(b), b, w=0.0)
+            self.assertTrue(np.array_equal(b, np.full_like(b, special), equal_nan=True))
+        with self.assertRaisesRegex(isobar.CallError, r"0\.1 of type float64"):
+            made(np.zeros((2, 2, 2), np.float32), np.zeros((2, 2, 2), np.float32), w=np.float64(0.1))
 
     def test_levels_can_be_read(self):
         made = isobar.stencil(sums)

@@ -235,6 +235,8 @@ pub struct CacheEntry {
     pub bytes: u64,
     /// Whether it is as it was written.
     pub is_whole: bool,
+    /// For how long nobody used it.
+    pub unused: Duration,
 }
 
 /// Whether code is in the cache, and if not, by what it differs from the entry that is most like it.
@@ -403,6 +405,7 @@ pub fn list(root: &Path) -> Vec<CacheEntry> {
             stencil: entry.description().stencil,
             bytes: file.len(),
             is_whole: entry.is_whole(),
+            unused: used.as_ref().map_or(Duration::ZERO, |it| it.elapsed().unwrap_or_default()),
             key: entry.key,
         };
         found.push((used.unwrap_or(SystemTime::UNIX_EPOCH), described));

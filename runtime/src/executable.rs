@@ -99,10 +99,7 @@ impl Executable {
         setting: OwnedSetting,
         sink: Sink<'_>,
     ) -> Result<Self, Refusal> {
-        let passes = &mut config.passes;
-        if passes.device == pass::Device::Cpu && passes.gpu.is_none() {
-            passes.gpu = executor.device().and_then(|it| it.model());
-        }
+        find_gpu(&mut config, &*executor);
         let part = kept(project, &config, &*executor, &setting);
         let source = Source::later({
             let (project, config) = (project.clone(), config.clone());
@@ -114,17 +111,23 @@ impl Executable {
     }
 
     /// Whether what is kept of other processes has a stencil, and if not, by what it differs from what is most like it. None
-    /// where the back end keeps nothing that is found before a stencil is compiled, or there is no place for it.
+    /// where the back end keeps nothing, there is no place for it, or the stencil does not compile.
     #[must_use]
     pub fn explain(
         project: &Project,
-        config: &Config,
+        mut config: Config,
         executor: &dyn Executor,
         setting: &OwnedSetting,
     ) -> Option<Explanation> {
-        let root = setting.cache.as_ref().filter(|_| executor.has_recipes())?;
-        let name = project.stencil.as_deref().unwrap_or_default();
-        Some(cache::explain(root, Kind::Stencils, name, &parts(project, config, setting)))
+        find_gpu(&mut config, executor);
+        let compilation = || route::compile(project, &config, &mut NoHook);
+        if !executor.has_recipes() {
+            return explain(&compilation(), executor, (setting, None));
+        }
+        let root = setting.cache.as_ref()?;
+        let name = project.stencil.clone().or_else(|| Some(called(&compilation())?.to_owned()));
+        let parts = parts(project, &config, setting);
+        Some(cache::explain(root, Kind::Stencils, name.as_deref().unwrap_or_default(), &parts))
     }
 
     /// What a call with so many points allocates beside its arrays, in bytes; none where that is beyond any memory.
@@ -260,6 +263,36 @@ impl Shared {
     }
 }
 
+/// Has kernels made for the GPU of the back end, unless the configuration names one.
+fn find_gpu(config: &mut Config, executor: &dyn Executor) {
+    let passes = &mut config.passes;
+    if passes.device == pass::Device::Cpu && passes.gpu.is_none() {
+        passes.gpu = executor.device().and_then(|it| it.model());
+    }
+}
+
+/// What a stencil is called, in lists of what is kept.
+fn called(compilation: &Compilation) -> Option<&str> {
+    let signature = compilation.signature.as_ref();
+    compilation.stencil.as_deref().or_else(|| signature.map(|it| it.name.as_str()))
+}
+
+/// The same of [`Executable::explain`] for a back end that finds code of what was compiled; calls with so many levels,
+/// where that is known. Which code a call takes depends on its arrays: any of it is found.
+#[must_use]
+pub fn explain(
+    compilation: &Compilation,
+    executor: &dyn Executor,
+    (setting, levels): (&OwnedSetting, Option<u32>),
+) -> Option<Explanation> {
+    let root = setting.cache.as_ref().filter(|_| !compilation.has_errors())?;
+    let name = called(compilation)?;
+    let all = executor.kept_as(compilation, levels, setting.borrow()).into_iter();
+    let mut all: Vec<Explanation> = all.map(|(kind, it)| cache::explain(root, kind, name, &it)).collect();
+    let hit = all.iter().position(|it| it.is_hit).unwrap_or(0);
+    (hit < all.len()).then(|| all.swap_remove(hit))
+}
+
 /// What is kept of a stencil, where the back end keeps anything and there is a place for it.
 #[must_use]
 pub fn kept(
@@ -269,8 +302,7 @@ pub fn kept(
     setting: &OwnedSetting,
 ) -> Option<Part> {
     let root = setting.cache.as_ref().filter(|_| executor.has_recipes())?;
-    let name = project.stencil.as_deref().unwrap_or_default();
-    Kept::of(root, parts(project, config, setting), name).map(Part::of)
+    Kept::of(root, parts(project, config, setting), project.stencil.as_deref()).map(Part::of)
 }
 
 /// All that decides what is kept of a stencil.
@@ -314,11 +346,13 @@ impl Variant {
         if let Some(part) = part {
             let head = part.get_or_make("head", &(), || {
                 let contract = contract()?;
+                part.call(called(source.compilation()).unwrap_or(&contract.signature.name));
                 let recipe = executor.recipe(source.compilation(), borrowed).unwrap_or_default();
                 Ok::<Head, Refusal>(Head { contract, recipe })
             });
             let Head { contract, recipe } = head?;
             let (signature, machine) = (&contract.signature, config.passes.machine.as_ref());
+            part.call(&signature.name);
             let recalled = Recalled { source: &source, signature, machine, part: &part };
             if let Some(ready) = executor.recall(&recalled, &recipe, borrowed) {
                 return Ok(of(contract, ready));

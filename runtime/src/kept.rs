@@ -4,7 +4,7 @@
 //! time: one of them makes it, and the others wait and read.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,17 +17,19 @@ use crate::cache::{Entry, Kind, Parts, private};
 pub struct Kept {
     entry: Entry,
     parts: Parts,
-    stencil: String,
+    /// Its name, for lists. Whoever asks for the only stencil of a text learns it when that is compiled or found.
+    stencil: OnceLock<String>,
     records: Mutex<Vec<Record>>,
 }
 
 impl Kept {
     /// What the cache folder `root` has of a stencil by now; none where nothing can be kept there.
     #[must_use]
-    pub fn of(root: &Path, parts: Parts, stencil: &str) -> Option<Arc<Self>> {
+    pub fn of(root: &Path, parts: Parts, stencil: Option<&str>) -> Option<Arc<Self>> {
         let folder = private(root, Kind::Stencils.folder()).ok()?;
         let entry = Entry::of(Kind::Stencils, folder, parts.key());
-        let kept = Self { entry, parts, stencil: stencil.to_owned(), records: Mutex::default() };
+        let stencil = stencil.map(|it| OnceLock::from(it.to_owned())).unwrap_or_default();
+        let kept = Self { entry, parts, stencil, records: Mutex::default() };
         kept.read();
         if !kept.records().is_empty() {
             kept.entry.touch();
@@ -66,7 +68,8 @@ impl Kept {
         // Nobody waits for the disk, least of all a forked child, in which whoever wrote is not there.
         drop(records);
         if let Ok(bytes) = bytes {
-            let _ = self.entry.keep(&bytes, &self.stencil, &self.parts);
+            let stencil = self.stencil.get().map_or("", String::as_str);
+            let _ = self.entry.keep(&bytes, stencil, &self.parts);
         }
     }
 
@@ -118,6 +121,11 @@ impl Part {
         Self { kept: Arc::clone(&self.kept), form: format!("{}/{name}", self.form) }
     }
 
+    /// Tells the name of the stencil, unless it was asked for by name.
+    pub fn call(&self, stencil: &str) {
+        let _ = self.kept.stencil.set(stencil.to_owned());
+    }
+
     /// What is kept under a name; none where that is nothing.
     #[must_use]
     pub fn find<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
@@ -162,7 +170,7 @@ mod tests {
     #[test]
     fn another_process_finds_what_was_made_and_nothing_else() {
         let root = tempfile::tempdir().expect("a folder");
-        let open = |text: &str| Part::of(Kept::of(root.path(), parts(text), "s").expect("it is ours"));
+        let open = |text: &str| Part::of(Kept::of(root.path(), parts(text), Some("s")).expect("it is ours"));
         let (one, early) = (open("a"), open("a"));
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
         assert_eq!(made(&one.form("turned"), 1), Ok("made 1".to_owned()));
@@ -180,9 +188,28 @@ mod tests {
     }
 
     #[test]
+    fn a_stencil_that_nobody_named_has_the_name_that_was_found() {
+        let root = tempfile::tempdir().expect("a folder");
+        let open = |name| Part::of(Kept::of(root.path(), parts("a"), name).expect("it is ours"));
+        let names =
+            || -> Vec<String> { crate::cache::list(root.path()).into_iter().map(|it| it.stencil).collect() };
+        let one = open(None);
+        let make = || {
+            one.call("advect");
+            Ok::<u32, u32>(1)
+        };
+        assert_eq!(one.get_or_make("name", &1, make), Ok(1));
+        assert_eq!(names(), ["advect"]);
+        let other = open(Some("Model.advect"));
+        other.call("advect");
+        assert!(made(&other, 2).is_ok());
+        assert_eq!(names(), ["Model.advect"]);
+    }
+
+    #[test]
     fn what_is_truncated_or_foreign_is_made_anew() {
         let root = tempfile::tempdir().expect("a folder");
-        let open = || Part::of(Kept::of(root.path(), parts("a"), "s").expect("it is ours"));
+        let open = || Part::of(Kept::of(root.path(), parts("a"), Some("s")).expect("it is ours"));
         let one = open();
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
         let file = one.kept.entry.library();
@@ -206,7 +233,8 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for key in 0..10_u32 {
-                        let part = Part::of(Kept::of(root.path(), parts("a"), "s").expect("it is ours"));
+                        let part =
+                            Part::of(Kept::of(root.path(), parts("a"), Some("s")).expect("it is ours"));
                         let make = || {
                             n_made.fetch_add(1, Ordering::Relaxed);
                             std::thread::sleep(std::time::Duration::from_millis(1));

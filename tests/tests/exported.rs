@@ -336,6 +336,125 @@ fn a_run_that_ends_early_names_its_statement() {
     assert_eq!(in_c(&home, "at_level", TRAP, TRAPPED).unwrap(), "A03 main.py:7 1 1 0\n");
 }
 
+/// A program that calls the stencils of two projects, which share an error and its constants.
+const BOTH: [(&str, &str); 3] = [
+    (
+        "main.f90",
+        "program main
+  use doubled
+  use halved
+  use, intrinsic :: iso_c_binding
+  implicit none
+  real(c_double) :: q(3, 2, 2), out(3, 2, 2)
+  type(isobar_error) :: error
+  q = 4
+  if (doubled_run(q, out, error=error) /= isobar_ok) error stop isobar_message(error)
+  if (halved_run(out, q, error=error) /= isobar_ok) error stop isobar_message(error)
+  if (halved_run(out(1:2, :, :), q, domain=[3_c_int64_t, 2_c_int64_t, 2_c_int64_t], error=error) /= isobar_wrong_call) error stop
+  print '(i0,1x,i0,1x,a)', int(out(3, 2, 2)), int(q(1, 1, 1)), isobar_message(error)
+end program main
+",
+    ),
+    (
+        "main.c",
+        "#include <stdio.h>
+#include \"halved.h\"
+#include \"doubled.h\"
+int main(void)
+{
+  double q[1] = {4}, out[1];
+  isobar_field from = {sizeof from, ISOBAR_FLOAT64, 3, 0, q, {1, 1, 1}, {1, 1, 1}, {0}}, to = from;
+  isobar_error error = ISOBAR_ERROR_INIT;
+  to.data = out;
+  if (doubled_run(NULL, &from, &to, &error) != ISOBAR_OK || halved_run(NULL, &to, &from, &error) != ISOBAR_OK) return 1;
+  printf(\"%g %g\\n\", out[0], q[0]);
+  return 0;
+}
+",
+    ),
+    (
+        "main.cpp",
+        "#include <cstdio>
+#include \"doubled.hpp\"
+#include \"halved.hpp\"
+int main()
+{
+  double q[1] = {4}, out[1];
+  isobar::view<double, 3> from(q, {1, 1, 1}, {1, 1, 1}), to(out, {1, 1, 1}, {1, 1, 1});
+  doubled::doubled(from, to);
+  halved::halved(to, from);
+  std::printf(\"%g %g\\n\", out[0], q[0]);
+}
+",
+    ),
+];
+
+#[test]
+fn two_projects_are_one_program_in_every_language() {
+    let Some(tools) = tools() else { return };
+    let home = scratch_folder("two").unwrap();
+    for (name, formula) in [("doubled", "q * 2.0"), ("halved", "q * 0.5")] {
+        let text = format!(
+            "from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval\n\ndef {name}(q: Field[float], out: Field[float]):\n    with computation(PARALLEL), interval(...):\n        out = {formula}\n"
+        );
+        let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
+        assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+        write(&home.join(name), &files(None, &[compilation]).unwrap()).unwrap();
+    }
+    // Both in one build, where nothing hides the symbols of a static library; and both found where they are installed.
+    let installed = "for it in doubled halved; do cmake -S $it -B build-$it && cmake --build build-$it && cmake --install build-$it --prefix prefix; done";
+    in_shell(&tools, &home, installed).unwrap();
+    for (way, is_static, finds) in [
+        ("beside", true, "add_subdirectory(../doubled doubled)\nadd_subdirectory(../halved halved)"),
+        ("found", false, "find_package(doubled 1 REQUIRED)\nfind_package(halved 1 REQUIRED)"),
+    ] {
+        let own = home.join(way);
+        fs::create_dir_all(&own).unwrap();
+        let mut consumer = format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(consumer LANGUAGES C CXX Fortran)\nset(CMAKE_CXX_STANDARD 17)\n{finds}\n"
+        );
+        for (file, program) in BOTH {
+            fs::write(own.join(file), program).unwrap();
+            let (target, of) = (file.replace('.', "_"), if file.ends_with("f90") { "_fortran" } else { "" });
+            consumer += &format!(
+                "add_executable({target} {file})\ntarget_link_libraries({target} PRIVATE doubled::doubled{of} halved::halved{of})\n"
+            );
+        }
+        fs::write(own.join("CMakeLists.txt"), consumer).unwrap();
+        let shared = if is_static { "OFF" } else { "ON" };
+        let said = in_shell(
+            &tools,
+            &own,
+            &format!(
+                "cmake -S . -B build -DBUILD_SHARED_LIBS={shared} -DCMAKE_PREFIX_PATH=$PWD/../prefix && cmake --build build && for it in build/main_*; do test -d $it || $it; done"
+            ),
+        )
+        .unwrap();
+        let said: Vec<&str> = said.lines().filter(|it| it.starts_with("8 4")).collect();
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said.iter().any(|it| it.starts_with("8 4 C04: ")), "{said:?}");
+    }
+    // Without CMake, by the lines of both READMEs.
+    let mut lines = String::new();
+    for name in ["doubled", "halved"] {
+        let readme = fs::read_to_string(home.join(name).join("README.md")).unwrap();
+        let of_project = readme.lines().filter(|it| it.starts_with("gcc ") || it.starts_with("gfortran -O2"));
+        lines += &format!("(cd {name}\n{}\n)\n", of_project.collect::<Vec<_>>().join("\n"));
+    }
+    lines += "gfortran beside/main.f90 -Idoubled -Ihalved doubled/*.o halved/halved*.o -Ldoubled -Lhalved -ldoubled -lhalved -o main_f\nLD_LIBRARY_PATH=doubled:halved ./main_f";
+    let said = in_shell(&tools, &home, &lines).unwrap();
+    assert!(said.starts_with("8 4 C04: "), "{said}");
+}
+
+/// What a shell prints that finds the tools.
+fn in_shell(tools: &Tools, folder: &Path, lines: &str) -> Result<String> {
+    let mut shell = tools.cmake();
+    let variables: Vec<_> =
+        shell.get_envs().filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned()))).collect();
+    shell = Command::new("sh");
+    run(shell.current_dir(folder).args(["-e", "-c", lines]).envs(variables))
+}
+
 /// The blocks of a page in a language.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let fence = format!("\n```{language}\n");

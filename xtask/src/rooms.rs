@@ -340,7 +340,7 @@ const OTHERS: &[Room] = &[
         &["arrays", "attended", "failures", "forks", "gpu", "plans", "scalars"],
         OF_PYTHON,
     ),
-    room("python", "stencil", &["attended", "call", "failures", "forks", "levels"], OF_PYTHON),
+    room("python", "stencil", &["attended", "call", "failures", "forks", "levels", "plans"], OF_PYTHON),
     room("python", "./.", &["*"], OF_PYTHON),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),

@@ -38,7 +38,7 @@ pub enum ScalarInput {
 impl std::fmt::Display for ScalarInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ScalarInput::Typed(value) => write!(f, "{value} of type {}", value.dtype()),
+            ScalarInput::Typed(value) => write!(f, "{} of type {}", value.digits(), value.dtype()),
             ScalarInput::Bool(value) => write!(f, "the boolean {value}"),
             ScalarInput::Int(value) => write!(f, "the integer {value}"),
             ScalarInput::Float(value) => write!(f, "the number {value:?}"),

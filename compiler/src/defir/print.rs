@@ -62,7 +62,7 @@ fn signature(stencil: &Stencil) -> String {
         match param.default {
             ParamDefault::Required => {}
             ParamDefault::None => text.push_str(" = None"),
-            ParamDefault::Value(value) => text.push_str(&format!(" = {value}")),
+            ParamDefault::Value(value) => text.push_str(&format!(" = {}", value.digits())),
         }
         parts.push(text);
     }

@@ -1,9 +1,10 @@
-//! Fortran: a module whose procedures take arrays of assumed shape, and the C that reads their descriptors.
+//! Fortran: a module whose procedures take arrays of assumed shape, the C that reads their descriptors, and the module
+//! that all projects of a program share.
 
 use std::fmt::Write as _;
 
 use super::c::{constant, described};
-use super::{Binding, File, Project, Stencil, filled, listed};
+use super::{ABI, Binding, File, Project, Stencil, filled, listed};
 use crate::backend::c::c_type;
 use crate::types::DType;
 
@@ -16,18 +17,28 @@ fn files(project: &Project<'_>) -> Vec<File> {
         interfaces.push_str(&interface(it));
         shims.push_str(&shim(it));
     }
+    let abi = ABI.to_string();
     let module = filled(
         include_str!("texts/module.f90"),
-        &[("NAME", project.name.as_str()), ("INTERFACES", interfaces.trim_end())],
+        &[("NAME", project.name.as_str()), ("ABI", &abi), ("INTERFACES", interfaces.trim_end())],
     );
+    let shared = filled(include_str!("texts/shared.f90"), &[("ABI", &abi)]);
     let c = filled(
         include_str!("texts/fortran.c"),
         &[("NAME", project.name.as_str()), ("SHIMS", shims.trim_end())],
     );
     vec![
+        File::new(format!("fortran/{}.f90", shared_module()), shared),
         File::new(format!("fortran/{}.f90", project.name), module),
         File::new(format!("fortran/{}_descriptors.c", project.name), c),
     ]
+}
+
+/// The module of what all exported stencils share.
+///
+/// Its name has the version: projects of two versions in one program have two types of errors, and the compiler says so.
+pub(super) fn shared_module() -> String {
+    format!("isobar_abi_{ABI}")
 }
 
 /// As Fortran declares an element or a value of this type.
@@ -187,7 +198,7 @@ fn shim(stencil: &Stencil<'_>) -> String {
 }
 
 fn cmake(project: &Project<'_>) -> String {
-    filled(include_str!("texts/fortran.cmake"), &[("NAME", &project.name)])
+    filled(include_str!("texts/fortran.cmake"), &[("NAME", &project.name), ("SHARED", &shared_module())])
 }
 
 fn example(project: &Project<'_>) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::c::described;
-use super::{Project, build};
+use super::{Project, build, fortran};
 
 pub(super) fn text(project: &Project<'_>) -> String {
     let name = &project.name;
@@ -27,9 +27,10 @@ pub(super) fn text(project: &Project<'_>) -> String {
         build::line(project)
     );
     if project.has("fortran") {
+        let shared = fortran::shared_module();
         let _ = write!(
             text,
-            "\nand for Fortran, with its own compiler:\n\n```sh\ngcc -O3 -march=native -fPIC -I include -c fortran/{name}_descriptors.c\ngfortran -O2 -c fortran/{name}.f90\ngfortran PROGRAM.f90 {name}.o {name}_descriptors.o -L. -l{name}\n```\n"
+            "\nand for Fortran, with its own compiler:\n\n```sh\ngcc -O3 -march=native -fPIC -I include -c fortran/{name}_descriptors.c\ngfortran -O2 -c fortran/{shared}.f90 fortran/{name}.f90\ngfortran PROGRAM.f90 {shared}.o {name}.o {name}_descriptors.o -L. -l{name}\n```\n"
         );
     }
     let bits = if project.is_fast {

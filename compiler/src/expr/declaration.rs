@@ -4,7 +4,6 @@ use std::fmt;
 
 use itertools::Itertools;
 
-use super::parse::number;
 use crate::space::{AxisSet, parse as space};
 use crate::types::{DType, Value};
 
@@ -52,7 +51,7 @@ impl fmt::Display for Declaration {
             }
             Declaration::Scalar { name, dtype, is_keyword_only, default } => {
                 write!(f, "scalar {name}: {dtype}{}", keyword(*is_keyword_only))?;
-                default.map_or(Ok(()), |it| write!(f, " = {it}"))
+                default.map_or(Ok(()), |it| write!(f, " = {}", it.digits()))
             }
             Declaration::Temporary { name, dtype, axes, data_dims } => {
                 write!(f, "temporary {name}: {dtype}[{axes}]{}", sizes(data_dims))
@@ -103,17 +102,17 @@ fn temporary(text: &str) -> Option<Declaration> {
 
 fn scalar(text: &str) -> Option<Declaration> {
     let (text, default) = match text.split_once(" = ") {
-        Some((text, default)) => (text, Some(number(default)?)),
+        Some((text, default)) => (text, Some(default)),
         None => (text, None),
     };
     let (text, is_keyword_only) = without(text, " keyword");
     let (name, dtype) = text.split_once(": ")?;
-    Some(Declaration::Scalar {
-        name: name.to_owned(),
-        dtype: DType::from_name(dtype)?,
-        is_keyword_only,
-        default,
-    })
+    let dtype = DType::from_name(dtype)?;
+    let default = match default {
+        Some(digits) => Some(Value::from_digits(digits, dtype)?),
+        None => None,
+    };
+    Some(Declaration::Scalar { name: name.to_owned(), dtype, is_keyword_only, default })
 }
 
 fn local(text: &str) -> Option<Declaration> {
@@ -153,7 +152,7 @@ mod tests {
             "field t: int32[][20]",
             "temporary v: float64[IJK][9]",
             "scalar dt: float64",
-            "scalar dt: int32 keyword = -3int32",
+            "scalar dt: int32 keyword = -3",
             "scalar dt: float64 = NaN",
             "temporary t: int64[IJ]",
             "local n: int64",

@@ -18,8 +18,7 @@ const RESERVED: [&str; 16] =
 /// A name as listings spell it: with a `$` before it where it would be read as something else.
 #[must_use]
 pub fn spelled(name: &str) -> impl fmt::Display + '_ {
-    let is_reserved = RESERVED.contains(&name)
-        || (name.starts_with("inf") || name.starts_with("NaN")) && number(name).is_some();
+    let is_reserved = RESERVED.contains(&name);
     fmt::from_fn(move |f| write!(f, "{}{name}", if is_reserved { "$" } else { "" }))
 }
 
@@ -169,6 +168,9 @@ impl<A> Parser<'_, A> {
             return Ok(self.node(ExprKind::Literal(value), value.dtype()));
         }
         if rest.first() == Some(&"(") {
+            if let Some(value) = self.converted(token) {
+                return Ok(self.node(ExprKind::Literal(value), value.dtype()));
+            }
             return self.call(token);
         }
         if let Some(axis) = Axis::ALL.into_iter().find(|it| it.name() == token || it.position_name() == token)
@@ -185,6 +187,23 @@ impl<A> Parser<'_, A> {
             Some(index) => self.node(ExprKind::Element(leaf, Box::new(index)), dtype),
             None => self.node(ExprKind::Access(leaf), dtype),
         })
+    }
+
+    /// A literal of a type that stencils write as a conversion, `float32(0.1)`, behind the name of that type.
+    fn converted(&mut self, name: &str) -> Option<Value> {
+        let dtype = DType::from_name(name)?;
+        let (text, rest) = match self.tokens {
+            ["(", digits, ")", rest @ ..] => ((*digits).to_owned(), rest),
+            ["(", "-", digits, ")", rest @ ..] => (format!("-{digits}"), rest),
+            _ => return None,
+        };
+        // Other digits, as in `int8(300)`, are a conversion that is computed.
+        let value = Value::from_digits(&text, dtype).filter(|it| !it.is_bare())?;
+        if value.digits().to_string() != text {
+            return None;
+        }
+        self.tokens = rest;
+        Some(value)
     }
 
     fn call(&mut self, name: &str) -> Result<Expr<A>, String> {
@@ -282,33 +301,10 @@ fn operator(token: &str) -> Option<BinaryOp> {
         .find(|it| it.symbol() == token)
 }
 
-/// A value as [`Value`] spells it.
-#[must_use]
-pub fn number(text: &str) -> Option<Value> {
-    match text {
-        "true" => return Some(Value::Bool(true)),
-        "false" => return Some(Value::Bool(false)),
-        _ => {}
-    }
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    if !unsigned.starts_with(|it: char| it.is_ascii_digit())
-        && !["inf", "NaN"].iter().any(|it| unsigned.starts_with(it))
-    {
-        return None;
-    }
-    for dtype in DType::ALL {
-        if let Some(digits) = text.strip_suffix(dtype.name()) {
-            return match dtype {
-                DType::Float32 => digits.parse().ok().map(Value::Float32),
-                DType::Float64 | DType::Bool => None,
-                _ => digits.parse().ok().map(|it| Value::Int64(it).cast(dtype)),
-            };
-        }
-    }
-    match text.parse() {
-        Ok(int) => Some(Value::Int64(int)),
-        Err(_) => text.parse().ok().map(Value::Float64),
-    }
+/// A number or truth value without a conversion around it, as [`Value`] spells it.
+fn number(text: &str) -> Option<Value> {
+    let of = |dtype| Value::from_digits(text, dtype);
+    of(DType::Bool).or_else(|| of(DType::Int64)).or_else(|| of(DType::Float64))
 }
 
 fn tokens(text: &str) -> Result<Vec<&str>, String> {
@@ -333,7 +329,7 @@ fn tokens(text: &str) -> Result<Vec<&str>, String> {
     Ok(tokens)
 }
 
-/// Digits, point and exponent, and the name of the type behind them.
+/// Digits, point and exponent.
 fn number_length(text: &str) -> usize {
     let mut before = ' ';
     let end = text.char_indices().find(|&(_, it)| {
@@ -374,13 +370,15 @@ mod tests {
             "a if c else b if not c2 and a < b else -0.0",
             "(a if c else b) * 2.0",
             "not c or a == b and c2",
-            "float32(a[1, 0, -1]) + 1.5float32",
+            "float32(a[1, 0, -1]) + float32(1.5) - -float32(-1e-7) * float32(NaN)",
+            "-int8(-128) ** int16(2) + int32(-3)",
             "q[i + 1, j, 2*I - k - 1] * p[0]",
             "q[i, {n + q[{m}, 0]}, k - 1 + {max(n, 2)}] * p[{3}]",
             "max(1e-7, min(a, b[0, -1, 0]))",
             "isnan(NaN) or isinf(inf)",
             "$inf + $K + $k + inf",
-            "float64(K) * 3.0 + float64(5int8)",
+            "float64(K) * 3.0 + float64(int8(5)) + float64(7)",
+            "int8(300) + float32(1) + float32(0.12345678901)",
             "q[1, 0, 0].up(n + 1).A[2, m] + t.A[K] * p.at(max(n, 0)) - q.up(-2).A[0]",
         ] {
             round_trip(text);

@@ -68,7 +68,7 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, style: Style<'_, A>
             // And a sign before a bare number would read back as part of it.
             let needed = match (op, &it.kind) {
                 (UnaryOp::Not, _) => NOT,
-                (UnaryOp::Minus, ExprKind::Literal(_)) => ATOM + 1,
+                (UnaryOp::Minus, ExprKind::Literal(value)) if value.is_bare() => ATOM + 1,
                 _ => SIGN + 1,
             };
             write!(f, "{}{}", op.symbol(), operand(it, style, needed))
@@ -117,7 +117,7 @@ fn behind<'a, A, T>(index: &'a Index<A, T>, style: Style<'a, A>) -> impl fmt::Di
 /// How tightly the outermost operator binds.
 fn binding<A, T>(expr: &Expr<A, T>) -> u8 {
     match &expr.kind {
-        ExprKind::Literal(value) if value.has_sign() => SIGN,
+        ExprKind::Literal(value) if value.has_sign() && value.is_bare() => SIGN,
         ExprKind::Literal(_)
         | ExprKind::Access(_)
         | ExprKind::Element(..)

@@ -112,7 +112,7 @@ fn of_variable(analysis: &Analysis, id: SymbolId, hover: &mut Hover) {
                 format!("{name}: {}", field_type(*axes, fact.dtype.name(), &fact.data_dims))
             }
             What::Scalar { default } => {
-                let default = default.map(|it| format!(" = {it}")).unwrap_or_default();
+                let default = default.map(|it| format!(" = {}", it.digits())).unwrap_or_default();
                 format!("{name}: {}{default}", fact.dtype)
             }
         },
@@ -259,7 +259,7 @@ pub(super) fn constant(value: &Constant) -> Option<String> {
         Constant::Bool(false) => "False".to_owned(),
         Constant::Int(it) | Constant::Member(it) => it.to_string(),
         Constant::Float(it) => format!("{it:?}"),
-        Constant::Typed(it) => format!("{}({it})", it.dtype()),
+        Constant::Typed(it) => format!("{}({})", it.dtype(), it.digits()),
         Constant::None => "None".to_owned(),
         Constant::Str(it) => format!("{it:?}"),
         Constant::Tuple(parts) | Constant::List(parts) => {

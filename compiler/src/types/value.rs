@@ -119,6 +119,40 @@ impl Value {
         }
     }
 
+    /// Whether a literal of a stencil has this type without a conversion.
+    #[must_use]
+    pub fn is_bare(self) -> bool {
+        matches!(self, Value::Bool(_) | Value::Int64(_) | Value::Float64(_))
+    }
+
+    /// The value without its type: `0.1`, `-3`, `true`. For places that name the type beside it.
+    #[must_use]
+    pub fn digits(self) -> impl fmt::Display {
+        fmt::from_fn(move |f| match self {
+            Value::Bool(it) => write!(f, "{it}"),
+            Value::Float32(it) => write!(f, "{it:?}"),
+            Value::Float64(it) => write!(f, "{it:?}"),
+            other => write!(f, "{}", other.as_i64()),
+        })
+    }
+
+    /// Reads what [`digits`](Self::digits) of a value of this type wrote; none where it is something else.
+    #[must_use]
+    pub fn from_digits(text: &str, dtype: DType) -> Option<Self> {
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let is_special = dtype.is_float() && ["inf", "NaN"].contains(&unsigned);
+        let is_number = is_special || unsigned.starts_with(|it: char| it.is_ascii_digit());
+        match dtype {
+            DType::Bool => text.parse().ok().map(Value::Bool),
+            _ if !is_number => None,
+            DType::Float32 => text.parse().ok().map(Value::Float32),
+            DType::Float64 => text.parse().ok().map(Value::Float64),
+            DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => {
+                text.parse().ok().map(|it| Value::Int64(it).cast(dtype))
+            }
+        }
+    }
+
     /// The bits, widened with zeros.
     #[must_use]
     #[expect(clippy::cast_sign_loss, reason = "bits are what is asked for")]
@@ -143,16 +177,11 @@ impl std::hash::Hash for Value {
     }
 }
 
-/// As it is spelled in listings: shortest digits that read back to the same
-/// bits; every type but `bool`, `int64` and `float64` carries its name: `0.1float32`.
+/// As it is spelled in listings: the shortest digits that read back to the same bits.
+///
+/// A stencil writes numbers of types without literals as conversions, and so do listings: `float32(0.1)`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Value::Bool(it) => write!(f, "{it}"),
-            Value::Int64(it) => write!(f, "{it}"),
-            Value::Float64(it) => write!(f, "{it:?}"),
-            Value::Float32(it) => write!(f, "{it:?}float32"),
-            other => write!(f, "{}{}", other.as_i64(), other.dtype()),
-        }
+        if self.is_bare() { self.digits().fmt(f) } else { write!(f, "{}({})", self.dtype(), self.digits()) }
     }
 }

@@ -1,8 +1,8 @@
 //! A token that is the same at each start: in a file that nobody else can read.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -51,6 +51,9 @@ pub fn read_or_make(path: &Path) -> Result<String, Refused> {
 }
 
 fn make(path: &Path) -> io::Result<String> {
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty() && !it.exists()) {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let token = crate::random::token();
     let written = file.write_all(format!("{token}\n").as_bytes()).and_then(|()| file.sync_all());
@@ -111,7 +114,12 @@ mod tests {
         assert_eq!(path.metadata().expect("it is there").mode() & 0o7777, 0o600);
         assert_eq!(read_or_make(&path).expect("it is there"), token);
         assert!(token.len() >= LEAST);
-        assert!(matches!(read_or_make(&folder.path().join("none/token")), Err(Refused::Unmade(_))));
+        // Its folder is made with it, for its owner alone; below a file there is none.
+        let below = folder.path().join("none/token");
+        assert_eq!(read_or_make(&below).expect("a token"), read_or_make(&below).expect("the same"));
+        let mode = folder.path().join("none").metadata().expect("a folder").mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert!(matches!(read_or_make(&below.join("token")), Err(Refused::Unmade(_))));
     }
 
     #[test]

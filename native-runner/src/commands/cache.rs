@@ -5,10 +5,12 @@ use std::path::Path;
 use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
+use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::report::{CacheEntry, CacheReport, Explanation};
 use isobar_protocol::request::Request;
-use isobar_runtime::cache::{self, Kind};
-use isobar_runtime::executors::openmp;
+use isobar_runtime::cache;
+use isobar_runtime::executable::{self, Executable};
+use isobar_runtime::executors::OwnedSetting;
 
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
@@ -16,6 +18,7 @@ use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
 use crate::compile::{self, Source};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
+use crate::error::ApiError;
 use crate::limits;
 use crate::translate;
 use crate::tuned::{self, For};
@@ -73,45 +76,69 @@ fn explain(
     environment: &Environment,
     report: &mut CacheReport,
 ) -> Result<Request, Usage> {
-    let document = Document::read(args.file.as_deref(), &args.shared)?;
+    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    if let Some(backend) = &args.backend {
+        document.request.backend = Some(backend.clone());
+    }
     let tools = Tools::find(environment);
-    let root = tools.cache.as_deref().unwrap_or(Path::new(""));
-    let cc = tools.cc.as_ref().map_err(|reason| Usage::Wrong(reason.clone()))?;
+    let wrong = |it: ApiError| Usage::Wrong(it.to_string());
+    let backend = tools.backends.of(&document.request).map_err(wrong)?;
+    backend.check(&tools.found()).map_err(wrong)?;
     // As a run has it, with the schedule that is kept for it.
     let order = Order::new(document.request, false, &limits::of_this_machine(), &tools);
-    let (request, threads) = (order.request, order.threads);
-    let made = compile::on_large_stack(|| {
-        let source = Source::of(&request);
-        let kept = request.domain.or(source.directives.domain).and_then(|[i, j, k]| {
-            let (backend, domain) = (Backend::OPENMP, Domain::new(i, j, k));
-            let of = For { request: &request, source: &source, backend, threads, cc: &order.cc, domain };
-            tuned::find(root, &of.key()).filter(|_| tuned::is_wanted(&request, backend))
-        });
-        let source = kept.map_or_else(|| source.clone(), |it| source.with_schedule(&it.document));
-        let compilation = source.compile(&mut NoHook);
-        let found = compile::artifact(&compilation).filter(|_| !compilation.has_errors()).map(|artifact| {
-            let stencil = compilation.stencil.as_deref().unwrap_or_default();
-            let options = &request.options;
-            let source =
-                openmp::Source::of(artifact, &compilation, translate::mode(options.mode), options.lines);
-            let explained = [true, false]
-                .map(|is_unit| cache::explain(root, Kind::C, stencil, &source.parts(is_unit, cc)));
-            // Which of them a run takes depends on its fields; those that are made here have neighbours side by side.
-            let [of_unit, of_others] = explained;
-            translate::explanation(if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit })
-        });
-        (Compiled::new(&compilation, [], Vec::new()).diagnostics, found)
-    });
+    let made = compile::on_large_stack(|| found(&order, backend));
     match made {
         Ok((diagnostics, found)) => {
-            (report.diagnostics, report.explanation) = (diagnostics, found);
-            if report.explanation.is_none() && Outcome::of(&report.diagnostics) == Outcome::Fine {
-                report.diagnostics.push(compile::no_stencil(&request));
+            report.diagnostics = diagnostics;
+            match found {
+                Some(Some(explanation)) => report.explanation = Some(explanation),
+                Some(None) => {
+                    let name = backend.name();
+                    return Err(Usage::Wrong(format!("`{name}` keeps no code, so each run makes it anew")));
+                }
+                None if Outcome::of(&report.diagnostics) == Outcome::Fine => {
+                    report.diagnostics.push(compile::no_stencil(&order.request));
+                }
+                None => {}
             }
         }
         Err(panic) => report.diagnostics.push(compile::crash(&panic)),
     }
-    Ok(request)
+    Ok(order.request)
+}
+
+/// What the compiler says of the stencil, and whether its code is there: none where there is no stencil without errors,
+/// or where the back end keeps no code.
+fn found(order: &Order, backend: Backend) -> (Vec<Diagnostic>, Option<Option<Explanation>>) {
+    let (request, executor) = (&order.request, backend.executor());
+    let mut source = Source::of(request);
+    if let Some(model) = executor.device().and_then(|it| it.model()) {
+        source.config.passes.gpu.get_or_insert(model);
+    }
+    let domain = request.domain.or(source.directives.domain).map(|[i, j, k]| Domain::new(i, j, k));
+    let tuned = domain.zip(order.cache.as_deref()).and_then(|(domain, root)| {
+        let key =
+            For { request, source: &source, backend, threads: order.threads, cc: &order.cc, domain }.key();
+        tuned::find(root, &key).filter(|_| tuned::is_wanted(request, backend))
+    });
+    let scheduled = match &tuned {
+        Some(it) => source.scheduled_for(backend).with_schedule(&it.document),
+        None => source.clone(),
+    };
+    let compilation = scheduled.compile(&mut NoHook);
+    let diagnostics = Compiled::new(&compilation, [], Vec::new()).diagnostics;
+    if compilation.has_errors() || compilation.stencil.is_none() {
+        return (diagnostics, None);
+    }
+    let setting = OwnedSetting::of(order.setting());
+    let explanation = if executor.has_recipes() {
+        // It is looked for by its text, before a schedule is.
+        Executable::explain(&source.project, source.config.clone(), &*executor, &setting)
+    } else {
+        let levels = domain.and_then(|it| u32::try_from(it.k).ok());
+        executable::explain(&compilation, &*executor, (&setting, levels))
+    };
+    (diagnostics, Some(explanation.map(translate::explanation)))
 }
 
 fn told(report: &CacheReport) -> String {
@@ -126,11 +153,11 @@ fn told(report: &CacheReport) -> String {
     if !report.diagnostics.is_empty() {
         return String::new();
     }
-    let mut rows = vec![["key", "stencil", "back end", "bytes", ""].map(str::to_owned)];
+    let mut rows = vec![["key", "stencil", "back end", "bytes", "used", ""].map(str::to_owned)];
     rows.extend(report.entries.iter().map(|it| {
         let state = if it.is_whole { "" } else { "damaged, made anew when needed" };
         let (key, bytes) = (head(&it.key).to_owned(), it.bytes.to_string());
-        [key, it.stencil.clone(), it.backend.clone(), bytes, state.to_owned()]
+        [key, it.stencil.clone(), it.backend.clone(), bytes, ago(it.unused_s), state.to_owned()]
     }));
     let mut text = format!("{folder}\n{}", human::table(&rows));
     if !report.tuned.is_empty() {
@@ -166,6 +193,13 @@ fn explained(it: &Explanation) -> String {
             format!("there is no code {key}; of {} differs: {differs}\n", head(nearest))
         }
     }
+}
+
+/// `3 min ago`, in the largest unit of which there is one.
+fn ago(seconds: u64) -> String {
+    let units = [("days", 86_400), ("h", 3600), ("min", 60)];
+    let (unit, of) = units.into_iter().find(|it| seconds >= it.1).unwrap_or(("s", 1));
+    format!("{} {unit} ago", seconds / of)
 }
 
 /// Enough of a key to tell it from others.

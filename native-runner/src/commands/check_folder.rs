@@ -10,7 +10,7 @@ use isobar_protocol::request::Request;
 
 use super::check::{ask, for_some_levels};
 use super::{Outcome, Usage, human, print_json, say};
-use crate::cli::{CheckArgs, Format};
+use crate::cli::{CheckArgs, Format, Shared};
 use crate::compile;
 use crate::config::Environment;
 use crate::document::{self, Document};
@@ -66,7 +66,7 @@ fn requests(path: &Path, args: &CheckArgs) -> Result<Vec<Request>, Usage> {
     let files = document::modules(path)?;
     let Some(first) = files.keys().next() else { return Ok(Vec::new()) };
     // The options are read once, with any of the files.
-    let mut shared = args.shared.clone();
+    let mut shared = Shared::clone(&args.shared);
     shared.modules.push(path.to_owned());
     let root = if path.join("__init__.py").is_file() { path.parent().unwrap_or(path) } else { path };
     let mut request = Document::read(Some(&root.join(first)), &shared)?.request;

@@ -21,9 +21,6 @@ use crate::document::{Document, shown};
 const GENERATOR: &str = concat!("isobar ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Outcome, Usage> {
-    if args.shared.runner.is_some() {
-        return Err(Usage::Wrong("a project is exported here only, without --runner".to_owned()));
-    }
     let bindings = bindings(&args.bindings)?;
     let mut request = Document::read(args.file.as_deref(), &args.shared)?.request;
     if let Some(axis) = &args.contiguous {

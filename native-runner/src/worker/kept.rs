@@ -49,7 +49,8 @@ impl Kept {
     pub(super) fn find(order: &Order, executor: &dyn Executor) -> Option<Self> {
         let source = Source::of(&order.request);
         let part = place(order, &source, executor)?;
-        let record = part.find(NAME)?;
+        let record: Record = part.find(NAME)?;
+        part.call(&record.contract.signature.name);
         let later = Later::later({
             let (project, config) = (source.project.clone(), source.config.clone());
             move || route::compile(&project, &config, &mut NoHook)
@@ -77,6 +78,7 @@ impl Kept {
         };
         let kept = place(order, source, executor).and_then(|part| Some((part, record()?)));
         let Some((part, record)) = kept else { return Err(compilation) };
+        part.call(compilation.stencil.as_deref().unwrap_or(&record.contract.signature.name));
         let Ok(record) = part.get_or_make(NAME, &(), || Ok::<Record, Infallible>(record));
         let compilation = Arc::try_unwrap(compilation).unwrap_or_else(|it| (*it).clone());
         Ok(Self { source: source.clone(), part, record, later: Arc::new(compilation.into()) })

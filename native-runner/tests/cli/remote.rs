@@ -3,7 +3,7 @@
 use super::*;
 
 /// A runner, ended with the test.
-struct Serving(Child, String);
+pub(super) struct Serving(Child, pub(super) String);
 
 impl Drop for Serving {
     fn drop(&mut self) {
@@ -12,7 +12,7 @@ impl Drop for Serving {
     }
 }
 
-fn serve() -> Serving {
+pub(super) fn serve() -> Serving {
     let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
         .args(["serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"])
         .stdout(Stdio::piped())

@@ -31,6 +31,7 @@ use isobar_compiler::pass::MachineModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
+use crate::cache::{Kind, Parts};
 use crate::device::{Device, Memory, Ticket};
 use crate::events::Sink;
 pub use crate::failure::Failure;
@@ -204,6 +205,12 @@ pub trait Executor: fmt::Debug + Send + Sync {
     /// Whether it has recipes.
     fn has_recipes(&self) -> bool {
         false
+    }
+
+    /// Under what the code of a compiled stencil is kept, the most usual first: one for each kind of arrays that calls
+    /// have, with so many levels where they are known. None where nothing is kept, or the machine lacks what decides it.
+    fn kept_as(&self, _: &Compilation, _levels: Option<u32>, _: Setting<'_>) -> Vec<(Kind, Parts)> {
+        Vec::new()
     }
 
     /// The device that it runs on, where its fields have to lie; none for the host.

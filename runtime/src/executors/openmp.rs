@@ -24,7 +24,7 @@ use super::layouts::{self, Makes};
 use super::shapes::Shapes;
 use super::workspace::Workspace;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
-use crate::cache as kept;
+use crate::cache::{self as kept, Kind, Parts};
 use crate::events::{Event, Sink, Step, step};
 
 /// C with OpenMP.
@@ -115,6 +115,12 @@ impl Executor for Openmp {
         sink: Sink<'_>,
     ) -> Result<Prepared, Failure> {
         Ok(Prepared::of(layouts::code(*self, compilation, setting, sink)?))
+    }
+
+    fn kept_as(&self, compilation: &Compilation, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+        let (Some(artifact), Ok(cc)) = (compilation.levels.c(), setting.cc) else { return Vec::new() };
+        let source = Source::of(artifact, compilation, setting.mode, setting.has_lines);
+        [true, false].map(|is_unit| (Kind::C, source.parts(is_unit, cc))).into()
     }
 }
 

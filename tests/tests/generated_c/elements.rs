@@ -16,10 +16,10 @@ field out: float64[IJK]
 temporary t: float64[IJK]
 parallel [start, end)
   t = a * 2.0
-  out = a.up(max(-3int32, min(3int32, n))) + column.at(max(-3int32, min(2int32, n)))
+  out = a.up(max(int32(-3), min(int32(3), n))) + column.at(max(int32(-3), min(int32(2), n)))
 parallel [start, end)
-  out = out + t.at(max(0int32, min(1int32, n))) - t.at(K)
-  out = out + a[1,0,0].up(max(-2int32, min(1int32, n.at(0)))) if a > 3.0 else out * a.at(-3)
+  out = out + t.at(max(int32(0), min(int32(1), n))) - t.at(K)
+  out = out + a[1,0,0].up(max(int32(-2), min(int32(1), n.at(0)))) if a > 3.0 else out * a.at(-3)
 ";
 
 /// A parallel loop reads at other levels what it writes: the values from before.
@@ -34,7 +34,7 @@ parallel [start, end)
   t = a
 parallel [start, end)
   t = t + t.at(max(0, min(1, n)))
-  v.A[1, 3] = v.up(max(-3, min(3, n))).A[1, 3] * 0.5float32
+  v.A[1, 3] = v.up(max(-3, min(3, n))).A[1, 3] * float32(0.5)
 parallel [start, start+1)
   if a > 0.0
     a = a + t
@@ -54,12 +54,12 @@ parallel [start, end)
   t = a
 forward [start, end)
   b.up(1) = a + b
-  c.up(max(-3int16, min(3int16, n))) = b + c.at(max(-3int16, min(2int16, n)))
+  c.up(max(int16(-3), min(int16(3), n))) = b + c.at(max(int16(-3), min(int16(2), n)))
 backward [start+1, end)
   t.up(-1) = t + a
-  u.at(max(0int16, min(1int16, n))) = float32(t)
+  u.at(max(int16(0), min(int16(1), n))) = float32(t)
 backward [start, end)
-  c.up(-2) = c.up(max(-3int16, min(3int16, n))) - float64(u)
+  c.up(-2) = c.up(max(int16(-3), min(int16(3), n))) - float64(u)
   b = t if b.at(0) > 2.0 else float64(n)
 ";
 
@@ -76,14 +76,14 @@ temporary t: float64[IJK][2]
 temporary many: float32[IJ][50]
 temporary few: float64[IJK][2,3]
 parallel [start, end)
-  t.A[0] = v.A[2, 0] * float64(w.A[max(0int32, min(3int32, n))])
-  t.A[1] = t.A[0] + v.A[max(0int32, min(2int32, n)), 1] + x[1,-1,0].A[max(0int32, min(2int32, n))]
+  t.A[0] = v.A[2, 0] * float64(w.A[max(int32(0), min(int32(3), n))])
+  t.A[1] = t.A[0] + v.A[max(int32(0), min(int32(2), n)), 1] + x[1,-1,0].A[max(int32(0), min(int32(2), n))]
   few.A[1, 2] = 4.5
 forward [start, end)
-  many.A[max(0int32, min(49int32, n))] = one.A[max(0int32, min(0int32, n))] + w.A[3]
-  out = t.A[max(0int32, min(1int32, n))] + float64(many.A[max(0int32, min(49int32, n + 1int32))])
-  v.A[max(0int32, min(2int32, n)), 0] = out + few.A[1, max(0int32, min(2int32, n))]
-  v.up(1).A[1, 1] = t.A[0] if n > 0int32 else 2.0
+  many.A[max(int32(0), min(int32(49), n))] = one.A[max(int32(0), min(int32(0), n))] + w.A[3]
+  out = t.A[max(int32(0), min(int32(1), n))] + float64(many.A[max(int32(0), min(int32(49), n + int32(1)))])
+  v.A[max(int32(0), min(int32(2), n)), 0] = out + few.A[1, max(int32(0), min(int32(2), n))]
+  v.up(1).A[1, 1] = t.A[0] if n > int32(0) else 2.0
 ";
 
 /// Conditions that find elements, in branches and loops.

@@ -42,10 +42,10 @@ field out: float32[IJK]
 temporary lap: float32[IJK]
 temporary flux: float32[IJK]
 parallel [start, end)
-  lap = q[1,0,0] + q[-1,0,0] + q[0,1,0] + q[0,-1,0] - 4.0float32 * q
+  lap = q[1,0,0] + q[-1,0,0] + q[0,1,0] + q[0,-1,0] - float32(4.0) * q
   flux = lap[1,0,0] - lap
-  flux = 0.0float32 if flux * (q[1,0,0] - q) > 0.0float32 else flux
-  out = q - 0.1float32 * (flux - flux[-1,0,0])
+  flux = float32(0.0) if flux * (q[1,0,0] - q) > float32(0.0) else flux
+  out = q - float32(0.1) * (flux - flux[-1,0,0])
 ";
 
 const SOLVER: &str = "
@@ -132,8 +132,8 @@ temporary m: int32[IJK]
 temporary n: int8[IJK]
 parallel [start, end)
   m = int32(a * 1e8)
-  n = int8(m * m + 7int32)
-  m = m % -5int32
+  n = int8(m * m + int32(7))
+  m = m % int32(-5)
   b = float64(n) + float64(m) + float64(int64(a / 0.0))
 ";
 
@@ -153,7 +153,7 @@ temporary plane: float64[IJ]
 parallel [start, end)
   if a > 10.0
     some = a
-    n = 3int32
+    n = int32(3)
     is_hot = true
   region i[start, start+1) j[, )
     edge = a
@@ -294,7 +294,7 @@ temporary t: float64[IJK]
 temporary n: int32[IJK]
 forward [start, end)
   t = exp(a) ** 1.5
-  n = int32(t) % 3int32
+  n = int32(t) % int32(3)
   region i[start, start+1) j[, )
     t = floor(t)
   while t > 2.0

@@ -398,7 +398,7 @@ temporary t: float64[I, J, K, 3] shift [0, 0, 0, 0] heap
 threads j in [0, J) parallel:
   for k in [0, K) ascending:
     for i in [0, I) parallel:
-      t[i, j, k, {n[i, j]}] = a[i, j, __a_K_below + k + {n[i, j]}] + a[i, j, __a_K_below + {int64(t[i, j, k, {n[i, j] + 1int32}])}]
+      t[i, j, k, {n[i, j]}] = a[i, j, __a_K_below + k + {n[i, j]}] + a[i, j, __a_K_below + {int64(t[i, j, k, {n[i, j] + int32(1)}])}]
       while t[i, j, k, 2] > 0.0:
         t[i, j, k, 2] = a[i, j, __a_K_below + {n[i, j]}]
 ";

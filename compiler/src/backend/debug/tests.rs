@@ -355,7 +355,7 @@ temporary t: float64[IJK]
 temporary m: int32[IJK]
 parallel [start+1, end)
   t = 1.0
-  m = 7int32
+  m = int32(7)
 parallel [start, end)
   b = t
   n = float64(m)

@@ -235,7 +235,7 @@ parallel [start, end)
 #[test]
 fn integers_divide_in_the_precision_of_literals() {
     check(
-        "parallel [start, end)\n  a = n / m\n  m = m / 2int32\n  f = n / f\n",
+        "parallel [start, end)\n  a = n / m\n  m = m / int32(2)\n  f = n / f\n",
         expect![[r#"
         temporary t: float64[IJK]
         temporary u: float64[IJK]
@@ -296,8 +296,8 @@ parallel [start, end)
 #[test]
 fn the_level_is_an_integer_of_literal_precision() {
     let single = single_precision();
-    let found = lowered_with(&single, "parallel [start, end)\n  m = K + 1int32\n");
-    assert!(found.contains("m = int32(K) + 1int32\n"), "{found}");
+    let found = lowered_with(&single, "parallel [start, end)\n  m = K + int32(1)\n");
+    assert!(found.contains("m = int32(K) + int32(1)\n"), "{found}");
     assert!(lowered_with(&Config::default(), "parallel [start, end)\n  n = K + 1\n").contains("n = K + 1\n"));
 }
 

@@ -21,8 +21,8 @@ field n: int32[I, J] shift [0, 0] read
 for k in [0, K) ascending:
   for j in [0, J) parallel:
     for i in [0, I) parallel:
-      a[i, j, __a_K_below + k + {n[i, j]}] = a[i, j, __a_K_below + k] + float64(v[i, j, {n[i, j]}, {n[i, j] - 1int32}])
-      v[i, j, 1, 0] = float32(a[i, j, __a_K_below + {n[i, j] + 2int32}])
+      a[i, j, __a_K_below + k + {n[i, j]}] = a[i, j, __a_K_below + k] + float64(v[i, j, {n[i, j]}, {n[i, j] - int32(1)}])
+      v[i, j, 1, 0] = float32(a[i, j, __a_K_below + {n[i, j] + int32(2)}])
 ";
 
 fn graph(text: &str) -> Sdfg {
@@ -52,11 +52,11 @@ fn an_index_is_checked_in_the_tasklet_that_picks_the_element() {
                     n4: nested map_0_body(a, n, v) -> (a, v)
                       n5: state state_0
                         n6: v_at = int64(n[i, j]) in [0:3], else a trap
-                        n6: v_at_1 = int64(n[i, j] - 1int32) in [0:1], else a trap
+                        n6: v_at_1 = int64(n[i, j] - int32(1)) in [0:1], else a trap
                         n6: a_at = (__a_K_below + k) + int64(n[i, j]) in [0:K + __a_K_above + __a_K_below], else a trap
                         n6: a[i, j, a_at] = a[i, j, __a_K_below + k] + float64(v[i, j, v_at, v_at_1])
                       n7: state state_1
-                        n8: a_at = __a_K_below + int64(n[i, j] + 2int32) in [0:K + __a_K_above + __a_K_below], else a trap
+                        n8: a_at = __a_K_below + int64(n[i, j] + int32(2)) in [0:K + __a_K_above + __a_K_below], else a trap
                         n8: v[i, j, 1, 0] = float32(a[i, j, a_at])
         "#]],
     );

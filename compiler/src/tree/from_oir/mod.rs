@@ -631,7 +631,7 @@ parallel
 forward
   [start, end)
     x3
-      p = p + float64(u) if n > 0int8 else 0.0
+      p = p + float64(u) if n > int8(0) else 0.0
 ",
         )
         .expect("it is OIR");
@@ -658,11 +658,11 @@ forward
 
             parallel k in [0, K):
               for j in [0, J), i in [0, I):
-                u[i, j, k] = NaNfloat32
+                u[i, j, k] = float32(NaN)
 
             parallel k in [0, K):
               for j in [0, J), i in [0, I):
-                n[i, j, k] = -128int8
+                n[i, j, k] = int8(-128)
 
             parallel k in [0, K):
               for j in [0, J), i in [0, I):

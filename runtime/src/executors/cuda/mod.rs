@@ -45,6 +45,7 @@ use self::nvrtc::Nvrtc;
 use self::plan::{Plan, Variant};
 use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
+use crate::cache::{Kind, Parts};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
@@ -149,6 +150,17 @@ impl Executor for Cuda {
             longest: self.longest,
             modules: Shapes::default(),
         })))
+    }
+
+    fn kept_as(&self, compilation: &Compilation, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+        let (Some(artifact), Ok(gpu), Ok(nvrtc)) = (compilation.levels.cuda(), Gpu::here(), Nvrtc::here())
+        else {
+            return Vec::new();
+        };
+        let variant = |is_wide| [true, false].map(|is_unit| Variant { is_wide, is_unit });
+        let variants = [false, true].into_iter().flat_map(variant);
+        let text = &artifact.listing.text;
+        variants.map(|it| (Kind::Cuda, module::parts(text, &gpu, nvrtc, (setting.mode, it)))).collect()
     }
 }
 

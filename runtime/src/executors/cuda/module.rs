@@ -68,26 +68,27 @@ pub(super) fn module(
     Ok(Module { kernels: kernels?, _module: module })
 }
 
+/// What NVRTC is told for such a module, beside what it is always told.
+fn options(mode: Mode, variant: Variant) -> Vec<&'static str> {
+    let all = [(mode == Mode::Fast, FUSED), (variant.is_wide, WIDE), (variant.is_unit, UNIT)];
+    all.into_iter().filter(|it| it.0).map(|it| it.1).collect()
+}
+
+/// All that decides the code of such a module of this text.
+pub(super) fn parts(text: &str, gpu: &Gpu, nvrtc: &Nvrtc, (mode, variant): (Mode, Variant)) -> kept::Parts {
+    let flags: Vec<&str> = OPTIONS.iter().copied().chain(options(mode, variant)).collect();
+    let (major, minor) = nvrtc.version();
+    let parts = kept::Parts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));
+    kept::Parts { processor: gpu.arch.clone(), ..parts }
+}
+
 fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Failure> {
     let Making { gpu, nvrtc, cache, stencil, mode, variant } = making;
     let step = Step::begin("nvrtc", sink);
-    let mut more = Vec::new();
-    if mode == Mode::Fast {
-        more.push(FUSED);
-    }
-    if variant.is_wide {
-        more.push(WIDE);
-    }
-    if variant.is_unit {
-        more.push(UNIT);
-    }
     let kept = cache.and_then(|root| {
         let folder = kept::private(root, kept::Kind::Cuda.folder());
         let folder = folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()?;
-        let flags: Vec<&str> = OPTIONS.iter().chain(&more).copied().collect();
-        let (major, minor) = nvrtc.version();
-        let parts = kept::Parts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));
-        let parts = kept::Parts { processor: gpu.arch.clone(), ..parts };
+        let parts = parts(text, gpu, nvrtc, (mode, variant));
         Some((kept::Entry::of(kept::Kind::Cuda, folder, parts.key()), parts))
     });
     if let Some((entry, _)) = &kept
@@ -97,7 +98,7 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
         step.end_cached();
         return Ok(code);
     }
-    let made = nvrtc.compile(text, &gpu.arch, &more).map_err(CudaError::from)?;
+    let made = nvrtc.compile(text, &gpu.arch, &options(mode, variant)).map_err(CudaError::from)?;
     if let Some((entry, parts)) = kept
         && let Err(why) = entry.keep(&made.code, stencil, &parts)
     {

@@ -25,9 +25,10 @@ use wgpu::{
 
 use super::device::{Devices, Gpu, Program, Text};
 use super::error::WgpuError;
-use super::kept::Keeping;
+use super::kept::{self, Keeping};
 use super::memory::{Held, is_alike, narrowed, sent, take, widened};
 use super::slice;
+use crate::cache::Parts;
 use crate::device::{Memory, Ticket};
 use crate::events::{Sink, step};
 use crate::executors::shapes::{Made as Kept, Shapes};
@@ -87,20 +88,8 @@ impl Code for Made {
 impl Made {
     /// What decides about the text for a call.
     fn options(&self, gpu: &Gpu, launch: &Launch) -> WgslOptions {
-        let limits = &gpu.limits;
-        let plain = WgslOptions {
-            buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
-            shared_bytes: limits.max_compute_workgroup_storage_size,
-            is_unit: is_unit(&self.places, launch),
-            levels: None,
-            // What nobody compares with the interpreter may be fused.
-            keeps: gpu.options.keeps && self.mode == Mode::Reproducible,
-            ..gpu.options
-        };
-        let for_levels = WgslOptions { levels: u32::try_from(launch.domain.k).ok(), ..plain };
-        // A column fits beside a block or it does not, which is told by the number of levels.
-        let same = lives(&self.kernels, &plain) == lives(&self.kernels, &for_levels);
-        if same { plain } else { for_levels }
+        let levels = u32::try_from(launch.domain.k).ok();
+        options(gpu, &self.kernels, self.mode, (is_unit(&self.places, launch), levels))
     }
 
     /// The text for a call, on the device that is open now; made where it is the first of its kind.
@@ -124,6 +113,48 @@ impl Made {
     }
 }
 
+/// What decides about the text for calls with so many levels, of fields whose neighbours along i lie side by side or not.
+fn options(gpu: &Gpu, kernels: &Kernels, mode: Mode, (is_unit, levels): (bool, Option<u32>)) -> WgslOptions {
+    let limits = &gpu.limits;
+    let plain = WgslOptions {
+        buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
+        shared_bytes: limits.max_compute_workgroup_storage_size,
+        is_unit,
+        levels: None,
+        // What nobody compares with the interpreter may be fused.
+        keeps: gpu.options.keeps && mode == Mode::Reproducible,
+        ..gpu.options
+    };
+    let for_levels = WgslOptions { levels, ..plain };
+    // A column fits beside a block or it does not, which is told by the number of levels.
+    if lives(kernels, &plain) == lives(kernels, &for_levels) { plain } else { for_levels }
+}
+
+/// All that decides the pipelines of a stencil in calls with so many levels; none where the driver keeps none.
+pub(super) fn kept_as(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option<u32>) -> Vec<Parts> {
+    let Some(adapter) = &gpu.cache_key else { return Vec::new() };
+    let one = |is_unit| {
+        let artifact = wgsl::generate(kernels, &options(gpu, kernels, mode, (is_unit, levels)));
+        kept::parts(gpu, adapter, &text_of(&artifact))
+    };
+    [true, false].map(one).into()
+}
+
+/// The text that a device makes pipelines of.
+fn text_of(artifact: &Artifact) -> Text {
+    let is_read = |it: &Binding| match it {
+        Binding::Sizes | Binding::Tables => true,
+        Binding::Traps => false,
+        Binding::Arrays { is_written, .. } => !is_written,
+    };
+    Text {
+        text: artifact.listing.text.clone(),
+        entries: artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect(),
+        are_read: artifact.bindings.iter().map(is_read).collect(),
+        immediate_bytes: artifact.immediate_bytes,
+    }
+}
+
 /// Has the device make pipelines of a text, or takes those that it has.
 fn ready(gpu: &Arc<Gpu>, artifact: Artifact, keeping: &Keeping, sink: Sink<'_>) -> Result<Ready, Failure> {
     let name = || gpu.name.clone();
@@ -131,16 +162,7 @@ fn ready(gpu: &Arc<Gpu>, artifact: Artifact, keeping: &Keeping, sink: Sink<'_>) 
     if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
         return Err(WgpuError::NoImmediates(name()).into());
     }
-    let are_read: Vec<bool> = artifact
-        .bindings
-        .iter()
-        .map(|it| match it {
-            Binding::Sizes | Binding::Tables => true,
-            Binding::Traps => false,
-            Binding::Arrays { is_written, .. } => !is_written,
-        })
-        .collect();
-    let (needed, there) = (are_read.len(), artifact.options.buffers);
+    let (needed, there) = (artifact.bindings.len(), artifact.options.buffers);
     if needed > usize::try_from(there).unwrap_or(usize::MAX) {
         return Err(WgpuError::Buffers { gpu: name(), needed, there }.into());
     }
@@ -157,12 +179,7 @@ fn ready(gpu: &Arc<Gpu>, artifact: Artifact, keeping: &Keeping, sink: Sink<'_>) 
             return Err(WgpuError::Threads { gpu: name(), kernel, needed, there: most }.into());
         }
     }
-    let text = Text {
-        text: artifact.listing.text.clone(),
-        entries: artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect(),
-        are_read,
-        immediate_bytes: artifact.immediate_bytes,
-    };
+    let text = text_of(&artifact);
     let place = keeping.place(gpu, &text, sink);
     let program = gpu.program(text, place.as_ref())?;
     let tables = match artifact.tables.entries.as_slice() {

@@ -31,13 +31,18 @@ impl Keeping {
         let (root, adapter) = (self.root.as_ref()?, gpu.cache_key.as_ref()?);
         let tell = |why: &String| sink(Event::Log { text: not_kept(why) });
         let folder = private(root, Kind::Pipelines.folder()).inspect_err(tell).ok()?;
-        let flags =
-            format!("{:?} {:?} {} {}", text.entries, text.are_read, text.immediate_bytes, gpu.is_decorated());
-        let parts = Parts::of(&text.text, flags, gpu.driver.clone());
-        let parts = Parts { processor: format!("{adapter} {}", gpu.name), ..parts };
+        let parts = parts(gpu, adapter, text);
         let entry = Entry::of(Kind::Pipelines, folder, parts.key());
         Some(Place { entry, parts, stencil: self.stencil.clone() })
     }
+}
+
+/// All that decides the pipelines of a text on a GPU that its driver knows by the name of `adapter`.
+pub(super) fn parts(gpu: &Gpu, adapter: &str, text: &Text) -> Parts {
+    let flags =
+        format!("{:?} {:?} {} {}", text.entries, text.are_read, text.immediate_bytes, gpu.is_decorated());
+    let parts = Parts::of(&text.text, flags, gpu.driver.clone());
+    Parts { processor: format!("{adapter} {}", gpu.name), ..parts }
 }
 
 /// An entry of the cache, which may be empty.

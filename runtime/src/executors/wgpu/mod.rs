@@ -30,6 +30,7 @@ use isobar_compiler::space::Domain;
 
 use super::shapes::Shapes;
 use super::{Executor, Failure, Prepared, Setting};
+use crate::cache::{Kind, Parts};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
@@ -164,5 +165,18 @@ impl Executor for Wgpu {
         _: Sink<'_>,
     ) -> Result<Prepared, Failure> {
         prepared(Devices::here(), compilation, setting)
+    }
+
+    fn kept_as(
+        &self,
+        compilation: &Compilation,
+        levels: Option<u32>,
+        setting: Setting<'_>,
+    ) -> Vec<(Kind, Parts)> {
+        let (Some(kernels), Ok(gpu)) = (compilation.levels.kernels(), Devices::here().find()) else {
+            return Vec::new();
+        };
+        let all = call::kept_as(&gpu, kernels, setting.mode, levels);
+        all.into_iter().map(|it| (Kind::Pipelines, it)).collect()
     }
 }

@@ -29,9 +29,9 @@ def s(q: FloatField, n: Int = 2):
         q = A * q + B + 3.0 + n + 1 - GRAV
 ";
     let expected = expect![[r#"
-        stencil s(q: float32[IJK], n: int32 = 2int32)
+        stencil s(q: float32[IJK], n: int32 = 2)
           computation parallel [start, end)
-            q = 0.5float32 * q + 0.25 + 3.0float32 + n + 1int32 - 9.80665float32
+            q = float32(0.5) * q + 0.25 + float32(3.0) + n + int32(1) - float32(9.80665)
     "#]];
     check_with(&Config::with_precision(32), source, &expected);
 }
@@ -82,7 +82,7 @@ fn what_only_running_a_known_module_would_tell_is_known_without() {
     expect![[r#"
         stencil s(q: float32[IJK], dt: float32)
           computation parallel [start, end)
-            q = q + dt * (9.80665float32 + 0.25float32 + 1.0float32)
+            q = q + dt * (float32(9.80665) + float32(0.25) + float32(1.0))
     "#]]
     .assert_eq(&built(&project, &Config::with_precision(32)));
 }
@@ -393,9 +393,9 @@ abs_ = min(3, 4)
             stencil s(out: float64[IJK])
               computation parallel [start, end)
                 out = 3 + 2 + 1024 + 1
-                out = 1.1920929e-7float32 * 3.141592653589793 + 2.220446049250313e-16 + 1
+                out = float32(1.1920929e-7) * 3.141592653589793 + 2.220446049250313e-16 + 1
                 region i[start+3, start+4) j[, )
-                  out = 5.5 + 4.2float32
+                  out = 5.5 + float32(4.2)
         "#]],
     );
 }

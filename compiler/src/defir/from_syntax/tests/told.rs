@@ -32,7 +32,7 @@ def s(q: Field[\"dtype\"], n: \"dtype\"):
             stencil s(q: float32[IJK], n: float32)
               temporary double_1_result: auto[IJK]
               computation parallel [start, end)
-                double_1_result = 2.0float32 * q
+                double_1_result = float32(2.0) * q
                 q = double_1_result + n
             W11 7:5 the argument `backend` has no effect here
         "#]],
@@ -78,7 +78,7 @@ def test_call(backend):
               temporary shift_1_result: auto[IJK]
               computation parallel [start, end)
                 shift_1_result = a[1,0,0]
-                b = shift_1_result + 1int32
+                b = shift_1_result + int32(1)
         "#]],
     );
 }
@@ -99,10 +99,10 @@ def s(q: FloatField, scheme: Scheme, other: Scheme = Scheme.CENTRED):
             q = 0.0
 ",
         &expect![[r#"
-            stencil s(q: float32[IJK], scheme: int32, other: int32 = 4int32)
+            stencil s(q: float32[IJK], scheme: int32, other: int32 = 4)
               computation parallel [start, end)
-                if scheme == 1int32
-                  q = 0.0float32
+                if scheme == int32(1)
+                  q = float32(0.0)
         "#]],
     );
 }
@@ -154,7 +154,7 @@ def s(
         a = b
 ",
         &expect![[r#"
-            stencil s(a: float64[IJK], b: float32[IJK], c: float32[IJ], d: bool[IJ], e: float64[K] = None, f: float64 = 0.5, *, g: int64 = 2, h: int32 = 3int32, i: bool = true, j: int64 = 1, k: float32[IJ], l: int32 = 1int32, m: int32[IJK])
+            stencil s(a: float64[IJK], b: float32[IJK], c: float32[IJ], d: bool[IJ], e: float64[K] = None, f: float64 = 0.5, *, g: int64 = 2, h: int32 = 3, i: bool = true, j: int64 = 1, k: float32[IJ], l: int32 = 1, m: int32[IJK])
               computation parallel [start, end)
                 a = b
         "#]],
