@@ -1,6 +1,6 @@
 //! Names of a stencil that do nothing: parameters that its text never mentions, temporaries that nobody reads.
 //!
-//! A misspelt output is both: `oout = q` leaves `out` alone. All of the text counts, also what is decided away.
+//! A misspelt output is both: `out1 = q` leaves `out` alone. All of the text counts, also what is decided away.
 //! What a function of the file gives may be left lying, since it may change its arguments; so may a part of a tuple.
 
 use std::collections::{BTreeMap, BTreeSet};
