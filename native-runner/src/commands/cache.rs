@@ -195,7 +195,7 @@ fn explained(it: &Explanation) -> String {
     }
 }
 
-/// `3 min ago`, in the largest unit of which there is one.
+/// `3 min ago`, in its largest whole unit.
 fn ago(seconds: u64) -> String {
     let units = [("days", 86_400), ("h", 3600), ("min", 60)];
     let (unit, of) = units.into_iter().find(|it| seconds >= it.1).unwrap_or(("s", 1));

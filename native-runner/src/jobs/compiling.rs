@@ -27,7 +27,7 @@ const NICE: i32 = 10;
 pub(crate) fn turns(limits: &Limits, cores: u32) -> Turns {
     let places = cores.max(2) as usize;
     let turn = Some(Duration::from_millis(limits.compile_turn_ms));
-    // Whoever is past the turn may be sent away.
+    // A compilation past its turn may be sent away.
     Turns::new(Rules { places, beside: places, turn, least_rate: u64::MAX })
 }
 

@@ -58,7 +58,7 @@ impl Gpus {
     ///
     /// # Errors
     ///
-    /// What the next job is told. Whoever comes after it tries again.
+    /// The next job is told this, and the one after it tries again.
     pub(super) async fn are_sound(
         &self,
         backend: Backend,

@@ -80,7 +80,7 @@ pub(super) fn grows(root: &Path, before: u64, now: u64, most: u64) -> usize {
         }
     };
     if size.write(&mut file).is_err() {
-        // Whoever comes next counts.
+        // The next process counts.
         let _ = file.set_len(0);
     }
     // Not by closing it alone: a process that was forked meanwhile has the same file.
@@ -88,7 +88,7 @@ pub(super) fn grows(root: &Path, before: u64, now: u64, most: u64) -> usize {
     n_removed
 }
 
-/// Entries were removed by somebody else: whoever comes next counts.
+/// Entries were removed by somebody else: the next process counts.
 pub(super) fn forget(root: &Path) -> std::io::Result<()> {
     absent(fs::remove_file(root.join(SIZE)))
 }
