@@ -21,9 +21,3 @@ fn generated(seeds: &[u64]) {
     let n = seeds.len() as u64;
     assert!(all.runs >= n / 4 && all.by_memory >= n / 16, "{all:?}");
 }
-
-/// `a` is read beside the domain alone, and so shares no element with what is written.
-#[test]
-fn a_parameter_that_shares_no_element_with_what_is_written_is_not_compared() {
-    generated(&[51_686_036]);
-}
