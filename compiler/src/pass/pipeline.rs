@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// What the hook was told, and what came of the passes.
+    /// The hook's notes, and the outcome of the passes.
     fn run() -> (Vec<String>, Outcome) {
         let mut course = Course::default();
         let options = PassOptions::default();

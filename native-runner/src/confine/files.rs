@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_job_with_a_gpu_has_no_terminal_and_no_folder_of_devices() {
-        let folder = Path::new("/tmp/job");
+        let folder = Path::new("job");
         let needs = |has_gpu| Needs { folder, read: Vec::new(), has_gpu, has_compiler: false };
         let all = needed(&needs(true));
         for path in &all {

@@ -58,7 +58,7 @@ pub(super) struct Call<'p> {
     pub(super) span: Span,
 }
 
-/// What decides nothing but whether the stencil may be built: it may stand outside of all computations.
+/// Whether it is an assertion, which may stand outside of all computations.
 fn is_compile_assert(expr: &tree::Expr) -> bool {
     matches!(&expr.kind, ExprKind::Call { function, .. } if function.as_name() == Some("compile_assert"))
 }

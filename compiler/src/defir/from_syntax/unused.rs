@@ -1,7 +1,7 @@
-//! Names of a stencil that do nothing: parameters that its text never mentions, temporaries that nobody reads.
+//! Warns of idle names: parameters that the text of a stencil never mentions, and temporaries that nobody reads.
 //!
 //! A misspelt output is both: `out1 = q` leaves `out` alone. All of the text counts, also what is decided away.
-//! What a function of the file gives may be left lying, since it may change its arguments; so may a part of a tuple.
+//! A result of a function may go unread, since the function may change its arguments. So may a part of a tuple.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// What the statements of a body assign, each name with its first place, and what they read.
+/// The names that the statements of a body assign, each with its first place, and those that they read.
 struct Uses<'p, 'f> {
     assigned: BTreeMap<&'p str, Span>,
     read: BTreeSet<&'p str>,
