@@ -82,13 +82,8 @@ fn timer() -> Timer<impl FnMut() -> f64> {
 
 /// Compiles in this process, and makes these texts.
 pub(crate) fn here(request: &Request, texts: &[&'static Text]) -> Compiled {
-    let limits = Limits::default().with_local_files();
-    if let Err(limit) = crate::limits::check_sources(request, &limits) {
-        let message = format!(
-            "the {} is {} {}, and at most {} are compiled",
-            limit.name, limit.asked, limit.unit, limit.allowed
-        );
-        return refused("R06", message, "compile fewer or shorter files");
+    if let Some(refused) = too_large(request) {
+        return refused;
     }
     on_large_stack(|| {
         let mut timer = timer();
@@ -98,6 +93,17 @@ pub(crate) fn here(request: &Request, texts: &[&'static Text]) -> Compiled {
     .unwrap_or_else(|panic| {
         refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
     })
+}
+
+/// The answer to more text than is compiled at once.
+pub(crate) fn too_large(request: &Request) -> Option<Compiled> {
+    let limits = Limits::default().with_local_files();
+    let limit = crate::limits::check_sources(request, &limits).err()?;
+    let message = format!(
+        "the {} is {} {}, and at most {} are compiled",
+        limit.name, limit.asked, limit.unit, limit.allowed
+    );
+    Some(refused("R06", message, "compile fewer or shorter files"))
 }
 
 /// The graph of a stencil as a `.sdfg` file; empty where it is not reached.

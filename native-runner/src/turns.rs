@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 
-/// Who asks: an address, and there a connection. Connections that are closed count together.
+/// A client: an address, and there a connection. Connections that are closed count together.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
     address: Option<IpAddr>,
     connection: Weak<()>,
 }
 
-/// What tells clients apart: the address, and the connection as long as it is open.
+/// Tells clients apart: by the address, and by the connection as long as it is open.
 pub(crate) type Key = (Option<IpAddr>, usize);
 
 impl Client {
@@ -39,7 +39,7 @@ impl Client {
     }
 }
 
-/// What each address and each client has, in whatever unit.
+/// The places or bytes of each address and of each client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
     addresses: BTreeMap<Option<IpAddr>, u64>,
@@ -268,7 +268,7 @@ impl Turns {
 }
 
 impl Line {
-    /// Who is next: of the address with the fewest places, of those the one that was served longest ago, and there the
+    /// The next client: of the address with the fewest places, of those the one that was served longest ago, and there the
     /// same of its connections.
     fn first(&self, held: &Shares) -> Option<usize> {
         let served_of = |address: Option<IpAddr>| {

@@ -120,7 +120,7 @@ pub enum Said {
     Compiled(Box<Compiled>),
 }
 
-/// What a job's process hears that may take the memory it asked for.
+/// The message to a job's process that may take the memory it asked for.
 pub const GRANTED: u8 = b'g';
 
 /// The compiler takes no more memory.

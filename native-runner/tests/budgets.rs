@@ -165,7 +165,7 @@ async fn two_jobs_that_need_more_memory_than_there_is_do_not_run_together() {
     }
 }
 
-/// What was told of a job by now.
+/// The events of a job by now.
 async fn events_so_far(app: &Router, job: &str) -> Vec<u8> {
     let request = Request::builder().uri(format!("/v1/jobs/{job}/events"));
     let request = request.header("authorization", "Bearer secret").header("host", "localhost:8787");

@@ -185,7 +185,7 @@ fn a_miss_of_the_cache_is_explained_and_a_hit_is_quick() {
         fine(&isobar(&["cache", "explain", &copy, "--backend", "openmp", "--mode", "fast"]));
     let fast = fast.explanation.unwrap();
     assert_eq!((fast.is_hit, fast.nearest, fast.differs), (false, Some(hit.key), vec!["flags".to_owned()]));
-    // Of the back end of a run that names none, an entry has the name that nobody gave.
+    // An entry has the name of the back end, also of a run that names none.
     let explain = || {
         fine::<CacheReport>(&isobar(&["cache", "explain", &copy, "--domain", "4,4,4"])).explanation.unwrap()
     };

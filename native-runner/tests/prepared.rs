@@ -15,7 +15,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::events::Event;
-use isobar_runner::backends::{Backend, Failure, Mode, Prepared, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Failure, Prepared, Setting};
 use isobar_runner::config::{Environment, Tools};
 use isobar_testing::{skip, skip_part};
 
@@ -54,11 +54,8 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         cache: Some(&cache.path().join("kept")),
         temporary: temporary.path(),
         threads: 2,
-        mode: Mode::Reproducible,
-        vectors: Vectors::Widest,
-        has_lines: false,
-        relayout: Relayout::ByCost,
         is_embedded: false,
+        ..Setting::embedded()
     };
     for backend in Backend::ALL {
         if backend.check(&tools.found()).is_err() {
@@ -123,12 +120,8 @@ fn code_that_is_made_anew_runs_and_what_was_loaded_before_stays() {
                 cc: &tools.cc,
                 cache,
                 temporary: temporary.path(),
-                threads: 1,
-                mode: Mode::Reproducible,
-                vectors: Vectors::Widest,
-                has_lines: false,
-                relayout: Relayout::ByCost,
                 is_embedded: false,
+                ..Setting::embedded()
             };
             let prepare =
                 |at: usize| backend.executor().prepare(&compilations[at], setting, &|_| ()).unwrap();
@@ -137,7 +130,7 @@ fn code_that_is_made_anew_runs_and_what_was_loaded_before_stays() {
             let after = left_by(&mut prepare(1), &calls[1]);
             assert_ne!(before, after, "{}: the code of before ran", backend.name());
             assert_eq!(left_by(&mut first, &calls[0]), before, "{}", backend.name());
-            // Of each there is one more, whether it is made again or was kept.
+            // Each has one more, whether it is made again or was kept.
             assert_eq!(left_by(&mut prepare(0), &calls[0]), before, "{}", backend.name());
             assert_eq!(left_by(&mut prepare(1), &calls[1]), after, "{}", backend.name());
         }
@@ -161,14 +154,10 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
     let temporary = tempfile::tempdir().unwrap();
     let setting = Setting {
         cc: &tools.cc,
-        cache: None,
         temporary: temporary.path(),
         threads: 2,
-        mode: Mode::Reproducible,
-        vectors: Vectors::Widest,
-        has_lines: false,
-        relayout: Relayout::ByCost,
         is_embedded: false,
+        ..Setting::embedded()
     };
     let [i, j, k] = [70, 9, 6];
     // The origin lies before the array, or behind it.
@@ -222,17 +211,8 @@ fn without_a_c_compiler_nothing_gets_ready() {
     let tools =
         Tools::find(&Environment { path: OsStr::new("/nowhere").to_owned(), ..Environment::default() });
     let temporary = tempfile::tempdir().unwrap();
-    let setting = Setting {
-        cc: &tools.cc,
-        cache: None,
-        temporary: temporary.path(),
-        threads: 1,
-        mode: Mode::Reproducible,
-        vectors: Vectors::Widest,
-        has_lines: false,
-        relayout: Relayout::ByCost,
-        is_embedded: false,
-    };
+    let setting =
+        Setting { cc: &tools.cc, temporary: temporary.path(), is_embedded: false, ..Setting::embedded() };
     let ready = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
 }
@@ -251,14 +231,10 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
         let temporary = tempfile::tempdir().unwrap();
         let setting = Setting {
             cc: &tools.cc,
-            cache: None,
             temporary: temporary.path(),
-            threads: 1,
-            mode: Mode::Reproducible,
             has_lines,
-            relayout: Relayout::ByCost,
             is_embedded: false,
-            vectors: Vectors::Widest,
+            ..Setting::embedded()
         };
         let prepared = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();

@@ -16,7 +16,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::layout::{Lies, Way};
 use isobar_protocol::report::RunReport;
-use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Setting};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::npz;
 
@@ -116,14 +116,9 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
     let (signature, tools) = (compilation.signature.as_ref().unwrap(), tools());
     let setting = Setting {
         cc: &tools.cc,
-        cache: None,
         temporary: Path::new("/nowhere"),
-        threads: 1,
-        mode: Mode::Reproducible,
-        vectors: Vectors::Widest,
-        has_lines: false,
-        relayout: Relayout::ByCost,
         is_embedded: false,
+        ..Setting::embedded()
     };
     let [i, j, k] = DOMAIN;
     let call = call_for(signature, &compilation.directives, Domain::new(i, j, k));

@@ -13,7 +13,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Setting};
 use isobar_runner::config::{Environment, Tools};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -76,14 +76,10 @@ def twice(a: Field[float], b: Field[float]):
     let temporary = tempfile::tempdir().expect("there is room");
     let setting = Setting {
         cc: &tools.cc,
-        cache: None,
         temporary: temporary.path(),
         threads: u32::try_from(all.len()).expect("it is small"),
-        mode: Mode::Reproducible,
-        vectors: Vectors::Widest,
-        has_lines: false,
-        relayout: Relayout::ByCost,
         is_embedded: false,
+        ..Setting::embedded()
     };
     let mut prepared =
         Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).expect("it compiles");

@@ -9,7 +9,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Failure, Mode, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Failure, Setting};
 
 /// Its code calls functions, reads tables, and shares loops: all that a loader has to place.
 const TEXT: &str = "\
@@ -35,14 +35,10 @@ fn written(threads: u32, domains: &[Domain]) -> Option<Vec<Vec<u8>>> {
     let temporary = tempfile::tempdir().unwrap();
     let setting = Setting {
         cc: &Err(String::new()),
-        cache: None,
         temporary: temporary.path(),
         threads,
-        mode: Mode::Reproducible,
-        vectors: Vectors::Widest,
-        has_lines: false,
-        relayout: Relayout::ByCost,
         is_embedded: false,
+        ..Setting::embedded()
     };
     let mut prepared = Backend::RAYON.executor().prepare(&compilation, setting, &|_| ()).unwrap();
     let run = |domain: &Domain| {

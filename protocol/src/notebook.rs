@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// The commands of a cell whose other lines are Python.
 const AROUND_PYTHON: [&str; 7] = ["time", "timeit", "capture", "prun", "python", "python3", "pypy"];
 
-/// What of a notebook is read: of format 3 the cells stand in worksheets.
+/// The part of a notebook that is read: in format 3 the cells stand in worksheets.
 #[derive(Deserialize)]
 struct Notebook {
     cells: Option<Vec<Cell>>,
@@ -107,7 +107,7 @@ fn without_commands(cell: &str) -> String {
     text
 }
 
-/// What stands in the place of a command; `None` where the line is none.
+/// The Python in place of a command; `None` where the line is none.
 fn instead_of(line: &str) -> Option<String> {
     let body = line.trim_start();
     let lead = &line[..line.len() - body.len()];
@@ -121,7 +121,7 @@ fn instead_of(line: &str) -> Option<String> {
     is_command.then(|| format!("{lead}{target}= __command__()"))
 }
 
-/// What a line of Python stands in.
+/// The string or bracket that a line of Python stands in.
 #[derive(Default)]
 struct State {
     depth: usize,

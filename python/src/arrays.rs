@@ -100,7 +100,7 @@ pub(crate) fn hold_dimensions(name: &str, axes: &[usize], value: &Bound<'_, PyAn
     let dims: Vec<String> = dims.try_iter()?.map(|it| Ok(it?.str()?.to_string())).collect::<PyResult<_>>()?;
     let mut own: Vec<usize> = dims.iter().filter_map(|it| AXES.iter().position(|axis| axis == it)).collect();
     own.sort_unstable();
-    // Who names none of the axes speaks of other dimensions.
+    // An array that names none of the axes speaks of other dimensions.
     if own.is_empty() || own == axes {
         return Ok(());
     }

@@ -271,7 +271,7 @@ fn find_gpu(config: &mut Config, executor: &dyn Executor) {
     }
 }
 
-/// What a stencil is called, in lists of what is kept.
+/// The name of a stencil, in lists of what is kept.
 fn called(compilation: &Compilation) -> Option<&str> {
     let signature = compilation.signature.as_ref();
     compilation.stencil.as_deref().or_else(|| signature.map(|it| it.name.as_str()))

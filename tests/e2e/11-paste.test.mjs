@@ -202,6 +202,56 @@ function zip(files) {
   return Buffer.concat([...parts, directory, Buffer.from("PK\x05\x06"), end]);
 }
 
+/** Drops a file on the editor. */
+async function drop(t, name, type, bytes) {
+  const file = { name, type, bytes: [...bytes] };
+  await t.page.evaluate(({ name, type, bytes }) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], name, { type }));
+    const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+    document.querySelector('[data-testid="editor"]').dispatchEvent(drop);
+  }, file);
+}
+
+/** A notebook of format 4 with these code cells, behind a cell of prose. */
+function notebook(cells) {
+  const code = cells.map((source) => ({ cell_type: "code", source, metadata: {}, outputs: [], execution_count: null }));
+  const prose = { cell_type: "markdown", source: ["# Smoothing\n"], metadata: {} };
+  return Buffer.from(JSON.stringify({ nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [prose, ...code] }));
+}
+
+scenario("a notebook is dropped: its code cells are one text, and problems name the cell", async (t) => {
+  const text = USES_MODULE.replace("from model.stencils.smoothing import smoothed\n", "").replace("smoothed(q)", "rate * q");
+  const cells = ["%matplotlib inline\nimport numpy as np\n", "rate = 0.5\n", text];
+  await drop(t, "smooth.ipynb", "application/x-ipynb+json", notebook(cells));
+  await t.see("file-smooth.py", { "aria-selected": "true" });
+  await t.settled();
+  const lines = (await t.text()).split("\n");
+  assert.deepEqual(lines.slice(0, 5), ["# %% cell 2", "pass", "import numpy as np", "# %% cell 3", "rate = 0.5"]);
+  assert.deepEqual(await errors(t).allTextContents(), []);
+  await t.runHere();
+  await t.ran("done");
+
+  await drop(t, "smooth.ipynb", "application/x-ipynb+json", notebook([...cells.slice(0, 2), text.replace("rate", "ratio")]));
+  await t.get("drawer-problems").click();
+  const problem = errors(t).first();
+  await problem.waitFor();
+  assert.match(await problem.textContent(), /ratio.* cell 4, line 6/);
+
+  await drop(t, "broken.ipynb", "application/x-ipynb+json", Buffer.from("{"));
+  await t.page.getByText(/broken\.ipynb/).first().waitFor();
+  assert.match(await t.text(), /ratio \* q/);
+});
+
+scenario("a text without a stencil says so, and cannot run", async (t) => {
+  await paste(t, '{"cells": 3}\n');
+  await t.get("drawer-problems").click();
+  const problem = errors(t).first();
+  await problem.waitFor();
+  assert.match(await problem.textContent(), /E91/);
+  assert.equal(await t.get("run").isDisabled(), true);
+});
+
 scenario("an archive of a model is dropped, and its stencils are offered across files", async (t) => {
   const bytes = zip([
     ["model/stencils/smooth.py", USES_MODULE],
@@ -209,12 +259,7 @@ scenario("an archive of a model is dropped, and its stencils are offered across 
     ["model/README.md", "not Python"],
     ["../escape.py", "x = 1\n"],
   ]);
-  await t.page.evaluate((bytes) => {
-    const data = new DataTransfer();
-    data.items.add(new File([new Uint8Array(bytes)], "model.zip", { type: "application/zip" }));
-    const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
-    document.querySelector('[data-testid="editor"]').dispatchEvent(drop);
-  }, [...bytes]);
+  await drop(t, "model.zip", "application/zip", bytes);
   await t.see("file-model/stencils/smooth.py", { "aria-selected": "true" });
   await t.settled();
   assert.equal(await t.text(), USES_MODULE);

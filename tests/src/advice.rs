@@ -96,7 +96,7 @@ pub fn is_of(template: &str, text: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
     Word(String),
-    /// What stands between quotes.
+    /// The text between quotes.
     Text(String),
     Sign(char),
 }
@@ -262,7 +262,7 @@ impl Module {
         module
     }
 
-    /// What a function of it makes; `codes` are the constants of all modules.
+    /// The diagnostic that a function of it makes; `codes` are the constants of all modules.
     fn constructor(&self, name: &str, codes: &BTreeMap<String, String>) -> Constructor {
         let body = self.functions[name].body.as_slice();
         let code_of = |word: &str| self.codes.get(word).or_else(|| codes.get(word)).cloned();
@@ -288,7 +288,7 @@ impl Module {
                 match (called.messages, &mut found.messages) {
                     (Some(theirs), Some(own)) => own.extend(theirs),
                     (Some(_), None) => {}
-                    // What it is passed is the sentence.
+                    // Its argument is the sentence.
                     (None, _) => found.says(&body[at + 2..]),
                 }
             }

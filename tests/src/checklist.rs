@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What is wrong with the ticked rows of a list, in the repository below `root`.
+/// The faults of the ticked rows of a list, in the repository below `root`.
 #[must_use]
 pub fn faults(list: &str, root: &Path) -> Vec<String> {
     let ticked = list.lines().filter_map(|it| it.strip_prefix("- [x] "));
@@ -18,7 +18,7 @@ fn faults_of_row(row: &str, root: &Path) -> Vec<String> {
     let spans: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
     let mut faults = Vec::new();
     let mut n_tests = 0;
-    // What `::function` is about.
+    // The file that `::function` is about.
     let mut last: Option<File> = None;
     for (at, span) in spans.iter().enumerate() {
         let Some(named) = Named::read(span, &spans[at + 1..]) else { continue };
@@ -42,7 +42,7 @@ fn faults_of_row(row: &str, root: &Path) -> Vec<String> {
     faults
 }
 
-/// What a span of code in a row names; spans of other kinds name nothing.
+/// The file or test that a span of code in a row names; spans of other kinds name nothing.
 struct Named<'a> {
     /// Empty for the file that was named before.
     path: &'a str,
@@ -83,7 +83,7 @@ fn kind_of(path: &str) -> Option<Kind> {
     }
 }
 
-/// What a part of a file is.
+/// The kind of a part of a file.
 enum Holds {
     Test,
     /// Something that shows nothing by itself.
@@ -159,7 +159,7 @@ fn has_test(text: &str, name: &str) -> bool {
         if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
             is_marked = true;
         } else if let Some(behind) = line.strip_prefix(&shards) {
-            // What is long stands on the next line.
+            // A long one stands on the next line.
             let behind = if behind.is_empty() { lines.next().unwrap_or_default() } else { behind };
             if behind.contains(" shards of ") {
                 return true;

@@ -107,7 +107,7 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         let mut meant = launch.clone();
         let ended = run(&unified, &mut meant)?;
         let own = run(&compilation, &mut in_memory)?;
-        // Of a parameter that touches nothing that another one writes, the launch has the memory as it was.
+        // The launch has the memory as it was, for a parameter that touches nothing that another one writes.
         for at in same.iter().filter(|&at| !shared.iter().any(|it| it.contains(at))) {
             in_memory.arguments[*at] = Argument::Unused;
             meant.arguments[*at] = Argument::Unused;

@@ -1,4 +1,4 @@
-//! Who types what the help of a diagnostic says gets a text that compiles: the pages of `tests/advice`.
+//! The help of a diagnostic leads to a text that compiles: the pages of `tests/advice`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
 struct Exceptions {
     /// Constructors, with the reasons.
     constructors: BTreeMap<String, String>,
-    /// What is typed somewhere else.
+    /// A part that is typed somewhere else.
     words: BTreeSet<String>,
 }
 
@@ -73,7 +73,7 @@ fn exceptions() -> Exceptions {
     found
 }
 
-/// What is said of a text, and of its call where it describes one.
+/// The diagnostics of a text, and of its call where it describes one.
 fn said(block: &Block) -> Vec<Diagnostic> {
     let mut project = Project::of_one("main.py", &block.text);
     project.files.extend(block.modules.iter().map(|(name, text)| (name.clone(), text.as_str().into())));

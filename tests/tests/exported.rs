@@ -146,7 +146,7 @@ fn an_export_has_the_languages_that_are_asked_for_and_no_others() {
     let compilations = case.compiled();
     for binding in &BINDINGS {
         let made = files_with(vec![binding], case.project, &compilations).unwrap();
-        // What all of them call.
+        // The functions that all of them call.
         assert!(made.iter().any(|it| it.path == "include/horizontal_diffusion.h"), "{}", binding.name);
         for (language, part) in own {
             let is_there = made.iter().any(|it| it.path.contains(part));
@@ -446,7 +446,7 @@ fn two_projects_are_one_program_in_every_language() {
     assert!(said.starts_with("8 4 C04: "), "{said}");
 }
 
-/// What a shell prints that finds the tools.
+/// The output of a shell that finds the tools.
 fn in_shell(tools: &Tools, folder: &Path, lines: &str) -> Result<String> {
     let mut shell = tools.cmake();
     let variables: Vec<_> =

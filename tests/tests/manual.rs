@@ -1,4 +1,4 @@
-//! What of the manual is made from the sources is as they say, and what the checklist ticks is shown.
+//! The generated parts of the manual are as the sources say, and the ticks of the checklist are shown.
 
 use expect_test::expect_file;
 use isobar_compiler::schedule::step;
@@ -55,7 +55,7 @@ fn every_ticked_row_of_the_checklist_names_a_test_that_is_where_it_says() {
     assert!(n_ticked > 60, "{n_ticked}");
 }
 
-/// What is wrong with a row, without its name.
+/// The fault of a row, without its name.
 fn wrong_with(row: &str) -> Vec<String> {
     let faults = faults(&format!("# A list\n\n- [x] **S9.9** {row}\n"), &root());
     faults.iter().map(|it| it.strip_prefix("S9.9: ").expect("the row is named").to_owned()).collect()
@@ -89,7 +89,7 @@ fn a_row_of_the_checklist_without_its_test_is_refused() {
             "It is so: `tests/e2e/8-passes.test.mjs::it is so`.",
             "`tests/e2e/8-passes.test.mjs::it is so` is not in tests/e2e/8-passes.test.mjs".to_owned(),
         ),
-        // What is there and no test.
+        // A function that is there and no test.
         ("It is so.", "no test is named".to_owned()),
         (
             "It is so: `cargo xtask bench`, `oir/nodes.rs`, [schedule.md](schedule.md).",

@@ -21,3 +21,8 @@ fn generated(seeds: &[u64]) {
     let n = seeds.len() as u64;
     assert!(all.runs >= n / 4 && all.by_memory >= n / 16, "{all:?}");
 }
+
+#[test]
+fn a_parameter_that_shares_no_element_with_what_is_written_keeps_its_values() {
+    generated(&[51_686_036]);
+}

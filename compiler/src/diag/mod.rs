@@ -8,6 +8,7 @@ pub mod code;
 pub mod diagnostic;
 pub mod similar;
 pub mod mend;
+pub mod written;
 pub mod remark;
 pub mod listing;
 pub mod outline;

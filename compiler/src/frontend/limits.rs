@@ -1,4 +1,4 @@
-//! What is refused before it reaches the parser: texts too long or nested too deeply, and names too long.
+//! Refuses texts that are too long or nested too deeply, and names that are too long, before the parser sees them.
 //!
 //! The parser and every step after it recurse, and a stack in the browser does
 //! not grow; a text of twenty thousand opening parentheses must be an answer, not a crash.

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 pub use super::bindings::FunctionInfo;
@@ -57,8 +58,10 @@ pub struct Names<'p> {
     pub(super) n_run: Cell<usize>,
     /// How many functions of the files are being called within one another.
     pub(super) n_calls: Cell<usize>,
-    /// The attributes that each file may assign from outside, as its text tells.
-    pub(super) assigning: Vec<OnceCell<BTreeSet<&'p str>>>,
+    /// The files that may assign an attribute of something outside, by its name.
+    pub(super) assigning: RefCell<BTreeMap<String, Rc<[FileId]>>>,
+    /// The files that run when the main file does.
+    pub(super) run_by_main: OnceCell<BTreeSet<FileId>>,
 }
 
 /// An assumption about the machine.
@@ -86,7 +89,8 @@ impl<'p> Names<'p> {
             assumed: RefCell::default(),
             n_run: Cell::new(0),
             n_calls: Cell::new(0),
-            assigning: program.files.iter().map(|_| OnceCell::new()).collect(),
+            assigning: RefCell::default(),
+            run_by_main: OnceCell::new(),
         }
     }
 
@@ -360,40 +364,6 @@ impl<'p> Names<'p> {
             format!("it comes from the module `{dots}{module}`, which is not among the files"),
             span,
         ))
-    }
-
-    /// The file that an import path means: the one whose path shares the longest end with it.
-    #[must_use]
-    pub fn find_module(&self, from: FileId, level: u32, path: &[String]) -> Option<FileId> {
-        let files = &self.program.files;
-        let mut wanted = path.to_vec();
-        if level > 0 {
-            let source = files.get(usize::from(from.0))?;
-            let up = (level as usize).saturating_sub(usize::from(source.is_package));
-            if let Some(keep) = source.module.len().checked_sub(up) {
-                wanted = [&source.module[..keep], path].concat();
-            }
-        }
-        if wanted.is_empty() || level == 0 && builtins::is_installed_module(path) {
-            return None;
-        }
-        let must_match_whole = level == 0 && builtins::is_builtin_module(path);
-        let importer: &[String] = files.get(usize::from(from.0)).map_or(&[], |it| &it.module);
-        let mut best: Option<((usize, usize), FileId)> = None;
-        for (id, file) in (0..).map(FileId).zip(files) {
-            let common =
-                file.module.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count();
-            let is_suffix = common > 0 && (common == wanted.len() || common == file.module.len());
-            if !is_suffix || must_match_whole && common < wanted.len() {
-                continue;
-            }
-            // Of several that fit alike, the one that is nearest in the tree of folders.
-            let near = file.module.iter().zip(importer).take_while(|(a, b)| a == b).count();
-            if best.is_none_or(|(longest, _)| (common, near) > longest) {
-                best = Some(((common, near), id));
-            }
-        }
-        best.map(|(_, file)| file)
     }
 
     /// `value.name`

@@ -1,8 +1,10 @@
 //! The files of a project as syntax trees, and the stencils among them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use super::assigned::assigned_attributes;
+use super::imports::{ByName, Imported, imported};
 use super::limits::MAX_FILES;
 use super::parse as parser;
 use super::syntax::{Alias, Expr, ExprKind, FunctionDef, Ident, Module, Stmt, StmtKind, WithItem};
@@ -18,6 +20,7 @@ pub struct Program {
     pub files: Vec<Arc<SourceFile>>,
     /// `None` where the project names a main file that it does not have.
     pub main: Option<FileId>,
+    by_name: OnceLock<ByName>,
 }
 
 /// A file with its syntax tree.
@@ -31,6 +34,8 @@ pub struct SourceFile {
     /// Whether it is the `__init__.py` of its package: relative imports then start there.
     pub is_package: bool,
     parsed: OnceLock<(Module, Diagnostics)>,
+    imported: OnceLock<BTreeSet<Imported>>,
+    assigned: OnceLock<BTreeSet<Box<str>>>,
 }
 
 impl SourceFile {
@@ -42,7 +47,8 @@ impl SourceFile {
         if is_package {
             module.pop();
         }
-        Self { id, name: name.into(), text, module, is_package, parsed: OnceLock::new() }
+        let (parsed, imported, assigned) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { id, name: name.into(), text, module, is_package, parsed, imported, assigned }
     }
 
     /// The syntax tree; of a file with syntax errors as far as it was understood.
@@ -55,6 +61,16 @@ impl SourceFile {
     #[must_use]
     pub fn errors(&self) -> &Diagnostics {
         &self.parsed().1
+    }
+
+    /// The modules that it may import.
+    pub(super) fn imported(&self) -> &BTreeSet<Imported> {
+        self.imported.get_or_init(|| imported(&self.syntax().body))
+    }
+
+    /// The attributes that it may assign, as its text tells.
+    pub(super) fn assigned(&self) -> &BTreeSet<Box<str>> {
+        self.assigned.get_or_init(|| assigned_attributes(&self.text))
     }
 
     /// Every function that is meant as a stencil, those inside functions and classes too, in order of the text.
@@ -239,12 +255,17 @@ impl Program {
             diagnostics.push(catalog::too_many_files(project.files.len(), files.len()));
         }
         let main = project.main_id().filter(|it| usize::from(it.0) < files.len());
-        let program = Self { files, main };
+        let program = Self { files, main, by_name: OnceLock::new() };
         match program.main_file() {
             Some(main) => diagnostics.extend(main.errors().iter().cloned()),
             None => diagnostics.push(catalog::main_file_missing(&project.main, project.files.keys())),
         }
         program
+    }
+
+    /// The files by the last part of their modules.
+    pub(super) fn by_name(&self) -> &ByName {
+        self.by_name.get_or_init(|| ByName::of(&self.files))
     }
 
     /// The main file, if it is among the files.

@@ -9,10 +9,10 @@ use super::bindings::{Binding, Bound, Change, FileNames, Guard, Part, Place};
 use super::builtins;
 use super::constants::{Constant, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
-use super::ids::{ClassId, ScopeId};
+use super::ids::ScopeId;
 use super::modules::{Assumed, MAX_CHAIN, Names};
 use super::syntax::{Expr, ExprKind, Stmt, StmtKind};
-use crate::diag::{FileId, Span};
+use crate::diag::Span;
 
 const UNDER_A_CONDITION: &str = "it stands under a condition that is not known: ";
 const CHANGES_UNDER_A_CONDITION: &str = "it changes under a condition that is not known: ";
@@ -42,6 +42,11 @@ impl Moment {
     #[must_use]
     pub fn between(from: u32, to: u32) -> Self {
         Self { from, to }
+    }
+
+    /// Whether a place comes before the last time.
+    pub(super) fn is_behind(self, place: u32) -> bool {
+        place < self.to
     }
 
     fn is_exact(self) -> bool {
@@ -468,73 +473,6 @@ impl<'p> Names<'p> {
         known.is_ok() || level == 0 && is_installed(path)
     }
 
-    /// Refuses the value of a name at the top of a file that other code may give another one.
-    fn hold_module(
-        &self,
-        file: &FileNames<'p>,
-        id: FileId,
-        moment: Moment,
-        name: &str,
-    ) -> Result<(), Opaque> {
-        if let Some(span) = file.rewritten.filter(|it| it.start < moment.to) {
-            return Err(Opaque::change("the names of the file are changed as a table here", span));
-        }
-        self.stored(name, |value| matches!(value, Constant::Module(it) if *it == id), id)
-    }
-
-    /// Refuses an attribute of a class that is assigned from outside.
-    pub(super) fn hold_class(&self, classes: &[ClassId], name: &str) -> Result<(), Opaque> {
-        let Some(first) = classes.first() else { return Ok(()) };
-        self.stored(name, |value| matches!(value, Constant::Class(it) if classes.contains(it)), first.file)
-    }
-
-    /// Looks for `object.name = ...`, where the object is the one that is meant: in its own file, in the main file and in
-    /// those that the main file imports.
-    fn stored(&self, name: &str, is_it: impl Fn(&Constant) -> bool, own: FileId) -> Result<(), Opaque> {
-        let main = self.program.main;
-        let mut looked: Vec<FileId> = main.into_iter().chain([own]).collect();
-        if let Some(main) = main {
-            let of_main = self.of_file(main);
-            let top = of_main.bindings.iter().filter(|it| it.scope.index == 0);
-            looked.extend(top.filter_map(|it| match &it.what {
-                Bound::Module(path) => self.find_module(main, 0, path),
-                Bound::From { level, module, .. } => self.find_module(main, *level, module),
-                _ => None,
-            }));
-        }
-        looked.sort_unstable();
-        looked.dedup();
-        for id in looked.into_iter().filter(|it| self.may_assign(*it, name)) {
-            for store in self.of_file(id).stores.iter().filter(|it| it.name.is_none_or(|it| it == name)) {
-                let environment = Environment::module(store.scope, store.span.start);
-                let is_of_class = |it: &Expr| match &it.kind {
-                    ExprKind::Attribute(_, name) => name.name == "__class__",
-                    ExprKind::Call { function, .. } => function.as_name() == Some("type"),
-                    _ => false,
-                };
-                let is_meant = match self.unnamed(&environment, store.object) {
-                    Ok(value) => is_it(&value),
-                    Err(_) => id == own && is_of_class(store.object),
-                };
-                if is_meant {
-                    return Err(Opaque::change("it is assigned from outside of what defines it", store.span));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the text of a file has `.name =` or `setattr`.
-    fn may_assign(&self, file: FileId, name: &str) -> bool {
-        let position = usize::from(file.0);
-        let (Some(names), Some(source)) = (self.assigning.get(position), self.program.files.get(position))
-        else {
-            return false;
-        };
-        let names = names.get_or_init(|| assigned_attributes(&source.text));
-        names.contains(name) || names.contains("setattr")
-    }
-
     /// Refuses an object that another statement changes under one of its names.
     fn hold_object(
         &self,
@@ -688,29 +626,4 @@ fn is_installed(path: &[String]) -> bool {
 /// A module that many machines lack.
 fn is_optional(path: &[String]) -> bool {
     path.first().is_some_and(|it| it == "cupy")
-}
-
-/// The names behind `.` and before `=` in a text, and `setattr` where it stands.
-fn assigned_attributes(text: &str) -> BTreeSet<&str> {
-    let mut found = BTreeSet::new();
-    if text.contains("setattr") || text.contains("delattr") {
-        found.insert("setattr");
-    }
-    for (at, _) in text.match_indices('.') {
-        let rest = &text[at + 1..];
-        let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
-        let behind = rest[end..].trim_start_matches([' ', '\t', '\\']);
-        let is_assigned = match behind.as_bytes() {
-            [b'=', second, ..] => *second != b'=',
-            [b'=' | b':' | b',' | b')' | b']', ..] => true,
-            [b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'@' | b'<' | b'>', rest @ ..] => {
-                rest.iter().take(2).any(|it| *it == b'=')
-            }
-            _ => rest[end..].trim_start().starts_with("in "),
-        };
-        if end > 0 && is_assigned {
-            found.insert(&rest[..end]);
-        }
-    }
-    found
 }

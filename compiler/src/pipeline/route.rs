@@ -1,6 +1,6 @@
 //! The trip itself: one line for each door, one table of passes for each room.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
@@ -9,6 +9,7 @@ use crate::backend::kernel::{self, Kernels};
 use crate::backend::signature::{ParamKind, Signature};
 use crate::config::Config;
 use crate::diag::catalog::{call, directive, schedule as catalog};
+use crate::diag::written::{as_written, in_function};
 use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
@@ -206,12 +207,28 @@ fn travel(
     compilation.trace = trace;
     compilation.externals = frontend::externals::of(&program, &names, compilation.stencil.as_deref());
     compilation.stencils = stencils;
-    compilation.diagnostics = program.sound(found.sorted());
+    let found = as_written(found.sorted(), &names_in_functions(&compilation, &program));
+    compilation.diagnostics = program.sound(found);
     if compilation.has_errors() {
         let stencil = compilation.stencil.as_deref();
         compilation.missing = frontend::missing::of(&program, &names, stencil, &compilation.externals);
     }
     compilation
+}
+
+/// The locals of inlined functions, with what the text calls them.
+fn names_in_functions<'a>(compilation: &'a Compilation, program: &'a Program) -> BTreeMap<&'a str, &'a str> {
+    let fields = compilation.levels.definition.iter().flat_map(|it| it.fields.iter().map(|(_, it)| it));
+    let of_functions = fields.filter_map(|it| {
+        let text = program.text(it.span);
+        let end = text.find(|it: char| it != '_' && !it.is_alphanumeric()).unwrap_or(text.len());
+        let first = &text[..end];
+        let is_local = it.is_temporary && first != it.name;
+        let ends_so = || it.name.strip_suffix(first).is_some_and(|it| it.ends_with('_')) && !first.is_empty();
+        let written = if is_local && ends_so() { Some(first) } else { in_function(&it.name) };
+        Some((&*it.name, written.filter(|_| is_local)?))
+    });
+    of_functions.collect()
 }
 
 /// Externals that the text itself gives stand in for those that nobody else gave.

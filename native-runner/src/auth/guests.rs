@@ -35,7 +35,7 @@ pub(crate) struct Stay {
 }
 
 impl Guest {
-    /// Who asks on it.
+    /// The client that asks on it.
     pub(crate) fn client(&self) -> Client {
         Client::new(self.from, &self.connection)
     }

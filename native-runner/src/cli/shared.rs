@@ -9,11 +9,11 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Format;
 
-/// What the text means: its stencil, modules, values and types.
+/// The meaning of the text: its stencil, modules, values and types.
 pub(super) const TEXT: u16 = 1 << 0;
 /// A schedule by hand.
 pub(super) const SCHEDULE: u16 = 1 << 1;
-/// What schedules are made for, and passes that are left out.
+/// The machine that schedules are made for, and passes that are left out.
 pub(super) const MACHINE: u16 = 1 << 2;
 pub(super) const MODE: u16 = 1 << 3;
 /// Whether a kept schedule is taken.
@@ -67,7 +67,7 @@ impl<const KINDS: u16> From<Taking<KINDS>> for Shared {
 
 impl<const KINDS: u16> Args for Taking<KINDS> {
     fn augment_args(command: Command) -> Command {
-        // What is read back has to be declared, so that it is hidden and refused, and not left out.
+        // An option that is read back has to be declared: it is hidden and refused, and not left out.
         Self::others()
             .fold(Shared::augment_args(command), |command, it| command.mut_arg(it, |it| it.hide(true)))
     }

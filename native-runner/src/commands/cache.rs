@@ -107,7 +107,7 @@ fn explain(
     Ok(order.request)
 }
 
-/// What the compiler says of the stencil, and whether its code is there: none where there is no stencil without errors,
+/// The compiler's diagnostics, and whether the code is there: none where there is no stencil without errors,
 /// or where the back end keeps no code.
 fn found(order: &Order, backend: Backend) -> (Vec<Diagnostic>, Option<Option<Explanation>>) {
     let (request, executor) = (&order.request, backend.executor());

@@ -26,6 +26,7 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     let mut report = CheckReport::default();
     let mut shown = String::new();
     let mut left_out = 0;
+    let mut compiler = Compiler::new(&args.shared, environment);
     // Without a file, the document of `--request` names it.
     let files: Vec<Option<&Path>> = if args.files.is_empty() {
         vec![None]
@@ -36,11 +37,11 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
         let mut document = Document::read(file, &args.shared)?;
         let (checked, found) = match file {
             Some(path) if args.fix => {
-                let (checked, n) = fix_file(path, &mut document.request, &args.shared, environment)?;
+                let (checked, n) = fix_file(path, &mut document.request, &mut compiler)?;
                 left_out += n;
                 checked
             }
-            _ => check_file(&document.request, &args.shared, environment)?,
+            _ => check_file(&document.request, &mut compiler)?,
         };
         shown += &human::diagnostics(&found, &document.request);
         report.diagnostics.extend(found);
@@ -75,20 +76,19 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
 fn fix_file(
     path: &Path,
     request: &mut Request,
-    shared: &Shared,
-    environment: &Environment,
+    compiler: &mut Compiler<'_>,
 ) -> Result<(Checked, usize), Usage> {
     let name = request.main_file().unwrap_or_default().to_owned();
     if cells::is_notebook(&name) {
         return Err(Usage::Wrong(format!("--fix changes files of Python, and {name} is a notebook")));
     }
     let Some(text) = request.files.get(&name).cloned() else {
-        return Ok((check_file(request, shared, environment)?, 0));
+        return Ok((check_file(request, compiler)?, 0));
     };
     let mut last: Option<Checked> = None;
     let mended = mend_surely(&text, FileId(0), |text| {
         request.files.insert(name.clone(), text.to_owned());
-        let checked = check_file(request, shared, environment)?;
+        let checked = check_file(request, compiler)?;
         let found = checked.1.iter().map(|it| human::finding(it, &name, text)).collect();
         last = Some(checked);
         Ok(found)
@@ -100,7 +100,7 @@ fn fix_file(
     }
     let mut checked = match last {
         Some(checked) => checked,
-        None => check_file(request, shared, environment)?,
+        None => check_file(request, compiler)?,
     };
     if mended.carried_out > 0 {
         std::fs::write(path, &mended.text)
@@ -110,16 +110,36 @@ fn fix_file(
     Ok((checked, mended.left_out))
 }
 
+/// Compiles the stencils of files, one after another; what they share is parsed once.
+struct Compiler<'a> {
+    shared: &'a Shared,
+    environment: &'a Environment,
+    together: compile::Together,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(shared: &'a Shared, environment: &'a Environment) -> Self {
+        Self { shared, environment, together: compile::Together::default() }
+    }
+
+    fn compile(&mut self, request: &Request) -> Result<Compiled, Usage> {
+        if self.shared.runner.is_some() {
+            return ask(request, self.shared, self.environment);
+        }
+        Ok(compile::too_large(request).unwrap_or_else(|| self.together.compile(request)))
+    }
+}
+
 /// A file with what is said about it.
 type Checked = (CheckedFile, Vec<Diagnostic>);
 
 /// All stencils of a file, unless one is named.
-fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> Result<Checked, Usage> {
+fn check_file(request: &Request, compiler: &mut Compiler<'_>) -> Result<Checked, Usage> {
     // Nobody reads a level.
     let request = &Request { stages: Some(Vec::new()), ..request.clone() };
     let mut checked =
         CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
-    let compile = |it: &Request| for_some_levels(it, &mut |it| ask(it, shared, environment));
+    let mut compile = |it: &Request| for_some_levels(it, &mut |it| compiler.compile(it));
     let mut first = compile(request)?;
     checked.stencils = std::mem::take(&mut first.stencils);
     if request.stencil.is_some() || checked.stencils.len() <= 1 {

@@ -35,7 +35,7 @@ const MACHINE: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// What drivers of GPUs read: how they are set up, where their libraries are, and what the machine has.
+/// Files that drivers of GPUs read: how they are set up, where their libraries are, and what the machine has.
 const READ_BY_GPUS: [&str; 16] = [
     "/etc/OpenCL",
     "/etc/drirc",
@@ -60,9 +60,9 @@ const OWN_PROCESS: &str = "/proc/self";
 
 /// Devices that drivers of GPUs speak with, by the beginnings of their names: those of NVIDIA, AMD and WSL.
 const GPU_NODES: [&str; 3] = ["nvidia", "kfd", "dxg"];
-/// Of the devices for pictures, those that compute; others have screens.
+/// The devices for pictures that compute; others have screens.
 const RENDER: (&str, &str) = ("/dev/dri", "renderD");
-/// What libraries open beside them.
+/// Files that libraries open beside them.
 const PLAIN_NODES: [&str; 2] = ["/dev/null", "/dev/zero"];
 
 /// The devices of this machine that are GPUs.

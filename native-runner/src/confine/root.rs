@@ -1,7 +1,7 @@
 //! A root of its own for a job: an empty folder, with what the job needs mounted in it under the same names.
 //!
 //! Landlock says which files are opened, and nothing about who looks whether a file is there, how long it is and whose.
-//! What is not in the root cannot be looked for.
+//! A job cannot look for a file outside of its root.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use super::files::needed;
 ///
 /// # Errors
 ///
-/// What the machine does not allow; then the root is the old one.
+/// Why the machine does not allow it; the root is the old one then.
 pub(super) fn enter(needs: &Needs<'_>) -> Result<(), String> {
     let told = |what: &str, why: std::io::Error| format!("{what}: {why}");
     let folder = opened(needs.folder).map_err(|why| told("the folder of the job", why))?;

@@ -174,7 +174,7 @@ pub async fn drive(
 #[derive(Debug)]
 struct Worked {
     begun: Instant,
-    /// What pauses took, and since when there is one.
+    /// How long pauses took, and since when there is one.
     paused: Mutex<(Duration, Option<Instant>)>,
 }
 

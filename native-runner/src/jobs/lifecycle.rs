@@ -40,7 +40,7 @@ pub(crate) async fn live(
     shared.leaves_queue(&job);
     let stopped = *stop.borrow();
     let order = serde_json::from_slice::<Order>(&order).map_err(|error| ApiError::internal(&error));
-    // What is in a file is not known before it is read: until then the job counts with all that it may have.
+    // The size of a file is not known before it is read: until then the job counts with all that it may have.
     let mut room = Room::of(&shared.memory);
     if let (Some(_), None, Ok(order), false) = (&place, stopped, &order, fields.is_none()) {
         tokio::select! {

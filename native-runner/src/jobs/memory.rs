@@ -25,7 +25,7 @@ struct Line {
     waiting: VecDeque<(u64, oneshot::Sender<Share>)>,
 }
 
-/// What one job has; others have it when this is dropped.
+/// The bytes of one job; others have them when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     bytes: u64,
@@ -43,7 +43,7 @@ impl Memory {
         self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for so many bytes, behind those who asked before. Who asks for more than there is waits for all of it.
+    /// Waits for so many bytes, behind those who asked before. A job that asks for more than there is waits for all of it.
     pub(crate) async fn take(&self, bytes: u64) -> Share {
         let (go, mut given) = oneshot::channel();
         self.line().waiting.push_back((bytes.min(self.0.most), go));
@@ -95,7 +95,7 @@ impl Share {
     }
 }
 
-/// What a job may take of the memory of all. The default is no limit at all.
+/// The part of the memory of all that a job may take. The default is no limit at all.
 #[derive(Debug, Default)]
 pub struct Room {
     of: Option<Memory>,
@@ -147,7 +147,7 @@ mod tests {
         let mut large = memory.take(8).await;
         assert!(!memory.has(8) && !is_given(&memory, 8).await);
         assert!(memory.has(4) && is_given(&memory, 4).await);
-        // Behind one that waits nobody passes, so that a large one waits no longer than those before it.
+        // Nobody passes one that waits, so that a large one waits no longer than those before it.
         let waits = {
             let memory = memory.clone();
             tokio::spawn(async move { memory.take(100).await })

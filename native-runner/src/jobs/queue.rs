@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     pub store: Store,
     /// One place for each job that may work.
     pub turns: Turns,
-    /// What their fields may have together.
+    /// The bytes that their fields may have together.
     pub memory: Memory,
     pub gpus: Gpus,
     is_closed: AtomicBool,
@@ -366,7 +366,7 @@ impl Table {
         }
     }
 
-    /// Of the jobs that are over and have some amount, the oldest of the client that has the most.
+    /// The oldest job of the client that has the most, among those that are over and have some amount.
     fn oldest_of_largest(&self, amount: impl Fn(&Job) -> u64) -> Option<usize> {
         let over = || (0..).zip(&self.jobs).filter(|(_, it)| it.is_ended() && amount(it) > 0);
         let shares: Shares = over().map(|(_, it)| (it.client.key(), amount(it))).collect();

@@ -222,7 +222,7 @@ impl Server {
                 let uri = it.notebook_document.uri.clone();
                 let Some((text, gone)) = self.notebooks.change(it) else { return Vec::new() };
                 self.files.open(&uri, text);
-                // Of a cell that is no more, nothing is wrong: it is no file, and has no project.
+                // A cell that is no more has no faults: it is no file, and has no project.
                 std::iter::once(uri).chain(gone).collect()
             }
             notification::DidCloseNotebookDocument::METHOD => {

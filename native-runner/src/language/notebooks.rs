@@ -1,7 +1,7 @@
 //! Notebooks: an editor speaks of cells, and the compiler reads one text of all of them.
 //!
-//! Questions about a cell become questions about that text, and places in the answers places in cells. What an answer
-//! says of other cells is told where it names its file, and left out otherwise.
+//! Questions about a cell become questions about that text, and places in the answers places in cells. An answer
+//! that speaks of another cell says so where it names its file, and is left out otherwise.
 
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ impl Notebooks {
         script
     }
 
-    /// What is told of a file: where it is a notebook, of each of its cells.
+    /// The diagnostics of a file; of a notebook, those of each cell.
     #[must_use]
     pub fn told(&self, uri: &Uri, diagnostics: Vec<Diagnostic>) -> Vec<PublishDiagnosticsParams> {
         let told = |uri: &Uri, diagnostics| PublishDiagnosticsParams {

@@ -1,4 +1,4 @@
-//! What the help of each command shows is run as it stands there, in a folder with the files that it names.
+//! Each example in the help of a command runs as it stands there, in a folder with the files that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -33,7 +33,7 @@ def advect(q: Field[float], out: Field[float]):
         out = q - SPEED * (q - q[-1, 0, 0])
 ";
 
-/// What examples name, beside what earlier ones leave.
+/// Files that examples name, beside those that earlier ones leave.
 fn folder() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let write = |name: &str, content: &str| {
@@ -148,7 +148,7 @@ fn each_example_of_a_help_ends_as_it_should() {
         let examples = examples(&command);
         let home = folder();
         if !examples.is_empty() {
-            // What a run leaves is what others take.
+            // Later examples take what a run leaves.
             let first = "isobar run diffusion.py --backend debug --init --out in.npz";
             assert_eq!(shell(first, home.path()).output().unwrap().status.code(), Some(0));
         }
@@ -167,7 +167,7 @@ fn each_example_of_a_help_ends_as_it_should() {
             };
             let expected = match back_ends_of(&line).all(|it| here.contains(it)) {
                 false => 1,
-                // What is no faster is not kept, and then there is nothing to export.
+                // A schedule that is no faster is not kept, and then there is nothing to export.
                 true if line.contains("--export") && !is_kept() => 2,
                 true => 0,
             };

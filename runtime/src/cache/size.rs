@@ -36,7 +36,7 @@ fn now() -> u64 {
 }
 
 impl Size {
-    /// What the file says, where it says something that still holds.
+    /// The size that the file says, where that still holds.
     fn read(file: &mut File) -> Option<Self> {
         let mut text = String::new();
         file.take(DIGITS).read_to_string(&mut text).ok()?;
@@ -147,7 +147,7 @@ mod tests {
         let root = root.path();
         keep(root, "one", 100);
         assert_eq!(size(root), Some(100));
-        // What nobody put there is not seen before they are counted: so nothing was counted here.
+        // A count would see files that nobody put there: so nothing was counted here.
         let planted = root.join(Kind::C.folder()).join("ab.so");
         fs::write(&planted, [0; 1000]).expect("it is ours");
         keep(root, "two", 50);

@@ -4,7 +4,7 @@
 //! it names by a path would run at that moment. The C compiler is told to add none of these, so there are none
 //! (`-nostartfiles`), and a library that has one is refused before the system's loader sees it.
 //!
-//! What is read is what the loader reads: segments and the dynamic table, as the specification of ELF has them.
+//! It reads the same as the loader: segments and the dynamic table, as the specification of ELF has them.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ const LOAD: u64 = 1;
 const DYNAMIC: u64 = 2;
 const WRITABLE: u64 = 2;
 
-/// What runs something, or names another library by a path.
+/// Entries that run something, or name another library by a path.
 const REFUSED: [(u64, &str); 12] = [
     (12, "DT_INIT"),
     (13, "DT_FINI"),
@@ -50,7 +50,7 @@ const FILTER: u64 = 0x7fff_ffff;
 ///
 /// # Errors
 ///
-/// What would run, or why it is not understood.
+/// The entry that would run, or why the file is not understood.
 pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let library = Library::of(bytes).ok_or("it is no library that is understood")?;
     if let Some((_, name)) = REFUSED.iter().find(|it| library.value(it.0).is_some()) {
@@ -292,7 +292,7 @@ mod tests {
                 &bare[..],
             ),
             ("", &["-nostartfiles", "-Wl,-rpath,/tmp"][..]),
-            // What the C compiler adds by itself.
+            // Sections that the C compiler adds by itself.
             ("", &[][..]),
         ] {
             let refused = of(text, more).expect("there is a compiler");

@@ -62,6 +62,7 @@ problems-error = Fehler
 problems-warning = Warnung
 problems-hint = Hinweis
 problems-help = Hilfe:
+problems-cell = Zelle { $cell }, Zeile { $line }
 problems-fix-about = Den Text berichtigen: { $fix } (Strg+I bei der Schreibmarke)
 problems-give-value = { $name } einen Wert geben
 problems-give-values = { $name } Werte geben

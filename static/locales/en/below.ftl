@@ -62,6 +62,7 @@ problems-error = error
 problems-warning = warning
 problems-hint = hint
 problems-help = help:
+problems-cell = cell { $cell }, line { $line }
 problems-fix-about = Mend the text: { $fix } (Control+I at the caret)
 problems-give-value = Give { $name } a value
 problems-give-values = Give { $name } values

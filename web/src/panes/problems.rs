@@ -2,6 +2,7 @@
 
 pub mod remedies;
 
+use isobar_compiler::diag::cells::cell_of;
 use isobar_protocol::diagnostic::{Diagnostic, Fix};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -76,7 +77,12 @@ pub(super) fn problem(app: App, diagnostic: Diagnostic) -> impl IntoView {
     let Diagnostic { code, severity, message, file, start, notes, label, fixes, remedy, .. } = diagnostic;
     let has_place = !file.is_empty();
     let to = file.clone();
-    let place = has_place.then(|| format!("{}:{}", start.line, start.col));
+    let place = has_place.then(|| {
+        let text = untrack(|| app.text_of(&file)).unwrap_or_default();
+        let cell = cell_of(&text, start.line)
+            .map(|(cell, line)| format!(", {}", t!("problems-cell", cell = cell, line = line)));
+        format!("{}:{}{}", start.line, start.col, cell.unwrap_or_default())
+    });
     let (data_code, data_severity) = (code.clone(), severity.clone());
     let (sign, kind) = match severity.as_str() {
         "error" => ("✕", t!("problems-error")),

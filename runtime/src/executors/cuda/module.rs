@@ -68,7 +68,7 @@ pub(super) fn module(
     Ok(Module { kernels: kernels?, _module: module })
 }
 
-/// What NVRTC is told for such a module, beside what it is always told.
+/// The options of NVRTC for such a module, beside those that it always has.
 fn options(mode: Mode, variant: Variant) -> Vec<&'static str> {
     let all = [(mode == Mode::Fast, FUSED), (variant.is_wide, WIDE), (variant.is_unit, UNIT)];
     all.into_iter().filter(|it| it.0).map(|it| it.1).collect()

@@ -113,7 +113,7 @@ impl Made {
     }
 }
 
-/// What decides about the text for calls with so many levels, of fields whose neighbours along i lie side by side or not.
+/// The choices of the text for calls with so many levels, of fields whose neighbours along i lie side by side or not.
 fn options(gpu: &Gpu, kernels: &Kernels, mode: Mode, (is_unit, levels): (bool, Option<u32>)) -> WgslOptions {
     let limits = &gpu.limits;
     let plain = WgslOptions {
@@ -121,7 +121,7 @@ fn options(gpu: &Gpu, kernels: &Kernels, mode: Mode, (is_unit, levels): (bool, O
         shared_bytes: limits.max_compute_workgroup_storage_size,
         is_unit,
         levels: None,
-        // What nobody compares with the interpreter may be fused.
+        // A result that nobody compares with the interpreter may be fused.
         keeps: gpu.options.keeps && mode == Mode::Reproducible,
         ..gpu.options
     };
