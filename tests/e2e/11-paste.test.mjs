@@ -237,6 +237,7 @@ scenario("a notebook is dropped: its code cells are one text, and problems name 
   const problem = errors(t).first();
   await problem.waitFor();
   assert.match(await problem.textContent(), /ratio.* cell 4, line 6/);
+  await t.shot("notebook");
 
   await drop(t, "broken.ipynb", "application/x-ipynb+json", Buffer.from("{"));
   await t.page.getByText(/broken\.ipynb/).first().waitFor();

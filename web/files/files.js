@@ -6,7 +6,7 @@
 const MOST_FILES = 4096;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-const isWanted = (name) => /\.(py|zip)$/i.test(name);
+const isWanted = (name) => /\.(py|ipynb|zip)$/i.test(name);
 const isPassedOver = (name) => name.startsWith(".") || name === "node_modules" || name === "__pycache__";
 
 /** Listens for drops anywhere on the page; `hover(true)` while files are held over it. */
@@ -54,7 +54,7 @@ export function choose(ofFolder) {
     input.hidden = true;
     input.dataset.testid = ofFolder ? "folder-chooser" : "file-chooser";
     if (ofFolder) input.webkitdirectory = true;
-    else input.accept = ".py,.zip";
+    else input.accept = ".py,.ipynb,.zip";
     const done = async (files) => {
       input.remove();
       resolve(await readAll(files));

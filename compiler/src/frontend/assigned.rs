@@ -2,13 +2,13 @@
 //!
 //! The main file counts, and each that runs because of it. A file that nobody imports never runs.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::bindings::FileNames;
 use super::constants::{Constant, Opaque};
 use super::evaluate::Environment;
 use super::ids::ClassId;
+use super::imports::BY_NAME;
 use super::modules::Names;
 use super::reaching::Moment;
 use super::syntax::{Expr, ExprKind};
@@ -72,32 +72,4 @@ impl<'p> Names<'p> {
         self.assigning.borrow_mut().insert(name.to_owned(), Rc::clone(&found));
         found
     }
-}
-
-/// Stands for all names: they are given as strings.
-const BY_NAME: &str = "setattr";
-
-/// The names behind `.` and before `=` in a text, and `setattr` where it stands.
-pub(super) fn assigned_attributes(text: &str) -> BTreeSet<Box<str>> {
-    let mut found = BTreeSet::new();
-    if text.contains("setattr") || text.contains("delattr") {
-        found.insert(BY_NAME.into());
-    }
-    for (at, _) in text.match_indices('.') {
-        let rest = &text[at + 1..];
-        let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
-        let behind = rest[end..].trim_start_matches([' ', '\t', '\\']);
-        let is_assigned = match behind.as_bytes() {
-            [b'=', second, ..] => *second != b'=',
-            [b'=' | b':' | b',' | b')' | b']', ..] => true,
-            [b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'@' | b'<' | b'>', rest @ ..] => {
-                rest.iter().take(2).any(|it| *it == b'=')
-            }
-            _ => rest[end..].trim_start().starts_with("in "),
-        };
-        if end > 0 && is_assigned {
-            found.insert(rest[..end].into());
-        }
-    }
-    found
 }

@@ -6,7 +6,7 @@
 //! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it, [`tokens`] is what it stands on,
 //! [`repair`] reads a text with slips as it was meant, [`decorators`] marks the functions that are meant as stencils,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
-//! [`modules`] finds it across `imports`, [`reaching`] says which binding holds at a place, `assigned` what another
+//! [`modules`] finds it, by what `imports` reads in each file, [`reaching`] says which binding holds at a place, `assigned` what another
 //! file may have changed, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
 //! [`externals`] is what a stencil asks for, [`given`] what its text answers, [`missing`] which modules
@@ -19,6 +19,7 @@ pub mod parse;
 pub mod tokens;
 mod repair;
 pub mod decorators;
+mod imports;
 pub mod program;
 
 pub mod builtins;
@@ -33,7 +34,6 @@ mod ids;
 mod bindings;
 pub mod reaching;
 mod assigned;
-mod imports;
 mod classes;
 pub mod modules;
 pub mod externals;

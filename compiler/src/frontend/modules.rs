@@ -366,6 +366,71 @@ impl<'p> Names<'p> {
         ))
     }
 
+    /// The file that an import path means: the one whose path shares the longest end with it.
+    #[must_use]
+    pub fn find_module(&self, from: FileId, level: u32, path: &[String]) -> Option<FileId> {
+        let files = &self.program.files;
+        let mut wanted = path.to_vec();
+        if level > 0 {
+            let source = files.get(usize::from(from.0))?;
+            let up = (level as usize).saturating_sub(usize::from(source.is_package));
+            if let Some(keep) = source.module.len().checked_sub(up) {
+                wanted = [&source.module[..keep], path].concat();
+            }
+        }
+        if level == 0 && builtins::is_installed_module(path) {
+            return None;
+        }
+        let must_match_whole = level == 0 && builtins::is_builtin_module(path);
+        let importer: &[String] = files.get(usize::from(from.0)).map_or(&[], |it| &it.module);
+        let mut best: Option<((usize, usize), FileId)> = None;
+        for &id in self.program.by_name().ending_with(wanted.last()?) {
+            let Some(file) = files.get(usize::from(id.0)) else { continue };
+            let common =
+                file.module.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count();
+            let is_suffix = common == wanted.len() || common == file.module.len();
+            if !is_suffix || must_match_whole && common < wanted.len() {
+                continue;
+            }
+            // Of several that fit alike, the one that is nearest in the tree of folders.
+            let near = file.module.iter().zip(importer).take_while(|(a, b)| a == b).count();
+            if best.is_none_or(|(longest, _)| (common, near) > longest) {
+                best = Some(((common, near), id));
+            }
+        }
+        best.map(|(_, file)| file)
+    }
+
+    /// The files that the main file imports, those that they import, and the packages around each.
+    pub(super) fn run_by_main(&self) -> &BTreeSet<FileId> {
+        self.run_by_main.get_or_init(|| {
+            let mut found = BTreeSet::new();
+            let mut next: Vec<FileId> = self.program.main.into_iter().collect();
+            while let Some(id) = next.pop() {
+                let Some(file) = self.program.files.get(usize::from(id.0)).filter(|_| found.insert(id))
+                else {
+                    continue;
+                };
+                let imported = file.imported().iter();
+                next.extend(imported.filter_map(|it| self.find_module(id, it.level, &it.path)));
+                next.extend(self.packages_around(file));
+            }
+            found
+        })
+    }
+
+    /// The `__init__.py` of each package that a file stands in.
+    fn packages_around<'a>(&'a self, file: &'a SourceFile) -> impl Iterator<Item = FileId> + 'a {
+        (1..file.module.len()).flat_map(move |end| {
+            let package = &file.module[..end];
+            let alike = self.program.by_name().ending_with(&file.module[end - 1]).iter().copied();
+            alike.filter(move |id| {
+                let it = self.program.files.get(usize::from(id.0));
+                it.is_some_and(|it| it.is_package && it.module == package)
+            })
+        })
+    }
+
     /// `value.name`
     pub fn attribute(&self, value: &Constant, name: &str, span: Span) -> Evaluated {
         match value {

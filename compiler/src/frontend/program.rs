@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::assigned::assigned_attributes;
-use super::imports::{ByName, Imported, imported};
+use super::imports::{ByName, Imported, assigned_attributes, imported};
 use super::limits::MAX_FILES;
 use super::parse as parser;
 use super::syntax::{Alias, Expr, ExprKind, FunctionDef, Ident, Module, Stmt, StmtKind, WithItem};
@@ -265,7 +264,7 @@ impl Program {
 
     /// The files by the last part of their modules.
     pub(super) fn by_name(&self) -> &ByName {
-        self.by_name.get_or_init(|| ByName::of(&self.files))
+        self.by_name.get_or_init(|| ByName::of(self.files.iter().map(|it| (it.id, it.module.as_slice()))))
     }
 
     /// The main file, if it is among the files.

@@ -1,7 +1,7 @@
 # Dateien, die kommen und gehen: was weggelassen wurde und warum.
 
 files-not-opened = `{ $name }` ließ sich nicht öffnen: { $why }
-files-only-python = gelesen werden nur Python-Dateien (`.py`) und Archive (`.zip`) davon
+files-only-python = gelesen werden nur Python-Dateien (`.py`), Notebooks (`.ipynb`) und Archive (`.zip`) davon
 files-left-out = { $n ->
     [one] { $n } der Dateien wurde weggelassen: ein Arbeitsbereich hat höchstens { $most } Dateien und 1 MiB, und die mit Stencils gehen vor
    *[other] { $n } der Dateien wurden weggelassen: ein Arbeitsbereich hat höchstens { $most } Dateien und 1 MiB, und die mit Stencils gehen vor

@@ -1,6 +1,6 @@
 # Eigene Texte: Dateien, Eingaben, Werte, Links, Lektionen, was der Browser aufbewahrt.
 
-state-files-none-dropped = darunter ist keine Python-Datei
+state-files-none-dropped = darunter ist keine Python-Datei und kein Notebook
 state-files-added = { $n ->
     [one] 1 Datei hinzugefügt
    *[other] { $n } Dateien hinzugefügt

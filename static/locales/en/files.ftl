@@ -1,7 +1,7 @@
 # Files that come and go: what was left out, and why.
 
 files-not-opened = `{ $name }` could not be opened: { $why }
-files-only-python = only Python files (`.py`) and archives (`.zip`) of them are read
+files-only-python = only Python files (`.py`), notebooks (`.ipynb`) and archives (`.zip`) of them are read
 files-left-out = { $n ->
     [one] { $n } of the files was left out: a workspace has at most { $most } files and 1 MiB, and those with stencils come first
    *[other] { $n } of the files were left out: a workspace has at most { $most } files and 1 MiB, and those with stencils come first

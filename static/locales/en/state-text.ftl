@@ -1,6 +1,6 @@
 # Texts of the visitor: files, inputs, values, links, lessons, what the browser keeps.
 
-state-files-none-dropped = there is no Python file among what was dropped
+state-files-none-dropped = no Python file and no notebook was dropped
 state-files-added = { $n ->
     [one] 1 file was added
    *[other] { $n } files were added

@@ -78,7 +78,7 @@ pub(super) fn problem(app: App, diagnostic: Diagnostic) -> impl IntoView {
     let has_place = !file.is_empty();
     let to = file.clone();
     let place = has_place.then(|| {
-        let text = untrack(|| app.text_of(&file)).unwrap_or_default();
+        let text = untrack(|| app.project.text_of(&file)).unwrap_or_default();
         let cell = cell_of(&text, start.line)
             .map(|(cell, line)| format!(", {}", t!("problems-cell", cell = cell, line = line)));
         format!("{}:{}{}", start.line, start.col, cell.unwrap_or_default())
