@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 pub use handed::{Handed, hand_over};
 pub use keys::PUBLIC;
+use size::Grown;
 pub use size::MOST_BYTES;
 
 /// Code that is kept.
@@ -362,11 +363,14 @@ impl Entry {
         let Some(proof) = keys::prove(self.root(), &self.claim(code)) else {
             return Err(std::io::Error::other("it has no key, and takes none"));
         };
-        let before = self.library().metadata().map_or(0, |it| it.len());
-        put(&self.folder, &self.library(), code)?;
-        put(&self.folder, &self.file(PROOF), proof.as_bytes())?;
-        put(&self.folder, &self.file(DESCRIPTION), &description)?;
-        size::grows(self.root(), before, code.len() as u64, MOST_BYTES);
+        let place = || {
+            let before = self.library().metadata().map_or(0, |it| it.len());
+            put(&self.folder, &self.library(), code)?;
+            put(&self.folder, &self.file(PROOF), proof.as_bytes())?;
+            put(&self.folder, &self.file(DESCRIPTION), &description)?;
+            Ok(Grown { before, now: code.len() as u64 })
+        };
+        size::grows(self.root(), MOST_BYTES, place)?;
         Ok(true)
     }
 

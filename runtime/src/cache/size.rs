@@ -54,9 +54,23 @@ impl Size {
     }
 }
 
-/// An entry came whose code has `now` bytes, in the place of one with `before`. Removes others where all are more than
-/// `most`; answers how many.
-pub(super) fn grows(root: &Path, before: u64, now: u64, most: u64) -> usize {
+/// The bytes of the code of an entry: those that it had, and those that it has now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Grown {
+    pub before: u64,
+    pub now: u64,
+}
+
+/// Puts an entry into the cache. Removes others where all are more than `most`; answers how many.
+///
+/// # Errors
+///
+/// The entry cannot be put there.
+pub(super) fn grows(
+    root: &Path,
+    most: u64,
+    place: impl FnOnce() -> std::io::Result<Grown>,
+) -> std::io::Result<usize> {
     let not_a_link = OFlags::NOFOLLOW.bits().cast_signed();
     let opened = File::options()
         .read(true)
@@ -66,26 +80,31 @@ pub(super) fn grows(root: &Path, before: u64, now: u64, most: u64) -> usize {
         .mode(0o600)
         .custom_flags(not_a_link)
         .open(root.join(SIZE));
-    // One at a time: others would count and remove the same.
+    // One at a time: others would remove the same, and count an entry that is still to be added.
     let Some(mut file) = opened.ok().filter(|it| flock(it, FlockOperation::LockExclusive).is_ok()) else {
-        return make_room(root, most).1;
+        place()?;
+        return Ok(make_room(root, most).1);
     };
-    let known = Size::read(&mut file)
-        .map(|it| Size { bytes: it.bytes.saturating_sub(before).saturating_add(now), ..it });
-    let (size, n_removed) = match known.filter(|it| it.bytes <= most) {
-        Some(size) => (size, 0),
-        None => {
-            let (bytes, n_removed) = make_room(root, most);
-            (Size { bytes, counted: self::now() }, n_removed)
+    let placed = place().map(|grown| {
+        let Grown { before, now } = grown;
+        let known = Size::read(&mut file)
+            .map(|it| Size { bytes: it.bytes.saturating_sub(before).saturating_add(now), ..it });
+        let (size, n_removed) = match known.filter(|it| it.bytes <= most) {
+            Some(size) => (size, 0),
+            None => {
+                let (bytes, n_removed) = make_room(root, most);
+                (Size { bytes, counted: self::now() }, n_removed)
+            }
+        };
+        if size.write(&mut file).is_err() {
+            // The next process counts.
+            let _ = file.set_len(0);
         }
-    };
-    if size.write(&mut file).is_err() {
-        // The next process counts.
-        let _ = file.set_len(0);
-    }
+        n_removed
+    });
     // Not by closing it alone: a process that was forked meanwhile has the same file.
     let _ = flock(&file, FlockOperation::Unlock);
-    n_removed
+    placed
 }
 
 /// Entries were removed by somebody else: the next process counts.
@@ -198,8 +217,9 @@ mod tests {
             })
             .collect();
         entries[0].touch();
-        assert_eq!(grows(root, 0, 0, 500), 0);
-        assert_eq!(grows(root, 0, 0, 400), 2);
+        let grows = |most| grows(root, most, || Ok(Grown::default())).expect("it is ours");
+        assert_eq!(grows(500), 0);
+        assert_eq!(grows(400), 2);
         let left: Vec<bool> = entries.iter().map(Entry::is_whole).collect();
         assert_eq!(left, [true, false, false, true, true]);
         assert_eq!(size(root), Some(300));
