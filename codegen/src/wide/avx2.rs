@@ -3,7 +3,14 @@
 //! A mask has the lanes of the widest values; in a body with doubles, one for singles is made narrow where it is used.
 //! Elements that are missing at the end of a row are neither read nor written: memory is accessed through a mask.
 
-use super::codes::{binary_code, convert_code, load_code, predicate, store_code};
+use super::codes::{
+    SHIFTS_OF_DOUBLEWORDS, SHIFTS_OF_QUADWORDS, VANDNPD, VANDPD, VBLENDVPD, VBLENDVPS, VBROADCASTSD_AVX2,
+    VBROADCASTSS, VCMPPD, VCMPPS, VEXTRACTF128, VINSERTF128, VMASKMOVPD, VMASKMOVPD_TO, VMASKMOVPS,
+    VMASKMOVPS_TO, VMOVD_TO, VMOVHPD, VMOVMSKPD, VMOVMSKPS, VMOVQ_FROM_GENERAL, VMOVQ_TO, VMOVSD, VORPD,
+    VPACKSSDW, VPACKSSWB, VPBLENDW, VPBROADCASTD, VPBROADCASTQ, VPCMPEQD, VPCMPEQQ, VPCMPGTD, VPCMPGTQ,
+    VPEXTRB, VPEXTRQ, VPINSRB, VPMOVZXBD, VPMOVZXBQ, VSHUFPS, VXORPD, binary_code, convert_code, load_code,
+    predicate, store_code, stream_code,
+};
 use super::emit::{AT, Emit, Source, slot_at, word};
 use super::encode::{Code, Condition, Gpr, Memory, R11, RCX, Rm};
 use super::nodes::{Binary, Id, Kind, Op, Place, Relation, Step};
@@ -17,15 +24,10 @@ const SPARE: u8 = 14;
 /// The lanes that have an iteration, where some have none.
 const ALL: u8 = 15;
 
-/// The halves of a vector change to one of 128 bits: the upper one of the source.
-const UPPER: Code = Code::new(1, 3, false, 0x19);
-/// Every second of the singles of two vectors of 128 bits.
-const SHUFFLE: Code = Code::new(0, 1, false, 0xc6);
+/// Every second of the singles of two vectors of 128 bits, for `VSHUFPS`.
 const EVEN: Option<u8> = Some(0x88);
-/// Words of one vector and of another one.
-const BLEND_WORDS: Code = Code::new(1, 3, false, 0x0e);
 
-// Lanes are numbered from the lowest bits on. `UPPER` and `SHUFFLE` work on halves of 128 bits, since most
+// Lanes are numbered from the lowest bits on. `VEXTRACTF128` takes a half of a vector, and `VSHUFPS` works on halves, since most
 // instructions of AVX2 do not let values cross from one half to the other.
 impl Emit<'_> {
     /// Puts each word of the caller that has no register into a slot, once for each lane.
@@ -61,14 +63,13 @@ impl Emit<'_> {
         self.n_slots += 1;
         self.lanes_slot = slot;
         let is_double = self.body.lane_bytes() == 8;
-        let to_vector = Code::new(1, 1, true, 0x6e);
         // The numbers of the lanes, a byte each, of which words become.
         self.asm.constant(R11, 0x0706_0504_0302_0100);
-        self.asm.vex(to_vector, false, SPARE, 0, Rm::Register(R11.0), None);
-        let words = Code::new(1, 2, false, if is_double { 0x32 } else { 0x31 });
+        self.asm.vex(VMOVQ_FROM_GENERAL, false, SPARE, 0, Rm::Register(R11.0), None);
+        let words = if is_double { VPMOVZXBQ } else { VPMOVZXBD };
         self.asm.vex(words, true, SPARE, 0, Rm::Register(SPARE), None);
-        self.asm.vex(to_vector, false, ALL, 0, Rm::Register(count.0), None);
-        let spread = Code::new(1, 2, false, if is_double { 0x59 } else { 0x58 });
+        self.asm.vex(VMOVQ_FROM_GENERAL, false, ALL, 0, Rm::Register(count.0), None);
+        let spread = if is_double { VPBROADCASTQ } else { VPBROADCASTD };
         self.asm.vex(spread, true, ALL, 0, Rm::Register(ALL), None);
         self.asm.vex(greater_code(is_double), true, ALL, ALL, Rm::Register(SPARE), None);
         self.asm.vex(store_code(Kind::I64), true, ALL, 0, Rm::Memory(slot_at(slot)), None);
@@ -85,7 +86,7 @@ impl Emit<'_> {
     /// The instruction gathers the signs of lanes, which are their masks.
     pub(super) fn lanes_of(&mut self, mask: u8, to: Gpr) {
         let mask = if self.is_rest { self.present(mask) } else { mask };
-        let code = Code::new(u8::from(self.body.lane_bytes() == 8), 1, false, 0x50);
+        let code = if self.body.lane_bytes() == 8 { VMOVMSKPD } else { VMOVMSKPS };
         self.asm.vex(code, true, to.0, 0, Rm::Register(mask), None);
     }
 
@@ -105,8 +106,8 @@ impl Emit<'_> {
             return mask;
         }
         let (upper, lower) = if mask == SPARE { (ALL, SPARE) } else { (SPARE, mask) };
-        self.asm.vex(UPPER, true, mask, 0, Rm::Register(upper), Some(1));
-        self.asm.vex(SHUFFLE, false, SPARE, lower, Rm::Register(upper), EVEN);
+        self.asm.vex(VEXTRACTF128, true, mask, 0, Rm::Register(upper), Some(1));
+        self.asm.vex(VSHUFPS, false, SPARE, lower, Rm::Register(upper), EVEN);
         if upper == ALL {
             self.recall_lanes();
         }
@@ -122,12 +123,12 @@ impl Emit<'_> {
             Source::Elements(place) if self.is_rest => {
                 let mask = self.mask_for(kind, ALL);
                 let from = Rm::Memory(self.elements(place, kind.bytes()));
-                let code = Code::new(1, 2, false, if kind.bytes() == 8 { 0x2d } else { 0x2c });
+                let code = if kind.bytes() == 8 { VMASKMOVPD } else { VMASKMOVPS };
                 self.asm.vex(code, is_long, register, mask, from, None);
             }
             Source::Element(_) | Source::Word(_) => {
                 let from = self.memory(source, kind);
-                let code = Code::new(1, 2, false, if kind.bytes() == 4 { 0x18 } else { 0x19 });
+                let code = if kind.bytes() == 4 { VBROADCASTSS } else { VBROADCASTSD_AVX2 };
                 self.asm.vex(code, is_long, register, 0, from, None);
             }
             Source::Elements(_) | Source::Slot(_) | Source::Constant(_) => {
@@ -174,9 +175,8 @@ impl Emit<'_> {
         let is_long = self.length(kind) == 32;
         match mask {
             None if !self.is_rest => {
-                let code = store_code(kind);
-                let past_caches = Code { opcode: 0x2b, ..code };
-                let code = if is_streamed && self.is_streaming { past_caches } else { code };
+                let is_streamed = is_streamed && self.is_streaming;
+                let code = if is_streamed { stream_code(kind) } else { store_code(kind) };
                 let to = Rm::Memory(self.elements(place, kind.bytes()));
                 self.asm.vex(code, is_long, register, 0, to, None);
             }
@@ -193,7 +193,7 @@ impl Emit<'_> {
                 let present = mask.map_or(ALL, |it| self.present(it));
                 let at = self.mask_for(kind, present);
                 let to = Rm::Memory(self.elements(place, kind.bytes()));
-                let code = Code::new(1, 2, false, if kind.bytes() == 8 { 0x2f } else { 0x2e });
+                let code = if kind.bytes() == 8 { VMASKMOVPD_TO } else { VMASKMOVPS_TO };
                 self.asm.vex(code, is_long, register, at, to, None);
             }
         }
@@ -202,25 +202,25 @@ impl Emit<'_> {
     /// A byte of 0 or 1 for each lane: lanes are packed to words and then to bytes with their signs, so
     /// that -1 stays -1, of which the lowest bit is kept.
     fn store_bools(&mut self, place: Place, mask: u8) {
-        let (upper, pack) = (Rm::Register(SPARE), |opcode| Code::new(1, 1, false, opcode));
-        self.asm.vex(UPPER, true, mask, 0, upper, Some(1));
+        let upper = Rm::Register(SPARE);
+        self.asm.vex(VEXTRACTF128, true, mask, 0, upper, Some(1));
         if self.body.lane_bytes() == 8 {
-            self.asm.vex(SHUFFLE, false, SPARE, mask, upper, EVEN);
-            self.asm.vex(pack(0x6b), false, SPARE, SPARE, upper, None);
+            self.asm.vex(VSHUFPS, false, SPARE, mask, upper, EVEN);
+            self.asm.vex(VPACKSSDW, false, SPARE, SPARE, upper, None);
         } else {
-            self.asm.vex(pack(0x6b), false, SPARE, mask, upper, None);
+            self.asm.vex(VPACKSSDW, false, SPARE, mask, upper, None);
         }
-        self.asm.vex(pack(0x63), false, SPARE, SPARE, upper, None);
+        self.asm.vex(VPACKSSWB, false, SPARE, SPARE, upper, None);
         let ones = Rm::PoolOfLanes(0x0101_0101_0101_0101);
         self.asm.vex(binary_code(Binary::And, Kind::I64), false, SPARE, SPARE, ones, None);
         if self.is_rest {
             return self.each_byte(place, |this, at, lane| {
-                this.asm.vex(Code::new(1, 3, false, 0x14), false, SPARE, 0, at, Some(lane));
+                this.asm.vex(VPEXTRB, false, SPARE, 0, at, Some(lane));
             });
         }
         let to = Rm::Memory(self.elements(place, 1));
-        let is_long = self.body.lanes == 8;
-        self.asm.vex(Code::new(1, 1, is_long, 0x7e), false, SPARE, 0, to, None);
+        let code = if self.body.lanes == 8 { VMOVQ_TO } else { VMOVD_TO };
+        self.asm.vex(code, false, SPARE, 0, to, None);
     }
 
     /// Does something for the byte of each lane that is there.
@@ -246,11 +246,11 @@ impl Emit<'_> {
     fn load_bools(&mut self, place: Place, to: u8) {
         let is_double = self.body.lane_bytes() == 8;
         let zero = |this: &mut Self| this.bitwise(Binary::Xor, SPARE, SPARE, Rm::Register(SPARE));
-        let spread = Code::new(1, 2, false, if is_double { 0x32 } else { 0x31 });
+        let spread = if is_double { VPMOVZXBQ } else { VPMOVZXBD };
         if self.is_rest {
             zero(self);
             self.each_byte(place, |this, at, lane| {
-                this.asm.vex(Code::new(1, 3, false, 0x20), false, SPARE, SPARE, at, Some(lane));
+                this.asm.vex(VPINSRB, false, SPARE, SPARE, at, Some(lane));
             });
             self.asm.vex(spread, true, to, 0, Rm::Register(SPARE), None);
         } else {
@@ -282,7 +282,7 @@ impl Emit<'_> {
                 let to = self.new_vector(id);
                 let which = if matches!(value.op, Op::ShiftLeft(..)) { 6 } else { 2 };
                 // Here the register that is written is the second one.
-                self.asm.vex(Code::new(1, 1, true, 0x73), true, which, to, Rm::Register(from), Some(by));
+                self.asm.vex(SHIFTS_OF_QUADWORDS, true, which, to, Rm::Register(from), Some(by));
             }
             Op::Compare(relation, of, a, b) => self.compare(id, relation, of, [a, b]),
             Op::Select(mask, then, otherwise) => {
@@ -317,14 +317,14 @@ impl Emit<'_> {
         let base = self.pointer(place.pointer);
         let entry = Rm::Memory(Memory { base, index: Some((RCX.0, 8)), offset: place.offset });
         let upper = self.free_vector();
-        self.asm.vex(UPPER, true, indices, 0, Rm::Register(SPARE), Some(1));
+        self.asm.vex(VEXTRACTF128, true, indices, 0, Rm::Register(SPARE), Some(1));
         for (indices, entries) in [(indices, to), (SPARE, upper)] {
-            self.asm.vex(Code::new(1, 1, true, 0x7e), false, indices, 0, Rm::Register(RCX.0), None);
-            self.asm.vex(Code::new(3, 1, false, 0x10), false, entries, 0, entry, None);
-            self.asm.vex(Code::new(1, 3, true, 0x16), false, indices, 0, Rm::Register(RCX.0), Some(1));
-            self.asm.vex(Code::new(1, 1, false, 0x16), false, entries, entries, entry, None);
+            self.asm.vex(VMOVQ_TO, false, indices, 0, Rm::Register(RCX.0), None);
+            self.asm.vex(VMOVSD, false, entries, 0, entry, None);
+            self.asm.vex(VPEXTRQ, false, indices, 0, Rm::Register(RCX.0), Some(1));
+            self.asm.vex(VMOVHPD, false, entries, entries, entry, None);
         }
-        self.asm.vex(Code::new(1, 3, false, 0x18), true, to, to, Rm::Register(upper), Some(1));
+        self.asm.vex(VINSERTF128, true, to, to, Rm::Register(upper), Some(1));
     }
 
     /// What `then` has in the lanes of a mask, and a register elsewhere.
@@ -333,7 +333,7 @@ impl Emit<'_> {
     /// [`Self::mask_for`].
     fn blend(&mut self, kind: Kind, (to, otherwise): (u8, u8), then: Rm, mask: u8) {
         let is_single = kind.bytes() == 4 || self.body.lane_bytes() == 4;
-        let code = Code::new(1, 3, false, if is_single { 0x4a } else { 0x4b });
+        let code = if is_single { VBLENDVPS } else { VBLENDVPD };
         let is_long = self.length(kind) == 32;
         self.asm.vex(code, is_long, to, otherwise, then, Some(mask << 4));
     }
@@ -346,8 +346,8 @@ impl Emit<'_> {
             self.used(&[a]);
             let to = self.new_vector(id);
             if to_kind == Kind::I32 {
-                self.asm.vex(UPPER, true, register, 0, Rm::Register(SPARE), Some(1));
-                self.asm.vex(SHUFFLE, false, to, register, Rm::Register(SPARE), EVEN);
+                self.asm.vex(VEXTRACTF128, true, register, 0, Rm::Register(SPARE), Some(1));
+                self.asm.vex(VSHUFPS, false, to, register, Rm::Register(SPARE), EVEN);
             } else {
                 self.double_of_integer(to, register);
             }
@@ -370,12 +370,12 @@ impl Emit<'_> {
         let above = f64::from_bits(0x4438_0000_0000_0000);
         let below = f64::from_bits(0x4330_0000_0000_0000);
         let constant = |it: f64| Rm::PoolOfLanes(it.to_bits());
-        self.asm.vex(Code::new(1, 1, false, 0x72), true, 4, SPARE, Rm::Register(from), Some(16));
-        self.asm.vex(BLEND_WORDS, true, SPARE, SPARE, Rm::PoolOfLanes(0), Some(0x33));
+        self.asm.vex(SHIFTS_OF_DOUBLEWORDS, true, 4, SPARE, Rm::Register(from), Some(16));
+        self.asm.vex(VPBLENDW, true, SPARE, SPARE, Rm::PoolOfLanes(0), Some(0x33));
         self.asm.vex(binary_code(Binary::Add, Kind::I64), true, SPARE, SPARE, constant(above), None);
         let both = constant(above + below);
         self.asm.vex(binary_code(Binary::Sub, Kind::F64), true, SPARE, SPARE, both, None);
-        self.asm.vex(BLEND_WORDS, true, to, from, constant(below), Some(0x88));
+        self.asm.vex(VPBLENDW, true, to, from, constant(below), Some(0x88));
         self.asm.vex(binary_code(Binary::Add, Kind::F64), true, to, to, spare, None);
     }
 
@@ -388,12 +388,12 @@ impl Emit<'_> {
         let is_long = self.length(kind) == 32;
         let (code, immediate, operands, is_inverse) = if kind.is_float() {
             let is_turned = self.values[a].register.is_none() && self.values[b].register.is_some();
-            let code = Code::new(u8::from(kind == Kind::F64), 1, false, 0xc2);
+            let code = if kind == Kind::F64 { VCMPPD } else { VCMPPS };
             let operands = if is_turned { [b, a] } else { [a, b] };
             (code, Some(predicate(relation, true, is_turned)), operands, false)
         } else {
             let is_wide = kind == Kind::I64;
-            let equal = if is_wide { Code::new(1, 2, false, 0x29) } else { Code::new(1, 1, false, 0x76) };
+            let equal = if is_wide { VPCMPEQQ } else { VPCMPEQD };
             match relation {
                 Relation::Equal | Relation::NotEqual => (equal, None, [a, b], relation == Relation::NotEqual),
                 Relation::Less => (greater_code(is_wide), None, [b, a], false),
@@ -418,18 +418,17 @@ impl Emit<'_> {
 
 /// Of masks and numbers; what is done with the bits of floating-point numbers is done where they are computed.
 pub(super) fn binary_code_of_avx2(op: Binary, kind: Kind) -> Code {
-    let bits = |opcode| Code::new(1, 1, false, opcode);
     match op {
         _ if matches!(kind, Kind::I64 | Kind::I32) => binary_code(op, kind),
-        Binary::And => bits(0x54),
-        Binary::AndNot => bits(0x55),
-        Binary::Or => bits(0x56),
-        Binary::Xor => bits(0x57),
+        Binary::And => VANDPD,
+        Binary::AndNot => VANDNPD,
+        Binary::Or => VORPD,
+        Binary::Xor => VXORPD,
         _ => binary_code(op, kind),
     }
 }
 
 /// Whether integers are greater than others.
 fn greater_code(is_wide: bool) -> Code {
-    if is_wide { Code::new(1, 2, false, 0x37) } else { Code::new(1, 1, false, 0x66) }
+    if is_wide { VPCMPGTQ } else { VPCMPGTD }
 }

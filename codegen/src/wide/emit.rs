@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 use isobar_compiler::loops::nodes::LINE_BYTES;
 
 use super::avx2;
-use super::codes::store_code;
+use super::codes::{
+    KMOVW, KMOVW_TO, KMOVW_TO_GENERAL, VBROADCASTSD, VBROADCASTSS, VPMOVDB, VPMOVQB, store_code, stream_code,
+};
 use super::encode::{
-    Assembler, Code, Condition, Gpr, How, Label, Memory, R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX,
-    RCX, RDI, RDX, RSI, RSP, Rm,
+    Assembler, Condition, Gpr, How, Label, Memory, R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX,
+    RDI, RDX, RSI, RSP, Rm,
 };
 use super::nodes::{Body, End, Id, Isa, Kind, Op, Place, Step};
 
@@ -458,8 +460,7 @@ impl Emit<'_> {
             let mask = self.mask(mask);
             match self.body.isa {
                 Isa::Avx512 => {
-                    let code = Code::new(0, 1, false, 0x93);
-                    self.asm.vex(code, false, RCX.0, 0, Rm::Register(mask), None);
+                    self.asm.vex(KMOVW_TO_GENERAL, false, RCX.0, 0, Rm::Register(mask), None);
                 }
                 Isa::Avx2 => self.lanes_of(mask, RCX),
             }
@@ -513,9 +514,8 @@ impl Emit<'_> {
                 let length = self.length(kind);
                 let how = How { length, mask, unit: length, ..How::default() };
                 let to = self.elements(place, kind.bytes());
-                let code = store_code(kind);
-                let code =
-                    if is_streamed && self.is_streaming { Code { opcode: 0x2b, ..code } } else { code };
+                let is_streamed = is_streamed && self.is_streaming;
+                let code = if is_streamed { stream_code(kind) } else { store_code(kind) };
                 self.asm.evex(code, how, register, 0, Rm::Memory(to));
                 self.used(&[value]);
                 self.used(mask_of(step).as_slice());
@@ -528,7 +528,7 @@ impl Emit<'_> {
                 let is_double = self.body.lanes == 8;
                 let how = How { length: 64, mask, zeroes: true, unit: 8, ..How::default() };
                 self.asm.evex(
-                    Code::new(1, 2, is_double, if is_double { 0x19 } else { 0x18 }),
+                    if is_double { VBROADCASTSD } else { VBROADCASTSS },
                     How { unit: if is_double { 8 } else { 4 }, ..how },
                     register,
                     0,
@@ -541,13 +541,7 @@ impl Emit<'_> {
                     ..How::default()
                 };
                 let to = self.elements(place, 1);
-                self.asm.evex(
-                    Code::new(2, 2, false, if is_double { 0x32 } else { 0x31 }),
-                    how,
-                    register,
-                    0,
-                    Rm::Memory(to),
-                );
+                self.asm.evex(if is_double { VPMOVQB } else { VPMOVDB }, how, register, 0, Rm::Memory(to));
             }
             Step::Keep { slot, value } => {
                 let slot = self.slot(slot);
@@ -594,8 +588,8 @@ impl Emit<'_> {
         let all = Rm::Memory(Memory::at(RBP, -72));
         match self.body.isa {
             Isa::Avx512 => {
-                self.asm.vex(Code::new(0, 1, false, 0x91), false, ALL, 0, all, None);
-                self.asm.vex(Code::new(0, 1, false, 0x93), false, RDX.0, 0, Rm::Register(mask), None);
+                self.asm.vex(KMOVW_TO, false, ALL, 0, all, None);
+                self.asm.vex(KMOVW_TO_GENERAL, false, RDX.0, 0, Rm::Register(mask), None);
             }
             Isa::Avx2 => self.lanes_of(mask, RDX),
         }
@@ -608,7 +602,7 @@ impl Emit<'_> {
             self.asm.load(register, Memory::at(RBP, offset));
         }
         match self.body.isa {
-            Isa::Avx512 => self.asm.vex(Code::new(0, 1, false, 0x90), false, ALL, 0, all, None),
+            Isa::Avx512 => self.asm.vex(KMOVW, false, ALL, 0, all, None),
             Isa::Avx2 if self.is_rest => self.recall_lanes(),
             Isa::Avx2 => {}
         }

@@ -94,6 +94,12 @@ pub(super) struct Label(usize);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Later(usize);
 
+#[cfg(test)]
+thread_local! {
+    /// The last operand of each instruction that was written, with a place inside of it.
+    pub(super) static LAST_OPERANDS: std::cell::RefCell<Vec<(usize, Rm)>> = std::cell::RefCell::default();
+}
+
 /// Bytes of code so far. Jumps and constants have four bytes of 0 where their distance belongs, until all
 /// is written.
 #[derive(Default)]
@@ -214,6 +220,8 @@ impl Assembler {
 
     /// The operands behind the opcode; offsets that are multiples of `unit` may be short.
     fn operands(&mut self, register: u8, rm: Rm, unit: usize, immediate: Option<u8>) {
+        #[cfg(test)]
+        LAST_OPERANDS.with_borrow_mut(|it| it.push((self.bytes.len(), rm)));
         let register = (register & 7) << 3;
         match rm {
             Rm::Register(it) => self.bytes.push(0xc0 | register | it & 7),

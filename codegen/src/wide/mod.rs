@@ -16,6 +16,8 @@ mod registers;
 mod values;
 
 #[cfg(test)]
+mod decoded;
+#[cfg(test)]
 mod tests;
 
 pub(super) use emit::emit;

@@ -1,8 +1,10 @@
 //! Where values are while a block runs: registers, slots of the frame, memory that is read where it is used.
 
-use super::codes::{load_code, store_code};
+use super::codes::{
+    KANDW, KMOVW, KMOVW_FROM_GENERAL, KMOVW_TO, KXORW, broadcast_code, load_code, store_code,
+};
 use super::emit::{ALL, AT, Emit, Last, N_MASKS, Source, slot_at, word};
-use super::encode::{Code, Gpr, How, Memory, R11, Rm};
+use super::encode::{Gpr, How, Memory, R11, Rm};
 use super::nodes::{Id, Isa, Kind, Place};
 
 // A value is in a register, or in memory, or in both; a source in memory is never wrong, since `settle`
@@ -105,11 +107,15 @@ impl Emit<'_> {
             return self.fill_avx2(kind, source, register);
         }
         let length = self.length(kind);
-        let is_double = kind.bytes() == 8;
         let rm = self.memory(source, kind);
         if source.is_one() {
-            let code = Code::new(1, 2, is_double, if is_double { 0x19 } else { 0x18 });
-            self.asm.evex(code, How { length, unit: kind.bytes(), ..How::default() }, register, 0, rm);
+            self.asm.evex(
+                broadcast_code(kind),
+                How { length, unit: kind.bytes(), ..How::default() },
+                register,
+                0,
+                rm,
+            );
         } else {
             let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
             let mask = if is_guarded { ALL } else { 0 };
@@ -164,7 +170,7 @@ impl Emit<'_> {
         if kind == Kind::Mask && self.body.isa == Isa::Avx512 {
             let register = self.mask(id);
             let to = Rm::Memory(slot_at(slot));
-            self.asm.vex(Code::new(0, 1, false, 0x91), false, register, 0, to, None);
+            self.asm.vex(KMOVW_TO, false, register, 0, to, None);
             return;
         }
         let register = self.vector(id);
@@ -253,16 +259,15 @@ impl Emit<'_> {
         match source {
             // What is not true for all is true for none: a register differs from itself nowhere.
             Source::Constant(_) => {
-                let code = Code::new(0, 1, false, 0x47);
-                self.asm.vex(code, true, register, register, Rm::Register(register), None);
+                self.asm.vex(KXORW, true, register, register, Rm::Register(register), None);
             }
             Source::Word(at) => {
-                self.asm.vex(Code::new(0, 1, false, 0x90), false, register, 0, Rm::Memory(word(at)), None);
-                self.asm.vex(Code::new(0, 1, false, 0x41), true, register, register, Rm::Register(ALL), None);
+                self.asm.vex(KMOVW, false, register, 0, Rm::Memory(word(at)), None);
+                self.asm.vex(KANDW, true, register, register, Rm::Register(ALL), None);
             }
             Source::Slot(slot) => {
                 let from = Rm::Memory(slot_at(slot));
-                self.asm.vex(Code::new(0, 1, false, 0x90), false, register, 0, from, None);
+                self.asm.vex(KMOVW, false, register, 0, from, None);
             }
             Source::Elements(_) | Source::Element(_) => unreachable!("masks are loaded where they are made"),
         }
@@ -310,6 +315,6 @@ impl Emit<'_> {
 
     /// Bits of a general register become a mask.
     pub(super) fn move_mask_from(&mut self, to: u8, from: Gpr) {
-        self.asm.vex(Code::new(0, 1, false, 0x92), false, to, 0, Rm::Register(from.0), None);
+        self.asm.vex(KMOVW_FROM_GENERAL, false, to, 0, Rm::Register(from.0), None);
     }
 }

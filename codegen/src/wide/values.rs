@@ -1,7 +1,11 @@
 //! Values of a body as instructions: each by one, or by a few, of the width at hand.
 
 use super::avx2;
-use super::codes::{binary_code, convert_code, predicate, unary_code};
+use super::codes::{
+    KANDNW, KANDW, KORW, KXNORW, KXORW, SHIFTS_OF_QUADWORDS, VBLENDMPD, VBLENDMPS, VCMPPD, VCMPPS,
+    VGATHERQPD, VPCMPD, VPCMPQ, VPMOVZXBD, VPMOVZXBQ, VPTESTMD, VPTESTMQ, binary_code, convert_code,
+    fused_code, predicate, unary_code,
+};
 use super::emit::{ALL, Emit, Last, SPARE_MASK, Source};
 use super::encode::{Code, How, Memory, Rm};
 use super::nodes::{Binary, Id, Isa, Kind, Op};
@@ -29,11 +33,12 @@ impl Emit<'_> {
                 let mask = if self.is_rest { ALL } else { 0 };
                 let how =
                     How { length: 64, mask, zeroes: self.is_rest, unit: self.body.lanes, ..How::default() };
-                let code = Code::new(1, 2, false, if is_double { 0x32 } else { 0x31 });
+                let code = if is_double { VPMOVZXBQ } else { VPMOVZXBD };
                 self.asm.evex(code, how, register, 0, Rm::Memory(from));
                 let to = self.new_mask(id);
                 let how = How { length: 64, mask, ..How::default() };
-                self.asm.evex(Code::new(1, 2, is_double, 0x27), how, to, register, Rm::Register(register));
+                let code = if is_double { VPTESTMQ } else { VPTESTMD };
+                self.asm.evex(code, how, to, register, Rm::Register(register));
             }
             _ if value.kind == Kind::Mask => self.make_mask(id, value.op),
             _ => self.make_vector(id, value.op, value.kind),
@@ -46,26 +51,25 @@ impl Emit<'_> {
             Op::Binary(op, a, b) => {
                 let (one, other) = (self.mask(a), self.mask(b));
                 self.used(&[a, b]);
-                let opcode = match op {
-                    Binary::And => 0x41,
-                    Binary::AndNot => 0x42,
-                    Binary::Or => 0x45,
-                    Binary::Xor => 0x47,
+                let code = match op {
+                    Binary::And => KANDW,
+                    Binary::AndNot => KANDNW,
+                    Binary::Or => KORW,
+                    Binary::Xor => KXORW,
                     _ => unreachable!("masks have no arithmetic"),
                 };
                 let to = self.new_mask(id);
-                self.asm.vex(Code::new(0, 1, false, opcode), true, to, one, Rm::Register(other), None);
+                self.asm.vex(code, true, to, one, Rm::Register(other), None);
             }
             Op::Select(condition, then, otherwise) => {
                 let (condition_at, then_at) = (self.mask(condition), self.mask(then));
                 let otherwise_at = self.mask(otherwise);
-                let code = |opcode| Code::new(0, 1, false, opcode);
-                self.asm.vex(code(0x41), true, SPARE_MASK, condition_at, Rm::Register(then_at), None);
+                self.asm.vex(KANDW, true, SPARE_MASK, condition_at, Rm::Register(then_at), None);
                 self.used(&[then]);
                 let to = self.new_mask(id);
-                self.asm.vex(code(0x42), true, to, condition_at, Rm::Register(otherwise_at), None);
+                self.asm.vex(KANDNW, true, to, condition_at, Rm::Register(otherwise_at), None);
                 self.used(&[condition, otherwise]);
-                self.asm.vex(code(0x45), true, to, to, Rm::Register(SPARE_MASK), None);
+                self.asm.vex(KORW, true, to, to, Rm::Register(SPARE_MASK), None);
             }
             Op::Compare(relation, kind, a, b) => {
                 // One operand may be read from memory, if it is the last one.
@@ -85,10 +89,10 @@ impl Emit<'_> {
                     ..How::default()
                 };
                 let code = match kind {
-                    Kind::F64 => Code::new(1, 1, true, 0xc2),
-                    Kind::F32 => Code::new(0, 1, false, 0xc2),
-                    Kind::I64 => Code::new(1, 3, true, 0x1f),
-                    _ => Code::new(1, 3, false, 0x1f),
+                    Kind::F64 => VCMPPD,
+                    Kind::F32 => VCMPPS,
+                    Kind::I64 => VPCMPQ,
+                    _ => VPCMPD,
                 };
                 self.asm.evex(code, how, to, one, last.rm);
             }
@@ -135,7 +139,7 @@ impl Emit<'_> {
                 let is_left = matches!(op, Op::ShiftLeft(..));
                 let how = self.how(length, last, Some(by));
                 // Here the register that is written is the second one.
-                self.asm.evex(Code::new(1, 1, true, 0x73), how, if is_left { 6 } else { 2 }, to, last.rm);
+                self.asm.evex(SHIFTS_OF_QUADWORDS, how, if is_left { 6 } else { 2 }, to, last.rm);
             }
             Op::Binary(op, a, b) => {
                 let commutes =
@@ -162,7 +166,7 @@ impl Emit<'_> {
                 let to = self.new_vector(id);
                 let how =
                     How { length, mask: mask_at, is_same: last.is_same, unit: last.unit, ..How::default() };
-                let code = Code::new(1, 2, kind.bytes() == 8, 0x65);
+                let code = if kind.bytes() == 8 { VBLENDMPD } else { VBLENDMPS };
                 self.asm.evex(code, how, to, other, last.rm);
             }
             Op::Fused { a, b, c, subtracts } => self.fused(id, kind, [a, b, c], subtracts),
@@ -171,13 +175,12 @@ impl Emit<'_> {
                 let to = self.new_vector(id);
                 self.used(&[index]);
                 let base = self.pointer(place.pointer);
-                let code = Code::new(0, 1, false, 0x46);
-                self.asm.vex(code, true, SPARE_MASK, SPARE_MASK, Rm::Register(SPARE_MASK), None);
+                self.asm.vex(KXNORW, true, SPARE_MASK, SPARE_MASK, Rm::Register(SPARE_MASK), None);
                 let plain = How { length, ..How::default() };
                 self.asm.evex(binary_code(Binary::Xor, Kind::I64), plain, to, to, Rm::Register(to));
                 let from = Memory { base, index: Some((index_at, 8)), offset: place.offset };
                 let how = How { length, mask: SPARE_MASK, unit: 8, ..How::default() };
-                self.asm.evex(Code::new(1, 2, true, 0x93), how, to, 0, Rm::Memory(from));
+                self.asm.evex(VGATHERQPD, how, to, 0, Rm::Memory(from));
             }
             _ => unreachable!("{op:?} makes no vector"),
         }
@@ -213,7 +216,6 @@ impl Emit<'_> {
         let last = self.last(c, kind, true);
         self.used(&[a, b, c]);
         let is_over = |this: &Self, it: u8| this.vectors[usize::from(it)].is_none();
-        let is_wide = kind.bytes() == 8;
         let third = match last.rm {
             Rm::Register(it) => Some(it),
             _ => None,
@@ -222,8 +224,7 @@ impl Emit<'_> {
         if let Some(third) = third.filter(|&it| is_over(self, it)) {
             // `third = first * second + third`
             self.take_vector(id, third);
-            let opcode = if subtracts { 0xba } else { 0xb8 };
-            self.instruction(Code::new(1, 2, is_wide, opcode), how, third, first, Rm::Register(second));
+            self.instruction(fused_code(kind, true, subtracts), how, third, first, Rm::Register(second));
             return;
         }
         let (to, other) = if is_over(self, first) {
@@ -237,7 +238,6 @@ impl Emit<'_> {
         };
         self.take_vector(id, to);
         // `to = other * to + third`
-        let opcode = if subtracts { 0xaa } else { 0xa8 };
-        self.instruction(Code::new(1, 2, is_wide, opcode), how, to, other, last.rm);
+        self.instruction(fused_code(kind, false, subtracts), how, to, other, last.rm);
     }
 }
