@@ -1,9 +1,10 @@
-//! `cargo xtask tidy`: what each room imports, and what must not be left in a source file.
+//! `cargo xtask tidy`: what each room imports, and what must not be left in a source file, or stand in its comments.
 
 mod circles;
 mod documentation;
 mod imports;
 mod leftovers;
+mod prose;
 mod sources;
 mod table;
 mod test_files;
@@ -34,18 +35,28 @@ pub(crate) fn tidy() -> Result<()> {
     findings.extend(all.iter().flat_map(|it| test_files::check_file(&it.name, &it.text)));
     let (figures, too_little) = documentation::check(&all, documentation::SHARES);
     findings.extend(too_little);
-    for file in tracked_files()? {
-        if let Ok(text) = fs::read_to_string(root().join(&file)) {
-            findings.extend(leftovers::check(&file, &text));
-        }
-    }
-    for line in figures.iter().chain(&findings) {
+    let files = texts()?;
+    findings.extend(files.iter().flat_map(|(file, text)| leftovers::check(file, text)));
+    let (refused, notes) = prose::check(&files)?;
+    findings.extend(refused);
+    for line in figures.iter().chain(&notes).chain(&findings) {
         println!("{line}");
     }
     if findings.is_empty() {
         return Ok(());
     }
     bail!("tidy has {} findings", findings.len())
+}
+
+/// Keeps the numbers of today, where they are lower than those of before.
+pub(crate) fn lower() -> Result<()> {
+    prose::lower(&texts()?)
+}
+
+/// The files that git knows or would add, with their texts.
+fn texts() -> Result<Vec<(String, String)>> {
+    let read = |file: String| fs::read_to_string(root().join(&file)).ok().map(|text| (file, text));
+    Ok(tracked_files()?.into_iter().filter_map(read).collect())
 }
 
 /// The files that git knows or would add, sorted.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::diagnostic::Diagnostic;
 
-/// What the text calls a local of an inlined function: `t` for `flux_2_t`.
+/// The name of a local of an inlined function in the text: `t` for `flux_2_t`.
 #[must_use]
 pub fn in_function(name: &str) -> Option<&str> {
     let parts: Vec<(usize, &str)> = name.match_indices('_').collect();

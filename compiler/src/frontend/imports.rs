@@ -1,4 +1,4 @@
-//! What a file may import and assign outside of itself, as its text alone tells.
+//! The modules that a file may import, and the attributes of others that it may assign, as its text alone tells.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -46,7 +46,7 @@ enum Shape {
     Vm,
 }
 
-/// What registers an operand has.
+/// The registers of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bank {
     Vectors,
@@ -333,7 +333,7 @@ impl Written {
         if it.is_invalid() || name != self.manual.mnemonic(self.is_evex, self.register) {
             return Some(format!("it is {name}"));
         }
-        // What fills up to the next constant.
+        // Bytes that fill up to the next constant are no instruction.
         if !is_pool && bytes[it.len()..].iter().any(|it| *it != FILL) {
             return Some(format!("it has {} bytes", it.len()));
         }
@@ -486,7 +486,7 @@ fn no_opcode_stands_elsewhere() {
     assert!(others.iter().all(|it| !it.contains("Code::new") && !it.contains("opcode")));
 }
 
-/// What instructions on general registers say, as Intel's assembler writes it.
+/// The text is that of Intel's assembler.
 #[test]
 fn instructions_on_general_registers_are_decoded_as_they_were_meant() {
     use iced_x86::{Formatter, IntelFormatter};
