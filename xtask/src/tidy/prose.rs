@@ -42,7 +42,7 @@ impl Form {
     fn is_of(self, sentence: &str) -> bool {
         let words = || sentence.split_whitespace().filter(|it| it.contains(char::is_alphanumeric));
         let first = words().next().unwrap_or_default();
-        let lower = || sentence.to_lowercase();
+        let lower = || unquoted(sentence).to_lowercase();
         match self {
             Self::What => matches!(first, "What" | "Who"),
             Self::Whoever => lower().split(|it: char| !it.is_alphabetic()).any(|it| it == "whoever"),
@@ -53,6 +53,21 @@ impl Form {
             Self::Long => words().count() > MOST_WORDS,
         }
     }
+}
+
+/// A sentence without its parts in quotes and backticks, which it only mentions.
+fn unquoted(sentence: &str) -> String {
+    let mut kept = String::new();
+    let mut until: Option<char> = None;
+    for it in sentence.chars() {
+        match until {
+            Some(end) if it == end => until = None,
+            Some(_) => {}
+            None if matches!(it, '"' | '`') => until = Some(it),
+            None => kept.push(it),
+        }
+    }
+    kept
 }
 
 /// How many sentences of each form a file has, in the order of [`Form::ALL`].
@@ -217,6 +232,7 @@ mod tests {
             forms("//! One, of\n//! which there are two; it goes to whoever asks.\n"),
             [(1, Form::Whoever), (1, Form::OfWhich)]
         );
+        assert_eq!(forms("// It names \"of which\" and `whoever`.\n"), []);
         assert_eq!(forms("    // It is this, or something else.\n"), [(1, Form::Else)]);
         let words = |n: usize| format!("/// {}.\n", vec!["word"; n].join(" "));
         assert_eq!(forms(&words(25)), []);
