@@ -25,6 +25,12 @@ isobar_testing::over_seeds! {
     generated_stencils_mean_the_same_at_every_level: 0..150 in 16 shards of generated;
 }
 
+/// A map whose parameter has the name of a loop inside of another one.
+#[test]
+fn maps_with_names_of_each_other_stay_two() {
+    generated(&[58_861_093]);
+}
+
 #[test]
 fn the_gallery_means_the_same_at_every_level() {
     for name in GALLERY {

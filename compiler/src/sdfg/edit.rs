@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{Container, Edge, Input, Node, NodeKind, Operand, Range, Sdfg, State};
+use super::nodes::{
+    BlockKind, Container, ControlFlowRegion, Edge, Input, Node, NodeKind, Operand, Range, Sdfg, State,
+};
 use crate::entity::{Arena, Handle};
 use crate::space::{Affine, Size, Symbol};
 
@@ -251,7 +253,8 @@ impl State {
         self.scopes_around(node).any(|it| it == entry)
     }
 
-    /// Gives a symbol another name inside of a map; answers how often it, or a parameter of that name, was found.
+    /// Gives a symbol another name inside of a map; answers how often it, or a parameter of that name, was found. Nested
+    /// graphs have names of their own: they only get another value, but what they bind counts.
     pub fn rename_inside(&mut self, entry: Handle<Node>, from: &Symbol, to: &Symbol) -> usize {
         let inside: Vec<bool> = self.nodes.handles().map(|it| self.is_inside(it, entry)).collect();
         let mut renaming = Renaming { from, to, n_found: 0 };
@@ -279,6 +282,7 @@ impl State {
                 }
                 NodeKind::NestedSdfg(it) => {
                     it.symbol_mapping.iter_mut().for_each(|(_, value)| renaming.sum(value));
+                    renaming.n_found += usize::from(binds(&it.sdfg.region, from));
                 }
                 NodeKind::Access(_) | NodeKind::MapExit { .. } => {}
             }
@@ -293,6 +297,23 @@ impl State {
         }
         renaming.n_found
     }
+}
+
+/// Whether a map or loop has a symbol as its parameter, in graphs inside too.
+fn binds(region: &ControlFlowRegion, symbol: &Symbol) -> bool {
+    let in_node = |it: &NodeKind| match it {
+        NodeKind::MapEntry(map) => map.params.iter().any(|it| it.symbol == *symbol),
+        NodeKind::NestedSdfg(it) => binds(&it.sdfg.region, symbol),
+        NodeKind::Access(_) | NodeKind::MapExit { .. } | NodeKind::Tasklet(_) => false,
+    };
+    region.blocks.iter().any(|block| {
+        let is_here = match &block.kind {
+            BlockKind::State(state) => state.nodes.iter().any(|(_, it)| in_node(&it.kind)),
+            BlockKind::Loop(it) => it.variable == *symbol,
+            BlockKind::While(_) | BlockKind::Conditional(_) => false,
+        };
+        is_here || block.kind.regions().any(|it| binds(it, symbol))
+    })
 }
 
 fn reached_from(followers: &[Vec<usize>], from: usize) -> Vec<bool> {

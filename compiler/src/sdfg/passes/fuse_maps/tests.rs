@@ -308,6 +308,24 @@ fn what_somebody_keeps_apart_stays_apart() {
         .assert_eq(found.lines().last().expect("a remark"));
 }
 
+/// The inner `j` would take the place of the outer one, where loops are made of the graph.
+#[test]
+fn a_parameter_that_a_nested_graph_binds_anew_keeps_its_name() {
+    let tree = "
+for j in [0, J) parallel:
+  for k in [0, K) ascending:
+    for i in [0, I) parallel:
+      b[i + 1, j, k] = a[i, j, k]
+for j_tile in [0, J) parallel:
+  for k in [0, K) ascending:
+    for j in [j_tile, min(J, j_tile + 1)) parallel:
+      for i in [0, I) parallel:
+        c[i + 1, j, k] = a[i, j, k]
+";
+    expect!["missed: both maps touch `a`, but stay two: the second uses the name of a parameter of the first for something else"]
+        .assert_eq(&told(&(HEADER.to_owned() + tree.trim_start())));
+}
+
 #[test]
 fn parameters_of_other_names_are_renamed() {
     let tree = all_levels(&["b[i + 1, j, k] = a[i, j, k]", "c[i + 1, j, k] = a[i, j, k] * float64(k)"]);
