@@ -48,7 +48,7 @@ impl Form {
             Self::Whoever => lower().split(|it: char| !it.is_alphabetic()).any(|it| it == "whoever"),
             Self::OfWhich => lower().contains("of which"),
             Self::Else => {
-                words().last().is_some_and(|it| it.trim_end_matches(['.', ',', ';', ':']) == "else")
+                words().next_back().is_some_and(|it| it.trim_end_matches(['.', ',', ';', ':']) == "else")
             }
             Self::Long => words().count() > MOST_WORDS,
         }

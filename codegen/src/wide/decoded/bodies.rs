@@ -75,9 +75,12 @@ fn group_of(at: i32) -> usize {
     usize::try_from(at.rem_euclid(4)).expect("below four")
 }
 
+/// Puts an operation into a body, with its operands at some places.
+type Operation = Box<dyn Fn(&mut Building, i32) -> Id>;
+
 /// Each operation on values of these kinds, as it is put into a body with its operands at some places.
-fn operations(kinds: &[Kind]) -> Vec<Box<dyn Fn(&mut Building, i32) -> Id>> {
-    let mut all: Vec<Box<dyn Fn(&mut Building, i32) -> Id>> = Vec::new();
+fn operations(kinds: &[Kind]) -> Vec<Operation> {
+    let mut all: Vec<Operation> = Vec::new();
     for &kind in kinds {
         let unary: &[Unary] = match kind {
             Kind::Mask => &[],

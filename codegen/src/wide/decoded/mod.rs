@@ -134,7 +134,7 @@ impl Manual {
             "VPINSR",
             "VPACK",
             "VAND",
-            "VOR",
+            "VORPD",
             "VXOR",
             "VPCMPEQ",
             "VPCMPGT",
