@@ -1,6 +1,6 @@
 //! Attributes of modules and classes that another file may assign: `constants.F = 3.0`.
 //!
-//! The main file counts, and each that runs because of it. A file that nobody imports never runs.
+//! Assignments count in the main file and in each file that it imports, directly or through others.
 
 use std::rc::Rc;
 

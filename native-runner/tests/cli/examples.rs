@@ -1,4 +1,4 @@
-//! Each example in the help of a command runs as it stands there, in a folder with the files that it names.
+//! Runs each example of the help, unchanged, in a folder that has its files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

@@ -166,7 +166,7 @@ mod tests {
         let root = root.path();
         keep(root, "one", 100);
         assert_eq!(size(root), Some(100));
-        // A count would see files that nobody put there: so nothing was counted here.
+        // The planted file is not in the size, so nothing was counted.
         let planted = root.join(Kind::C.folder()).join("ab.so");
         fs::write(&planted, [0; 1000]).expect("it is ours");
         keep(root, "two", 50);

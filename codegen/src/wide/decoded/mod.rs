@@ -1,6 +1,6 @@
 //! Each instruction is decoded again by a library that shares nothing with [`super::encode`].
 //!
-//! Where the processor at hand lacks AVX-512, nothing else would see those encodings.
+//! It is the only test of AVX-512 on a processor without it.
 
 mod bodies;
 

@@ -1,4 +1,4 @@
-//! Warns of idle names: parameters that the text of a stencil never mentions, and temporaries that nobody reads.
+//! Warns of parameters that a stencil never mentions, and of temporaries that it never reads.
 //!
 //! A misspelt output is both: `out1 = q` leaves `out` alone. All of the text counts, also what is decided away.
 //! A result of a function may go unread, since the function may change its arguments. So may a part of a tuple.

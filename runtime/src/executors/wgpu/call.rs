@@ -121,7 +121,7 @@ fn options(gpu: &Gpu, kernels: &Kernels, mode: Mode, (is_unit, levels): (bool, O
         shared_bytes: limits.max_compute_workgroup_storage_size,
         is_unit,
         levels: None,
-        // A result that nobody compares with the interpreter may be fused.
+        // Only reproducible results forbid fused operations.
         keeps: gpu.options.keeps && mode == Mode::Reproducible,
         ..gpu.options
     };
