@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use super::constants::{Constant, ElementType, FieldType};
+use super::constants::{Constant, ElementType, FieldType, Opaque};
 use super::ndsl_constants;
 use crate::config::Config;
+use crate::diag::Span;
 use crate::space::{Axis, AxisSet};
 use crate::types::{DType, Function};
 
@@ -198,6 +199,26 @@ pub fn is_standard_module(path: &[String]) -> bool {
         "warnings",
     ];
     path.first().is_some_and(|it| STANDARD.contains(&it.as_str()))
+}
+
+/// Whether Python has the module wherever stencils run, and a stencil cannot use what it does not name here.
+#[must_use]
+pub fn is_python_module(path: &[String]) -> bool {
+    is_builtin_module(path) || is_installed_module(path) || is_standard_module(path)
+}
+
+/// Why a name of a module without a file has no value: `path` leads to the name.
+#[must_use]
+pub fn not_known(path: &[String], span: Span) -> Opaque {
+    let (name, module) = path.split_last().map_or(("", path), |(name, module)| (name.as_str(), module));
+    let spelled = module.join(".");
+    Opaque::new(
+        match is_python_module(module) {
+            true => format!("`{name}` of the module `{spelled}` is not known"),
+            false => format!("it comes from the module `{spelled}`, which is not among the files"),
+        },
+        span,
+    )
 }
 
 /// Whether the module, if it is among the files, is the language's own source: it may lie below another folder.

@@ -12,7 +12,7 @@ use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
 use super::modules::{Assumed, Names, ScopeId};
 use super::reaching::Moment;
 use super::syntax::{Expr, ExprKind, Foreign, Keyword, Logical, arguments};
-use super::{field_types, parse};
+use super::{builtins, field_types, parse};
 use crate::diag::Span;
 use crate::space::Axis;
 use crate::types::DType;
@@ -68,6 +68,17 @@ impl Evaluator<'_, '_> {
         self.names.deeper(expr.span, || self.value_of(expr))
     }
 
+    /// An attribute, which may be a module on the way to a name of one that is not among the files.
+    fn attribute(&self, object: &Expr, name: &str, span: Span) -> Evaluated {
+        let object = match &object.kind {
+            ExprKind::Attribute(outer, inner) => {
+                self.names.deeper(object.span, || self.attribute(outer, &inner.name, object.span))
+            }
+            _ => self.expr(object),
+        };
+        self.names.attribute(&object?, name, span)
+    }
+
     fn value_of(&self, expr: &Expr) -> Evaluated {
         let fail = |why: String| Opaque::new(why, expr.span);
         match &expr.kind {
@@ -83,10 +94,12 @@ impl Evaluator<'_, '_> {
                 let found = self.names.lookup(self.environment.scope, self.environment.moment, name);
                 found.unwrap_or_else(|| Err(fail(format!("nothing is named `{name}`"))))
             }
-            ExprKind::Attribute(value, name) => {
-                let value = self.expr(value)?;
-                self.names.attribute(&value, &name.name, expr.span)
-            }
+            ExprKind::Attribute(value, name) => match self.attribute(value, &name.name, expr.span)? {
+                Constant::Foreign(path) if !builtins::is_builtin_module(&path) => {
+                    Err(builtins::not_known(&path, expr.span))
+                }
+                found => Ok(found),
+            },
             ExprKind::Tuple(parts) => {
                 let parts: Result<Vec<Constant>, Opaque> = parts.iter().map(|it| self.expr(it)).collect();
                 Constant::Tuple(parts?.into()).bounded(expr.span)

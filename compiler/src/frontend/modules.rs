@@ -468,8 +468,7 @@ impl<'p> Names<'p> {
                 if is_inside || path.len() < 8 && !builtins::is_builtin_module(path) {
                     return Ok(Constant::Foreign(Arc::from(inner)));
                 }
-                let module = path.join(".");
-                Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
+                Err(builtins::not_known(&inner, span))
             }
             Constant::Word("os.environ") if name == "get" => Ok(Constant::Word("os.getenv")),
             // Where NDSL's own files are among the modules.

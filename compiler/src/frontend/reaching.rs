@@ -461,7 +461,7 @@ impl<'p> Names<'p> {
     }
 
     fn has_module(&self, scope: ScopeId, level: u32, path: &[String]) -> bool {
-        self.find_module(scope.file, level, path).is_some() || level == 0 && is_installed(path)
+        self.find_module(scope.file, level, path).is_some() || level == 0 && builtins::is_python_module(path)
     }
 
     /// Whether `from module import name` finds it.
@@ -470,7 +470,7 @@ impl<'p> Names<'p> {
             return self.has_module(scope, level, path);
         }
         let known = self.import_from((scope.file, span), level, path, name);
-        known.is_ok() || level == 0 && is_installed(path)
+        known.is_ok() || level == 0 && builtins::is_python_module(path)
     }
 
     /// Refuses an object that another statement changes under one of its names.
@@ -614,13 +614,6 @@ fn leaves(stmt: &Stmt) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether the module is there on every machine that runs the language.
-fn is_installed(path: &[String]) -> bool {
-    builtins::is_builtin_module(path)
-        || builtins::is_installed_module(path)
-        || builtins::is_standard_module(path)
 }
 
 /// A module that many machines lack.

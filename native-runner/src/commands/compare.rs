@@ -92,6 +92,7 @@ fn tell(
 fn summary(report: &CompareReport) -> String {
     let domains = count(report.domains.len(), "domain");
     match &report.difference {
+        None if report.steps.len() == 1 => format!("the only step agrees on {domains}\n"),
         None => format!("{} agree on {domains}\n", count(report.steps.len(), "step")),
         Some(it) => format!("the first that differs: {}\n", it.step),
     }

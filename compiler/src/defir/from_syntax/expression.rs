@@ -8,6 +8,7 @@ use crate::defir::nodes::{Access, Expr, Index, Stmt};
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
 use crate::diag::{Span, similar};
 use crate::expr::ExprKind as IrKind;
+use crate::frontend::builtins::is_python_module;
 use crate::frontend::constants::{Constant, Opaque};
 use crate::frontend::modules::{ClassId, EnumFault, FunctionId};
 use crate::frontend::spelling;
@@ -297,9 +298,9 @@ impl<'p> Builder<'_, 'p> {
         };
         let owner = self.evaluate(value, false);
         let found = match &owner {
-            Ok(owner) => self.names.attribute(owner, attribute, whole.span),
             // The whole says it with its own place.
-            Err(_) => self.evaluate(whole, false),
+            Ok(Constant::Foreign(_)) | Err(_) => self.evaluate(whole, false),
+            Ok(owner) => self.names.attribute(owner, attribute, whole.span),
         };
         match found {
             Ok(found) => {
@@ -452,7 +453,7 @@ impl<'p> Builder<'_, 'p> {
             Err(_)
                 if let ExprKind::Attribute(module, _) = &function.kind
                     && !is_builtin_call(last)
-                    && matches!(self.evaluate(module, false), Ok(Constant::Foreign(_))) =>
+                    && matches!(self.evaluate(module, false), Ok(Constant::Foreign(it)) if is_python_module(&it)) =>
             {
                 let similar = similar(last, spelling::callable());
                 let callee = function.span;

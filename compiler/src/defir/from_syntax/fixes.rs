@@ -7,6 +7,7 @@ use itertools::Itertools;
 
 use super::{Builder, Local};
 use crate::diag::{Similar, Span, TextEdit, similar};
+use crate::frontend::builtins::is_python_module;
 use crate::frontend::constants::Constant;
 use crate::frontend::program::is_externals;
 use crate::frontend::spelling;
@@ -336,6 +337,8 @@ impl<'p> Builder<'_, 'p> {
     ) -> Option<(Span, Option<Similar>)> {
         let ExprKind::Attribute(value, attribute) = &whole.kind else { return None };
         match self.evaluate(value, false) {
+            // Nothing is known of what it has.
+            Ok(Constant::Foreign(path)) if !is_python_module(&path) => None,
             Ok(value) => {
                 let mut known = self.names.attributes(&value);
                 if known.contains(&attribute.name) {

@@ -132,6 +132,35 @@ def s(q: FloatField):
 }
 
 #[test]
+fn a_name_of_a_module_that_is_not_there_says_which_module() {
+    check(
+        "
+import consts
+import model.tools
+import os
+HALF = 0.5 * consts.HALF
+WHOLE = consts.WHOLE
+def s(q: FloatField, p: consts.Pressure):
+    with computation(PARALLEL), interval(0, consts.LAST):
+        q = consts.DT + model.tools.LIMIT + HALF + WHOLE + os.sep
+        q = q[consts.OFFSET, 0, 0] + consts.slope(q) + random.random()
+",
+        &expect![[r#"
+            E01 6:25 the type of parameter `p` is not a field or scalar type: it comes from the module `consts`, which is not among the files
+            E10 7:45 a bound of the interval is not known while compiling, because it comes from the module `consts`, which is not among the files
+            E07 8:13 the value of `consts.DT` is not known while compiling, because it comes from the module `consts`, which is not among the files
+            E07 8:25 the value of `model.tools.LIMIT` is not known while compiling, because it comes from the module `model.tools`, which is not among the files
+            E07 8:45 the value of `HALF` is not known while compiling, because it comes from the module `consts`, which is not among the files
+            E07 8:52 the value of `WHOLE` is not known while compiling, because it comes from the module `consts`, which is not among the files
+            E06 8:60 `os.sep` has no value: `sep` of the module `os` is not known
+            E27 9:15 the offset along I is not known while compiling, because it comes from the module `consts`, which is not among the files
+            E07 9:38 the value of `consts.slope` is not known while compiling, because it comes from the module `consts`, which is not among the files
+            E41 9:56 no function is named `random.random`
+        "#]],
+    );
+}
+
+#[test]
 fn a_signature_may_be_written_in_many_ways() {
     let dtypes =
         [("mine".to_owned(), "Field[IJ, float32]".to_owned()), ("my_t".to_owned(), "int32".to_owned())];
