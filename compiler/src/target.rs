@@ -3,7 +3,7 @@
 //! A width of vectors stands for no machine here. What was measured on one is a capability with a name, and each has
 //! the reason why it is as it is; the figures are in `docs/benchmarks/loops.md`.
 
-use crate::pass::MachineModel;
+use crate::pass::{Code, Device, MachineModel, PassOptions};
 
 /// What is known of a target, and why it is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,9 @@ pub struct Grid {
     pub threads: u32,
 }
 
+/// Threads that a block of a GPU may have everywhere.
+pub const MAX_THREADS: u32 = 256;
+
 /// Points of a row that are stored together: a few pages of the first cache, but no whole ones, since rows of whole
 /// pages share its sets.
 const ROW_ELEMENTS: u32 = 672;
@@ -125,6 +128,17 @@ const LONG_PROGRAM: usize = 1000;
 const STREAM_FROM: u64 = 16 << 20;
 
 impl Target {
+    /// What the options of a compilation ask for.
+    #[must_use]
+    pub fn of(options: &PassOptions) -> Self {
+        let machine = options.machine.as_ref();
+        match (options.device, options.code) {
+            (Device::Gpu, _) => Self::kernels(MAX_THREADS),
+            (Device::Cpu, Code::C) => Self::c(machine),
+            (Device::Cpu, Code::Native { vector_bits }) => Self::native(vector_bits, machine),
+        }
+    }
+
     /// C that a compiler makes code of, for this machine where it is known.
     #[must_use]
     pub fn c(machine: Option<&MachineModel>) -> Self {

@@ -146,6 +146,7 @@ Every schedule has to give the bits of the compiler's own.";
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   isobar compare diffusion.py --passes --domain 6,5,4
+  isobar compare diffusion.py --passes --backend rayon --domain 6,5,4
   isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
   isobar compare diffusion.py --backends rayon,openmp,wgpu --domain 64,64,20
 
@@ -276,6 +277,9 @@ pub struct EmitArgs {
     /// Make the schedule for this kind of machine; `gpu` is `h100`
     #[arg(long, value_name = "cpu|gpu|MODEL", value_parser = clap::builder::PossibleValuesParser::new(["cpu", "gpu", "h100", "h200", "webgpu", "lavapipe"]))]
     pub target: Option<String>,
+    /// Make the loops for this back end; without, for `openmp`, or for the GPU that is named
+    #[arg(long, value_name = "BACKEND", value_parser = clap::builder::PossibleValuesParser::new(MAKING_LOOPS))]
+    pub backend: Option<String>,
     /// With a GPU as `--target`: form launches this way where it is legal, instead of what is expected to be fastest:
     /// `points` and `P` (a thread for each point), `T` (tiles), `R` (rolled tiles), `C` (columns), `S` (tiles of
     /// columns), `L` (a launch for each level)
@@ -325,6 +329,9 @@ pub struct ExportArgs {
 }
 
 /// The GPUs that schedules can be made for without one.
+/// Back ends whose code is made of loops.
+const MAKING_LOOPS: [&str; 4] = ["rayon", "openmp", "cuda", "wgpu"];
+
 const GPUS: [&str; 4] = ["h100", "h200", "webgpu", "lavapipe"];
 
 /// Options of `run`.
@@ -500,7 +507,10 @@ pub struct CompareArgs {
     /// Run every level as it stands behind each pass
     #[arg(long, conflicts_with = "backends")]
     pub passes: bool,
-    /// Decides an order of what has none; repeatable
+    /// With `--passes`: the levels of this back end, as for this machine; without, those for C on a common one
+    #[arg(long, value_name = "BACKEND", requires = "passes", value_parser = clap::builder::PossibleValuesParser::new(MAKING_LOOPS))]
+    pub backend: Option<String>,
+    /// Run iterations that have no order in one that this number decides; repeatable
     #[arg(long, value_name = "N", requires = "passes")]
     pub seed: Vec<u64>,
     /// Hold what these leave against what `debug` leaves, as `rayon,wgpu`; see `isobar backends`
@@ -526,7 +536,10 @@ pub struct BisectArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
-    /// Decides an order of what has none; repeatable
+    /// Search the levels of this back end, as for this machine; without, those for C on a common one
+    #[arg(long, value_name = "BACKEND", value_parser = clap::builder::PossibleValuesParser::new(MAKING_LOOPS))]
+    pub backend: Option<String>,
+    /// Run iterations that have no order in one that this number decides; repeatable
     #[arg(long, value_name = "N")]
     pub seed: Vec<u64>,
     /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not

@@ -532,6 +532,56 @@ fn every_pass_is_compared_with_what_a_stencil_means() {
 }
 
 #[test]
+fn passes_are_compared_on_the_way_that_is_asked_for() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let copy = copy();
+    let steps = |more: &[&str]| -> Vec<String> {
+        let arguments = [&["compare", "--passes", &copy, "--domain", "4,3,2", "--format", "json"], more];
+        let report = json(&isobar(&arguments.concat()));
+        assert!(report["difference"].is_null(), "{report:#}");
+        let steps = report["steps"].as_array().unwrap();
+        steps.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    };
+    let has = |steps: &[String], step: &str| steps.iter().any(|it| it == step);
+    let usual = steps(&[]);
+    assert!(has(&usual, "schedule/merge-loops") && has(&usual, "loops/mask-lanes"), "{usual:?}");
+    assert!(!has(&steps(&["--skip", "loops/mask-lanes"]), "loops/mask-lanes"));
+    // A schedule without `auto` is all that is done to the loops.
+    let schedule = folder.join("as_it_is.schedule");
+    std::fs::write(&schedule, "cut i@s0 by 2\n").unwrap();
+    let written = steps(&["--schedule", schedule.to_str().unwrap()]);
+    assert!(!has(&written, "schedule/merge-loops") && has(&written, "schedule"), "{written:?}");
+    for backend in ["rayon", "openmp"] {
+        assert!(has(&steps(&["--backend", backend]), "loops/mask-lanes"), "{backend}");
+    }
+    for backend in ["cuda", "wgpu"] {
+        assert_eq!(steps(&["--backend", backend]).last().map(String::as_str), Some("kernels"), "{backend}");
+    }
+    let fault = folder.join("no_step.schedule");
+    std::fs::write(&fault, "cut i@s0 by 0\n").unwrap();
+    let refused = isobar(&["bisect", &copy, "--schedule", fault.to_str().unwrap(), "--domain", "4,3,2"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("S0"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn loops_are_shown_as_the_back_end_that_is_named_gets_them() {
+    let machine = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("wide.json");
+    let wide =
+        r#"{"cores": 2, "line_bytes": 64, "vector_bytes": 64, "caches": [{"bytes": 32768, "cores": 1}]}"#;
+    std::fs::write(&machine, wide).unwrap();
+    let copy = copy();
+    let loops = |more: &[&str]| {
+        let machine = ["--machine", machine.to_str().unwrap()];
+        let output = isobar(&[&["emit", &copy, "--stage", "loops"], &machine[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(loops(&[]), loops(&["--backend", "openmp"]));
+    assert_ne!(loops(&[]), loops(&["--backend", "rayon"]));
+}
+
+#[test]
 fn a_run_answers_what_is_asked_for() {
     let gallery = |name: &str| format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
     let hdiff = gallery("horizontal_diffusion");

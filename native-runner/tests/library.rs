@@ -11,6 +11,7 @@ use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::{Launch, bind};
 use isobar_compiler::config::Config;
 use isobar_compiler::equivalence::compare;
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::export::{self, BINDINGS};
 use isobar_compiler::inputs::call_for;
 use isobar_compiler::oir::nodes::Stencil;
@@ -191,14 +192,14 @@ fn called(compilation: &Compilation) -> (&Stencil, Launch) {
 fn compare() {
     let compilation = compiled(TEXT);
     let (oir, launch) = called(&compilation);
-    let (steps, found) = compare::compare(oir, &launch, &[1]);
+    let (steps, found) = compare::compare(&Journey::usual(oir), &launch, &[1]);
     assert!(steps.len() > 8 && found.is_none(), "{steps:?} {found:?}");
 }
 
 fn bisect() {
     let compilation = compiled(TEXT);
     let (oir, launch) = called(&compilation);
-    let (steps, found) = compare::bisect(oir, &launch, &[]);
+    let (steps, found) = compare::bisect(&Journey::usual(oir), &launch, &[]);
     assert!(!steps.is_empty() && found.is_none(), "{steps:?} {found:?}");
 }
 

@@ -12,7 +12,7 @@ use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
 use crate::request::{
-    Arithmetic, Cache, Constants, Contiguous, Device, GpuForm, Machine, PassLimit, Request, Tile,
+    Arithmetic, Cache, Code, Constants, Contiguous, Device, GpuForm, Machine, PassLimit, Request, Tile,
 };
 
 impl Request {
@@ -54,6 +54,13 @@ impl Request {
                     None | Some(Device::Cpu) => pass::Device::Cpu,
                     Some(Device::Gpu | Device::H100 | Device::H200 | Device::WebGpu | Device::Lavapipe) => {
                         pass::Device::Gpu
+                    }
+                },
+                code: match self.passes.code {
+                    None | Some(Code::C) => pass::Code::C,
+                    Some(Code::Native) => {
+                        let vector_bytes = self.passes.machine.as_ref().map_or(32, |it| it.vector_bytes);
+                        pass::Code::Native { vector_bits: vector_bytes.saturating_mul(8) }
                     }
                 },
                 gpu: match self.passes.device {

@@ -159,6 +159,10 @@ pub struct Passes {
     /// `lavapipe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
+    /// What makes code of the loops of a processor: `c` where it is left out, or `native`, for vectors as the machine has
+    /// them, of 256 bits where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
     /// The machine that the schedule is made for. A run is scheduled for the machine that it runs on where this is
     /// left out; what is only printed, for a common one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,6 +215,16 @@ pub enum Device {
     H200,
     WebGpu,
     Lavapipe,
+}
+
+/// What makes code of loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Code {
+    /// A C compiler, as for `openmp`.
+    C,
+    /// The process that runs it, as for `rayon`.
+    Native,
 }
 
 /// How the statements of a launch share their work among the threads of a GPU.

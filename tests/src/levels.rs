@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
 use isobar_compiler::backend::run::NoControl;
-use isobar_compiler::equivalence::compare::{Difference, Reference, compare_passes};
-use isobar_compiler::equivalence::journey::{Level, Passes, journey_within};
+use isobar_compiler::equivalence::compare::{Difference, Reference, compare};
+use isobar_compiler::equivalence::journey::{Journey, Level};
 use isobar_compiler::equivalence::run::Stop;
+use isobar_compiler::oir::Stencil;
 use isobar_compiler::pass::{Cache, GpuForm, GpuModel, MachineModel};
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::analysis::cost::Machine;
@@ -156,7 +157,8 @@ pub fn hold(seed: u64) -> Result<Held> {
         let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
         held.runs += 1;
         let code = CODE[usize::try_from(seed).unwrap_or(0) % CODE.len()];
-        let (_, found) = compare_passes(&Passes::ALL.for_code(code), oir, &launch, &[seed, seed + 1]);
+        let journey = Journey::to(oir, Target::CPU, code());
+        let (_, found) = compare(&journey, &launch, &[seed, seed + 1]);
         let found = found.filter(|it| !held.is_other_trap(&it.what));
         ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
         let nothing = Err(String::new());
@@ -183,12 +185,22 @@ pub fn hold(seed: u64) -> Result<Held> {
         }
         numpy_gives_the_bits_of_debug(&compilation, &launch).with_context(in_context)?;
         let target = other(seed);
-        let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
+        let (_, found) = compare(&for_machine(oir, target), &launch, &[seed]);
         let found = found.filter(|it| !held.is_other_trap(&it.what));
         let found = found.map(|it| format!("for {target:?}: {it}"));
         ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
     }
     Ok(held)
+}
+
+/// The way of a stencil to the usual code of a machine.
+#[must_use]
+pub fn for_machine(oir: &Stencil, machine: &Target) -> Journey {
+    let code = match machine.has_grid {
+        true => target::Target::kernels(target::MAX_THREADS),
+        false => target::Target::c(None),
+    };
+    Journey::to(oir, machine.clone(), code)
 }
 
 const fn gpu(gpu: GpuModel, gpu_form: Option<GpuForm>) -> Target {
@@ -245,8 +257,9 @@ pub fn hold_kernels(seed: u64) -> Result<Held> {
     held.runs += 1;
     let reference = Reference::of(oir, &launch);
     let mut found = None;
-    journey_within(oir, &Passes::for_target(target), None, &mut |step, level, _| {
-        if matches!(level, Level::Kernels(_)) {
+    let journey = for_machine(oir, target);
+    journey.go(None, &mut |step, level, _| {
+        if let Some(level @ Level::Kernels(_)) = level {
             found = reference.divergence(step, &level, &[seed, seed + 1]);
         }
         found.is_none()
@@ -254,7 +267,7 @@ pub fn hold_kernels(seed: u64) -> Result<Held> {
     let found = found.filter(|it| !held.is_other_trap(&it.what));
     if let Some(found) = found {
         // Which step it comes from.
-        let (_, first) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed, seed + 1]);
+        let (_, first) = compare(&journey, &launch, &[seed, seed + 1]);
         let first = first.map_or(String::new(), |it| format!(" (first: {it})"));
         anyhow::bail!("{found}{first}\n{}", in_context());
     }
@@ -309,7 +322,7 @@ pub fn reads_back(compilation: &Compilation) -> Result<(), String> {
     let scheduled = schedule::parse::parse(text(Stage::SCHEDULE)).map_err(|it| it.to_string());
     same(Stage::SCHEDULE, scheduled.map(|it| schedule::print::listing(&it).text))?;
     match &compilation.levels.sdfg {
-        Some(graph) => loops_read_back(graph, target::Target::c(compilation.machine.as_ref())),
+        Some(graph) => loops_read_back(graph, target::Target::c(compilation.levels.passes.machine.as_ref())),
         None => Ok(()),
     }
 }

@@ -11,6 +11,7 @@ use isobar_compiler::backend::launch::{Argument, Call, Launch};
 use isobar_compiler::backend::run::NoControl;
 use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
 use isobar_compiler::equivalence::compare::compare;
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::for_elements;
 use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::{Bound, Compilation, NoHook, route};
@@ -119,7 +120,7 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         held.by_memory += 1;
     }
     drop(in_memory);
-    if let Some(fault) = compare(oir, &launch, &[1]).1 {
+    if let Some(fault) = compare(&Journey::usual(oir), &launch, &[1]).1 {
         anyhow::bail!("{fault}: {}", in_context());
     }
     numpy_gives_the_bits_of_debug(&unified, &launch).with_context(in_context)?;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use isobar_compiler::config::Config;
 use isobar_compiler::equivalence::compare::{Reference, compare};
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::inputs;
 use isobar_compiler::oir::analysis::extents::extents;
@@ -61,7 +62,7 @@ fn assert_means_the_same(compilation: &Compilation) {
     for domain in DOMAINS {
         let call = inputs::call_for(signature, &small_inputs(signature), domain);
         let launch = compilation.bind(call).expect("all inputs are there");
-        let (_, found) = compare(oir, &launch, &[1, 2]);
+        let (_, found) = compare(&Journey::usual(oir), &launch, &[1, 2]);
         assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
         let level = Level::Schedule(schedule(compilation));
         let found = Reference::of(oir, &launch).divergence("schedule", &level, &[1, 2]);

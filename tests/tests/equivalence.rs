@@ -4,11 +4,14 @@
 use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::config::Config;
 use isobar_compiler::equivalence::compare::compare;
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::inputs;
 use isobar_compiler::oir::analysis::extents::extents;
-use isobar_compiler::pipeline::{NoHook, route};
+use isobar_compiler::pass::{Analyses, Level, PassCx, Pipeline};
+use isobar_compiler::pipeline::{NoHook, Way, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
+use isobar_compiler::{loops, oir, schedule, sdfg, target, tree};
 use isobar_testing::Shard;
 use isobar_tests::conformance::{self, all_blocks};
 use isobar_tests::corpus::small_inputs;
@@ -38,7 +41,7 @@ fn the_gallery_means_the_same_at_every_level() {
             let compilation = compiled(name, precision);
             let oir = compilation.levels.oir.as_ref().expect("it compiled");
             for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 4), Domain::new(2, 7, 3)] {
-                let (steps, found) = compare(oir, &launch(&compilation, domain), &SEEDS);
+                let (steps, found) = compare(&Journey::usual(oir), &launch(&compilation, domain), &SEEDS);
                 assert!(
                     found.is_none(),
                     "{name} in {precision} bits on {domain}: {}",
@@ -49,6 +52,37 @@ fn the_gallery_means_the_same_at_every_level() {
                     "{steps:?}"
                 );
             }
+        }
+    }
+}
+
+/// A pass that tells of no change is not shown to anybody: it has to leave its level as it was.
+#[test]
+fn a_pass_that_tells_of_no_change_has_made_none() {
+    fn hold<I: Level>(name: &str, pipeline: &Pipeline<I>, mut level: I, options: I::Options) {
+        let mut cx = PassCx::new(options);
+        let text = |level: &I| level.listing(&mut Analyses::default()).text;
+        for pass in pipeline.passes {
+            let before = text(&level);
+            let is_changed = pass.apply(&mut level, &mut cx, None);
+            assert!(is_changed || text(&level) == before, "{} of {name}", pass.name);
+        }
+    }
+    for name in GALLERY {
+        let levels = compiled(name, 64).levels;
+        let oir = levels.oir.expect("it compiled");
+        let extents = extents(&oir);
+        let tree = schedule::from_tree::lower(&tree::from_oir::lower(&oir, &extents));
+        for way in [
+            Way::to(schedule::passes::Target::CPU, target::Target::c(None)),
+            Way::to(schedule::passes::Target::CPU, target::Target::native(512, None)),
+            Way::to(schedule::passes::Target::GPU, target::Target::kernels(target::MAX_THREADS)),
+        ] {
+            hold(name, &oir::passes::PIPELINE, oir.clone(), oir::passes::Pinned::default());
+            hold(name, &way.schedule, tree.clone(), way.machine);
+            let graph = sdfg::from_schedule::lower(levels.schedule.as_ref().expect("it compiled"));
+            hold(name, &way.sdfg, graph.clone(), ());
+            hold(name, &way.loops, loops::lower(&graph), way.code);
         }
     }
 }
@@ -67,7 +101,7 @@ fn conformance_pages(shard: Shard) {
         let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
         let Ok(launch) = compilation.bind(call) else { continue };
         count += 1;
-        if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
+        if let Some(fault) = compare(&Journey::usual(oir), &launch, &SEEDS).1 {
             wrong += &format!("{page}:{}: {fault}\n", block.line);
         }
     }
@@ -133,7 +167,7 @@ fn of_several_places_where_the_run_must_end_every_level_finds_the_same() {
         let launch = compilation.bind(call).expect("all inputs are there");
         let ended = debug::run(oir, &extents(oir), &mut launch.clone(), &mut NoControl);
         assert!(matches!(ended, Err(debug::Stop::Trap(_))), "{text}");
-        if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
+        if let Some(fault) = compare(&Journey::usual(oir), &launch, &SEEDS).1 {
             wrong += &format!("{fault}\n{text}\n");
         }
     }

@@ -6,8 +6,8 @@ use std::slice;
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::compare_passes;
-use isobar_compiler::equivalence::journey::Passes;
+use isobar_compiler::equivalence::compare::compare;
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::pass::{Cache, MachineModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
@@ -335,7 +335,7 @@ fn branches_that_are_passed_over_mean_the_same_at_every_level() {
     let compilation = route::compile(&Project::of_one("main.py", BRANCHES), &Config::default(), &mut NoHook);
     let oir = compilation.levels.oir.as_ref().expect("it compiles");
     for domain in [Domain::new(5, 3, 4), Domain::new(37, 2, 3)] {
-        let (_, found) = compare_passes(&Passes::ALL, oir, &launch(&compilation, domain), &[1, 2]);
+        let (_, found) = compare(&Journey::usual(oir), &launch(&compilation, domain), &[1, 2]);
         assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
     }
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::compare_passes;
-use isobar_compiler::equivalence::journey::Passes;
+use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::inputs;
 use isobar_compiler::pass::{Cache, MachineModel};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
@@ -19,6 +18,7 @@ use isobar_compiler::space::{Axis, Domain, names};
 use isobar_runner::backends::Backend;
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::corpus::small_inputs;
+use isobar_tests::levels::for_machine;
 use isobar_tests::native::Workplace;
 
 /// A solver as models have it: levels without an order, sweeps up and down, and what comes of them.
@@ -201,7 +201,7 @@ fn parts_of_rows_mean_the_same_at_every_level() {
         let oir = compilation.levels.oir.as_ref().expect("it compiled");
         for domain in [Domain::new(19, 3, 4), Domain::new(37, 2, 5)] {
             let launch = called(&compilation, domain);
-            let (_, found) = compare_passes(&Passes::for_target(&NARROW), oir, &launch, &[1, 2]);
+            let (_, found) = compare(&for_machine(oir, &NARROW), &launch, &[1, 2]);
             assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
         }
     }

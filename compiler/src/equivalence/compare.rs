@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::journey::{Level, Limited, Passes, journey_within};
+use super::journey::{Journey, Level};
 use super::run::{Options, Stop, Writers};
 use super::{kernel, loops, schedule, sdfg};
 use crate::backend::debug::{self, NoControl};
@@ -11,6 +11,7 @@ use crate::diag::StmtId;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
+use crate::pass::Limit;
 use crate::space::Axis;
 use crate::types::Value;
 
@@ -61,32 +62,13 @@ pub struct Element {
 /// Runs a stencil as it means and after every door and every pass; answers the names of the steps, and the first
 /// whose outcome differs. Orders that must not matter are tried as they are written, and as each seed decides.
 #[must_use]
-pub fn compare(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
-    compare_passes(&Passes::ALL, oir, launch, seeds)
-}
-
-/// The same with other passes than those of a compilation for a CPU.
-#[must_use]
-pub fn compare_passes(
-    passes: &Passes,
-    oir: &Stencil,
-    launch: &Launch,
-    seeds: &[u64],
-) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference::of(oir, launch).with(passes);
+pub fn compare(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
+    let reference = Reference::of(journey.oir(), launch);
     let (mut names, mut found) = (Vec::new(), None);
-    let mut before = String::new();
-    journey_within(oir, passes, None, &mut |step, level, _| {
+    journey.go(None, &mut |step, level, _| {
         names.push(step.to_owned());
-        // A program that is as it was does what it did.
-        if let Level::Loops(program) = level {
-            let text = crate::loops::print::listing(program).text;
-            if text == before {
-                return true;
-            }
-            before = text;
-        }
-        found = reference.divergence(step, &level, seeds);
+        // A level that is as it was does what it did.
+        found = level.and_then(|it| reference.divergence(step, &it, seeds));
         found.is_none()
     });
     (names, found)
@@ -96,21 +78,11 @@ pub fn compare_passes(
 /// so half of the steps that are left can be ruled out by one. Then the change of the pass that makes the
 /// difference, by allowing it fewer and fewer. Answers the names of the steps that were run.
 #[must_use]
-pub fn bisect(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
-    bisect_passes(&Passes::ALL, oir, launch, seeds)
-}
-
-/// The same with other passes than those of a compilation.
-pub(super) fn bisect_passes(
-    passes: &Passes,
-    oir: &Stencil,
-    launch: &Launch,
-    seeds: &[u64],
-) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference::of(oir, launch).with(passes);
+pub fn bisect(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
+    let reference = Reference::of(journey.oir(), launch);
     let mut names: Vec<String> = Vec::new();
-    journey_within(oir, passes, None, &mut |step, _, _| {
-        names.push(step.to_owned());
+    journey.go(None, &mut |step, level, _| {
+        names.extend(level.map(|_| step.to_owned()));
         true
     });
     let (mut run, mut first) = (Vec::new(), None);
@@ -119,14 +91,14 @@ pub(super) fn bisect_passes(
     let mut at = names.len().saturating_sub(1);
     while low < high {
         run.push(names[at].clone());
-        match reference.divergence_at(at, seeds) {
+        match reference.divergence_at(journey, at, seeds) {
             Some(divergence) => (first, high) = (Some(divergence), at),
             None => low = at + 1,
         }
         at = low + (high - low) / 2;
     }
     if let Some(divergence) = &mut first {
-        divergence.decision = reference.decision(&divergence.step, seeds);
+        divergence.decision = reference.decision(journey, &divergence.step, seeds);
     }
     (run, first)
 }
@@ -137,7 +109,6 @@ const MOST_CHANGES: usize = 1 << 20;
 /// What a run of a stencil gives, by definition.
 #[derive(Debug)]
 pub struct Reference<'a> {
-    passes: Passes,
     oir: &'a Stencil,
     launch: &'a Launch,
     after: Launch,
@@ -150,12 +121,7 @@ impl<'a> Reference<'a> {
     pub fn of(oir: &'a Stencil, launch: &'a Launch) -> Self {
         let mut after = launch.clone();
         let end = run_oir(oir, &extents(oir), &mut after).err();
-        Self { passes: Passes::ALL, oir, launch, after, end }
-    }
-
-    /// The same, to hold other passes against than those of a compilation.
-    fn with(self, passes: &Passes) -> Self {
-        Self { passes: *passes, ..self }
+        Self { oir, launch, after, end }
     }
 
     /// Why it ended early, where it did.
@@ -185,10 +151,11 @@ impl<'a> Reference<'a> {
         })
     }
 
-    /// The same for the step of that number.
-    fn divergence_at(&self, number: usize, seeds: &[u64]) -> Option<Divergence> {
+    /// The same for the step of that number, of those that left another level.
+    fn divergence_at(&self, journey: &Journey, number: usize, seeds: &[u64]) -> Option<Divergence> {
         let (mut at, mut found) = (0, None);
-        journey_within(self.oir, &self.passes, None, &mut |step, level, _| {
+        journey.go(None, &mut |step, level, _| {
+            let Some(level) = level else { return true };
             if at == number {
                 found = self.divergence(step, &level, seeds);
             }
@@ -199,22 +166,18 @@ impl<'a> Reference<'a> {
     }
 
     /// The first change of a pass with which its outcome differs; none where the step is a door.
-    fn decision(&self, pass: &str, seeds: &[u64]) -> Option<Decision> {
+    fn decision(&self, journey: &Journey, pass: &str, seeds: &[u64]) -> Option<Decision> {
         let attempt = |changes: usize| {
             let (mut is_wrong, mut remark) = (false, None);
-            journey_within(
-                self.oir,
-                &self.passes,
-                Some(Limited { pass, changes }),
-                &mut |step, level, told| {
-                    if step != pass {
-                        return true;
-                    }
-                    is_wrong = self.divergence(step, &level, seeds).is_some();
-                    remark = told.map(str::to_owned);
-                    false
-                },
-            );
+            let limit = Limit { pass: pass.to_owned(), decisions: changes };
+            journey.go(Some(limit), &mut |step, level, told| {
+                if step != pass {
+                    return true;
+                }
+                is_wrong = level.is_some_and(|it| self.divergence(step, &it, seeds).is_some());
+                remark = told.map(str::to_owned);
+                false
+            });
             (is_wrong, remark)
         };
         let mut high = 1;

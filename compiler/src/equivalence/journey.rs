@@ -1,18 +1,16 @@
-//! The way from the OIR on, with a stop behind every door and every pass.
+//! The way from the OIR on, with a stop behind every door and every pass: the trip of the compiler itself, watched.
 
 use crate::backend::kernel::{self, Kernels};
-use crate::diag::Remark;
-use crate::loops::Program;
+use crate::config::Config;
+use crate::loops::{self, Program};
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::oir::nodes::Stencil;
-use crate::pass::Pass;
-use crate::schedule::Tree;
-use crate::schedule::passes::Target;
-use crate::sdfg::nodes::Sdfg;
-use crate::{loops, oir, schedule, sdfg, target, tree};
-
-/// Threads that a block may have everywhere.
-const MAX_THREADS: u32 = 256;
+use crate::oir::{self, nodes::Stencil};
+use crate::pass::{Device, Hook, Limit, PassOptions, Shown, Step, StepKind};
+use crate::pipeline::{Compilation, Way, route};
+use crate::project::Project;
+use crate::schedule::{self, Tree};
+use crate::sdfg::{self, nodes::Sdfg};
+use crate::target::{MAX_THREADS, Target};
 
 /// A level as it stands behind a step.
 #[derive(Clone, Copy, Debug)]
@@ -38,116 +36,130 @@ impl Level<'_> {
     }
 }
 
-/// The passes of all levels, in order, and what they work for.
-#[derive(Clone, Copy, Debug)]
-pub struct Passes {
-    pub oir: &'static [Pass<Stencil>],
-    pub schedule: &'static [Pass<Tree>],
-    pub sdfg: &'static [Pass<Sdfg>],
-    pub loops: &'static [Pass<Program>],
-    pub target: &'static Target,
-    /// What code is generated for.
-    pub code: fn() -> target::Target,
+/// Is shown the name of a step, the level that it left, and the last change that a pass made, as it tells it. The level
+/// is none where a pass left it as it was. Answers whether the journey goes on.
+pub type Each<'e> = dyn FnMut(&str, Option<Level<'_>>, Option<&str>) -> bool + 'e;
+
+/// A stencil as it was lowered, and the way that is held against it.
+#[derive(Clone, Debug)]
+pub struct Journey {
+    oir: Stencil,
+    /// What else is known of it.
+    known: Compilation,
+    project: Project,
+    config: Config,
+    way: Way,
 }
 
-impl Passes {
-    /// Those that a compilation runs.
-    pub const ALL: Passes = Passes {
-        oir: oir::passes::PASSES,
-        schedule: schedule::passes::PASSES,
-        sdfg: sdfg::passes::PASSES,
-        loops: loops::passes::PASSES,
-        target: &Target::CPU,
-        code: || target::Target::c(None),
-    };
-
-    /// The same for another machine or layout.
+impl Journey {
+    /// The way of a compilation with these options: its schedule, its machine, the passes that it leaves out. None of
+    /// one without an OIR.
     #[must_use]
-    pub fn for_target(target: &'static Target) -> Passes {
-        if !target.has_grid {
-            return Passes { target, ..Self::ALL };
+    pub fn of(known: &Compilation, project: &Project, config: &Config) -> Option<Self> {
+        let (oir, known) = (known.levels.oir.clone()?, known.up_to_oir());
+        let (project, config) = (project.clone(), config.clone());
+        let way = Way::of(&config.passes);
+        Some(Self { oir, known, project, config, way })
+    }
+
+    /// The way that is taken where nothing is asked for: to C, for a machine that is not known.
+    #[must_use]
+    pub fn usual(oir: &Stencil) -> Self {
+        Self::to(oir, schedule::passes::Target::CPU, Target::c(None))
+    }
+
+    /// The stencil.
+    #[must_use]
+    pub fn oir(&self) -> &Stencil {
+        &self.oir
+    }
+
+    /// Another way, to code for such a machine.
+    #[must_use]
+    pub fn to(oir: &Stencil, machine: schedule::passes::Target, code: Target) -> Self {
+        Self::along(oir, Way::to(machine, code))
+    }
+
+    /// A way with passes of one's own.
+    #[must_use]
+    pub fn along(oir: &Stencil, way: Way) -> Self {
+        let mut known = Compilation::default();
+        known.levels.oir = Some(oir.clone());
+        let device = if way.code.grid.value.is_some() { Device::Gpu } else { Device::Cpu };
+        let config = Config { passes: PassOptions { device, ..PassOptions::default() }, ..Config::default() };
+        Self { oir: oir.clone(), known, project: Project::default(), config, way }
+    }
+
+    /// Goes through all doors and passes, one of them limited where that is told. `each` is shown every step, and
+    /// says where the journey ends.
+    ///
+    /// The steps are called as `isobar emit --stop-after` calls them, and a door by its level.
+    pub fn go(&self, limited: Option<Limit>, each: &mut Each<'_>) {
+        let mut config = self.config.clone();
+        (config.passes.limit, config.passes.stop_after) = (limited, None);
+        let mut watch = Watching { each, unseen: None, is_over: false };
+        let done = route::compile_along(&self.way, &self.known, &self.project, &config, &mut watch);
+        let is_for_gpu = self.way.code.grid.value.is_some() && !watch.is_over;
+        if let Some(kernels) = done.levels.kernels().filter(|_| is_for_gpu) {
+            each("kernels", Some(Level::Kernels(kernels)), None);
         }
-        let loops = loops::passes::KERNELS.passes;
-        Passes { target, loops, code: || target::Target::kernels(MAX_THREADS), ..Self::ALL }
-    }
-
-    /// The same where code is generated for another target.
-    #[must_use]
-    pub fn for_code(self, code: fn() -> target::Target) -> Passes {
-        Passes { code, ..self }
     }
 }
 
-/// A pass that may make so many changes only.
-#[derive(Clone, Copy, Debug)]
-pub struct Limited<'a> {
-    pub pass: &'a str,
-    pub changes: usize,
+/// Shows the levels of a trip to somebody.
+struct Watching<'e, 'f> {
+    each: &'e mut Each<'f>,
+    /// A pass that has ended, and that has shown no level.
+    unseen: Option<&'static str>,
+    is_over: bool,
 }
 
-/// What is told of a step beside its level: what the last change was that the pass made.
-pub type Told<'a> = Option<&'a str>;
+impl Watching<'_, '_> {
+    fn tell(&mut self, step: &str, level: Option<Level<'_>>, told: Option<&str>) {
+        if !self.is_over {
+            self.is_over = !(self.each)(step, level, told);
+        }
+    }
 
-/// Goes through all doors and these passes, of which one may be limited, and shows each step with what it left; ends
-/// where `each` says so.
-///
-/// The steps are called as `isobar emit --stop-after` calls them, and a door by its level.
-pub fn journey_within(
-    from: &Stencil,
-    passes: &Passes,
-    limited: Option<Limited<'_>>,
-    each: &mut dyn FnMut(&str, Level<'_>, Told<'_>) -> bool,
-) {
-    let _ = steps(from, passes, limited, each);
+    /// A pass that has shown nothing left its level as it was.
+    fn tell_unseen(&mut self) {
+        if let Some(step) = self.unseen.take() {
+            self.tell(step, None, None);
+        }
+    }
 }
 
-/// `None` where it was told to end.
-fn steps(
-    from: &Stencil,
-    passes: &Passes,
-    limited: Option<Limited<'_>>,
-    each: &mut dyn FnMut(&str, Level<'_>, Told<'_>) -> bool,
-) -> Option<()> {
-    let limit_of = |pass: &str| limited.filter(|it| it.pass == pass).map(|it| it.changes);
-    let mut go_on =
-        |step: &str, level: Level<'_>, told: Option<String>| each(step, level, told.as_deref()).then_some(());
-    let mut stencil = from.clone();
-    let mut cx = oir::passes::PassCx::new(oir::passes::Pinned::default());
-    go_on("oir", Level::Oir(&stencil, &extents(&stencil)), None)?;
-    for pass in passes.oir {
-        pass.apply(&mut stencil, &mut cx, limit_of(pass.name));
-        go_on(pass.name, Level::Oir(&stencil, &extents(&stencil)), last_change(cx.remarks(), pass.name))?;
+impl Hook for Watching<'_, '_> {
+    fn begin(&mut self, _: Step) {
+        self.tell_unseen();
     }
-    let explicit = tree::from_oir::lower(&stencil, &extents(&stencil));
-    let mut tree = schedule::from_tree::lower(&explicit);
-    go_on("schedule", Level::Schedule(&tree), None)?;
-    let mut cx = schedule::passes::PassCx::new(passes.target.clone());
-    for pass in passes.schedule {
-        pass.apply(&mut tree, &mut cx, limit_of(pass.name));
-        go_on(pass.name, Level::Schedule(&tree), last_change(cx.remarks(), pass.name))?;
-    }
-    let mut graph = sdfg::from_schedule::lower(&tree);
-    go_on("sdfg", Level::Sdfg(&graph), None)?;
-    let mut cx = sdfg::passes::PassCx::new(());
-    for pass in passes.sdfg {
-        pass.apply(&mut graph, &mut cx, limit_of(pass.name));
-        go_on(pass.name, Level::Sdfg(&graph), last_change(cx.remarks(), pass.name))?;
-    }
-    let mut program = loops::lower(&graph);
-    go_on("loops", Level::Loops(&program), None)?;
-    let mut cx = loops::passes::PassCx::new((passes.code)());
-    for pass in passes.loops {
-        pass.apply(&mut program, &mut cx, limit_of(pass.name));
-        go_on(pass.name, Level::Loops(&program), last_change(cx.remarks(), pass.name))?;
-    }
-    if passes.target.has_grid {
-        let kernels = kernel::lower(&program, MAX_THREADS);
-        go_on("kernels", Level::Kernels(&kernels), None)?;
-    }
-    Some(())
-}
 
-fn last_change(remarks: &[Remark], pass: &str) -> Option<String> {
-    let of_pass = remarks.iter().rev().filter(|it| it.pass == pass && it.is_applied);
-    of_pass.map(|it| it.message.clone()).next()
+    fn end(&mut self, step: Step) {
+        self.tell_unseen();
+        self.unseen = (step.kind == StepKind::Pass).then_some(step.name);
+    }
+
+    fn show(&mut self, step: Step, shown: &dyn Shown) {
+        let Some(level) = shown.level() else { return };
+        self.unseen = self.unseen.filter(|it| *it != step.name);
+        self.tell_unseen();
+        let told = shown.told();
+        if let Some(it) = level.downcast_ref::<Stencil>() {
+            self.tell(step.name, Some(Level::Oir(it, &extents(it))), told);
+        } else if let Some(it) = level.downcast_ref::<Tree>() {
+            self.tell(step.name, Some(Level::Schedule(it)), told);
+        } else if let Some(it) = level.downcast_ref::<Sdfg>() {
+            self.tell(step.name, Some(Level::Sdfg(it)), told);
+        } else if let Some(it) = level.downcast_ref::<Program>() {
+            self.tell(step.name, Some(Level::Loops(it)), told);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn holds_rules(&self) -> bool {
+        true
+    }
 }

@@ -2,8 +2,8 @@
 
 mod kernels;
 
-use super::compare::{Decision, Difference, Reference, bisect_passes, compare, parameters};
-use super::journey::{Level, Passes};
+use super::compare::{Decision, Difference, Reference, bisect, compare, parameters};
+use super::journey::{Journey, Level};
 use super::run::{Options, Stop};
 use super::schedule;
 use crate::backend::array::Array;
@@ -12,7 +12,8 @@ use crate::diag::Diagnostics;
 use crate::loops::passes::hoist_invariants;
 use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
-use crate::pass::Pass;
+use crate::pass::{Pass, Pipeline};
+use crate::pipeline::Way;
 use crate::schedule::analysis::cost::Machine;
 use crate::schedule::passes::merge_loops::merge_loops;
 use crate::schedule::passes::peel_regions::peel_regions;
@@ -20,7 +21,7 @@ use crate::schedule::passes::{PassCx, Target};
 use crate::schedule::{Tree, parse::parse};
 use crate::space::{Axis, Domain};
 use crate::types::Value;
-use crate::{gtir, oir};
+use crate::{gtir, oir, target};
 
 /// Points around the domain that every array has.
 const HALO: i64 = 3;
@@ -237,7 +238,7 @@ parallel [start, end)
         let stencil = stencil(&format!("{declared}{body}"));
         let launch = launch(&stencil, Domain::new(5, 4, 4));
         assert!(Reference::of(&stencil, &launch).end().is_some(), "it does not stop: {body}");
-        let (_, found) = compare(&stencil, &launch, &[1, 2]);
+        let (_, found) = compare(&Journey::usual(&stencil), &launch, &[1, 2]);
         assert_eq!(found.map(|it| it.to_string()), None, "{body}");
     }
 }
@@ -277,8 +278,9 @@ forward [start, end)
 ",
     );
     let launch = launch(&stencil, Domain::new(3, 2, 6));
-    let passes = Passes { schedule: FAULTY, ..Passes::ALL };
-    let (run, found) = bisect_passes(&passes, &stencil, &launch, &[1, 2, 3]);
+    let usual = Way::to(Target::CPU, target::Target::c(None));
+    let way = Way { schedule: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
+    let (run, found) = bisect(&Journey::along(&stencil, way), &launch, &[1, 2, 3]);
     let found = found.expect("a pass is wrong");
     assert_eq!(found.step, "schedule/spread-all-levels");
     let remark = Some("levels from 1 on have no order".to_owned());
@@ -402,6 +404,35 @@ fn overlap_all_rows(program: &mut crate::loops::Program, cx: &mut crate::loops::
     program.functions.iter_mut().for_each(|it| mark(&mut it.body, cx));
 }
 
+/// A pass with a fault that only vectors of 512 bits show.
+fn overlap_wide_rows(program: &mut crate::loops::Program, cx: &mut crate::loops::passes::PassCx) {
+    if cx.options.vector_bits >= 512 {
+        overlap_all_rows(program, cx);
+    }
+}
+
+#[test]
+fn a_pass_that_is_wrong_for_one_width_of_vectors_is_found_in_the_code_of_that_width() {
+    const FAULTY: &[Pass<crate::loops::Program>] =
+        &[Pass { name: "loops/overlap-wide-rows", run: overlap_wide_rows, preserves: &[] }];
+    let stencil = stencil(
+        "
+stencil counts
+field n: float64[IJK]
+forward [start+1, end)
+  n = n + 1.0
+",
+    );
+    let launch = launch(&stencil, Domain::new(5, 4, 4));
+    let first_wrong = |vector_bits: u32| {
+        let usual = Way::to(Target::CPU, target::Target::native(vector_bits, None));
+        let way = Way { loops: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
+        bisect(&Journey::along(&stencil, way), &launch, &[1, 2]).1.map(|it| it.step)
+    };
+    assert_eq!(first_wrong(256), None);
+    assert_eq!(first_wrong(512).as_deref(), Some("loops/overlap-wide-rows"));
+}
+
 #[test]
 fn a_pass_of_loops_with_a_fault_is_found_with_its_change() {
     const FAULTY: &[Pass<crate::loops::Program>] = &[
@@ -421,8 +452,9 @@ forward [start+1, end)
 ",
     );
     let launch = launch(&stencil, Domain::new(5, 4, 4));
-    let passes = Passes { loops: FAULTY, ..Passes::ALL };
-    let (run, found) = bisect_passes(&passes, &stencil, &launch, &[1, 2]);
+    let usual = Way::to(Target::CPU, target::Target::c(None));
+    let way = Way { loops: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
+    let (run, found) = bisect(&Journey::along(&stencil, way), &launch, &[1, 2]);
     let found = found.expect("the pass is wrong");
     assert_eq!(found.step, "loops/overlap-all-rows");
     assert_eq!(

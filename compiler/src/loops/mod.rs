@@ -18,8 +18,7 @@ mod reserved;
 #[cfg(test)]
 mod samples;
 
-use std::collections::BTreeSet;
-
+use crate::pass::{NoHook, PassOptions, Watch};
 use crate::sdfg::nodes::Sdfg;
 use crate::target::Target;
 
@@ -29,17 +28,10 @@ pub use nodes::Program;
 /// A valid graph as a program for a target, after all passes.
 #[must_use]
 pub fn ready(sdfg: &Sdfg, target: &Target) -> Program {
-    ready_without(sdfg, target, &BTreeSet::new())
-}
-
-/// The same without these passes, where they are not needed.
-#[must_use]
-pub fn ready_without(sdfg: &Sdfg, target: &Target, skip: &BTreeSet<String>) -> Program {
     let mut program = lower(sdfg);
-    let mut cx = passes::PassCx::new(target.clone());
-    for pass in passes::PASSES.iter().filter(|it| !passes::PIPELINE.skips(it.name, skip)) {
-        pass.apply(&mut program, &mut cx, None);
-    }
+    let options = PassOptions::default();
+    let mut watch = Watch { hook: &mut NoHook, options: &options, trace: None };
+    passes::PIPELINE.run(&mut program, target.clone(), &mut watch);
     program
 }
 

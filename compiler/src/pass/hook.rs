@@ -1,5 +1,6 @@
 //! Who watches a compilation: to time its steps, or to print what they make. The compiler has no clock.
 
+use std::any::Any;
 use std::fmt;
 
 use super::log::Logged;
@@ -33,6 +34,16 @@ impl fmt::Display for Step {
 /// A level that can be looked at; the text is made when it is asked for.
 pub trait Shown {
     fn listing(&self) -> Listing;
+
+    /// The level itself, for those who know its type; none of a level that no pass changes.
+    fn level(&self) -> Option<&dyn Any> {
+        None
+    }
+
+    /// The last change that the pass made, as it tells it.
+    fn told(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl<F: Fn() -> Listing> Shown for F {
@@ -49,6 +60,16 @@ pub trait Hook {
 
     /// What the level is before its first pass, and after each pass that changed it.
     fn show(&mut self, _step: Step, _level: &dyn Shown) {}
+
+    /// Whether enough was seen: no further pass runs then.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Whether it holds the levels that it sees to their rules itself, and lives with one that breaks them.
+    fn holds_rules(&self) -> bool {
+        false
+    }
 
     /// A pass reports a value.
     fn log(&mut self, _logged: &Logged) {}

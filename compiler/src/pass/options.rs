@@ -18,6 +18,8 @@ pub struct PassOptions {
     pub schedule: Option<String>,
     /// What the schedule is made for.
     pub device: Device,
+    /// What makes the code of a processor, where the device is one: the loops are for it.
+    pub code: Code,
     /// The machine that it is made for, where it is known.
     pub machine: Option<MachineModel>,
     /// The GPU that it is made for, where the device is one; without it, [`GpuModel::H100`].
@@ -40,6 +42,16 @@ pub enum Device {
     #[default]
     Cpu,
     Gpu,
+}
+
+/// What makes code of loops on a processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Code {
+    /// A C compiler, for the vectors of the machine.
+    #[default]
+    C,
+    /// This process, with vectors of so many bits.
+    Native { vector_bits: u32 },
 }
 
 /// How the statements of a launch share their work among the threads of a GPU.
@@ -102,6 +114,7 @@ impl Default for PassOptions {
             limit: None,
             schedule: None,
             device: Device::default(),
+            code: Code::default(),
             machine: None,
             gpu: None,
             gpu_form: None,

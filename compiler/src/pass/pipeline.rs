@@ -1,9 +1,12 @@
 //! The passes of a level, one after the other.
 
+use std::any::Any;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::analysis::Analyses;
 use super::cx::PassCx;
-use super::hook::{Hook, Step, StepKind};
+use super::hook::{Hook, Shown, Step, StepKind};
 use super::log::{LogValue, Logged};
 use super::options::PassOptions;
 use super::trace::Trace;
@@ -20,7 +23,7 @@ pub trait Level: Sized + 'static {
     fn violations(&self) -> Vec<String>;
 
     /// The level as text. `facts` are those that are known of it.
-    fn listing(&self, facts: &mut super::Analyses<Self>) -> Listing;
+    fn listing(&self, facts: &mut Analyses<Self>) -> Listing;
 
     /// Drops what a change left without use.
     fn tidy(&mut self) {}
@@ -59,11 +62,24 @@ impl<I: Level> Pass<I> {
 }
 
 /// The passes of a level in the order in which they run.
-#[derive(Debug)]
 pub struct Pipeline<I: Level> {
     pub passes: &'static [Pass<I>],
     /// Those that whatever comes next cannot do without: they run also where they are to be skipped.
     pub needed: &'static [&'static str],
+}
+
+impl<I: Level> Clone for Pipeline<I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I: Level> Copy for Pipeline<I> {}
+
+impl<I: Level> std::fmt::Debug for Pipeline<I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.passes).finish()
+    }
 }
 
 /// Who looks on, and what is gathered.
@@ -132,16 +148,19 @@ impl<I: Level> Pipeline<I> {
             }
             n_logged = cx.logged().len();
             watch.hook.end(step);
-            check(pass.name, ir);
-            let facts = std::cell::RefCell::new(cx.analyses());
-            let listing = || ir.listing(&mut facts.borrow_mut());
+            if !watch.hook.holds_rules() {
+                check(pass.name, ir);
+            }
+            let told = is_changed.then(|| last_change(cx.remarks(), pass.name)).flatten();
+            let level = Seen { ir: &*ir, facts: RefCell::new(cx.analyses()), told };
             if is_changed {
-                watch.hook.show(step, &listing);
+                watch.hook.show(step, &level);
             }
             if let Some(trace) = &mut watch.trace {
-                trace.record(I::NAME, Some(pass.name), is_changed.then(listing).as_ref());
+                trace.record(I::NAME, Some(pass.name), is_changed.then(|| level.listing()).as_ref());
             }
-            outcome.is_stopped = watch.options.stop_after.as_deref() == Some(pass.name);
+            outcome.is_stopped =
+                watch.hook.is_over() || watch.options.stop_after.as_deref() == Some(pass.name);
             if outcome.is_stopped {
                 break;
             }
@@ -152,6 +171,39 @@ impl<I: Level> Pipeline<I> {
     }
 }
 
+/// A level as somebody looks at it.
+struct Seen<'a, I: Level> {
+    ir: &'a I,
+    facts: RefCell<&'a mut Analyses<I>>,
+    told: Option<String>,
+}
+
+impl<I: Level> Shown for Seen<'_, I> {
+    fn listing(&self) -> Listing {
+        self.ir.listing(&mut self.facts.borrow_mut())
+    }
+
+    fn level(&self) -> Option<&dyn Any> {
+        Some(self.ir)
+    }
+
+    fn told(&self) -> Option<&str> {
+        self.told.as_deref()
+    }
+}
+
+/// Shows a level as it is before its first pass; answers whether the passes are to run.
+pub fn show_first<I: Level>(ir: &I, hook: &mut dyn Hook) -> bool {
+    let mut facts = Analyses::default();
+    let level = Seen { ir, facts: RefCell::new(&mut facts), told: None };
+    hook.show(Step { kind: StepKind::Door, name: I::NAME }, &level);
+    !hook.is_over()
+}
+
+fn last_change(remarks: &[Remark], pass: &str) -> Option<String> {
+    remarks.iter().rev().find(|it| it.pass == pass && it.is_applied).map(|it| it.message.clone())
+}
+
 /// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.
 fn check<I: Level>(step: &str, ir: &I) {
     if cfg!(debug_assertions) {
@@ -160,7 +212,7 @@ fn check<I: Level>(step: &str, ir: &I) {
             violations.is_empty(),
             "invalid IR after {step}:\n{}\n\n{}",
             violations.join("\n"),
-            ir.listing(&mut super::Analyses::default()).text
+            ir.listing(&mut Analyses::default()).text
         );
     }
 }

@@ -11,12 +11,14 @@ use crate::backend::kernel::{self, Kernels};
 use crate::backend::{c, cuda, wgsl};
 use crate::config::Config;
 use crate::diag::Listing;
+use crate::pass::Code;
 use crate::project::Project;
 use crate::{loops, schedule, sdfg, tree};
 
 /// Entries to all that is behind the OIR: nothing else of the first part leads there.
 pub(super) struct Behind {
     pub(super) levels: fn(&mut Trip<'_>, &Project, &Config) -> Option<()>,
+    pub(super) loops_for: fn(&Levels, Code) -> Option<loops::Program>,
     pub(super) kernels: fn(&Levels) -> Option<Kernels>,
     pub(super) c: fn(&loops::Program, &c::COptions) -> c::Artifact,
     pub(super) cuda: fn(&Kernels) -> cuda::Artifact,
@@ -25,6 +27,7 @@ pub(super) struct Behind {
 
 static BEHIND: Behind = Behind {
     levels: |it, project, config| it.levels_behind_oir(project, config),
+    loops_for: route::loops_for,
     kernels: route::kernels,
     c: c::generate,
     cuda: cuda::generate,

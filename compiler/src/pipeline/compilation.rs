@@ -1,6 +1,6 @@
 //! What came of one compilation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -48,10 +48,6 @@ pub struct Compilation {
     pub tombstones: Vec<Tombstone>,
     /// Whether the schedule knows how it came about.
     pub keeps_steps: bool,
-    /// The machine that it was made for, where that is known.
-    pub machine: Option<MachineModel>,
-    /// The passes that were to be skipped; whoever makes code for another target skips them too.
-    pub skip: BTreeSet<String>,
     /// The levels before and after each pass, where the options ask for them.
     pub trace: Option<Trace>,
     /// The levels themselves.

@@ -1,13 +1,15 @@
 //! The levels of one stencil, as far as they were reached.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::{Stage, behind};
 use crate::backend::kernel::Kernels;
 use crate::backend::{c, cuda};
 use crate::diag::Listing;
+use crate::inputs::KeepDirective;
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::pass::{Device, GpuForm, GpuModel};
+use crate::pass::{Code, Device, PassOptions};
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
 /// Every level that was reached; a level is missing where an error stood in the way.
@@ -28,15 +30,14 @@ pub struct Levels {
     pub schedule: Option<schedule::Tree>,
     /// As far as its passes ran.
     pub sdfg: Option<sdfg::nodes::Sdfg>,
-    /// For C, as far as its passes ran.
+    /// As far as its passes ran.
     pub loops: Option<loops::Program>,
     /// Whether all passes ran: no code is made of a program before.
     pub is_whole: bool,
-    /// What the levels behind the OIR are made for.
-    pub device: Device,
-    /// The GPU that kernels are made for, where it is told, and how their launches are formed.
-    pub gpu: Option<GpuModel>,
-    pub gpu_form: Option<GpuForm>,
+    /// What the levels behind the OIR are made for, and without which passes.
+    pub passes: PassOptions,
+    /// What lines of the text keep as it is.
+    pub keeps: Vec<KeepDirective>,
     /// From when it was first asked for.
     c: OnceLock<c::Artifact>,
     /// From when they were first asked for; of a compilation for a CPU, by a way of their own from the OIR on.
@@ -56,6 +57,7 @@ impl Levels {
             oir: self.oir.clone(),
             extents: self.extents.clone(),
             optimized: self.optimized.clone(),
+            passes: self.passes.clone(),
             ..Self::default()
         }
     }
@@ -102,7 +104,17 @@ impl Levels {
     }
 
     fn program_of_c(&self) -> Option<&loops::Program> {
-        self.loops.as_ref().filter(|_| self.is_whole && self.device == Device::Cpu)
+        let is_for_c = self.passes.device == Device::Cpu && self.passes.code == Code::C;
+        self.loops.as_ref().filter(|_| self.is_whole && is_for_c)
+    }
+
+    /// The program of loops that such code is made of; `None` where not all passes ran, or for a GPU.
+    #[must_use]
+    pub fn loops_for(&self, code: Code) -> Option<Cow<'_, loops::Program>> {
+        if self.passes.code == code && self.passes.device == Device::Cpu {
+            return self.loops.as_ref().filter(|_| self.is_whole).map(Cow::Borrowed);
+        }
+        (behind::found()?.loops_for)(self, code).map(Cow::Owned)
     }
 
     /// The text of a stage, which `make` makes when it is first asked for; `None` where its level was not reached.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
-use super::{Compilation, Hook, Levels, NoHook, Stage, Step, StepKind, behind};
+use super::{Compilation, Hook, Levels, NoHook, Stage, Step, StepKind, Way, behind};
 use crate::backend::kernel::{self, Kernels};
 use crate::backend::signature::{ParamKind, Signature};
 use crate::config::Config;
@@ -17,14 +17,14 @@ use crate::inputs::{self, Keep, KeepDirective};
 use crate::loops::analysis::bounds::{Held, Outside, outside};
 use crate::oir::analysis::program_order;
 use crate::oir::passes::Pinned;
-use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, PassOptions, Pipeline, Trace, Watch};
+use crate::pass::{Analyses, Code, Device, Level, PassOptions, Pipeline, Trace, Watch, show_first};
 use crate::project::Project;
 use crate::schedule::document::{Applied, Open, Order};
 use crate::schedule::step::Pin;
 use crate::schedule::turn::Unturned;
 use crate::space::assume::Assumptions;
 use crate::space::{Axis, Reach, Symbol, names};
-use crate::target::Target;
+use crate::target::{MAX_THREADS, Target};
 use crate::{defir, gtir, loops, oir, schedule, sdfg, tree};
 
 /// Compiles the stencil of a project as far as its errors allow.
@@ -56,8 +56,6 @@ pub fn compile_behind_oir(
     found.extend(known.diagnostics.iter().cloned());
     let mut compilation = known.up_to_oir();
     compilation.keeps_steps = config.passes.steps;
-    compilation.machine.clone_from(&config.passes.machine);
-    compilation.skip.clone_from(&config.passes.skip);
     let mut at = Trip { hook, found, compilation, trace: None };
     at.go_on(project, config);
     let Trip { found, mut compilation, .. } = at;
@@ -91,24 +89,32 @@ pub fn compile_unified(
     let extents = oir::analysis::extents::extents(oir);
     check("unify", || oir::validate::validate(oir), || oir::print::listing_with_extents(oir, &extents));
     unify_params(signature, oir, &extents, pairs);
-    let mut optimized = oir.clone();
     compilation.levels.extents = Some(extents);
-    compilation.levels.optimized = None;
-    (compilation.remarks, compilation.log, compilation.tombstones) = Default::default();
-    compilation.results.clear();
     let mut config = config.clone();
     config.passes.schedule = None;
-    let found = Diagnostics::default();
-    compilation.machine.clone_from(&config.passes.machine);
-    compilation.skip.clone_from(&config.passes.skip);
-    let pinned = pinned(&optimized, &compilation.directives.keeps);
-    let mut at = Trip { hook, found, compilation, trace: None };
-    let is_whole = at.passes(&oir::passes::PIPELINE, &mut optimized, pinned, &config);
-    at.compilation.levels.optimized = Some(optimized);
-    if is_whole {
+    let mut at = Trip { hook, found: Diagnostics::default(), compilation, trace: None };
+    if at.passes_of_oir(&config).is_some() {
         at.levels_behind_oir(&Project::default(), &config);
     }
     Ok(at.compilation)
+}
+
+/// Compiles once more from the OIR as it was lowered, along a way; the hook sees each level.
+#[must_use]
+pub fn compile_along(
+    way: &Way,
+    known: &Compilation,
+    project: &Project,
+    config: &Config,
+    hook: &mut dyn Hook,
+) -> Compilation {
+    let mut at = Trip { hook, found: Diagnostics::default(), compilation: known.up_to_oir(), trace: None };
+    if at.passes_of_oir(config).is_some() {
+        at.levels_along(way, project, config);
+    }
+    let Trip { found, mut compilation, .. } = at;
+    compilation.diagnostics = found.sorted();
+    compilation
 }
 
 /// Compiles the stencil whose axes I and K are in each other's place, for arrays whose neighbours along k lie side by
@@ -127,8 +133,6 @@ pub fn compile_turned(
     schedule::turn::turned(&schedule::from_tree::lower(tree))?;
     let mut compilation = known.up_to_oir();
     compilation.signature = known.signature.as_ref().map(Signature::turned);
-    compilation.machine.clone_from(&config.passes.machine);
-    compilation.skip.clone_from(&config.passes.skip);
     let mut config = config.clone();
     (config.passes.turned, config.passes.schedule) = (true, None);
     let mut at = Trip { hook, found: Diagnostics::default(), compilation, trace: None };
@@ -193,8 +197,7 @@ fn travel(
     at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
     at.compilation.keeps_steps = config.passes.steps;
-    at.compilation.machine.clone_from(&config.passes.machine);
-    at.compilation.skip.clone_from(&config.passes.skip);
+    at.compilation.levels.passes.clone_from(&config.passes);
     let has_stencil = wanted.is_some() || !stencils.is_empty();
     if has_stencil && at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
         at.go_on(project, &config);
@@ -301,8 +304,16 @@ impl Trip<'_> {
             return None;
         }
 
-        let mut optimized = self.compilation.levels.oir.clone()?;
-        let pinned = pinned(&optimized, &self.compilation.directives.keeps);
+        self.passes_of_oir(config)
+    }
+
+    /// Through the passes of OIR, from the OIR as it was lowered; nothing that was told of them before stays.
+    fn passes_of_oir(&mut self, config: &Config) -> Option<()> {
+        let compilation = &mut self.compilation;
+        (compilation.remarks, compilation.log, compilation.tombstones) = Default::default();
+        compilation.results.clear();
+        let mut optimized = compilation.levels.oir.clone()?;
+        let pinned = pinned(&optimized, &compilation.directives.keeps);
         let is_whole = self.passes(&oir::passes::PIPELINE, &mut optimized, pinned, config);
         self.compilation.levels.optimized = Some(optimized);
         is_whole.then_some(())
@@ -317,6 +328,14 @@ impl Trip<'_> {
 
     /// Through the other doors.
     pub(super) fn levels_behind_oir(&mut self, project: &Project, config: &Config) -> Option<()> {
+        self.levels_along(&Way::of(&config.passes), project, config)
+    }
+
+    /// Through the other doors, along a way.
+    fn levels_along(&mut self, way: &Way, project: &Project, config: &Config) -> Option<()> {
+        let keeps = self.compilation.directives.keeps.clone();
+        let levels = &mut self.compilation.levels;
+        (levels.passes, levels.keeps) = (config.passes.clone(), keeps);
         let optimized = self.compilation.levels.optimized.as_ref()?;
         let extents = oir::analysis::extents::extents(optimized);
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(optimized, &extents));
@@ -325,10 +344,8 @@ impl Trip<'_> {
         self.show("tree", &|| tree::print::listing(&explicit));
 
         let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(&explicit));
-        let mut target = schedule::passes::Target::of(&config.passes);
         if config.passes.turned {
             scheduled = schedule::turn::turned(&scheduled).ok()?;
-            target = target.turned();
         }
         check(
             "schedule",
@@ -343,8 +360,8 @@ impl Trip<'_> {
             None => Some(Open::All),
         };
         let is_whole = match open {
-            Some(Open::All) => self.passes(&schedule::passes::PIPELINE, &mut scheduled, target, config),
-            Some(Open::Graph | Open::Nothing) => true,
+            Some(Open::All) => self.passes(&way.schedule, &mut scheduled, way.machine.clone(), config),
+            Some(Open::Graph | Open::Nothing) => self.show_first(&scheduled),
             None => false,
         };
         let is_legal = match &written {
@@ -364,7 +381,7 @@ impl Trip<'_> {
         if open == Some(Open::Nothing) {
             flow.keep_maps_apart();
         }
-        let is_whole = self.passes(&sdfg::passes::PIPELINE, &mut flow, (), config);
+        let is_whole = self.passes(&way.sdfg, &mut flow, (), config);
         if !is_whole {
             self.compilation.levels.sdfg = Some(flow);
             return None;
@@ -374,19 +391,8 @@ impl Trip<'_> {
             self.hold_bounds(project, name, (before, &program), config)?;
         }
         check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
-        let is_whole = match config.passes.device {
-            Device::Cpu => {
-                let target = Target::c(config.passes.machine.as_ref());
-                self.passes(&loops::passes::PIPELINE, &mut program, target, config)
-            }
-            Device::Gpu => {
-                let target = Target::kernels(MAX_THREADS);
-                self.passes(&loops::passes::KERNELS, &mut program, target, config)
-            }
-        };
+        let is_whole = self.passes(&way.loops, &mut program, way.code.clone(), config);
         let levels = &mut self.compilation.levels;
-        levels.device = config.passes.device;
-        (levels.gpu, levels.gpu_form) = (config.passes.gpu, config.passes.gpu_form);
         (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
         is_whole.then_some(())
     }
@@ -562,7 +568,9 @@ impl Trip<'_> {
         options: I::Options,
         config: &Config,
     ) -> bool {
-        self.show(I::NAME, &|| ir.listing(&mut Analyses::default()));
+        if !self.show_first(ir) {
+            return false;
+        }
         let mut watch = Watch { hook: self.hook, options: &config.passes, trace: self.trace.as_mut() };
         let mut outcome = pipeline.run(ir, options, &mut watch);
         let compilation = &mut self.compilation;
@@ -573,7 +581,15 @@ impl Trip<'_> {
         !outcome.is_stopped
     }
 
-    /// A level as it was lowered.
+    /// A level before its first pass; answers whether the trip goes on.
+    fn show_first<I: Level>(&mut self, ir: &I) -> bool {
+        if let Some(trace) = &mut self.trace {
+            trace.record(I::NAME, None, Some(&ir.listing(&mut Analyses::default())));
+        }
+        show_first(ir, self.hook)
+    }
+
+    /// A level that no pass changes.
     fn show(&mut self, level: &'static str, listing: &dyn Fn() -> Listing) {
         self.hook.show(Step { kind: StepKind::Door, name: level }, &listing);
         if let Some(trace) = &mut self.trace {
@@ -592,39 +608,48 @@ fn last_line(project: &Project, name: &str) -> Option<(std::ops::Range<usize>, S
     Some((at, span))
 }
 
-/// Threads that a block may have everywhere.
-const MAX_THREADS: u32 = 256;
-
-/// The program of loops for a GPU, of an OIR after its passes; `lowered` is the one before them.
-fn loops_for_gpu(
-    optimized: &oir::nodes::Stencil,
-    lowered: &oir::nodes::Stencil,
-    (gpu, gpu_form): (Option<GpuModel>, Option<GpuForm>),
-) -> Option<loops::Program> {
-    let passes = PassOptions { device: Device::Gpu, gpu, gpu_form, ..PassOptions::default() };
-    let config = Config { passes, ..Config::default() };
-    let mut at = Trip {
-        hook: &mut NoHook,
-        found: Diagnostics::default(),
-        compilation: Compilation::default(),
-        trace: None,
+/// The program of loops for a GPU, of levels that were made for a processor. Steps that a person wrote are for that, and
+/// left out.
+fn loops_for_gpu(known: &Levels) -> Option<loops::Program> {
+    let passes = PassOptions {
+        device: Device::Gpu,
+        schedule: None,
+        steps: false,
+        trace: false,
+        ..known.passes.clone()
     };
-    at.compilation.levels.oir = Some(lowered.clone());
-    at.compilation.levels.optimized = Some(optimized.clone());
+    let config = Config { passes, ..Config::default() };
+    let mut compilation = Compilation::default();
+    compilation.directives.keeps.clone_from(&known.keeps);
+    compilation.levels.oir.clone_from(&known.oir);
+    compilation.levels.optimized.clone_from(&known.optimized);
+    let mut at = Trip { hook: &mut NoHook, found: Diagnostics::default(), compilation, trace: None };
     at.levels_behind_oir(&Project::default(), &config);
     at.compilation.levels.loops.filter(|_| at.compilation.levels.is_whole)
 }
 
+/// The program of loops for other code than that which the levels were made for; `None` where not all passes ran.
+pub(super) fn loops_for(known: &Levels, code: Code) -> Option<loops::Program> {
+    let flow = known.sdfg.as_ref().filter(|_| known.is_whole)?;
+    let passes = PassOptions { device: Device::Cpu, code, ..known.passes.clone() };
+    let config = Config { passes, ..Config::default() };
+    let compilation = Compilation::default();
+    let mut at = Trip { hook: &mut NoHook, found: Diagnostics::default(), compilation, trace: None };
+    let mut program = loops::lower(flow);
+    check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
+    let target = Target::of(&config.passes);
+    at.passes(&loops::passes::PIPELINE, &mut program, target, &config).then_some(program)
+}
+
 /// Kernels for a GPU, whichever device the levels are made for; `None` where not all passes ran.
 pub(super) fn kernels(levels: &Levels) -> Option<Kernels> {
-    match levels.device {
+    match levels.passes.device {
         Device::Gpu => {
             let program = levels.loops.as_ref().filter(|_| levels.is_whole)?;
             Some(lower_kernels(program))
         }
         Device::Cpu if levels.is_whole => {
-            let gpu = (levels.gpu, levels.gpu_form);
-            let program = loops_for_gpu(levels.optimized.as_ref()?, levels.oir.as_ref()?, gpu)?;
+            let program = loops_for_gpu(levels)?;
             Some(lower_kernels(&program))
         }
         Device::Cpu => None,

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::equivalence::compare::{self, Divergence};
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::report::{CompareReport, Difference};
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Code, Device, Passes, Request};
+use isobar_runtime::machine::Found;
 
 use super::{Outcome, Usage, across, human, print, print_json, run, say};
 use crate::backends::Backend;
@@ -41,18 +43,38 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
         let what = "--target and --threads are for back ends: levels are compared by interpreters";
         return Err(Usage::Wrong(what.to_owned()));
     }
-    tell(args.file.as_deref(), &args.shared, (&args.seed, &args.init), compare::compare)
+    let of = Asked { file: args.file.as_deref(), backend: args.backend.as_deref() };
+    tell(of, &args.shared, (&args.seed, &args.init), compare::compare)
 }
 
 pub(crate) fn bisect(args: &BisectArgs) -> Result<Outcome, Usage> {
-    tell(args.file.as_deref(), &args.shared, (&args.seed, &args.init), compare::bisect)
+    let of = Asked { file: args.file.as_deref(), backend: args.backend.as_deref() };
+    tell(of, &args.shared, (&args.seed, &args.init), compare::bisect)
+}
+
+/// Has levels made for a back end: on a GPU for the one that is named, or a usual one.
+pub(super) fn make_for(passes: &mut Passes, backend: Option<&str>) {
+    match backend {
+        Some("rayon") => passes.code = Some(Code::Native),
+        Some("openmp") => passes.code = Some(Code::C),
+        Some("cuda") => passes.device = passes.device.or(Some(Device::H100)),
+        Some("wgpu") => passes.device = passes.device.or(Some(Device::WebGpu)),
+        _ => {}
+    }
 }
 
 /// Looks for a step that differs, and answers the steps that it ran.
-type Search = fn(&isobar_compiler::oir::Stencil, &Launch, &[u64]) -> (Vec<String>, Option<Divergence>);
+type Search = fn(&Journey, &Launch, &[u64]) -> (Vec<String>, Option<Divergence>);
+
+/// The stencil that is searched, and the back end whose levels they are.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    file: Option<&'a Path>,
+    backend: Option<&'a str>,
+}
 
 fn tell(
-    file: Option<&Path>,
+    Asked { file, backend }: Asked<'_>,
     shared: &Shared,
     (seeds, inits): (&[u64], &[String]),
     search: Search,
@@ -62,6 +84,11 @@ fn tell(
     }
     let mut document = Document::read(file, shared)?;
     run::make_inputs(&mut document, inits, None)?;
+    if backend.is_some() {
+        let passes = &mut document.request.passes;
+        make_for(passes, backend);
+        passes.machine.get_or_insert_with(|| (&Found::here().machine).into());
+    }
     let given = document.fields.as_ref().map(|path| {
         let unreadable = |error| Usage::Unreadable { path: shown(path), error };
         std::fs::read(path).map_err(unreadable)
@@ -107,7 +134,8 @@ fn found(request: &Request, given: Option<&Vec<u8>>, seeds: &[u64], search: Sear
         stencil: compiled.stencil,
         ..CompareReport::default()
     };
-    let Some(oir) = compilation.levels.oir.as_ref().filter(|_| !compilation.has_errors()) else {
+    let journey = Journey::of(&compilation, &source.project, &source.config);
+    let Some(journey) = journey.filter(|_| !compilation.has_errors()) else {
         if report.stencil.is_none() && Outcome::of(&report.diagnostics) == Outcome::Fine {
             report.diagnostics.push(compile::no_stencil(request));
         }
@@ -125,7 +153,7 @@ fn found(request: &Request, given: Option<&Vec<u8>>, seeds: &[u64], search: Sear
         };
         let Domain { i, j, k } = launch.domain;
         report.domains.push([i, j, k]);
-        let (steps, divergence) = search(oir, &launch, seeds);
+        let (steps, divergence) = search(&journey, &launch, seeds);
         if report.steps.len() < steps.len() {
             report.steps = steps;
         }

@@ -9,7 +9,7 @@ use isobar_protocol::compile::{Change, Node, Place, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 
-use super::{Outcome, Usage, check, human, print, print_json, say};
+use super::{Outcome, Usage, check, compare, human, print, print_json, say};
 use crate::cli::{EmitArgs, Form, Format, Log};
 use crate::compile;
 use crate::config::Environment;
@@ -157,6 +157,7 @@ fn read(args: &EmitArgs) -> Result<Document, Usage> {
     if let Some(target) = &args.target {
         passes.device = serde_json::from_value(target.as_str().into()).ok();
     }
+    compare::make_for(passes, args.backend.as_deref());
     if let Some(form) = &args.gpu_form {
         passes.gpu_form = serde_json::from_value(form.as_str().into()).ok();
     }

@@ -1,5 +1,6 @@
 //! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +17,10 @@ use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
 use isobar_compiler::loops::nodes::ArrayKind;
 use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
-use isobar_compiler::loops::ready_without;
+use isobar_compiler::pass::Code as MadeBy;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, AxisSet, Domain, names};
-use isobar_compiler::target::Target;
 use isobar_compiler::types::DType;
 use serde::{Deserialize, Serialize};
 
@@ -41,10 +41,9 @@ pub struct Rayon;
 /// After so many turns at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
-/// The program of a compilation for machine code with such vectors.
-fn program(compilation: &Compilation, flow: &Sdfg, vectors: Vectors) -> Program {
-    let target = Target::native(vector_bits(vectors), compilation.machine.as_ref());
-    ready_without(flow, &target, &compilation.skip)
+/// The program of a compilation for machine code with such vectors; none where not all passes ran.
+fn program(compilation: &Compilation, vectors: Vectors) -> Option<Cow<'_, Program>> {
+    compilation.levels.loops_for(MadeBy::Native { vector_bits: vector_bits(vectors) })
 }
 
 /// Whether machine code can be made here, and for which processor.
@@ -65,7 +64,7 @@ impl Executor for Rayon {
         arguments: &[Argument],
     ) -> Option<u64> {
         let flow = compilation.levels.sdfg.as_ref()?;
-        let program = program(compilation, flow, Vectors::Widest);
+        let program = program(compilation, Vectors::Widest)?;
         let places = places(flow, &program, compilation.signature.as_ref()?);
         let given = |at: usize| given(places[at], arguments, domain);
         let Domain { i, j, k } = domain;
@@ -128,8 +127,7 @@ impl Makes for Rayon {
 
 /// The program of a compilation, where it has one.
 fn program_of(compilation: &Compilation, vectors: Vectors) -> Result<Program, Failure> {
-    let flow = compilation.levels.sdfg.as_ref().ok_or_else(no_graph)?;
-    Ok(program(compilation, flow, vectors))
+    program(compilation, vectors).map(Cow::into_owned).ok_or_else(no_graph)
 }
 
 fn no_graph() -> Failure {
@@ -145,7 +143,7 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let missing = || "the stencil does not compile".to_owned();
     let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-    let program = program(compilation, flow, Vectors::Widest);
+    let program = program(compilation, Vectors::Widest).ok_or_else(missing)?;
     let places = places(flow, &program, signature);
     let given = |at: usize| {
         let param = &signature.params[places[at]?.position];

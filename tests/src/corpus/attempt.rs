@@ -11,6 +11,7 @@ use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::config::{Config, External};
 use isobar_compiler::diag::{FileId, Severity, Span};
 use isobar_compiler::equivalence::compare::compare;
+use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::frontend::externals::{ExternalKind, guess};
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
 use isobar_compiler::pipeline::{Compilation, NoHook};
@@ -131,7 +132,9 @@ impl Trial {
                 let levels =
                     reads_back(&compilation).and_then(|()| match (&launch, &compilation.levels.oir) {
                         (Ok(launch), Some(oir)) if self.compares => {
-                            compare(oir, launch, &[1]).1.map_or(Ok(()), |it| Err(it.to_string()))
+                            compare(&Journey::usual(oir), launch, &[1])
+                                .1
+                                .map_or(Ok(()), |it| Err(it.to_string()))
                         }
                         _ => Ok(()),
                     });

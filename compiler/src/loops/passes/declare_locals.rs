@@ -22,13 +22,17 @@ pub const NAME: &str = "loops/declare-locals";
 ///   first use, and is constant where it is the only one.
 /// - **Legality**: always; what a local holds when a block is entered again, nobody reads.
 /// - **Why**: what lives for short is kept in registers. Code generators need it, so it always runs.
-pub fn declare_locals(program: &mut Program, _: &mut PassCx) {
-    program.functions.iter_mut().for_each(|it| declare(&mut it.body));
+pub fn declare_locals(program: &mut Program, cx: &mut PassCx) {
+    for function in &mut program.functions {
+        let mut found = Found::default();
+        found.block(&function.body, Block { around: Place { block: 0, at: 0 }, depth: 0 });
+        if !found.homes.is_empty() && cx.may_change() {
+            declare(&mut function.body, found);
+        }
+    }
 }
 
-fn declare(items: &mut Vec<Item>) {
-    let mut found = Found::default();
-    found.block(items, Block { around: Place { block: 0, at: 0 }, depth: 0 });
+fn declare(items: &mut Vec<Item>, found: Found) {
     let mut homes: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (local, home) in found.homes {
         homes.entry((home.block, home.at)).or_default().push(local);

@@ -89,8 +89,6 @@ pub(super) fn code(
     let mut known = compilation.up_to_oir();
     known.levels.tree.clone_from(&compilation.levels.tree);
     known.levels.schedule.clone_from(&compilation.levels.schedule);
-    known.machine.clone_from(&compilation.machine);
-    known.skip.clone_from(&compilation.skip);
     if may_be_in_slabs && setting.threads != 1 {
         known.levels.sdfg.clone_from(&compilation.levels.sdfg);
         known.levels.loops.clone_from(&compilation.levels.loops);
@@ -98,7 +96,7 @@ pub(super) fn code(
     }
     let source = Arc::new(Source::from(known));
     let own = Form { code, recipe: None, part: None };
-    let machine = compilation.machine.clone();
+    let machine = compilation.levels.passes.machine.clone();
     Ok(Arc::new(Ways::of((maker, own), (signature, machine), source, (may_be_in_slabs, setting))))
 }
 
@@ -358,8 +356,8 @@ impl<M: Makes> Ways<M> {
 /// A compilation with I and K in each other's place; without levels where its loops cannot be turned.
 fn turned_of(known: &Compilation) -> Compilation {
     let mut config = Config::default();
-    config.passes.machine.clone_from(&known.machine);
-    config.passes.skip.clone_from(&known.skip);
+    config.passes.machine.clone_from(&known.levels.passes.machine);
+    config.passes.skip.clone_from(&known.levels.passes.skip);
     route::compile_turned(known, &config, &mut NoHook).unwrap_or_default()
 }
 
