@@ -407,5 +407,6 @@ fn drawn(seeds: &[u64]) {
             Err(wrong) => panic!("seed {seed}: {wrong:#}"),
         }
     }
-    assert!(n_runs * 2 > seeds.len() as u64, "most documents are carried out: {n_runs}");
+    // Of the few seeds of a window, most may be refused.
+    assert!(n_runs * 8 > seeds.len() as u64, "documents are carried out: {n_runs}");
 }
