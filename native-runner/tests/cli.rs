@@ -579,6 +579,9 @@ fn loops_are_shown_as_the_back_end_that_is_named_gets_them() {
     };
     assert_eq!(loops(&[]), loops(&["--backend", "openmp"]));
     assert_ne!(loops(&[]), loops(&["--backend", "rayon"]));
+    let refused = isobar(&["emit", &copy, "--stage", "c", "--backend", "rayon"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--stage c is what `openmp` compiles"));
 }
 
 #[test]

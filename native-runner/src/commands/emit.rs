@@ -43,6 +43,9 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     if args.lines && stage != Stage::C {
         return Err(Usage::Wrong("--lines is for --stage c".to_owned()));
     }
+    if stage == Stage::C && args.backend.as_deref().is_some_and(|it| it != "openmp") {
+        return Err(Usage::Wrong("--stage c is what `openmp` compiles; leave --backend out".to_owned()));
+    }
     log(args, request)?;
     let file = graph_file(args, stage, request)?;
     let compiled = check::ask(request, &args.shared, environment)?;
