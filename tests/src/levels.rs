@@ -193,7 +193,7 @@ pub fn hold(seed: u64) -> Result<Held> {
     Ok(held)
 }
 
-/// The way of a stencil to the usual code of a machine.
+/// The passes of a stencil to the usual code of a machine.
 #[must_use]
 pub fn for_machine(oir: &Stencil, machine: &Target) -> Journey {
     let code = match machine.has_grid {

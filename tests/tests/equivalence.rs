@@ -8,7 +8,7 @@ use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::inputs;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::pass::{Analyses, Level, PassCx, Pipeline};
-use isobar_compiler::pipeline::{NoHook, Way, route};
+use isobar_compiler::pipeline::{NoHook, Pipelines, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::{loops, oir, schedule, sdfg, target, tree};
@@ -73,16 +73,19 @@ fn a_pass_that_tells_of_no_change_has_made_none() {
         let oir = levels.oir.expect("it compiled");
         let extents = extents(&oir);
         let tree = schedule::from_tree::lower(&tree::from_oir::lower(&oir, &extents));
-        for way in [
-            Way::to(schedule::passes::Target::CPU, target::Target::c(None)),
-            Way::to(schedule::passes::Target::CPU, target::Target::native(512, None)),
-            Way::to(schedule::passes::Target::GPU, target::Target::kernels(target::MAX_THREADS)),
+        for pipelines in [
+            Pipelines::for_target(schedule::passes::Target::CPU, target::Target::c(None)),
+            Pipelines::for_target(schedule::passes::Target::CPU, target::Target::native(512, None)),
+            Pipelines::for_target(
+                schedule::passes::Target::GPU,
+                target::Target::kernels(target::MAX_THREADS),
+            ),
         ] {
             hold(name, &oir::passes::PIPELINE, oir.clone(), oir::passes::Pinned::default());
-            hold(name, &way.schedule, tree.clone(), way.machine);
+            hold(name, &pipelines.schedule, tree.clone(), pipelines.machine);
             let graph = sdfg::from_schedule::lower(levels.schedule.as_ref().expect("it compiled"));
-            hold(name, &way.sdfg, graph.clone(), ());
-            hold(name, &way.loops, loops::lower(&graph), way.code);
+            hold(name, &pipelines.sdfg, graph.clone(), ());
+            hold(name, &pipelines.loops, loops::lower(&graph), pipelines.code);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The way from the OIR on, with a stop behind every door and every pass: the trip of the compiler itself, watched.
+//! The trip from the OIR on, with a stop behind every door and every pass: that of the compiler itself, watched.
 
 use crate::backend::kernel::{self, Kernels};
 use crate::config::Config;
@@ -6,7 +6,7 @@ use crate::loops::{self, Program};
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::{self, nodes::Stencil};
 use crate::pass::{Device, Hook, Limit, PassOptions, Shown, Step, StepKind};
-use crate::pipeline::{Compilation, Way, route};
+use crate::pipeline::{Compilation, Pipelines, route};
 use crate::project::Project;
 use crate::schedule::{self, Tree};
 use crate::sdfg::{self, nodes::Sdfg};
@@ -40,7 +40,7 @@ impl Level<'_> {
 /// is none where a pass left it as it was. Answers whether the journey goes on.
 pub type Each<'e> = dyn FnMut(&str, Option<Level<'_>>, Option<&str>) -> bool + 'e;
 
-/// A stencil as it was lowered, and the way that is held against it.
+/// A stencil as it was lowered, and the passes that are held against it.
 #[derive(Clone, Debug)]
 pub struct Journey {
     oir: Stencil,
@@ -48,21 +48,21 @@ pub struct Journey {
     known: Compilation,
     project: Project,
     config: Config,
-    way: Way,
+    pipelines: Pipelines,
 }
 
 impl Journey {
-    /// The way of a compilation with these options: its schedule, its machine, the passes that it leaves out. None of
-    /// one without an OIR.
+    /// The passes of a compilation with these options, with its schedule and for its machine. None of one without an
+    /// OIR.
     #[must_use]
     pub fn of(known: &Compilation, project: &Project, config: &Config) -> Option<Self> {
         let (oir, known) = (known.levels.oir.clone()?, known.up_to_oir());
         let (project, config) = (project.clone(), config.clone());
-        let way = Way::of(&config.passes);
-        Some(Self { oir, known, project, config, way })
+        let pipelines = Pipelines::of(&config.passes);
+        Some(Self { oir, known, project, config, pipelines })
     }
 
-    /// The way that is taken where nothing is asked for: to C, for a machine that is not known.
+    /// The passes that run where nothing is asked for: to C, for a machine that is not known.
     #[must_use]
     pub fn usual(oir: &Stencil) -> Self {
         Self::to(oir, schedule::passes::Target::CPU, Target::c(None))
@@ -74,20 +74,20 @@ impl Journey {
         &self.oir
     }
 
-    /// Another way, to code for such a machine.
+    /// All passes, to code for such a machine.
     #[must_use]
     pub fn to(oir: &Stencil, machine: schedule::passes::Target, code: Target) -> Self {
-        Self::along(oir, Way::to(machine, code))
+        Self::through(oir, Pipelines::for_target(machine, code))
     }
 
-    /// A way with passes of one's own.
+    /// Passes of one's own.
     #[must_use]
-    pub fn along(oir: &Stencil, way: Way) -> Self {
+    pub fn through(oir: &Stencil, pipelines: Pipelines) -> Self {
         let mut known = Compilation::default();
         known.levels.oir = Some(oir.clone());
-        let device = if way.code.grid.value.is_some() { Device::Gpu } else { Device::Cpu };
+        let device = if pipelines.code.grid.value.is_some() { Device::Gpu } else { Device::Cpu };
         let config = Config { passes: PassOptions { device, ..PassOptions::default() }, ..Config::default() };
-        Self { oir: oir.clone(), known, project: Project::default(), config, way }
+        Self { oir: oir.clone(), known, project: Project::default(), config, pipelines }
     }
 
     /// Goes through all doors and passes, one of them limited where that is told. `each` is shown every step, and
@@ -98,8 +98,8 @@ impl Journey {
         let mut config = self.config.clone();
         (config.passes.limit, config.passes.stop_after) = (limited, None);
         let mut watch = Watching { each, unseen: None, is_over: false };
-        let done = route::compile_along(&self.way, &self.known, &self.project, &config, &mut watch);
-        let is_for_gpu = self.way.code.grid.value.is_some() && !watch.is_over;
+        let done = route::compile_through(&self.pipelines, &self.known, &self.project, &config, &mut watch);
+        let is_for_gpu = self.pipelines.code.grid.value.is_some() && !watch.is_over;
         if let Some(kernels) = done.levels.kernels().filter(|_| is_for_gpu) {
             each("kernels", Some(Level::Kernels(kernels)), None);
         }

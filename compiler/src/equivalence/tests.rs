@@ -13,7 +13,7 @@ use crate::loops::passes::hoist_invariants;
 use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
 use crate::pass::{Pass, Pipeline};
-use crate::pipeline::Way;
+use crate::pipeline::Pipelines;
 use crate::schedule::analysis::cost::Machine;
 use crate::schedule::passes::merge_loops::merge_loops;
 use crate::schedule::passes::peel_regions::peel_regions;
@@ -278,9 +278,9 @@ forward [start, end)
 ",
     );
     let launch = launch(&stencil, Domain::new(3, 2, 6));
-    let usual = Way::to(Target::CPU, target::Target::c(None));
-    let way = Way { schedule: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
-    let (run, found) = bisect(&Journey::along(&stencil, way), &launch, &[1, 2, 3]);
+    let usual = Pipelines::for_target(Target::CPU, target::Target::c(None));
+    let pipelines = Pipelines { schedule: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
+    let (run, found) = bisect(&Journey::through(&stencil, pipelines), &launch, &[1, 2, 3]);
     let found = found.expect("a pass is wrong");
     assert_eq!(found.step, "schedule/spread-all-levels");
     let remark = Some("levels from 1 on have no order".to_owned());
@@ -425,9 +425,9 @@ forward [start+1, end)
     );
     let launch = launch(&stencil, Domain::new(5, 4, 4));
     let first_wrong = |vector_bits: u32| {
-        let usual = Way::to(Target::CPU, target::Target::native(vector_bits, None));
-        let way = Way { loops: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
-        bisect(&Journey::along(&stencil, way), &launch, &[1, 2]).1.map(|it| it.step)
+        let usual = Pipelines::for_target(Target::CPU, target::Target::native(vector_bits, None));
+        let pipelines = Pipelines { loops: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
+        bisect(&Journey::through(&stencil, pipelines), &launch, &[1, 2]).1.map(|it| it.step)
     };
     assert_eq!(first_wrong(256), None);
     assert_eq!(first_wrong(512).as_deref(), Some("loops/overlap-wide-rows"));
@@ -452,9 +452,9 @@ forward [start+1, end)
 ",
     );
     let launch = launch(&stencil, Domain::new(5, 4, 4));
-    let usual = Way::to(Target::CPU, target::Target::c(None));
-    let way = Way { loops: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
-    let (run, found) = bisect(&Journey::along(&stencil, way), &launch, &[1, 2]);
+    let usual = Pipelines::for_target(Target::CPU, target::Target::c(None));
+    let pipelines = Pipelines { loops: Pipeline { passes: FAULTY, needed: &[] }, ..usual };
+    let (run, found) = bisect(&Journey::through(&stencil, pipelines), &launch, &[1, 2]);
     let found = found.expect("the pass is wrong");
     assert_eq!(found.step, "loops/overlap-all-rows");
     assert_eq!(

@@ -8,11 +8,11 @@ mod interface;
 pub mod behind;
 pub mod route;
 mod variants;
-pub mod way;
+pub mod pipelines;
 
 pub use crate::pass::{Hook, NoHook, Shown, Step, StepKind};
 pub use compilation::{Bound, Compilation, Contract};
 pub use levels::Levels;
+pub use pipelines::Pipelines;
 pub use stage::Stage;
 pub use variants::Variant;
-pub use way::Way;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
-use super::{Compilation, Hook, Levels, NoHook, Stage, Step, StepKind, Way, behind};
+use super::{Compilation, Hook, Levels, NoHook, Pipelines, Stage, Step, StepKind, behind};
 use crate::backend::kernel::{self, Kernels};
 use crate::backend::signature::{ParamKind, Signature};
 use crate::config::Config;
@@ -99,10 +99,10 @@ pub fn compile_unified(
     Ok(at.compilation)
 }
 
-/// Compiles once more from the OIR as it was lowered, along a way; the hook sees each level.
+/// Compiles once more from the OIR as it was lowered, by these passes; the hook sees each level.
 #[must_use]
-pub fn compile_along(
-    way: &Way,
+pub fn compile_through(
+    pipelines: &Pipelines,
     known: &Compilation,
     project: &Project,
     config: &Config,
@@ -110,7 +110,7 @@ pub fn compile_along(
 ) -> Compilation {
     let mut at = Trip { hook, found: Diagnostics::default(), compilation: known.up_to_oir(), trace: None };
     if at.passes_of_oir(config).is_some() {
-        at.levels_along(way, project, config);
+        at.levels_through(pipelines, project, config);
     }
     let Trip { found, mut compilation, .. } = at;
     compilation.diagnostics = found.sorted();
@@ -328,11 +328,11 @@ impl Trip<'_> {
 
     /// Through the other doors.
     pub(super) fn levels_behind_oir(&mut self, project: &Project, config: &Config) -> Option<()> {
-        self.levels_along(&Way::of(&config.passes), project, config)
+        self.levels_through(&Pipelines::of(&config.passes), project, config)
     }
 
-    /// Through the other doors, along a way.
-    fn levels_along(&mut self, way: &Way, project: &Project, config: &Config) -> Option<()> {
+    /// Through the other doors, by these passes.
+    fn levels_through(&mut self, pipelines: &Pipelines, project: &Project, config: &Config) -> Option<()> {
         let keeps = self.compilation.directives.keeps.clone();
         let levels = &mut self.compilation.levels;
         (levels.passes, levels.keeps) = (config.passes.clone(), keeps);
@@ -360,7 +360,9 @@ impl Trip<'_> {
             None => Some(Open::All),
         };
         let is_whole = match open {
-            Some(Open::All) => self.passes(&way.schedule, &mut scheduled, way.machine.clone(), config),
+            Some(Open::All) => {
+                self.passes(&pipelines.schedule, &mut scheduled, pipelines.machine.clone(), config)
+            }
             Some(Open::Graph | Open::Nothing) => self.show_first(&scheduled),
             None => false,
         };
@@ -381,7 +383,7 @@ impl Trip<'_> {
         if open == Some(Open::Nothing) {
             flow.keep_maps_apart();
         }
-        let is_whole = self.passes(&way.sdfg, &mut flow, (), config);
+        let is_whole = self.passes(&pipelines.sdfg, &mut flow, (), config);
         if !is_whole {
             self.compilation.levels.sdfg = Some(flow);
             return None;
@@ -391,7 +393,7 @@ impl Trip<'_> {
             self.hold_bounds(project, name, (before, &program), config)?;
         }
         check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
-        let is_whole = self.passes(&way.loops, &mut program, way.code.clone(), config);
+        let is_whole = self.passes(&pipelines.loops, &mut program, pipelines.code.clone(), config);
         let levels = &mut self.compilation.levels;
         (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
         is_whole.then_some(())

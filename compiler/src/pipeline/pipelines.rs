@@ -1,4 +1,4 @@
-//! What the levels behind the OIR are made for, and by which passes.
+//! The passes from the OIR to each kind of code.
 
 use crate::loops::{self, Program};
 use crate::pass::{PassOptions, Pipeline};
@@ -6,9 +6,9 @@ use crate::schedule::{self, Tree};
 use crate::sdfg::{self, nodes::Sdfg};
 use crate::target::Target;
 
-/// The way from the OIR to one kind of code: the passes of each level, and what they work for.
+/// The passes of the levels behind the OIR, and the machine and the target that they decide for.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct Pipelines {
     pub schedule: Pipeline<Tree>,
     pub sdfg: Pipeline<Sdfg>,
     pub loops: Pipeline<Program>,
@@ -18,18 +18,18 @@ pub struct Way {
     pub code: Target,
 }
 
-impl Way {
+impl Pipelines {
     /// What the options of a compilation ask for.
     #[must_use]
     pub fn of(options: &PassOptions) -> Self {
         let machine = schedule::passes::Target::of(options);
         let machine = if options.turned { machine.turned() } else { machine };
-        Self::to(machine, Target::of(options))
+        Self::for_target(machine, Target::of(options))
     }
 
-    /// The way to code for such a machine.
+    /// All passes, to code for such a machine.
     #[must_use]
-    pub fn to(machine: schedule::passes::Target, code: Target) -> Self {
+    pub fn for_target(machine: schedule::passes::Target, code: Target) -> Self {
         let loops = match code.grid.value {
             Some(_) => loops::passes::KERNELS,
             None => loops::passes::PIPELINE,
