@@ -128,7 +128,7 @@ const LONG_PROGRAM: usize = 1000;
 const STREAM_FROM: u64 = 16 << 20;
 
 impl Target {
-    /// What the options of a compilation ask for.
+    /// The target that the options of a compilation ask for.
     #[must_use]
     pub fn of(options: &PassOptions) -> Self {
         let machine = options.machine.as_ref();

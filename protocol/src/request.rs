@@ -159,8 +159,8 @@ pub struct Passes {
     /// `lavapipe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
-    /// What makes code of the loops of a processor: `c` where it is left out, or `native`, for vectors as the machine has
-    /// them, of 256 bits where it is left out.
+    /// The maker of code for the loops of a processor: `c` where it is left out, or `native`. That code has the vectors
+    /// of the machine, or of 256 bits without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
     /// The machine that the schedule is made for. A run is scheduled for the machine that it runs on where this is
@@ -217,7 +217,7 @@ pub enum Device {
     Lavapipe,
 }
 
-/// What makes code of loops.
+/// A maker of code for loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Code {

@@ -123,13 +123,22 @@ const COMPILER: &[Room] = &[
     // A call as other languages make it: what a stencil takes, what of it is touched, and the text of the back end for C.
     compiler("export", &["FLOOR", CALL[2], "backend/c", "oir/nodes", "oir/analysis"]),
     // What sees all levels, to compare them.
-    compiler(
-        "equivalence/compare",
-        &["FLOOR", "backend", "equivalence", "loops/print", "oir", "schedule", "tree"],
-    ),
+    compiler("equivalence/compare", &["FLOOR", "backend", "equivalence", "oir", "pass", "schedule", "tree"]),
     compiler(
         "equivalence/journey",
-        &["FLOOR", "backend/kernel", "loops", "oir", "pass", "schedule", "sdfg", "target", "tree"],
+        &[
+            "FLOOR",
+            "backend/kernel",
+            "config",
+            "loops",
+            "oir",
+            "pass",
+            "pipeline",
+            "project",
+            "schedule",
+            "sdfg",
+            "target",
+        ],
     ),
     // What the levels mean: each is read as it stands, and held against the interpreter that defines the meaning.
     compiler(
@@ -156,7 +165,7 @@ const COMPILER: &[Room] = &[
 
 /// What the last level has beside: it is made for a target. These rows stand before those of all levels.
 const FOR_A_TARGET: &[Room] = &[
-    compiler("loops/.", &["FLOOR", "sdfg/nodes", "target"]),
+    compiler("loops/.", &["FLOOR", "pass", "sdfg/nodes", "target"]),
     compiler("loops/passes", &["FLOOR", "loops", "pass", "target"]),
 ];
 

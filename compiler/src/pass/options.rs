@@ -18,7 +18,7 @@ pub struct PassOptions {
     pub schedule: Option<String>,
     /// What the schedule is made for.
     pub device: Device,
-    /// What makes the code of a processor, where the device is one: the loops are for it.
+    /// The maker of code for a processor, where the device is one: the loops are for it.
     pub code: Code,
     /// The machine that it is made for, where it is known.
     pub machine: Option<MachineModel>,
@@ -44,7 +44,7 @@ pub enum Device {
     Gpu,
 }
 
-/// What makes code of loops on a processor.
+/// A maker of code for loops on a processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     /// A C compiler, for the vectors of the machine.

@@ -36,7 +36,7 @@ pub struct Levels {
     pub is_whole: bool,
     /// What the levels behind the OIR are made for, and without which passes.
     pub passes: PassOptions,
-    /// What lines of the text keep as it is.
+    /// The lines of the text that keep things as they are.
     pub keeps: Vec<KeepDirective>,
     /// From when it was first asked for.
     c: OnceLock<c::Artifact>,

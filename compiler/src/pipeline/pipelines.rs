@@ -14,12 +14,12 @@ pub struct Pipelines {
     pub loops: Pipeline<Program>,
     /// The machine, as schedules know it.
     pub machine: schedule::passes::Target,
-    /// What code is generated for.
+    /// The target of code generation.
     pub code: Target,
 }
 
 impl Pipelines {
-    /// What the options of a compilation ask for.
+    /// Those that the options of a compilation ask for.
     #[must_use]
     pub fn of(options: &PassOptions) -> Self {
         let machine = schedule::passes::Target::of(options);
