@@ -27,9 +27,9 @@ pub struct Row {
     pub of: &'static registry::Backend,
     /// The texts that it makes for the arrays of a call.
     pub codes: &'static [Code],
-    /// What it starts from and the compiler makes only for who asks; runs tell it as a step.
+    /// The artifact that it starts from, which the compiler makes on demand; runs tell it as a step.
     pub artifact: Option<Artifact>,
-    /// What makes it ready and calls it.
+    /// The executor that makes it ready and calls it.
     pub executor: fn() -> Box<dyn Executor>,
     /// The tools that it needs, which decide its code as well.
     pub needs: &'static [Tool],
@@ -49,7 +49,7 @@ pub struct Code {
     pub make: fn(&Compilation, Domain, Rows) -> Result<String, String>,
 }
 
-/// What the compiler makes of a level on demand.
+/// An artifact that the compiler makes of a level on demand.
 #[derive(Debug)]
 pub struct Artifact {
     /// As the step is told.
@@ -58,13 +58,13 @@ pub struct Artifact {
     pub make: fn(&Compilation) -> bool,
 }
 
-/// What back ends may need beside this program.
+/// Tools that back ends may need beside this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     CCompiler,
 }
 
-/// What was found of the tools.
+/// The tools that were found.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     /// The C compiler, or why there is none.

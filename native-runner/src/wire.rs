@@ -1,4 +1,4 @@
-//! What the runner and a job's process say to each other: frames of a document and, beside it, bytes.
+//! Messages between the runner and a job's process: frames of a document and, beside it, bytes.
 //!
 //! `u32` length of the JSON document, `u64` length of the bytes, both little-endian, then both.
 
@@ -23,7 +23,7 @@ use crate::translate;
 /// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// What the job is called, for those who look at the list of processes.
+    /// The job's name, for those who look at the list of processes.
     pub job: String,
     pub request: Request,
     /// Whether the bytes beside it are input fields.
@@ -88,7 +88,7 @@ impl Order {
         }
     }
 
-    /// What its back end may use.
+    /// The tools and limits of its back end.
     #[must_use]
     pub fn setting(&self) -> Setting<'_> {
         Setting {

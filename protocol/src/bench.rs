@@ -1,4 +1,4 @@
-//! What is measured: how often a stencil was called, how long that took, and what it is held against.
+//! Measurements: how often a stencil was called, how long that took, and the copy that it is held against.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::layout::{Layout, Lies};
 use crate::request::Mode;
 use crate::tune::Tuned;
 
-/// What a job needs at a time at most.
+/// The most memory that a job needs at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Inputs and outputs, halo included.
@@ -16,7 +16,7 @@ pub struct Memory {
     /// Temporaries that each thread has for itself, of all threads together.
     pub scratch_bytes: u64,
     pub threads: u32,
-    /// What the job may have.
+    /// The memory that the job may have.
     pub allowed_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ pub fn gigabytes_per_second(bytes: u64, ms: f64) -> Option<f64> {
 pub struct GraphStep {
     /// Counted from 1, as in the text of the stage `c`.
     pub step: u32,
-    /// What it writes, as the stencil calls it.
+    /// The fields that it writes, as the stencil calls them.
     pub writes: Vec<String>,
     /// The first and the last line of each of its pieces of the stencil, in the order of the file.
     pub lines: Vec<[u32; 2]>,
@@ -76,7 +76,7 @@ impl GraphStep {
     }
 }
 
-/// What `isobar bench` found on one domain.
+/// The results of `isobar bench` on one domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Benchmark {
     pub stencil: String,
@@ -85,7 +85,7 @@ pub struct Benchmark {
     pub mode: Mode,
     /// Every round calls each back end once, and copies once.
     pub rounds: u32,
-    /// What a call has to move at least: each input read once, each output written once.
+    /// The least bytes that a call has to move: each input read once, each output written once.
     pub bytes: u64,
     /// Copying, with as many threads, between two arrays which together have as many bytes.
     pub copy: Samples,
@@ -94,11 +94,11 @@ pub struct Benchmark {
     pub agree: bool,
 }
 
-/// What was measured of a back end.
+/// The measurements of a back end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub backend: String,
-    /// What it takes to get ready, apart from the compiler's levels: nothing of it comes from the cache.
+    /// The time to get ready, apart from the compiler's levels: nothing of it comes from the cache.
     pub ready: Vec<crate::report::MeasuredStep>,
     /// The call before the rounds, for which nothing was warm.
     pub first_ms: f64,
@@ -109,7 +109,7 @@ pub struct Measured {
     /// its own copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
-    /// What a device tells of its calls; nothing of the host.
+    /// A device's account of its calls; nothing of the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_device: Option<OnDevice>,
     /// Where the time of a call went; nothing of back ends that do not tell.
@@ -123,7 +123,7 @@ pub struct Measured {
     pub layouts: Vec<OnLayout>,
 }
 
-/// What calls take on arrays without room between rows that lie along one axis.
+/// The time of calls on arrays without room between rows that lie along one axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnLayout {
     pub along: Lies,
@@ -144,7 +144,7 @@ pub struct OnDevice {
     pub gb_per_s: Option<f64>,
     /// How fast it copies within its own memory.
     pub copy: CopyRate,
-    /// What part of that the calls reach.
+    /// The part of that rate that the calls reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
 }

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::request::Machine;
 use crate::tune::{Tuned, Tuning};
 
-/// What this runner is and can do.
+/// This runner, and its abilities.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capabilities {
     pub product: String,
@@ -18,7 +18,7 @@ pub struct Capabilities {
     pub backends: Vec<Backend>,
     pub stages: Vec<String>,
     pub cores: u32,
-    /// What schedules of its runs are made for.
+    /// The machine that schedules of its runs are made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// How jobs are confined, in words.
@@ -64,7 +64,7 @@ pub struct Event {
     pub what: EventKind,
 }
 
-/// What happened.
+/// An event of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventKind {
@@ -98,15 +98,15 @@ pub enum EventKind {
     Timing {
         name: String,
         ms: f64,
-        /// What a `run` has to move at least: each input read once, each output written once.
+        /// The least bytes that a `run` has to move: each input read once, each output written once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
     },
-    /// What the job needs at a time at most, before it is called.
+    /// The most memory that the job needs at a time, before it is called.
     Memory {
         memory: Memory,
     },
-    /// What the rate of a `run` is held against.
+    /// The copy that the rate of a `run` is held against.
     Copy {
         copy: CopyRate,
     },
@@ -114,7 +114,7 @@ pub enum EventKind {
     Layout {
         layout: Layout,
     },
-    /// What was measured, where the request asked for that.
+    /// The measurements, where the request asked for them.
     Benchmark {
         benchmark: Box<Benchmark>,
     },
@@ -126,7 +126,7 @@ pub enum EventKind {
     Tuned {
         tuned: Tuned,
     },
-    /// What was found, where the request asked for a faster schedule.
+    /// The schedules that were found, where the request asked for a faster one.
     Tuning {
         tuning: Box<Tuning>,
     },

@@ -1,4 +1,4 @@
-//! What the command line prints with `--format json`: one document, always with `diagnostics`.
+//! The documents of `--format json`, always with `diagnostics`.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub struct EmitReport {
     /// The level; its `stage` is there and its `text` empty where it was not reached.
     #[serde(flatten)]
     pub level: StageText,
-    /// What the passes of this level and those before it did or had to leave, where that was asked for.
+    /// Changes and refusals of the passes of this level and those before it, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
     /// The schedule as a document of steps, where that was asked for.
@@ -72,7 +72,7 @@ pub struct EmitReport {
 /// `isobar doctor`
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DoctorReport {
-    /// What is wrong.
+    /// The fault that was found.
     pub diagnostics: Vec<Diagnostic>,
     pub checks: Vec<Check>,
 }
@@ -83,7 +83,7 @@ pub struct Check {
     pub name: String,
     pub state: CheckState,
     pub found: String,
-    /// What to do about it; empty where it is fine.
+    /// The remedy; empty where it is fine.
     pub help: String,
 }
 
@@ -113,10 +113,10 @@ pub struct RunReport {
     /// `fast` where the bits may differ from those of `debug`.
     #[serde(default)]
     pub mode: Mode,
-    /// What the run needed at a time at most; nothing where it was refused before that was known.
+    /// The most memory that the run needed at a time; nothing where it was refused before that was known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-    /// What the rate of `run` is held against.
+    /// The copy that the rate of `run` is held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyRate>,
     /// How the fields lay that the call was given, and what was made of that; nothing of back ends that do not tell.
@@ -168,12 +168,12 @@ pub struct CompareReport {
     pub domains: Vec<[i64; 3]>,
     /// The first that differs from what the stencil means; nothing where all agree.
     pub difference: Option<Difference>,
-    /// What back ends left, each held against `debug`.
+    /// The results of back ends, each held against `debug`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<Compared>,
 }
 
-/// What a back end left, held against what `debug` left.
+/// The results of a back end, held against those of `debug`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
     pub backend: String,
@@ -218,7 +218,7 @@ pub struct Difference {
 pub struct MeasuredStep {
     pub step: String,
     pub ms: f64,
-    /// What it had to move at least, where that is known.
+    /// The least bytes that it had to move, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -228,7 +228,7 @@ pub struct MeasuredStep {
 pub struct BackendsReport {
     pub diagnostics: Vec<Diagnostic>,
     pub backends: Vec<Backend>,
-    /// What schedules of runs are made for.
+    /// The machine that schedules of runs are made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// Where each value of it is from.
@@ -305,7 +305,7 @@ pub struct Explanation {
     /// The entry that is most like it, where it is not found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
-    /// What differs from that one: `text`, `flags`, `compiler`, `processor`, `version`.
+    /// The differences from that one: `text`, `flags`, `compiler`, `processor`, `version`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
 }

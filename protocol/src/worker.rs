@@ -18,7 +18,7 @@ use crate::request::Request;
 use crate::service::{Query, Told};
 use crate::why::Why;
 
-/// What the page asks.
+/// A question of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// The edit, run or view it is asked for; the answer repeats it, and a late answer is dropped.
@@ -26,7 +26,7 @@ pub struct Question {
     pub ask: Ask,
 }
 
-/// What is to be done.
+/// The work that is asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
@@ -36,7 +36,7 @@ pub enum Ask {
     Passes { request: Request, moments: Vec<Moment> },
     /// Compiles once more, for the graph as a file that DaCe reads; answered by [`Said::Graph`].
     Graph { request: Request },
-    /// What the editor asks about a file of the request's; answered by [`Said::Told`].
+    /// A question of the editor about a file of the request's; answered by [`Said::Told`].
     Service { request: Request, file: String, query: Query },
     /// Runs `debug`, `webgpu` or `webgpu-fast` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
     /// Nothing is kept: a worker that runs can be ended at any time.
@@ -54,7 +54,7 @@ pub enum Ask {
     Survey { of: Which, field: String, element: u64, plane: Option<Plane> },
     /// Values along an axis through a cell, and around it; answered by [`Said::Line`].
     Line { of: Which, field: String, element: u64, along: Across, at: [i64; 3] },
-    /// What a cell has of every field; answered by [`Said::Cell`].
+    /// The values of a cell in every field; answered by [`Said::Cell`].
     Cell { at: [i64; 3], element: u64 },
     /// The 27 cells around a cell of one field, itself among them; answered by [`Said::Around`].
     Around { of: Which, field: String, element: u64, at: [i64; 3] },
@@ -71,10 +71,10 @@ pub enum Ask {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// What `debug` computed in the tab.
+    /// The fields that `debug` computed in the tab.
     #[default]
     A,
-    /// What a runner computed.
+    /// The fields that a runner computed.
     B,
     /// A less B.
     Difference,
@@ -119,14 +119,14 @@ pub enum Across {
     K,
 }
 
-/// What the worker answers.
+/// An answer of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub revision: u64,
     pub said: Said,
 }
 
-/// What it says.
+/// The content of the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
@@ -176,7 +176,7 @@ pub enum Said {
         /// The steps since the beginning.
         step: u64,
         fields: Vec<FieldInfo>,
-        /// What a step took, on the average of those that were asked for.
+        /// The time of a step, on the average of those that were asked for.
         ms: f64,
     },
     /// The run ended without a result.
@@ -257,21 +257,21 @@ pub struct Defaults {
     pub title: String,
     pub about: String,
     pub domain: Option<[i64; 3]>,
-    /// What to look at first.
+    /// The first views to show.
     pub plots: Vec<Plot>,
     /// Generators by field, of the `# @input` lines.
     pub inputs: BTreeMap<String, String>,
     /// Values by name, of the `# @scalar` lines; in the form of a request.
     pub scalars: BTreeMap<String, serde_json::Value>,
-    /// What the docstring of the stencil says of its parameters.
+    /// The docstring's words on the parameters.
     pub documented: BTreeMap<String, Documented>,
     /// Between which values scalars are of interest, where the `# @scalar` lines tell.
     pub ranges: BTreeMap<String, [f64; 2]>,
     /// Whether `# @step` lines lead from one time step to the next.
     pub has_steps: bool,
-    /// What the stencil and its functions import from `__externals__`, in the order of the text.
+    /// The names that the stencil and its functions import from `__externals__`, in the order of the text.
     pub externals: Vec<DeclaredExternal>,
-    /// What was made up, so that the text runs as it stands.
+    /// The values that were made up, so that the text runs as it stands.
     pub made: Made,
     /// The stencils of all files, those of the main file first, each in the order of its text.
     pub stencils: Vec<StencilPlace>,
@@ -289,7 +289,7 @@ pub struct Defaults {
 pub struct Made {
     /// The first of several stencils, where none was chosen or there is none of that name.
     pub stencil: Option<String>,
-    /// What the request names in its place.
+    /// The name that the request has in its place.
     pub instead_of: Option<String>,
     pub domain: Option<[i64; 3]>,
     pub externals: BTreeMap<String, serde_json::Value>,
@@ -334,7 +334,7 @@ pub struct StencilPlace {
     pub lines: [u32; 2],
 }
 
-/// What a stencil that calls a function has to know of it.
+/// Facts about a function that a stencil calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionSketch {
     pub name: String,
@@ -351,14 +351,14 @@ pub struct MissingModule {
     pub module: String,
     /// `model/stencils/basic.py`
     pub path: String,
-    /// What the stencil needs of it.
+    /// The stencil's use of it.
     pub names: Vec<String>,
     /// Where it is first imported.
     pub file: String,
     pub at: Position,
 }
 
-/// What a docstring says of a parameter.
+/// A docstring's words on a parameter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Documented {
@@ -378,7 +378,7 @@ pub struct DeclaredExternal {
     pub wanted: Wanted,
 }
 
-/// What the text uses an external as, which decides how a page asks for it.
+/// The use of an external in the text, which decides how a page asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wanted {

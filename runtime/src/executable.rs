@@ -28,7 +28,7 @@ use crate::kept::{Kept, Part};
 /// Why nothing runs.
 #[derive(Clone, Debug)]
 pub enum Refusal {
-    /// What is wrong with the stencil or the call, in the words of the compiler.
+    /// The faults of the stencil or the call, in the words of the compiler.
     Diagnostics(Vec<Diagnostic>),
     /// A field lies on another device than the back end runs on; nothing is copied behind its owner's back.
     Elsewhere { field: String, is_on: String, runs_on: String },
@@ -42,7 +42,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// What a program calls a stencil with, by parameter name.
+/// The arguments that a program calls a stencil with, by parameter name.
 #[derive(Debug, Default)]
 pub struct Arguments {
     pub fields: BTreeMap<String, Buffer>,
@@ -130,7 +130,7 @@ impl Executable {
         Some(cache::explain(root, Kind::Stencils, name.as_deref().unwrap_or_default(), &parts))
     }
 
-    /// What a call with so many points allocates beside its arrays, in bytes; none where that is beyond any memory.
+    /// The memory that a call with so many points allocates beside its arrays, in bytes; none where that is beyond any memory.
     #[must_use]
     pub fn workspace_bytes(&self, [i, j, k]: [i64; 3]) -> Option<u64> {
         let Shared { executor, setting, .. } = &*self.shared;

@@ -33,7 +33,7 @@ pub struct Program {
     pub namer: Namer,
 }
 
-/// What a symbol stands for.
+/// The meaning of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The size of the compute domain.
@@ -55,7 +55,7 @@ pub struct Step {
     pub ending: BTreeSet<u32>,
 }
 
-/// What a step is about.
+/// The subject of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// The arrays that it writes, as the stencil calls them, in the order of its text; those that each thread has
@@ -106,7 +106,7 @@ pub struct Array {
     pub is_streamed: bool,
 }
 
-/// What an array is for the stencil.
+/// The role of an array in the stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayKind {
     /// A field of the caller; what the program does with it.
@@ -162,7 +162,7 @@ pub struct Local {
     pub is_read: bool,
 }
 
-/// What an expression reads.
+/// A leaf of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Read {
     Element(Element),
@@ -215,7 +215,7 @@ pub struct Assign {
     pub origin: Origin,
 }
 
-/// What an assignment writes.
+/// The target of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Element(Element),
@@ -285,7 +285,7 @@ pub struct For {
     pub body: Vec<Item>,
 }
 
-/// What a loop is spread over on a GPU.
+/// The part of a GPU that a loop is spread over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuAxis {
     Grid,

@@ -1,6 +1,6 @@
 //! The machine that schedules are made for: what is told of it, by whoever knows.
 
-/// What of a machine decides how loops are tiled.
+/// Facts of a machine that decide how loops are tiled.
 ///
 /// Equal models give equal schedules, on whatever machine they are made. Without one, that of
 /// [`Machine::CPU`](crate::schedule::analysis::cost::Machine::CPU) is taken.
@@ -10,7 +10,7 @@ pub struct MachineModel {
     pub cores: u32,
     /// For data, the one next to the core first.
     pub caches: Vec<Cache>,
-    /// What moves between caches at a time.
+    /// Bytes that move between caches at a time.
     pub line_bytes: u32,
     /// The widest vector of the processor.
     pub vector_bytes: u32,
@@ -63,7 +63,7 @@ impl MachineModel {
     }
 }
 
-/// What of a GPU decides which loops become one launch, and how that is cut.
+/// Facts of a GPU that decide which loops become one launch, and how that is cut.
 ///
 /// Equal models give equal schedules. The figures of the fixed ones are rounded from what vendors publish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl GpuModel {
     /// An H200, which is an H100 with faster memory.
     pub const H200: Self = Self { bandwidth_gb: 4800, ..Self::H100 };
 
-    /// What each browser with `WebGPU` allows, on a graphics card of today.
+    /// The limits of each browser with `WebGPU`, on a graphics card of today.
     pub const WEBGPU: Self = Self {
         multiprocessors: 24,
         clock_mhz: 1700,

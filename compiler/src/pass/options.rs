@@ -1,4 +1,4 @@
-//! What is chosen about the passes of a compilation.
+//! Options of the passes of a compilation.
 
 use std::collections::BTreeSet;
 
@@ -127,7 +127,7 @@ impl Default for PassOptions {
 }
 
 impl PassOptions {
-    /// What of these decides the levels that some passes make: the first ones, as far as that of OIR.
+    /// The options that decide the levels of some passes: of the first ones, as far as those of OIR.
     #[must_use]
     pub fn for_passes(&self, is_one: impl Fn(&str) -> bool) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What came of one compilation.
+//! The results of one compilation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ pub struct Compilation {
     pub stencils: Vec<(String, Span)>,
     /// The one that was compiled, as it is called among them.
     pub stencil: Option<String>,
-    /// What it and the functions that it reaches import from `__externals__`, in order of the text, and what for.
+    /// The names that it and its functions import from `__externals__`, in order of the text, with their uses.
     pub externals: Vec<ExternalUse>,
     /// The modules that it would need and that are not among the files, where there are errors.
     pub missing: Vec<MissingModule>,
     /// Known once the extents are.
     pub signature: Option<Signature>,
-    /// What the passes did or left, in the order in which they ran.
+    /// Changes and refusals of the passes, in the order in which they ran.
     pub remarks: Vec<Remark>,
-    /// What they measured.
+    /// Values that they measured.
     pub log: Vec<Logged>,
     /// By the name of a level, what analyses tell of it, each as it was computed last.
     pub results: BTreeMap<&'static str, BTreeMap<&'static str, LogValue>>,
@@ -52,7 +52,7 @@ pub struct Compilation {
     pub trace: Option<Trace>,
     /// The levels themselves.
     pub levels: Levels,
-    /// What the comment lines of the main file say about a run.
+    /// Run directives of the main file's comment lines.
     pub directives: Directives,
 }
 
@@ -180,7 +180,7 @@ impl Compilation {
         bind(signature, &touches_of_params(oir, extents), call)
     }
 
-    /// What checks of calls need to know of it; none where it does not compile.
+    /// The facts that checks of calls need; none where it does not compile.
     #[must_use]
     pub fn contract(&self) -> Option<Contract> {
         let (oir, extents) = (self.levels.oir.as_ref()?, self.levels.extents.as_ref()?);
@@ -188,7 +188,7 @@ impl Compilation {
     }
 }
 
-/// What calls of a stencil are checked against.
+/// The facts that calls of a stencil are checked against.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contract {
     pub signature: Signature,

@@ -1,4 +1,4 @@
-//! What makes a stencil ready and calls it: one executor for each back end, behind one contract.
+//! Executors make a stencil ready and call it: one for each back end, behind one contract.
 
 pub mod cancel;
 pub mod cuda;
@@ -43,7 +43,7 @@ pub use openmp::CCompiler;
 pub use pool::{Near, after_fork};
 use source::Source;
 
-/// What a back end may use while it gets ready.
+/// Tools and limits of a back end that gets ready.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The C compiler, or why there is none.
@@ -58,7 +58,7 @@ pub struct Setting<'a> {
     /// Whether compiled code tells which lines of the stencil it comes from.
     pub has_lines: bool,
     pub vectors: Vectors,
-    /// What is done for fields that do not lie along i.
+    /// The treatment of fields that do not lie along i.
     pub relayout: Relayout,
     /// Whether the process has other work to do: then the system places all threads, none of them waits awake, and
     /// code is made on as many threads as it runs on. Else each thread has a processor of its own where there is one,
@@ -142,10 +142,10 @@ impl OwnedSetting {
     }
 }
 
-/// What is done for fields that do not lie along i.
+/// The treatment of fields that do not lie along i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relayout {
-    /// What is expected to be fastest.
+    /// The treatment that is expected to be fastest.
     #[default]
     ByCost,
     /// Nothing: code has the strides of the caller.
@@ -173,7 +173,7 @@ pub enum Mode {
 pub struct Recalled<'a> {
     pub source: &'a Arc<Source>,
     pub signature: &'a Signature,
-    /// What its schedule is made for.
+    /// The machine that its schedule is made for.
     pub machine: Option<&'a MachineModel>,
     pub part: &'a Part,
 }
@@ -231,7 +231,7 @@ pub trait Executor: fmt::Debug + Send + Sync {
     ) -> Result<Prepared, Failure>;
 }
 
-/// What all callers of a stencil share: its code, for each shape of arrays that it was called with.
+/// The part that all callers of a stencil share: its code, for each shape of arrays that it was called with.
 pub trait Code: Send + Sync {
     /// Makes what depends on the sizes and strides of a launch; tells that as a step.
     ///
@@ -246,7 +246,7 @@ pub trait Code: Send + Sync {
     fn caller(self: Arc<Self>) -> Box<dyn Caller>;
 }
 
-/// What one caller of a stencil has for itself: frame, workspace, and how far its call is.
+/// The part that one caller of a stencil has for itself: frame, workspace, and how far its call is.
 pub trait Caller: Send {
     /// Calls it once.
     ///
@@ -344,7 +344,7 @@ impl Prepared {
         self.caller.fetch(launch, wanted)
     }
 
-    /// What it shares with its clones.
+    /// The part that it shares with its clones.
     pub(crate) fn code(&self) -> Arc<dyn Code> {
         Arc::clone(&self.code)
     }
