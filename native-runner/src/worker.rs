@@ -1,27 +1,29 @@
 //! `isobar worker` — the process of one job: takes an order on standard input, tells what happens on
 //! standard output, and dies with the runner that started it.
 
+mod again;
 mod bench;
+mod copies;
 mod heats;
 mod kept;
 mod said;
 mod send;
+mod steps;
 mod tune;
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::debug;
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::backend::signature::Signature;
-use isobar_compiler::diag::{Severity, StmtId};
+use isobar_compiler::diag::Severity;
 use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_compiler::space::{Axis, Domain};
-use isobar_protocol::bench::{CopyRate, GraphStep, Memory, Samples};
+use isobar_protocol::bench::{GraphStep, Memory};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::layout::{Layout, Way};
@@ -32,7 +34,6 @@ use isobar_protocol::worker::Across;
 use isobar_runtime::cache;
 use isobar_runtime::executors::watch;
 use isobar_runtime::wanted::Wanted;
-use isobar_runtime::{Device, copying};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
@@ -48,7 +49,10 @@ use crate::problems;
 use crate::translate;
 use crate::tuned::{self, For};
 use crate::wire::{self, Order, Said};
+use again::Again;
+use copies::{ON_GPU, device_copy_rate, tell_copy_rate};
 use kept::Kept;
+use steps::{steps_of, timed};
 
 /// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
 const OWN_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -508,71 +512,6 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     Ok(())
 }
 
-/// A call that may be made once more, with `debug`: compiled code tells where a run ended, and the interpreter with which
-/// value.
-struct Again<'a> {
-    order: &'a Order,
-    source: &'a Source,
-    stencil: &'a dyn Callable,
-    /// The fields that were sent; none where they are made, and nothing at all where they are too large to be kept.
-    npz: Option<Option<Vec<u8>>>,
-}
-
-/// So many bytes of fields are kept for it.
-const MOST_AGAIN: usize = 64 << 20;
-/// It takes no longer than this; then the place is told alone.
-const SECONDS_AGAIN: u64 = 2;
-
-impl<'a> Again<'a> {
-    fn of(
-        order: &'a Order,
-        (source, stencil): (&'a Source, &'a dyn Callable),
-        backend: Backend,
-        npz: Option<&Vec<u8>>,
-    ) -> Self {
-        let npz = match npz {
-            // Interpreters tell it themselves.
-            _ if !backend.follows_schedules() && !backend.is_on_gpu() => None,
-            None => Some(None),
-            Some(it) => (it.len() <= MOST_AGAIN).then(|| Some(it.clone())),
-        };
-        Self { order, source, stencil, npz }
-    }
-
-    /// The failure with the message of `debug`, where that ends at the same statement and cell.
-    fn in_words_of_debug(self, failure: Failure) -> Failure {
-        let Failure::Trap { message, statement, cell } = failure else { return failure };
-        let told = self.message(statement, cell).unwrap_or(message);
-        Failure::Trap { message: told, statement, cell }
-    }
-
-    fn message(self, statement: StmtId, cell: [i64; 3]) -> Option<String> {
-        let Self { order, source, stencil, npz } = self;
-        let compilation = stencil.compilation();
-        let levels = &compilation.levels;
-        let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref())?;
-        let executors = [Backend::DEBUG.executor()];
-        let room = room(order, &executors);
-        let mut launch = plan::launch(&order.request, source, compilation, npz?, &room).ok()?.launch;
-        let mut patience = Patience(Instant::now() + Duration::from_secs(SECONDS_AGAIN));
-        match debug::run(oir, extents, &mut launch, &mut patience) {
-            Err(debug::Stop::Trap(trap)) if trap.origin.stmt == statement && trap.cell == cell => {
-                Some(trap.message)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Goes on until then.
-struct Patience(Instant);
-
-impl debug::Control for Patience {
-    fn progress(&mut self, _done: u64, _total: u64) -> bool {
-        Instant::now() < self.0
-    }
-}
-
 /// What of the fields is answered.
 fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> Result<Wanted, End> {
     let Some(results) = results else { return Ok(Wanted::default()) };
@@ -629,79 +568,6 @@ fn with_kept(
         return None;
     }
     Some((compilation, kept.entry.tuned))
-}
-
-/// Where the time of calls went, of which each took so many milliseconds for each step.
-fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> {
-    // Interpreters tell no steps, and need no loops.
-    if calls.iter().all(Vec::is_empty) { Vec::new() } else { timed(steps_of(compilation), calls) }
-}
-
-/// The steps of the graph, without their times.
-fn steps_of(compilation: &Compilation) -> Vec<GraphStep> {
-    let Some(program) = &compilation.levels.loops else { return Vec::new() };
-    let places = Places::new(compilation.sources());
-    let about = (0..program.steps.len()).map(|at| {
-        let about = program.about(at);
-        let mut lines: Vec<[u32; 2]> = Vec::new();
-        for &span in &about.spans {
-            let (_, start, end) = places.of(span);
-            match lines.last_mut() {
-                Some(last) if start.line <= last[1] + 1 => last[1] = last[1].max(end.line),
-                _ => lines.push([start.line, end.line]),
-            }
-        }
-        let step = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        GraphStep { step, writes: about.writes, lines, ms: 0.0 }
-    });
-    about.collect()
-}
-
-/// The steps with the times of calls, as far as these have some.
-fn timed(steps: Vec<GraphStep>, calls: &[Vec<f64>]) -> Vec<GraphStep> {
-    let timed = steps.into_iter().enumerate().map_while(|(at, step)| {
-        let of_all = calls.iter().filter_map(|it| it.get(at)).copied().collect();
-        let ms = Samples::of(of_all)?.median_ms;
-        Some(GraphStep { ms, ..step })
-    });
-    timed.collect()
-}
-
-/// What of a run the device's own clock tells: the kernels, and nothing around them.
-const ON_GPU: &str = "on the GPU";
-
-/// How fast a device copies within its own memory, which it is asked for as a step.
-fn device_copy_rate(device: &dyn Device, tell: Tell<'_>) -> Option<CopyRate> {
-    let sink = |event: Event| tell(translate::event(event), None);
-    match step("copy", &sink, || device.copies()) {
-        Ok(copies) => Some(translate::copy_rate(copies.rate())),
-        Err(why) => {
-            let text = format!("how fast {} copies is not known: {why:?}", device.name());
-            tell(EventKind::Log { text }, None);
-            None
-        }
-    }
-}
-
-/// How fast this machine copies, where that was measured before.
-fn known_rate(order: &Order) -> Option<copying::CopyRate> {
-    copying::known(order.cache.as_ref()?, &(&order.machine).into(), order.threads)
-}
-
-/// Tells how fast this machine copies; where it has to be measured, that is a step, and who started this process keeps
-/// it. Where nothing is kept, nobody waits for it at every run.
-fn tell_copy_rate(order: &Order, taken: u64, tell: Tell<'_>) {
-    if order.cache.is_none() {
-        return;
-    }
-    let sink = |event: Event| tell(translate::event(event), None);
-    let bytes = copying::measured_bytes(&(&order.machine).into());
-    // The copy must fit beside the arrays of the job.
-    let is_allowed = bytes.saturating_add(taken) <= order.memory_bytes;
-    let measure = || is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads)));
-    if let Some(copy) = known_rate(order).or_else(|| measure().flatten()) {
-        tell(EventKind::Copy { copy: translate::copy_rate(copy) }, None);
-    }
 }
 
 /// Tells the levels of a compilation as steps; passes count to their level.

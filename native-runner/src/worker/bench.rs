@@ -20,9 +20,9 @@ use isobar_runtime::copying::Copiers;
 
 use isobar_runtime::wanted::Wanted;
 
-use super::{
-    Compiled, End, Tell, device_copy_rate, failed, graph_steps, inputs, refused, room, runs, with_kept,
-};
+use super::copies::device_copy_rate;
+use super::steps::graph_steps;
+use super::{Compiled, End, Tell, failed, inputs, refused, room, runs, with_kept};
 use crate::backends::events::{Event, PROGRESS, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;

@@ -17,7 +17,7 @@ use isobar_runtime::executors::{OwnedSetting, Recalled};
 use isobar_runtime::kept::Part;
 use serde::{Deserialize, Serialize};
 
-use super::steps_of;
+use super::steps::steps_of;
 use crate::backends::{Executor, Prepared};
 use crate::compile::Source;
 use crate::plan::Callable;
