@@ -7,7 +7,7 @@ use crate::schedule::parse::parse;
 use crate::schedule::print::listing;
 use crate::schedule::validate::validate;
 
-/// What becomes of loops where a core has a cache for so many columns of one array.
+/// Holds the result on loops, where a core has a cache for so many columns of one array.
 fn check(loops: &str, columns: i64, expected: Expect) {
     let text = format!(
         "schedule test
@@ -21,7 +21,7 @@ temporary t: float64[I + 2, J, K] shift [1, 0, 0] heap
     found_in(&text, target, &expected);
 }
 
-/// What becomes of a tree, with the steps and what is said of it.
+/// Holds the result on a tree, with the steps and the remarks.
 fn found_in(text: &str, target: Target, expected: &Expect) {
     let mut tree = parse(text).expect("the text is a schedule tree");
     assert_eq!(validate(&tree), Vec::<String>::new());
@@ -75,7 +75,7 @@ fn sweeps_share_the_points_of_a_row_that_fit() {
     );
 }
 
-/// What becomes of turned loops with neighbours along J and K; `at` stands around the second stage.
+/// Holds the result on turned loops with neighbours along J and K; `at` stands around the second stage.
 fn turned(at: &str, columns: i64, expected: Expect) {
     let indent = if at.is_empty() { "" } else { "  " };
     let limit = if at.is_empty() { String::new() } else { format!("      {at}\n") };
