@@ -114,6 +114,24 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await t.page.waitForFunction(() => !/^Ln 1 /.test(document.querySelector(".caret-place").textContent));
 });
 
+scenario("a text that lost the keyboard for less than a moment takes what is typed", async (t) => {
+  await t.pick("copy_scale");
+  await t.toEnd();
+  await t.page.evaluate(() => {
+    // A dialog that is closed at once: the editor asks later, and finds that it has the keyboard.
+    const dialog = document.createElement("dialog");
+    dialog.append(document.createElement("input"));
+    document.body.append(dialog);
+    dialog.showModal();
+    dialog.firstChild.select();
+    dialog.close();
+    dialog.remove();
+  });
+  await caretIsInText(t.page);
+  await t.page.keyboard.type(" + nowhere");
+  await t.see("problem", { "data-severity": "error" });
+});
+
 scenario("on a Mac, the page names the keys of a Mac", { page: "none" }, async (t) => {
   t.page = await t.open(t.runner.url, () => {
     Object.defineProperty(Navigator.prototype, "platform", { get: () => "MacIntel" });

@@ -30,7 +30,7 @@ import { prose } from "./prose.js";
 import { isShown, openRemarks, remarks, setRemarksEffect } from "./remarks.js";
 import { actionsOf, applyEdits, service } from "./service.js";
 import { appearance, highlighting, theme } from "./theme.js";
-import { keepAboveKeyboard, keepCaret, wrapping } from "./view.js";
+import { keepAboveKeyboard, keepCaret, takesCaret, wrapping } from "./view.js";
 
 /** Marks a change that the page made itself, of which it needs no report. */
 const fromPage = Annotation.define();
@@ -110,6 +110,7 @@ export class Editor {
       this.#appearance.of(appearance("light")),
       this.#wrapping.of([]),
       keepCaret,
+      takesCaret,
       head(() => onHead?.()),
       report,
     ];

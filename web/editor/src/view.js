@@ -70,6 +70,22 @@ export const keepCaret = ViewPlugin.fromClass(
   },
 );
 
+/** The editor asks so many milliseconds after an event whether it has the keyboard. */
+const ASKS_AFTER = 10;
+
+/**
+ * Puts the caret back where the browser has none. An editor that lost the keyboard for less than a moment, to a dialog
+ * that was closed at once, takes it for never lost, and the browser would throw away every key.
+ */
+export const takesCaret = EditorView.domEventHandlers({
+  focus(_, view) {
+    setTimeout(() => {
+      const root = view.root.getSelection ? view.root : document;
+      if (view.hasFocus && root.getSelection().rangeCount === 0) view.focus();
+    }, 2 * ASKS_AFTER);
+  },
+});
+
 /** Tells the style sheets, as `--keyboard`, what a keyboard on the screen covers where it does not make the page lower. */
 export function keepAboveKeyboard() {
   const { visualViewport } = window;
