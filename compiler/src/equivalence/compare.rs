@@ -67,7 +67,7 @@ pub fn compare(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String
     let (mut names, mut found) = (Vec::new(), None);
     journey.go(None, &mut |step, level, _| {
         names.push(step.to_owned());
-        // A level that is as it was does what it did.
+        // An unchanged level needs no run.
         found = level.and_then(|it| reference.divergence(step, &it, seeds));
         found.is_none()
     });

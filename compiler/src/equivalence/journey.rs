@@ -44,7 +44,7 @@ pub type Each<'e> = dyn FnMut(&str, Option<Level<'_>>, Option<&str>) -> bool + '
 #[derive(Clone, Debug)]
 pub struct Journey {
     oir: Stencil,
-    /// What else is known of it.
+    /// Its signature and its comment lines.
     known: Compilation,
     project: Project,
     config: Config,
@@ -106,7 +106,7 @@ impl Journey {
     }
 }
 
-/// Shows the levels of a trip to somebody.
+/// Hands the levels of a trip on to a function.
 struct Watching<'e, 'f> {
     each: &'e mut Each<'f>,
     /// A pass that has ended, and that has shown no level.

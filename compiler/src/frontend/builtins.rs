@@ -201,7 +201,7 @@ pub fn is_standard_module(path: &[String]) -> bool {
     path.first().is_some_and(|it| STANDARD.contains(&it.as_str()))
 }
 
-/// Whether Python has the module wherever stencils run, and a stencil cannot use what it does not name here.
+/// Whether the module is there on every machine that runs the language: it is no missing file of a project.
 #[must_use]
 pub fn is_python_module(path: &[String]) -> bool {
     is_builtin_module(path) || is_installed_module(path) || is_standard_module(path)

@@ -171,7 +171,7 @@ impl<I: Level> Pipeline<I> {
     }
 }
 
-/// A level as somebody looks at it.
+/// A level with its facts, for hooks and traces.
 struct Seen<'a, I: Level> {
     ir: &'a I,
     facts: RefCell<&'a mut Analyses<I>>,

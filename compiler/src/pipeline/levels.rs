@@ -34,7 +34,7 @@ pub struct Levels {
     pub loops: Option<loops::Program>,
     /// Whether all passes ran: no code is made of a program before.
     pub is_whole: bool,
-    /// What the levels behind the OIR are made for, and without which passes.
+    /// The options of the levels behind the OIR: their machine, and the passes left out.
     pub passes: PassOptions,
     /// The lines of the text that keep things as they are.
     pub keeps: Vec<KeepDirective>,

@@ -337,7 +337,7 @@ impl<'p> Builder<'_, 'p> {
     ) -> Option<(Span, Option<Similar>)> {
         let ExprKind::Attribute(value, attribute) = &whole.kind else { return None };
         match self.evaluate(value, false) {
-            // Nothing is known of what it has.
+            // Its names are not known.
             Ok(Constant::Foreign(path)) if !is_python_module(&path) => None,
             Ok(value) => {
                 let mut known = self.names.attributes(&value);
