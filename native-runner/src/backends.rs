@@ -14,9 +14,10 @@ use isobar_protocol::request::Request;
 pub use isobar_runtime::events;
 pub use isobar_runtime::executors::{
     CCompiler, Executor, Failure, Mode, Near, Prepared, Progress, Relayout, Setting, Vectors, along, foreign,
-    in_rows,
+    in_rows, prepare,
 };
 use isobar_runtime::executors::{cuda, interpreters, openmp, rayon, wgpu};
+use isobar_runtime::plans::PlanHandle;
 
 use crate::error::ApiError;
 
@@ -27,7 +28,7 @@ pub struct Row {
     pub of: &'static registry::Backend,
     /// The texts that it makes for the arrays of a call.
     pub codes: &'static [Code],
-    /// The artifact that it starts from, which the compiler makes on demand; runs tell it as a step.
+    /// The artifact that it starts from, which is made on demand; runs tell it as a step.
     pub artifact: Option<Artifact>,
     /// The executor that makes it ready and calls it.
     pub executor: fn() -> Box<dyn Executor>,
@@ -49,13 +50,13 @@ pub struct Code {
     pub make: fn(&Compilation, Domain, Rows) -> Result<String, String>,
 }
 
-/// An artifact that the compiler makes of a level on demand.
+/// An artifact that is made on demand.
 #[derive(Debug)]
 pub struct Artifact {
     /// As the step is told.
     pub step: &'static str,
     /// Makes it; answers whether it is there.
-    pub make: fn(&Compilation) -> bool,
+    pub make: fn(&PlanHandle) -> bool,
 }
 
 /// Tools that back ends may need beside this program.
@@ -102,7 +103,7 @@ const DEBUG: Row = Row {
 const NUMPY: Row = Row {
     of: &registry::NUMPY,
     codes: &[],
-    artifact: Some(Artifact { step: "npir", make: |it| it.levels.npir().is_some() }),
+    artifact: Some(Artifact { step: "npir", make: |it| it.arrays().is_ok() }),
     executor: || Box::new(interpreters::Numpy),
     needs: &[],
     check: |_| Ok("operations on whole arrays".to_owned()),
@@ -124,7 +125,7 @@ const RAYON: Row = Row {
 const OPENMP: Row = Row {
     of: &registry::OPENMP,
     codes: &[],
-    artifact: Some(Artifact { step: "c", make: |it| it.levels.c().is_some() }),
+    artifact: Some(Artifact { step: "c", make: |it| openmp::artifact(it).is_ok() }),
     executor: || Box::new(openmp::Openmp),
     needs: &[Tool::CCompiler],
     check: |it| it.version(Tool::CCompiler).map(str::to_owned).map_err(String::clone),
@@ -135,7 +136,7 @@ const OPENMP: Row = Row {
 const CUDA: Row = Row {
     of: &registry::CUDA,
     codes: &[],
-    artifact: Some(Artifact { step: "cuda", make: |it| it.levels.cuda().is_some() }),
+    artifact: Some(Artifact { step: "cuda", make: |it| cuda::artifact(it).is_ok() }),
     executor: || Box::new(cuda::Cuda::new()),
     needs: &[],
     check: |_| cuda::check(),
@@ -146,7 +147,7 @@ const CUDA: Row = Row {
 const WGPU: Row = Row {
     of: &registry::WGPU,
     codes: &[],
-    artifact: Some(Artifact { step: "kernels", make: |it| it.levels.kernels().is_some() }),
+    artifact: Some(Artifact { step: "kernels", make: |it| it.kernels().is_ok() }),
     executor: || Box::new(wgpu::Wgpu),
     needs: &[],
     check: |_| wgpu::check(),

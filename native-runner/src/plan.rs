@@ -1,6 +1,7 @@
 //! From a request to a checked launch, with the inputs made or read, and nothing allocated that is too much.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,17 +43,17 @@ impl From<Diagnostic> for Refusal {
 
 /// What a call is planned for.
 pub(crate) trait Callable {
-    /// None where it does not compile.
-    fn signature(&self) -> Option<&Signature>;
+    /// Its signature, as a back end calls it; none where it does not compile.
+    fn signature(&self, executor: &dyn Executor) -> Option<Signature>;
 
-    /// Every level of it; what was not compiled is compiled now.
-    fn compilation(&self) -> &Compilation;
+    /// Every level of it. A stencil that was not compiled is compiled now.
+    fn compilation(&self) -> &Arc<Compilation>;
 
     /// Checks a call, as [`Compilation::bind`] does.
-    fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>>;
+    fn bind(&self, call: Call, executor: &dyn Executor) -> Result<Launch, Vec<Diagnostic>>;
 
-    /// What a run allocates beside its arguments, as [`Executor::workspace_bytes`] has it: what all threads share, and
-    /// that with what each of them has.
+    /// Bytes that a run allocates beside its arguments, as [`Executor::workspace_bytes`] has it: those that all threads
+    /// share, and these with those of each thread.
     fn workspace_bytes(
         &self,
         executor: &dyn Executor,
@@ -60,30 +61,6 @@ pub(crate) trait Callable {
         threads: u32,
         made: &[Argument],
     ) -> [Option<u64>; 2];
-}
-
-impl Callable for Compilation {
-    fn signature(&self) -> Option<&Signature> {
-        self.signature.as_ref()
-    }
-
-    fn compilation(&self) -> &Compilation {
-        self
-    }
-
-    fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>> {
-        self.bind(call)
-    }
-
-    fn workspace_bytes(
-        &self,
-        executor: &dyn Executor,
-        domain: Domain,
-        threads: u32,
-        made: &[Argument],
-    ) -> [Option<u64>; 2] {
-        [0, threads].map(|it| executor.workspace_bytes(self, domain, it, made))
-    }
 }
 
 /// What runs with a launch, and what it may take.
@@ -122,7 +99,8 @@ impl Room<'_> {
         // One of them works at a time.
         let [workspace_bytes, together] =
             each.into_iter().fold([0, 0], |[of_all, both], it| [of_all.max(it[0]), both.max(it[1])]);
-        let copies = stencil.signature().map_or(0, |it| it.compulsory_bytes(domain));
+        let signature = self.executors.first().and_then(|it| stencil.signature(&**it));
+        let copies = signature.map_or(0, |it| it.compulsory_bytes(domain));
         // On other layouts fields may be copied as well.
         let of_layouts = if self.layouts > 0 { self.layouts + 1 } else { 0 };
         let fields = arguments.saturating_mul((self.executors.len() + of_layouts) as u64);
@@ -161,7 +139,8 @@ pub(crate) fn launch(
     npz: Option<Vec<u8>>,
     room: &Room<'_>,
 ) -> Result<Planned, Refusal> {
-    let signature = stencil.signature().ok_or(Refusal::Unmade)?;
+    let executor = room.executors.first().ok_or(Refusal::Unmade)?;
+    let signature = &stencil.signature(&**executor).ok_or(Refusal::Unmade)?;
     let fields = given_fields(request, npz, room)?;
     let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
     let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };
@@ -175,7 +154,7 @@ pub(crate) fn launch(
         let near = Near::of(room.threads);
         fill_in(&mut call, inputs::call_with(signature, &directives, domain, rows, &near));
     }
-    let mut launch = stencil.bind(call).map_err(Refusal::Call)?;
+    let mut launch = stencil.bind(call, &**executor).map_err(Refusal::Call)?;
     // What was read from a file or a request is ours, and may lie as every back end likes it.
     let read = in_rows(&signature.params, &mut launch, &Near::of(room.threads));
     let memory = needed(stencil, &launch, room)?;

@@ -5,7 +5,7 @@ mod again;
 mod bench;
 mod copies;
 mod heats;
-mod kept;
+mod ready;
 mod said;
 mod send;
 mod steps;
@@ -23,7 +23,7 @@ use isobar_compiler::diag::Severity;
 use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_compiler::space::{Axis, Domain};
-use isobar_protocol::bench::{GraphStep, Memory};
+use isobar_protocol::bench::Memory;
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::layout::{Layout, Way};
@@ -33,6 +33,7 @@ use isobar_protocol::tune::Tuned;
 use isobar_protocol::worker::Across;
 use isobar_runtime::cache;
 use isobar_runtime::executors::watch;
+use isobar_runtime::plans::Plans;
 use isobar_runtime::wanted::Wanted;
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
@@ -40,7 +41,7 @@ use rustix::process::{
 use rustix::thread::{set_name, set_no_new_privs};
 
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
-use crate::backends::{Backend, Backends, Executor, Failure, Prepared};
+use crate::backends::{Backend, Backends, Executor, Failure};
 use crate::compile::{self, STACK_BYTES, Source};
 use crate::confine::{self, Attempt, Confined, Needs};
 use crate::error::count;
@@ -51,7 +52,7 @@ use crate::tuned::{self, For};
 use crate::wire::{self, Order, Said};
 use again::Again;
 use copies::{ON_GPU, device_copy_rate, tell_copy_rate};
-use kept::Kept;
+use ready::Ready;
 use steps::{steps_of, timed};
 
 /// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
@@ -250,24 +251,27 @@ fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End
 /// A stencil without errors.
 struct Compiled {
     source: Source,
-    compilation: Arc<Compilation>,
+    plans: Arc<Plans>,
     /// What is measured, or the one that runs.
     backends: Vec<Backend>,
 }
 
 impl Compiled {
-    /// The compilation for a back end: where kernels are made for the GPU that is found, and the back end has another
-    /// one than the first, it is compiled once more.
-    fn made_for(&self, backend: Backend) -> Arc<Compilation> {
+    fn compilation(&self) -> &Arc<Compilation> {
+        self.plans.compilation()
+    }
+
+    /// The plans for a back end. Where it has another GPU than the first one, the stencil is compiled once more.
+    fn plans_for(&self, backend: Backend) -> Arc<Plans> {
         let known = self.source.config.passes.gpu;
         match found_gpu(&self.source, &[backend]).filter(|it| known != Some(*it)) {
-            None => Arc::clone(&self.compilation),
+            None => Arc::clone(&self.plans),
             Some(gpu) => {
                 let mut source = self.source.clone();
                 source.config.passes.gpu = Some(gpu);
-                let compilation = source.compile(&mut pipeline::NoHook);
-                make_ready(&[backend], &compilation, &|_| ());
-                compilation
+                let plans = Plans::of(source.compile(&mut pipeline::NoHook));
+                make_ready(&[backend], &plans, &|_| ());
+                plans
             }
         }
     }
@@ -311,14 +315,16 @@ fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compil
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
     }
-    make_ready(&backends, &compilation, &sink);
-    Ok(Compiled { source, compilation, backends })
+    let plans = Plans::of(compilation);
+    make_ready(&backends, &plans, &sink);
+    Ok(Compiled { source, plans, backends })
 }
 
 /// Makes what back ends start from and the compiler makes only for who asks, each as a step.
-fn make_ready(backends: &[Backend], compilation: &Compilation, sink: Sink<'_>) {
-    for artifact in backends.iter().filter_map(|it| it.artifact()) {
-        step(artifact.step, sink, || (artifact.make)(compilation));
+fn make_ready(backends: &[Backend], plans: &Arc<Plans>, sink: Sink<'_>) {
+    for (backend, artifact) in backends.iter().filter_map(|it| Some((it, it.artifact()?))) {
+        let handle = ready::handle(plans, &*backend.executor());
+        step(artifact.step, sink, || (artifact.make)(&handle));
     }
 }
 
@@ -381,85 +387,28 @@ fn unknown_backend() -> End {
     End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem("the back end is not known")))
 }
 
-/// A stencil that is to run.
-enum Ready {
-    Compiled(Compiled),
-    Kept(Kept),
-}
-
-impl Ready {
-    /// Finds it where an earlier job left it, else compiles it; tells what is to be said of it.
-    fn of(order: &Order, backends: &Backends, executor: &dyn Executor, tell: Tell<'_>) -> Result<Self, End> {
-        let sink = |event: Event| tell(translate::event(event), None);
-        let begun = Instant::now();
-        if let Some(kept) = Kept::find(order, executor) {
-            let (step, ms) = ("compile", milliseconds(begun.elapsed()));
-            sink(Event::Begun { step });
-            sink(Event::Ended { step, cached: true });
-            sink(Event::Timing { step: "cache", ms, bytes: None });
-            for diagnostic in kept.diagnostics() {
-                tell(EventKind::Diagnostic { diagnostic }, None);
-            }
-            return Ok(Self::Kept(kept));
-        }
-        let Compiled { source, compilation, backends } = compiled(order, backends, tell)?;
-        Ok(match Kept::keep(order, &source, compilation, executor) {
-            Ok(kept) => Self::Kept(kept),
-            Err(compilation) => Self::Compiled(Compiled { source, compilation, backends }),
-        })
-    }
-
-    fn source(&self) -> &Source {
-        match self {
-            Ready::Compiled(it) => &it.source,
-            Ready::Kept(it) => &it.source,
-        }
-    }
-
-    fn stencil(&self) -> &dyn Callable {
-        match self {
-            Ready::Compiled(it) => &*it.compilation,
-            Ready::Kept(it) => it,
-        }
-    }
-
-    fn steps(&self) -> Vec<GraphStep> {
-        match self {
-            Ready::Compiled(it) => steps_of(&it.compilation),
-            Ready::Kept(it) => it.steps(),
-        }
-    }
-
-    fn prepare(&self, order: &Order, executor: &dyn Executor, sink: Sink<'_>) -> Result<Prepared, Failure> {
-        let recalled = match self {
-            Ready::Compiled(_) => None,
-            Ready::Kept(it) => it.recall(order, executor),
-        };
-        recalled.map_or_else(|| executor.prepare(self.stencil().compilation(), order.setting(), sink), Ok)
-    }
-}
-
 fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
     let all = backends.all_of(&order.request).map_err(|_| unknown_backend())?;
     let &[backend] = all.as_slice() else { return Err(unknown_backend()) };
     let executors = [backend.executor()];
     let ready = Ready::of(order, backends, &*executors[0], tell)?;
-    let (source, stencil) = (ready.source(), ready.stencil());
+    let (source, stencil) = (&ready.source, &ready.plans as &dyn Callable);
     let again = Again::of(order, (source, stencil), backend, npz.as_ref());
     let (mut launch, mut memory) = inputs(order, (source, stencil), npz, &executors, tell)?;
     let sink = |event: Event| tell(translate::event(event), None);
     let tuned = with_kept(order, source, backend, launch.domain, tell);
     if let Some((other, _)) = &tuned {
-        memory = plan::needed(&**other, &launch, &room(order, &executors))
-            .map_err(|refusal| refused(order, refusal, &**other, tell))?;
+        memory = plan::needed(other, &launch, &room(order, &executors))
+            .map_err(|refusal| refused(order, refusal, other, tell))?;
     }
     let tuned = tuned.map(|(other, tuned)| {
         tell(EventKind::Tuned { tuned }, None);
         other
     });
     tell(EventKind::Memory { memory }, None);
-    let stencil = tuned.as_deref().map_or(stencil, |it| it as &dyn Callable);
-    let Some(signature) = stencil.signature() else { return Ok(()) };
+    let plans = tuned.as_ref().unwrap_or(&ready.plans);
+    let stencil: &dyn Callable = plans;
+    let Some(signature) = &stencil.signature(&*executors[0]) else { return Ok(()) };
     let wanted = wanted(order.request.results.as_ref(), signature, launch.domain)?;
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
@@ -468,10 +417,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     if device.is_none() && backend.nears_copying() && bytes > 0 {
         tell_copy_rate(order, memory.asked_bytes(), tell);
     }
-    let prepared = match &tuned {
-        Some(it) => executor.prepare(it, order.setting(), &sink),
-        None => ready.prepare(order, &*executor, &sink),
-    };
+    let prepared = plans.prepare(&*executor, order.setting(), &sink);
     let ran = prepared.and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
         if device.is_some() {
@@ -490,7 +436,8 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
         }
         // Interpreters tell none.
         if !step_ms.is_empty() {
-            let steps = timed(tuned.as_deref().map_or_else(|| ready.steps(), steps_of), &[step_ms]);
+            let steps =
+                timed(tuned.as_ref().map_or(ready.steps, |it| steps_of(it.compilation())), &[step_ms]);
             if !steps.is_empty() {
                 tell(EventKind::Steps { steps }, None);
             }
@@ -542,32 +489,32 @@ fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> R
     Ok(Wanted { arguments, plane: plane.transpose()? })
 }
 
-/// The compilation with the schedule that was kept for it, where there is one.
+/// The stencil with the schedule that was stored for it, where there is one.
 fn with_kept(
     order: &Order,
     source: &Source,
     backend: Backend,
     domain: Domain,
     tell: Tell<'_>,
-) -> Option<(Arc<Compilation>, Tuned)> {
+) -> Option<(Arc<Plans>, Tuned)> {
     let (request, cc) = (&order.request, &order.cc);
     let root = order.cache.as_ref().filter(|_| tuned::is_wanted(request, backend))?;
     let key = For { request, source, backend, threads: order.threads, cc, domain }.key();
     let kept = tuned::find(root, &key)?;
     let sink = |event: Event| tell(translate::event(event), None);
-    let compilation = step("kept schedule", &sink, || {
+    let plans = step("kept schedule", &sink, || {
         let source = source.scheduled_for(backend).with_schedule(&kept.document);
-        let compilation = source.compile(&mut pipeline::NoHook);
-        make_ready(&[backend], &compilation, &|_| ());
-        compilation
+        let plans = Plans::of(source.compile(&mut pipeline::NoHook));
+        make_ready(&[backend], &plans, &|_| ());
+        plans
     });
     // The compiler was another one when it was kept. That is no error of this run.
-    if compilation.has_errors() {
+    if plans.compilation().has_errors() {
         let text = "a schedule was kept for this stencil and cannot be followed any more; tune it again";
         sink(Event::Log { text: text.to_owned() });
         return None;
     }
-    Some((compilation, kept.entry.tuned))
+    Some((plans, kept.entry.tuned))
 }
 
 /// Tells the levels of a compilation as steps; passes count to their level.

@@ -15,7 +15,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::events::Event;
-use isobar_runner::backends::{Backend, Failure, Prepared, Setting};
+use isobar_runner::backends::{Backend, Failure, Prepared, Setting, prepare};
 use isobar_runner::config::{Environment, Tools};
 use isobar_testing::{skip, skip_part};
 
@@ -64,7 +64,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         }
         let told = Mutex::new(Vec::new());
         let sink = |event: Event| told.lock().unwrap().push(event);
-        let mut prepared = backend.executor().prepare(&compilation, setting, &sink).unwrap();
+        let mut prepared = prepare(&*backend.executor(), &compilation, setting, &sink).unwrap();
         let call = call_for(signature, &compilation.directives, domain);
         let mut launch = compilation.bind(call).unwrap();
         let before = launch.clone();
@@ -85,7 +85,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         // Three calls are three times one call.
         let mut once = before;
         for _ in 0..3 {
-            let mut other = backend.executor().prepare(&compilation, setting, &sink).unwrap();
+            let mut other = prepare(&*backend.executor(), &compilation, setting, &sink).unwrap();
             other.run(&mut once).unwrap();
         }
         assert_eq!(format!("{launch:?}"), format!("{once:?}"), "{}", backend.name());
@@ -123,16 +123,16 @@ fn code_that_is_made_anew_runs_and_what_was_loaded_before_stays() {
                 is_embedded: false,
                 ..Setting::embedded()
             };
-            let prepare =
-                |at: usize| backend.executor().prepare(&compilations[at], setting, &|_| ()).unwrap();
-            let mut first = prepare(0);
+            let prepared =
+                |at: usize| prepare(&*backend.executor(), &compilations[at], setting, &|_| ()).unwrap();
+            let mut first = prepared(0);
             let before = left_by(&mut first, &calls[0]);
-            let after = left_by(&mut prepare(1), &calls[1]);
+            let after = left_by(&mut prepared(1), &calls[1]);
             assert_ne!(before, after, "{}: the code of before ran", backend.name());
             assert_eq!(left_by(&mut first, &calls[0]), before, "{}", backend.name());
             // Each has one more, whether it is made again or was kept.
-            assert_eq!(left_by(&mut prepare(0), &calls[0]), before, "{}", backend.name());
-            assert_eq!(left_by(&mut prepare(1), &calls[1]), after, "{}", backend.name());
+            assert_eq!(left_by(&mut prepared(0), &calls[0]), before, "{}", backend.name());
+            assert_eq!(left_by(&mut prepared(1), &calls[1]), after, "{}", backend.name());
         }
     }
 }
@@ -192,7 +192,7 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
             skip_part(backend.name(), "it cannot run here");
             continue;
         }
-        let mut prepared = backend.executor().prepare(&compilation, setting, &|_| {}).unwrap();
+        let mut prepared = prepare(&*backend.executor(), &compilation, setting, &|_| {}).unwrap();
         let mut launch = bound.clone();
         prepared.fit(&launch, &|_| {}).unwrap();
         prepared.run(&mut launch).unwrap();
@@ -213,7 +213,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
     let temporary = tempfile::tempdir().unwrap();
     let setting =
         Setting { cc: &tools.cc, temporary: temporary.path(), is_embedded: false, ..Setting::embedded() };
-    let ready = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ());
+    let ready = prepare(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
 }
 
@@ -236,7 +236,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             is_embedded: false,
             ..Setting::embedded()
         };
-        let prepared = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).unwrap();
+        let prepared = prepare(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();
         let below = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
         // What is compiled has a folder of its own.

@@ -16,7 +16,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::layout::{Lies, Way};
 use isobar_protocol::report::RunReport;
-use isobar_runner::backends::{Backend, Setting};
+use isobar_runner::backends::{Backend, Setting, prepare};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::npz;
 
@@ -123,7 +123,7 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
     let [i, j, k] = DOMAIN;
     let call = call_for(signature, &compilation.directives, Domain::new(i, j, k));
     let mut launch = compilation.bind(call).unwrap();
-    Backend::DEBUG.executor().prepare(compilation, setting, &|_| ()).unwrap().run(&mut launch).unwrap();
+    prepare(&*Backend::DEBUG.executor(), compilation, setting, &|_| ()).unwrap().run(&mut launch).unwrap();
     let written = signature.params.iter().zip(launch.arguments).filter(|(it, _)| it.access.is_written());
     let array = |argument| match argument {
         Argument::Field(field) => field.array,

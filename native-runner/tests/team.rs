@@ -13,7 +13,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Setting};
+use isobar_runner::backends::{Backend, Setting, prepare};
 use isobar_runner::config::{Environment, Tools};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -82,7 +82,7 @@ def twice(a: Field[float], b: Field[float]):
         ..Setting::embedded()
     };
     let mut prepared =
-        Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).expect("it compiles");
+        prepare(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).expect("it compiles");
     let call = call_for(signature, &compilation.directives, Domain::new(8, 4, 16));
     let mut launch = compilation.bind(call).expect("all inputs are there");
     for _ in 0..3 {

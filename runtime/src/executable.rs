@@ -10,20 +10,19 @@ use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::pass;
-use isobar_compiler::pipeline::{self, Compilation, Contract, NoHook, route};
+use isobar_compiler::pipeline::{self, Compilation, Plan};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use serde::{Deserialize, Serialize};
 
 use crate::buffer::{Buffer, OnDevice};
 use crate::cache::{self, Explanation, Kind, Parts};
 use crate::device::{Device, Over, Ticket};
 use crate::events::{Event, Layout, Sink};
 pub use crate::executors::OwnedSetting;
-use crate::executors::source::Source;
-use crate::executors::{Code, Executor, Prepared, Recalled};
+use crate::executors::{Code, Executor, Prepared};
 use crate::failure::Failure;
-use crate::kept::{Kept, Part};
+use crate::plans::{PlanHandle, Plans};
+use crate::store::file::StencilFile;
 
 /// Why nothing runs.
 #[derive(Clone, Debug)]
@@ -58,21 +57,18 @@ pub struct Executable {
 }
 
 struct Shared {
-    config: Config,
     executor: Arc<dyn Executor>,
     setting: OwnedSetting,
     /// As it is written, no parameter the array of another one.
-    own: Arc<Variant>,
-    /// What is kept of it.
-    part: Option<Part>,
+    own: Arc<Callable>,
     /// By the pairs of parameters that are one array.
-    unified: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<Variant>>>,
+    with_aliases: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<Callable>>>,
 }
 
-/// The stencil for calls in which certain parameters are one array.
-struct Variant {
-    source: Arc<Source>,
-    contract: Contract,
+/// A plan with its code, for calls in which certain parameters are one array.
+struct Callable {
+    handle: PlanHandle,
+    plan: Arc<Plan>,
     code: Arc<dyn Code>,
     is_on_device: bool,
     /// Callers that are not calling now, each with a frame and a workspace.
@@ -100,18 +96,16 @@ impl Executable {
         sink: Sink<'_>,
     ) -> Result<Self, Refusal> {
         find_gpu(&mut config, &*executor);
-        let part = kept(project, &config, &*executor, &setting);
-        let source = Source::later({
-            let (project, config) = (project.clone(), config.clone());
-            move || route::compile(&project, &config, &mut NoHook)
-        });
-        let own = Arc::new(Variant::new((source, part.clone()), &config, &*executor, &setting, sink)?);
-        let unified = Mutex::default();
-        Ok(Self { shared: Arc::new(Shared { config, executor, setting, own, part, unified }) })
+        let file = file(project, &config, &*executor, &setting);
+        let plans = Plans::of_project(project, &config, file);
+        let handle = plans.plan_for(executor.program(setting.borrow()));
+        let own = Arc::new(Callable::new(handle, &*executor, &setting, sink)?);
+        let with_aliases = Mutex::default();
+        Ok(Self { shared: Arc::new(Shared { executor, setting, own, with_aliases }) })
     }
 
-    /// Whether what is kept of other processes has a stencil, and if not, by what it differs from what is most like it. None
-    /// where the back end keeps nothing, there is no place for it, or the stencil does not compile.
+    /// Whether the cache has a stencil of another process, and if not, by what the most similar entry differs. None where the
+    /// back end stores nothing, there is no place for it, or the stencil does not compile.
     #[must_use]
     pub fn explain(
         project: &Project,
@@ -120,12 +114,13 @@ impl Executable {
         setting: &OwnedSetting,
     ) -> Option<Explanation> {
         find_gpu(&mut config, executor);
-        let compilation = || route::compile(project, &config, &mut NoHook);
-        if !executor.has_recipes() {
-            return explain(&compilation(), executor, (setting, None));
+        let handle =
+            || Plans::of_project(project, &config, None).plan_for(executor.program(setting.borrow()));
+        if !executor.stores_plans() {
+            return explain(&handle(), executor, (setting, None));
         }
         let root = setting.cache.as_ref()?;
-        let name = project.stencil.clone().or_else(|| Some(called(&compilation())?.to_owned()));
+        let name = project.stencil.clone().or_else(|| Some(handle().plan().ok()?.stencil.clone()));
         let parts = parts(project, &config, setting);
         Some(cache::explain(root, Kind::Stencils, name.as_deref().unwrap_or_default(), &parts))
     }
@@ -134,26 +129,26 @@ impl Executable {
     #[must_use]
     pub fn workspace_bytes(&self, [i, j, k]: [i64; 3]) -> Option<u64> {
         let Shared { executor, setting, .. } = &*self.shared;
-        executor.workspace_bytes(self.compilation(), Domain::new(i, j, k), setting.threads, &[])
+        executor.workspace_bytes(&self.shared.own.handle, Domain::new(i, j, k), setting.threads, &[])
     }
 
     /// Every level of it. A stencil whose code was kept is compiled now.
     #[must_use]
     pub fn compilation(&self) -> &Compilation {
-        self.shared.own.source.compilation()
+        self.shared.own.handle.plans().compilation()
     }
 
     /// Whether it was compiled in this process; what was kept of another one needs that only where somebody looks into it,
     /// or calls it with other arrays.
     #[must_use]
     pub fn is_compiled(&self) -> bool {
-        self.shared.own.source.is_compiled()
+        self.shared.own.handle.plans().is_compiled()
     }
 
     /// What it takes.
     #[must_use]
     pub fn signature(&self) -> &Signature {
-        &self.shared.own.contract.signature
+        &self.shared.own.plan.contract.signature
     }
 
     /// Where its fields have to lie; none for the host.
@@ -195,7 +190,7 @@ impl Executable {
             }
             call.fields.insert(name, array);
         }
-        let bound = own.contract.bind_shared(call).map_err(Refusal::Diagnostics)?;
+        let bound = own.plan.contract.bind_shared(call).map_err(Refusal::Diagnostics)?;
         let pipeline::Bound { mut launch, shared } = bound;
         let memories = signature.params.iter().map(|it| memories.remove(&it.name)).collect();
         let mut others = Vec::with_capacity(shared.len());
@@ -203,8 +198,8 @@ impl Executable {
             let argument = std::mem::replace(&mut launch.arguments[other], Argument::Unused);
             others.push((other, argument));
         }
-        let variant = if shared.is_empty() { Arc::clone(own) } else { self.shared.unified(shared)? };
-        Ok(Bound { variant, launch, others, memories })
+        let callable = if shared.is_empty() { Arc::clone(own) } else { self.shared.with_aliases(shared)? };
+        Ok(Bound { callable, launch, others, memories })
     }
 
     /// What a call makes of how its arrays lie; makes its code, where there is none yet.
@@ -214,7 +209,7 @@ impl Executable {
     /// Why there is no code.
     pub fn layout(&self, bound: &Bound) -> Result<Layout, Failure> {
         let found = Mutex::new(Layout::default());
-        bound.variant.code.fit(&bound.launch, &|event| {
+        bound.callable.code.fit(&bound.launch, &|event| {
             if let Event::Layout(it) = event {
                 *found.lock().unwrap_or_else(PoisonError::into_inner) = it;
             }
@@ -230,7 +225,7 @@ impl Executable {
     pub fn run(&self, bound: &mut Bound) -> Result<(), Failure> {
         let (mut caller, ticket) = bound.start();
         let ended = ticket.and_then(Ticket::wait);
-        bound.variant.give_back(&mut caller);
+        bound.callable.give_back(&mut caller);
         ended
     }
 
@@ -243,23 +238,15 @@ impl Executable {
 
 impl Shared {
     /// The stencil in which these pairs of parameters are one array; made by the first call that asks.
-    fn unified(&self, pairs: Vec<[usize; 2]>) -> Result<Arc<Variant>, Refusal> {
-        let mut known = self.unified.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(variant) = known.get(&pairs) {
-            return Ok(Arc::clone(variant));
+    fn with_aliases(&self, pairs: Vec<[usize; 2]>) -> Result<Arc<Callable>, Refusal> {
+        let mut known = self.with_aliases.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(callable) = known.get(&pairs) {
+            return Ok(Arc::clone(callable));
         }
-        let source = Source::later({
-            let (own, pairs, config) = (Arc::clone(&self.own), pairs.clone(), self.config.clone());
-            move || {
-                let made = route::compile_unified(own.source.compilation(), &pairs, &config, &mut NoHook);
-                made.unwrap_or_else(|diagnostics| Compilation { diagnostics, ..Compilation::default() })
-            }
-        });
-        let part = self.part.as_ref().map(|it| it.form(&format!("unified {pairs:?}")));
-        let variant =
-            Arc::new(Variant::new((source, part), &self.config, &*self.executor, &self.setting, &|_| ())?);
-        known.insert(pairs, Arc::clone(&variant));
-        Ok(variant)
+        let handle = self.own.handle.with_aliases(&pairs);
+        let callable = Arc::new(Callable::new(handle, &*self.executor, &self.setting, &|_| ())?);
+        known.insert(pairs, Arc::clone(&callable));
+        Ok(callable)
     }
 }
 
@@ -271,41 +258,36 @@ fn find_gpu(config: &mut Config, executor: &dyn Executor) {
     }
 }
 
-/// The name of a stencil, in lists of what is kept.
-fn called(compilation: &Compilation) -> Option<&str> {
-    let signature = compilation.signature.as_ref();
-    compilation.stencil.as_deref().or_else(|| signature.map(|it| it.name.as_str()))
-}
-
-/// The same of [`Executable::explain`] for a back end that finds code of what was compiled; calls with so many levels,
-/// where that is known. Which code a call takes depends on its arrays: any of it is found.
+/// Whether the cache has code of a plan, as [`Executable::explain`] tells it, for a back end whose code is found by its
+/// text; in calls with so many levels, where that is known. Which code a call takes depends on its arrays: any is found.
 #[must_use]
 pub fn explain(
-    compilation: &Compilation,
+    handle: &PlanHandle,
     executor: &dyn Executor,
     (setting, levels): (&OwnedSetting, Option<u32>),
 ) -> Option<Explanation> {
-    let root = setting.cache.as_ref().filter(|_| !compilation.has_errors())?;
-    let name = called(compilation)?;
-    let all = executor.kept_as(compilation, levels, setting.borrow()).into_iter();
-    let mut all: Vec<Explanation> = all.map(|(kind, it)| cache::explain(root, kind, name, &it)).collect();
+    let root = setting.cache.as_ref()?;
+    let plan = handle.plan().ok()?;
+    let all = executor.code_keys(handle, levels, setting.borrow()).into_iter();
+    let mut all: Vec<Explanation> =
+        all.map(|(kind, it)| cache::explain(root, kind, &plan.stencil, &it)).collect();
     let hit = all.iter().position(|it| it.is_hit).unwrap_or(0);
     (hit < all.len()).then(|| all.swap_remove(hit))
 }
 
-/// What is kept of a stencil, where the back end keeps anything and there is a place for it.
+/// The file of a stencil, where the back end stores plans and there is a place for it.
 #[must_use]
-pub fn kept(
+pub fn file(
     project: &Project,
     config: &Config,
     executor: &dyn Executor,
     setting: &OwnedSetting,
-) -> Option<Part> {
-    let root = setting.cache.as_ref().filter(|_| executor.has_recipes())?;
-    Kept::of(root, parts(project, config, setting), project.stencil.as_deref()).map(Part::of)
+) -> Option<Arc<StencilFile>> {
+    let root = setting.cache.as_ref().filter(|_| executor.stores_plans())?;
+    StencilFile::open(root, parts(project, config, setting), project.stencil.as_deref())
 }
 
-/// All that decides what is kept of a stencil.
+/// All that decides the plans and the code of a stencil.
 fn parts(
     Project { files, main, stencil }: &Project,
     config: &Config,
@@ -316,51 +298,17 @@ fn parts(
     Parts::of_own_code(texts, format!("{config:?} {mode:?} {vectors:?} {relayout:?}"))
 }
 
-/// What is kept of each form of a stencil.
-#[derive(Serialize, Deserialize)]
-struct Head {
-    contract: Contract,
-    /// What its back end needs to make it ready.
-    recipe: Vec<u8>,
-}
-
-impl Variant {
+impl Callable {
     fn new(
-        (source, part): (Source, Option<Part>),
-        config: &Config,
+        handle: PlanHandle,
         executor: &dyn Executor,
         setting: &OwnedSetting,
         sink: Sink<'_>,
     ) -> Result<Self, Refusal> {
-        let (source, borrowed) = (Arc::new(source), setting.borrow());
-        let is_on_device = executor.device().is_some();
-        let of = |contract, ready: Prepared| {
-            let (code, idle) = (ready.code(), Mutex::new(vec![ready]));
-            Self { source: Arc::clone(&source), contract, code, is_on_device, idle }
-        };
-        let contract = || {
-            let compilation = source.compilation();
-            let contract = compilation.contract().filter(|_| !compilation.has_errors());
-            contract.ok_or_else(|| Refusal::Diagnostics(compilation.diagnostics.clone()))
-        };
-        if let Some(part) = part {
-            let head = part.get_or_make("head", &(), || {
-                let contract = contract()?;
-                part.call(called(source.compilation()).unwrap_or(&contract.signature.name));
-                let recipe = executor.recipe(source.compilation(), borrowed).unwrap_or_default();
-                Ok::<Head, Refusal>(Head { contract, recipe })
-            });
-            let Head { contract, recipe } = head?;
-            let (signature, machine) = (&contract.signature, config.passes.machine.as_ref());
-            part.call(&signature.name);
-            let recalled = Recalled { source: &source, signature, machine, part: &part };
-            if let Some(ready) = executor.recall(&recalled, &recipe, borrowed) {
-                return Ok(of(contract, ready));
-            }
-        }
-        let contract = contract()?;
-        let ready = executor.prepare(source.compilation(), borrowed, sink)?;
-        Ok(of(contract, ready))
+        let plan = handle.plan().map_err(Refusal::Diagnostics)?;
+        let ready = executor.prepare(&handle, setting.borrow(), sink)?;
+        let (code, idle) = (ready.code(), Mutex::new(vec![ready]));
+        Ok(Self { handle, plan, code, is_on_device: executor.device().is_some(), idle })
     }
 
     /// A caller that nobody else has now.
@@ -376,7 +324,7 @@ impl Variant {
 
 /// A checked call.
 pub struct Bound {
-    variant: Arc<Variant>,
+    callable: Arc<Callable>,
     launch: Launch,
     /// The arguments that are the array of another one.
     others: Vec<(usize, Argument)>,
@@ -404,17 +352,17 @@ impl Bound {
     ///
     /// C01 where the value has another type than the parameter; then nothing is changed.
     pub fn set_scalar(&mut self, position: usize, input: ScalarInput) -> Result<(), Diagnostic> {
-        self.launch.set_scalar(&self.variant.contract.signature, position, input)
+        self.launch.set_scalar(&self.callable.plan.contract.signature, position, input)
     }
 
     /// Gives the fields back, by parameter name.
     #[must_use]
     pub fn into_fields(self) -> BTreeMap<String, Buffer> {
-        let Self { variant, mut launch, others, memories } = self;
+        let Self { callable, mut launch, others, memories } = self;
         for (at, argument) in others {
             launch.arguments[at] = argument;
         }
-        let params = variant.contract.signature.params.iter();
+        let params = callable.plan.contract.signature.params.iter();
         let fields =
             params.zip(launch.arguments).zip(memories).filter_map(|((param, argument), on_device)| {
                 let Argument::Field(field) = argument else { return None };
@@ -425,10 +373,10 @@ impl Bound {
     }
 
     fn start(&mut self) -> (Option<Prepared>, Result<Box<dyn Ticket>, Failure>) {
-        let mut caller = self.variant.caller();
+        let mut caller = self.callable.caller();
         let mut memories: Vec<_> =
             self.memories.iter_mut().map(|it| it.as_mut().map(|it| &mut *it.memory)).collect();
-        let ticket = if self.variant.is_on_device {
+        let ticket = if self.callable.is_on_device {
             caller.start(&mut self.launch, &mut memories)
         } else {
             caller.run(&mut self.launch).map(|()| Box::new(Over) as Box<dyn Ticket>)
@@ -466,7 +414,7 @@ impl Pending {
     fn end(&mut self) -> Result<(), Failure> {
         let ended = self.ticket.take().map_or(Ok(()), |it| it.and_then(Ticket::wait));
         if let Some(bound) = &self.bound {
-            bound.variant.give_back(&mut self.caller);
+            bound.callable.give_back(&mut self.caller);
         }
         ended
     }

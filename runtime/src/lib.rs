@@ -11,7 +11,8 @@
 // What it finds, and what it keeps.
 pub mod machine;
 pub mod cache;
-pub mod kept;
+pub mod store;
+pub mod plans;
 pub mod copying;
 
 // What happens.

@@ -10,7 +10,8 @@ use isobar_compiler::backend::debug;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::NoControl;
 use isobar_compiler::config::Config;
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::ProgramKind;
+use isobar_compiler::pipeline::plan::Reference;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
@@ -18,6 +19,7 @@ use isobar_runtime::device::{Device, Memory, Ticket};
 use isobar_runtime::events::Sink;
 use isobar_runtime::executable::{OwnedSetting, Refusal};
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
+use isobar_runtime::plans::PlanHandle;
 use isobar_runtime::{Arguments, Buffer, Executable};
 
 type Bytes = Arc<Mutex<Vec<u8>>>;
@@ -79,7 +81,7 @@ struct OnElsewhere {
 }
 
 struct Interpreter {
-    compilation: Compilation,
+    program: Arc<Reference>,
     may_begin: Arc<Mutex<Receiver<()>>>,
 }
 
@@ -88,13 +90,17 @@ impl Executor for OnElsewhere {
         Some(Arc::clone(&self.device))
     }
 
-    fn workspace_bytes(&self, _: &Compilation, _: Domain, _: u32, _: &[Argument]) -> Option<u64> {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Reference
+    }
+
+    fn workspace_bytes(&self, _: &PlanHandle, _: Domain, _: u32, _: &[Argument]) -> Option<u64> {
         Some(0)
     }
 
-    fn prepare(&self, compilation: &Compilation, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
-        let (compilation, may_begin) = (compilation.clone(), Arc::clone(&self.may_begin));
-        Ok(Prepared::of(Arc::new(Interpreter { compilation, may_begin })))
+    fn prepare(&self, plan: &PlanHandle, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        let (program, may_begin) = (plan.reference()?, Arc::clone(&self.may_begin));
+        Ok(Prepared::of(Arc::new(Interpreter { program, may_begin })))
     }
 }
 
@@ -128,10 +134,8 @@ impl Caller for OfCaller {
                     field.array.elements = Elements::from_le_bytes(field.array.dtype(), &held(bytes));
                 }
             }
-            let levels = &made.compilation.levels;
-            let (oir, extents) =
-                (levels.oir.as_ref().expect("it compiled"), levels.extents.as_ref().expect("it compiled"));
-            debug::run(oir, extents, &mut launch, &mut NoControl).expect("it runs");
+            let Reference { stencil, extents } = &*made.program;
+            debug::run(stencil, extents, &mut launch, &mut NoControl).expect("it runs");
             for (argument, bytes) in launch.arguments.iter().zip(&fields) {
                 if let (Argument::Field(field), Some(bytes)) = (argument, bytes) {
                     *held(bytes) = field.array.elements.to_le_bytes();

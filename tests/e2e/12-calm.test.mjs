@@ -168,6 +168,15 @@ scenario("what is said of a line survives a paste, and its list obeys keys and c
   }, n);
 
   const list = t.get("remark-list");
+  // A list that is open when the compiler answers stays open, and keeps the keyboard.
+  await pasteOver(t.page, text.replace("laplacian[1, 0, 0] - laplacian", "laplacian[1, 0, 0] - laplacian  # again"));
+  await marks.first().click();
+  await list.waitFor();
+  await t.settled();
+  await focusIsIn(t, '[data-testid="remark"]');
+  assert.ok(await list.isVisible(), "the answer has the same remarks for this line");
+  await t.page.keyboard.press("Escape");
+  await list.waitFor({ state: "detached" });
   await marks.first().click();
   await list.waitFor();
   await t.page.keyboard.press("Escape");

@@ -10,6 +10,7 @@ use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
 use isobar_runner::backends::{Backend, Failure, Setting, Vectors};
+use isobar_runtime::plans::Plans;
 
 use crate::levels::Held;
 
@@ -74,9 +75,10 @@ pub fn native_gives_the_bits_of_debug(
         // Other widths have code of their own, with any number of threads.
         widths.extend([Vectors::Half, Vectors::Common].map(|it| (THREADS[0], it)));
     }
+    let plans = Plans::of(compilation.clone());
     for (threads, vectors) in widths {
         let told = || format!("{} with {threads} threads and {vectors:?} vectors", backend.name());
-        let prepared = executor.prepare(compilation, Setting { threads, vectors, ..setting }, &|_| ());
+        let prepared = plans.prepare(&*executor, Setting { threads, vectors, ..setting }, &|_| ());
         let mut prepared = prepared.map_err(|it| anyhow::anyhow!("{it:?}")).with_context(told)?;
         for ((launch, (expected, meant)), is_other) in launches.iter().zip(&meant).zip(&mut is_other_trap) {
             let told = || format!("{} on {}", told(), launch.domain);

@@ -22,7 +22,7 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_runtime::executors::cuda::plan::{Passed, Plan, Variant, bits};
+use isobar_runtime::executors::cuda::plan::{CallPlan, ModuleKey, Passed, bits};
 
 use crate::against::same_fields;
 use crate::agree::prepare::call;
@@ -60,7 +60,7 @@ pub struct Text<'a> {
     /// In place of the artifact's, where a test changes it.
     text: String,
     /// What it is compiled for.
-    variant: Variant,
+    variant: ModuleKey,
 }
 
 impl<'a> Text<'a> {
@@ -77,9 +77,9 @@ impl<'a> Text<'a> {
         let text = artifact.listing.text.clone();
         let mut is_unit = true;
         for launch in launches.iter().filter(|it| it.domain.points() > 0) {
-            is_unit &= planned(kernels, artifact, &places, launch)?.variant.is_unit;
+            is_unit &= planned(kernels, artifact, &places, launch)?.module.is_unit;
         }
-        let variant = Variant { is_wide, is_unit };
+        let variant = ModuleKey { is_wide, is_unit };
         Ok(Self { compilation, kernels, artifact, places, text, variant })
     }
 
@@ -95,8 +95,8 @@ fn planned(
     artifact: &Artifact,
     places: &[Option<Place>],
     launch: &Launch,
-) -> Result<Plan> {
-    Plan::of(kernels, artifact, places, launch).map_err(|it| anyhow::anyhow!("{it:?}"))
+) -> Result<CallPlan> {
+    CallPlan::of(kernels, artifact, places, launch).map_err(|it| anyhow::anyhow!("{it:?}"))
 }
 
 /// Texts as a program, which goes on running until it is dropped.
@@ -175,7 +175,7 @@ impl<'a> Program<'a> {
         }
         let Text { kernels, artifact, places, variant, .. } = &self.texts[text];
         let plan = planned(kernels, artifact, places, launch)?;
-        ensure!(plan.variant.is_unit || !variant.is_unit, "the text is for fields that lie otherwise");
+        ensure!(plan.module.is_unit || !variant.is_unit, "the text is for fields that lie otherwise");
         // By position in the program's arrays.
         let mut buffer_of = vec![None; places.len()];
         let mut buffers: Vec<Vec<u8>> = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::debug;
 use isobar_compiler::backend::launch::{Argument, Call, Launch};
@@ -14,7 +14,7 @@ use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::for_elements;
 use isobar_compiler::oir::nodes::Stencil;
-use isobar_compiler::pipeline::{Bound, Compilation, NoHook, route};
+use isobar_compiler::pipeline::{Bound, Compilation, NoHook, NoVariant, ProgramKind, Variant, back};
 use isobar_compiler::space::{Domain, LoopOrder};
 use isobar_compiler::types::Value;
 use isobar_runner::backends::Backend;
@@ -88,9 +88,11 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     if shared.is_empty() {
         return Ok(held);
     }
-    let unified = match route::compile_unified(&compilation, &shared, &subject.config, &mut NoHook) {
+    let variant = Variant::of(&subject.config.passes, ProgramKind::Reference).with_aliases(&shared);
+    let unified = match back(&compilation, &variant, &mut NoHook) {
         Ok(unified) => unified,
-        Err(found) => {
+        Err(NoVariant::Order(why)) => bail!("the axes stay as they are: {why:?}"),
+        Err(NoVariant::Aliases(found)) => {
             ensure!(found.iter().all(|it| it.code.0 == "C08"), "{found:#?}");
             held.refused += 1;
             return Ok(held);

@@ -20,10 +20,25 @@ impl fmt::Display for StmtId {
 
 /// The statement that asked for a node, and its places in the text: first where
 /// it is written, then the call that inlined it, then the call of that, ...
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "(StmtId, Vec<Span>)", try_from = "(StmtId, Vec<Span>)")]
 pub struct Origin {
     pub stmt: StmtId,
     spans: Arc<[Span]>,
+}
+
+impl From<Origin> for (StmtId, Vec<Span>) {
+    fn from(Origin { stmt, spans }: Origin) -> Self {
+        (stmt, spans.to_vec())
+    }
+}
+
+impl TryFrom<(StmtId, Vec<Span>)> for Origin {
+    type Error = &'static str;
+
+    fn try_from((stmt, spans): (StmtId, Vec<Span>)) -> Result<Self, Self::Error> {
+        if spans.is_empty() { Err("a statement is written somewhere") } else { Ok(Self::new(stmt, &spans)) }
+    }
 }
 
 impl Origin {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::StmtId;
 
 /// When each statement runs, if all run as they are written. Of several places where a run must end, the first of
@@ -9,14 +11,14 @@ use super::StmtId;
 ///
 /// A statement that would read what one before it could not compute comes behind that one here. So whatever
 /// order things run in, once all have been tried, the least place is the one where the text itself would have ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramOrder {
     moments: BTreeMap<StmtId, Moment>,
 }
 
 /// When a statement runs: of two, the one in the lesser sweep; there the one on the first level, where levels have an
 /// order; there the one whose `statement` is less; there the one at the first point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// Which loop over the levels it stands in.
     pub sweep: u32,
@@ -26,7 +28,7 @@ pub struct Moment {
 }
 
 /// From which side a sweep comes to the levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Levels {
     Unordered,
     Ascending,

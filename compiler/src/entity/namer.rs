@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 /// Hands out identifiers of generated code, each once.
 ///
 /// Every identifier comes through here, so none holds a character that is not on the
 /// list of allowed ones, and none means something to the target language.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Namer {
     taken: BTreeSet<String>,
 }

@@ -1,5 +1,7 @@
 //! The data of an expression.
 
+use serde::{Deserialize, Serialize};
+
 use crate::diag::Span;
 use crate::space::Axis;
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
@@ -9,7 +11,7 @@ use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 /// Where `T` is [`DType`], the operands of an operator have the type that the
 /// operator needs: every conversion is a [`ExprKind::Cast`]. The exponent of a
 /// power keeps its own type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expr<A, T = DType> {
     pub kind: ExprKind<A, T>,
     pub dtype: T,
@@ -17,7 +19,7 @@ pub struct Expr<A, T = DType> {
 }
 
 /// What an expression is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ExprKind<A, T = DType> {
     Literal(Value),
     Access(A),
@@ -39,7 +41,7 @@ pub enum ExprKind<A, T = DType> {
 }
 
 /// Which element of a field is meant, as far as it takes more to tell than a constant offset.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Index<A, T = DType> {
     pub vertical: Vertical<A, T>,
     /// An integer for each data dimension of the field, counted from 0.
@@ -47,7 +49,7 @@ pub struct Index<A, T = DType> {
 }
 
 /// Which level of a column is meant.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Vertical<A, T = DType> {
     /// So many levels above the point.
     Offset(i32),

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::diag::{Origin, Span, StmtId};
 use crate::entity::Namer;
 use crate::expr::Expr;
@@ -10,7 +12,7 @@ use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol};
 use crate::types::DType;
 
 /// A graph as functions; each step is one of them, called after the other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub name: String,
     /// Each after those that it launches.
@@ -34,7 +36,7 @@ pub struct Program {
 }
 
 /// The meaning of a symbol.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Meaning {
     /// The size of the compute domain.
     Size(Axis),
@@ -45,7 +47,7 @@ pub enum Meaning {
 }
 
 /// A function that runs when the one before it has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// By position in [`Program::functions`].
     pub function: usize,
@@ -66,7 +68,7 @@ pub struct About {
 }
 
 /// A function of the program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Function {
     pub name: String,
     /// The step that it belongs to, counted from 1.
@@ -77,7 +79,7 @@ pub struct Function {
 }
 
 /// An array in memory, or one value that the caller passes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Array {
     /// In code; none for what is a local.
     pub name: Option<String>,
@@ -107,7 +109,7 @@ pub struct Array {
 }
 
 /// The role of an array in the stencil.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArrayKind {
     /// A field of the caller; what the program does with it.
     Field { is_read: bool, is_written: bool },
@@ -118,7 +120,7 @@ pub enum ArrayKind {
 }
 
 /// How far apart neighbours along each dimension lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strides {
     /// Known at the call only.
     Given,
@@ -127,7 +129,7 @@ pub enum Strides {
 }
 
 /// Where an array lives, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storage {
     /// With the caller.
     Caller,
@@ -140,7 +142,7 @@ pub enum Storage {
 }
 
 /// Where on a GPU an array lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// In registers of one thread.
     Register,
@@ -154,7 +156,7 @@ pub enum Place {
 }
 
 /// A value that lives in a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Local {
     pub name: String,
     pub dtype: DType,
@@ -163,7 +165,7 @@ pub struct Local {
 }
 
 /// A leaf of an expression.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Read {
     Element(Element),
     /// By position in [`Program::locals`].
@@ -173,7 +175,7 @@ pub enum Read {
 }
 
 /// An element in memory; one value, where there are no indices.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Element {
     /// By position in [`Program::arrays`].
     pub array: usize,
@@ -182,7 +184,7 @@ pub struct Element {
 }
 
 /// An index into one dimension.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum At {
     Known(Affine),
     /// An integer of run time, by position in [`Program::integers`], less the shift.
@@ -193,7 +195,7 @@ pub enum At {
 }
 
 /// A statement.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Item {
     Assign(Assign),
     Declare(Declare),
@@ -208,7 +210,7 @@ pub enum Item {
 }
 
 /// `target = value;`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assign {
     pub target: Target,
     pub value: Expr<Read>,
@@ -216,14 +218,14 @@ pub struct Assign {
 }
 
 /// The target of an assignment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     Element(Element),
     Local(usize),
 }
 
 /// Indices that are found at run time, and what runs if all of them exist.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checked {
     pub indices: Vec<Index>,
     pub trap: Trap,
@@ -234,7 +236,7 @@ pub struct Checked {
 }
 
 /// An index under a name, and what it has to be less than.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Index {
     /// By position in [`Program::integers`].
     pub integer: usize,
@@ -243,7 +245,7 @@ pub struct Index {
 }
 
 /// What is reported where the run must end: the statement and the cell, and what puts it in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trap {
     pub statement: StmtId,
     /// Which loop over the levels it stands in, in the text.
@@ -256,7 +258,7 @@ pub struct Trap {
 }
 
 /// A local, declared before its first use, with the value of its first assignment where that stands in the same block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Declare {
     pub local: usize,
     /// The value, and the statement that it is from.
@@ -265,7 +267,7 @@ pub struct Declare {
 }
 
 /// A loop over positions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct For {
     pub positions: Positions,
     pub axis: Axis,
@@ -286,14 +288,14 @@ pub struct For {
 }
 
 /// The part of a GPU that a loop is spread over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GpuAxis {
     Grid,
     Block,
 }
 
 /// How the iterations of a loop along a row are put into vector lanes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lanes {
     /// Whether branches and `while` run under masks: iterations wait for each other.
     pub is_masked: bool,
@@ -307,7 +309,7 @@ pub struct Lanes {
 }
 
 /// Rows that a loop stores past the caches, as whole cache lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stores {
     /// Each along the loop; none of an array twice.
     pub rows: Vec<Element>,
@@ -315,7 +317,7 @@ pub struct Stores {
 }
 
 /// Where the elements of a row are before they are stored past the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Buffer {
     /// In an array of so many elements, which is copied as a whole.
     Row { elements: u32 },
@@ -326,7 +328,7 @@ pub enum Buffer {
 /// A loop along a row, strip-mined: each part runs for all iterations of a strip before the next part does.
 ///
 /// The iterations are parallel and ascend by 1. Each sees the same operations in the same order as in one loop.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Strips {
     pub positions: Positions,
     /// Iterations of a strip.
@@ -337,7 +339,7 @@ pub struct Strips {
 }
 
 /// A part of a strip-mined loop.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Part {
     /// Runs in lanes.
     Lanes(Vec<Item>),
@@ -351,7 +353,7 @@ pub enum Part {
 pub const MOST_BRANCHES: usize = 3;
 
 /// A branch of all iterations of a strip: what none of them takes is passed over.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BranchOfStrip {
     /// The first whose condition holds is taken.
     pub arms: Vec<ArmOfStrip>,
@@ -359,7 +361,7 @@ pub struct BranchOfStrip {
 }
 
 /// An arm of a branch of a strip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ArmOfStrip {
     pub condition: Expr<Read>,
     pub origin: Origin,
@@ -374,7 +376,7 @@ impl BranchOfStrip {
 }
 
 /// A `while` of all iterations of a strip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WhileOfStrip {
     pub condition: Expr<Read>,
     pub origin: Origin,
@@ -387,7 +389,7 @@ pub struct WhileOfStrip {
 }
 
 /// Where a loop starts, ends, and how far it goes each time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Positions {
     pub variable: Symbol,
     pub start: Size,
@@ -416,7 +418,7 @@ impl Positions {
 }
 
 /// Calls a function for positions in parallel; without positions, once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Launch {
     pub positions: Vec<Positions>,
     /// By position in [`Program::functions`].
@@ -425,20 +427,20 @@ pub struct Launch {
     pub outer: Vec<Symbol>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct If {
     pub branches: Vec<Branch>,
     pub otherwise: Vec<Item>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Branch {
     pub condition: Expr<Read>,
     pub origin: Origin,
     pub body: Vec<Item>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct While {
     pub condition: Expr<Read>,
     pub origin: Origin,
@@ -468,7 +470,7 @@ pub fn bytes_of_threads(own: u64, threads: u32) -> Option<u64> {
 }
 
 /// Below the compute domain, or above it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Side {
     Below,
     Above,

@@ -1,10 +1,12 @@
-//! The machine that schedules are made for: what is told of it, by whoever knows.
+//! The machine that schedules are made for, as far as it was described.
+
+use serde::{Deserialize, Serialize};
 
 /// Facts of a machine that decide how loops are tiled.
 ///
 /// Equal models give equal schedules, on whatever machine they are made. Without one, that of
 /// [`Machine::CPU`](crate::schedule::analysis::cost::Machine::CPU) is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MachineModel {
     /// As many threads as can work at the same time.
     pub cores: u32,
@@ -17,7 +19,7 @@ pub struct MachineModel {
 }
 
 /// A cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cache {
     pub bytes: u64,
     /// How many cores share it.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::machine::{GpuModel, MachineModel};
 use crate::space::Axis;
 
@@ -45,7 +47,7 @@ pub enum Device {
 }
 
 /// A maker of code for loops on a processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Code {
     /// A C compiler, for the vectors of the machine.
     #[default]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::registry::{self, Text};
-use super::variants::{variants, variants_of_gpu};
-use super::{Levels, Stage, Variant, route};
+use super::schedule_variants::{variants, variants_of_gpu};
+use super::{Levels, ScheduleVariant, Stage, route};
 use crate::backend::aliasing;
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
@@ -132,7 +132,7 @@ impl Compilation {
 
     /// Other schedules that may be faster on a machine; none where the steps of this one were not kept.
     #[must_use]
-    pub fn schedule_variants(&self, machine: &MachineModel) -> Vec<Variant> {
+    pub fn schedule_variants(&self, machine: &MachineModel) -> Vec<ScheduleVariant> {
         let chosen = self.levels.schedule.as_ref().filter(|_| self.keeps_steps);
         let both = self.levels.tree.as_ref().map(crate::schedule::from_tree::lower).zip(chosen);
         both.map(|(lowered, chosen)| variants(&lowered, chosen, machine)).unwrap_or_default()
@@ -140,7 +140,7 @@ impl Compilation {
 
     /// The same for a GPU, of a compilation for one.
     #[must_use]
-    pub fn gpu_variants(gpu: &GpuModel) -> Vec<Variant> {
+    pub fn gpu_variants(gpu: &GpuModel) -> Vec<ScheduleVariant> {
         variants_of_gpu(gpu)
     }
 
@@ -228,7 +228,7 @@ fn bind(signature: &Signature, touches: &[Touch], call: Call) -> Result<Bound, V
 pub struct Bound {
     pub launch: Launch,
     /// The pairs of parameters, by position, that are one array, of which one is written. They mean the stencil that
-    /// [`compile_unified`](route::compile_unified) makes, called without the second of each.
+    /// [`back`](super::back) makes, called without the second of each.
     pub shared: Vec<[usize; 2]>,
 }
 

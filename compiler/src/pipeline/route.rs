@@ -64,15 +64,15 @@ pub fn compile_behind_oir(
 }
 
 /// Compiles the stencil in which each pair of parameters, by position, is one array: see
-/// [`oir::unify`](crate::oir::unify). A schedule that a person wrote is for the stencil as it is written, and left out.
+/// [`oir::unify`](crate::oir::unify).
 ///
 /// # Errors
 ///
-/// C08, where a statement reads a neighbour of what it writes, and which one shows at run time only.
-pub fn compile_unified(
+/// C08, where a statement reads a neighbour of what it writes, and the call decides which one.
+pub(super) fn compile_unified(
     known: &Compilation,
     pairs: &[[usize; 2]],
-    config: &Config,
+    passes: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Result<Compilation, Vec<Diagnostic>> {
     let mut compilation = known.up_to_oir();
@@ -90,8 +90,7 @@ pub fn compile_unified(
     check("unify", || oir::validate::validate(oir), || oir::print::listing_with_extents(oir, &extents));
     unify_params(signature, oir, &extents, pairs);
     compilation.levels.extents = Some(extents);
-    let mut config = config.clone();
-    config.passes.schedule = None;
+    let config = Config { passes: passes.clone(), ..Config::default() };
     let mut at = Trip { hook, found: Diagnostics::default(), compilation, trace: None };
     if at.passes_of_oir(&config).is_some() {
         at.levels_behind_oir(&Project::default(), &config);
@@ -117,24 +116,23 @@ pub fn compile_through(
     compilation
 }
 
-/// Compiles the stencil whose axes I and K are in each other's place, for arrays whose neighbours along k lie side by
-/// side; its signature, its domain and its fields are turned too. A schedule that a person wrote is for the stencil as it
-/// is, and left out.
+/// Compiles the stencil whose axes I and K are in each other's place; its signature, its domain and its fields are turned
+/// too.
 ///
 /// # Errors
 ///
 /// Why it cannot be turned.
-pub fn compile_turned(
+pub(super) fn compile_turned(
     known: &Compilation,
-    config: &Config,
+    passes: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Result<Compilation, Unturned> {
     let tree = known.levels.tree.as_ref().ok_or(Unturned::RunTime)?;
     schedule::turn::turned(&schedule::from_tree::lower(tree))?;
     let mut compilation = known.up_to_oir();
     compilation.signature = known.signature.as_ref().map(Signature::turned);
-    let mut config = config.clone();
-    (config.passes.turned, config.passes.schedule) = (true, None);
+    let passes = PassOptions { turned: true, ..passes.clone() };
+    let config = Config { passes, ..Config::default() };
     let mut at = Trip { hook, found: Diagnostics::default(), compilation, trace: None };
     at.levels_behind_oir(&Project::default(), &config);
     Ok(at.compilation)

@@ -4,11 +4,25 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 /// A named integer: the size of an axis, or the variable of a loop.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", from = "String")]
 pub struct Symbol(Arc<str>);
+
+impl From<Symbol> for String {
+    fn from(symbol: Symbol) -> Self {
+        symbol.name().to_owned()
+    }
+}
+
+impl From<String> for Symbol {
+    fn from(name: String) -> Self {
+        Self::new(&name)
+    }
+}
 
 impl Symbol {
     #[must_use]
@@ -29,11 +43,24 @@ impl fmt::Display for Symbol {
 }
 
 /// `constant + Σ factor · symbol`; no factor is zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "(Vec<(Symbol, i64)>, i64)", from = "(Vec<(Symbol, i64)>, i64)")]
 pub struct Affine {
     /// In order of name, each once. Most sums have one, and there are many sums.
     terms: SmallVec<[(Symbol, i64); 2]>,
     constant: i64,
+}
+
+impl From<Affine> for (Vec<(Symbol, i64)>, i64) {
+    fn from(Affine { terms, constant }: Affine) -> Self {
+        (terms.into_vec(), constant)
+    }
+}
+
+impl From<(Vec<(Symbol, i64)>, i64)> for Affine {
+    fn from((terms, constant): (Vec<(Symbol, i64)>, i64)) -> Self {
+        Self::of(terms, constant)
+    }
 }
 
 impl Affine {
@@ -185,7 +212,7 @@ impl fmt::Display for Affine {
 }
 
 /// A bound of a loop or the size of an array: a sum, or the least or greatest of several.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Size {
     Affine(Affine),
     Min(Vec<Size>),

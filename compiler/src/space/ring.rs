@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Along one dimension an array has fewer places than its shape has positions: the element at an index lies at the
 /// remainder of its division by their number.
 ///
 /// Whoever has the array never needs more neighbouring positions at a time, so one with all of them, that knows
 /// nothing of this, does as well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ring {
     pub dimension: usize,
     /// A power of two, so that the remainder is what is left of the last bits.

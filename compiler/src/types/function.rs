@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::DType;
 use super::math::builtins::{Builtin, Integers, Meaning, ROWS};
 use super::math::record::Definition;
@@ -9,8 +11,23 @@ use super::math::{binary_f32, binary_f64, holds_f32, holds_f64, unary_f32, unary
 use super::primitive::Primitive;
 
 /// A built-in function: a row of the [table](super::math::builtins).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Function(u8);
+
+impl From<Function> for String {
+    fn from(function: Function) -> Self {
+        function.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Function {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::from_name(&name).ok_or_else(|| format!("no function is called `{name}`"))
+    }
+}
 
 impl Function {
     /// All functions, in the order of the table.

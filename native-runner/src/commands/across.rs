@@ -1,5 +1,7 @@
 //! `isobar compare --backends` — one call with several back ends, each held against `debug`, field by field.
 
+use std::sync::Arc;
+
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::Argument;
 use isobar_compiler::equivalence::compare::{Element, Reference};
@@ -11,6 +13,7 @@ use isobar_protocol::fields::{Kept, difference, exact};
 use isobar_protocol::job::EndReason;
 use isobar_protocol::report::{CompareReport, Compared, FirstElement};
 use isobar_protocol::request::{Mode, Request};
+use isobar_runtime::plans::Plans;
 
 use super::compare::MEMORY;
 use super::job::{self, Seen};
@@ -107,7 +110,8 @@ fn first(document: &Document, left: &Left) -> Option<FirstElement> {
             asks: |_| (),
         };
         let npz = document.fields.as_ref().map(std::fs::read).transpose().ok()?;
-        let launch = plan::launch(request, &source, &*compilation, npz, &room).ok()?.launch;
+        let launch =
+            plan::launch(request, &source, &Plans::of(Arc::clone(&compilation)), npz, &room).ok()?.launch;
         let mut after = launch.clone();
         for (param, argument) in signature.params.iter().zip(&mut after.arguments) {
             let Some((info, bytes)) = left.iter().find(|it| it.0.name == param.name) else { continue };

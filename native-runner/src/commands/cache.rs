@@ -11,6 +11,7 @@ use isobar_protocol::request::Request;
 use isobar_runtime::cache;
 use isobar_runtime::executable::{self, Executable};
 use isobar_runtime::executors::OwnedSetting;
+use isobar_runtime::plans::Plans;
 
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
@@ -131,12 +132,13 @@ fn found(order: &Order, backend: Backend) -> (Vec<Diagnostic>, Option<Option<Exp
         return (diagnostics, None);
     }
     let setting = OwnedSetting::of(order.setting());
-    let explanation = if executor.has_recipes() {
+    let explanation = if executor.stores_plans() {
         // It is looked for by its text, before a schedule is.
         Executable::explain(&source.project, source.config.clone(), &*executor, &setting)
     } else {
         let levels = domain.and_then(|it| u32::try_from(it.k).ok());
-        executable::explain(&compilation, &*executor, (&setting, levels))
+        let plan = Plans::of(compilation).plan_for(executor.program(setting.borrow()));
+        executable::explain(&plan, &*executor, (&setting, levels))
     };
     (diagnostics, Some(explanation.map(translate::explanation)))
 }

@@ -1,6 +1,7 @@
 //! `isobar compare` and `isobar bisect` — back ends, levels and passes held against what the stencil means.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::equivalence::compare::{self, Divergence};
@@ -12,6 +13,7 @@ use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::report::{CompareReport, Difference};
 use isobar_protocol::request::{Code, Device, Passes, Request};
 use isobar_runtime::machine::Found;
+use isobar_runtime::plans::Plans;
 
 use super::{Outcome, Usage, across, human, print, print_json, run, say};
 use crate::backends::Backend;
@@ -174,8 +176,9 @@ fn launches(
     request: &Request,
     given: Option<&Vec<u8>>,
     source: &Source,
-    compilation: &Compilation,
+    compilation: &Arc<Compilation>,
 ) -> Vec<(bool, Result<Launch, Refusal>)> {
+    let plans = Plans::of(Arc::clone(compilation));
     let launch = |request: &Request| {
         let room = Room {
             executors: &[Backend::DEBUG.executor()],
@@ -185,7 +188,7 @@ fn launches(
             layouts: 0,
             asks: |_| (),
         };
-        plan::launch(request, source, compilation, given.cloned(), &room).map(|it| it.launch)
+        plan::launch(request, source, &plans, given.cloned(), &room).map(|it| it.launch)
     };
     let asked = launch(request);
     let levels = asked.as_ref().map_or(1, |it| it.domain.k);

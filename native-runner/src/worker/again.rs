@@ -1,9 +1,11 @@
 //! A run that a statement ended, once more with `debug`: code tells the cell, and the interpreter the value.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::debug;
 use isobar_compiler::diag::StmtId;
+use isobar_runtime::plans::Plans;
 
 use super::room;
 use crate::backends::{Backend, Failure};
@@ -55,7 +57,8 @@ impl<'a> Again<'a> {
         let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref())?;
         let executors = [Backend::DEBUG.executor()];
         let room = room(order, &executors);
-        let mut launch = plan::launch(&order.request, source, compilation, npz?, &room).ok()?.launch;
+        let plans = Plans::of(Arc::clone(compilation));
+        let mut launch = plan::launch(&order.request, source, &plans, npz?, &room).ok()?.launch;
         let mut patience = Patience(Instant::now() + Duration::from_secs(SECONDS_AGAIN));
         match debug::run(oir, extents, &mut launch, &mut patience) {
             Err(debug::Stop::Trap(trap)) if trap.origin.stmt == statement && trap.cell == cell => {

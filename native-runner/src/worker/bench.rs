@@ -17,6 +17,7 @@ use isobar_protocol::request::Bench;
 use isobar_protocol::tune::Tuned;
 use isobar_runtime::Device;
 use isobar_runtime::copying::Copiers;
+use isobar_runtime::plans::Plans;
 
 use isobar_runtime::wanted::Wanted;
 
@@ -63,16 +64,15 @@ pub(super) fn measure(
 ) -> Result<(), End> {
     let backends = &compiled.backends;
     let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
-    let (launch, mut memory) =
-        inputs(order, (&compiled.source, &*compiled.compilation), npz, &executors, tell)?;
-    let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
-    let own: Vec<Arc<Compilation>> = backends.iter().map(|&it| compiled.made_for(it)).collect();
+    let (launch, mut memory) = inputs(order, (&compiled.source, &compiled.plans), npz, &executors, tell)?;
+    let Some(signature) = &compiled.compilation().signature else { return Ok(()) };
+    let own: Vec<Arc<Plans>> = backends.iter().map(|&it| compiled.plans_for(it)).collect();
     let mut kept = Vec::with_capacity(backends.len());
     for &backend in backends {
         let found = with_kept(order, &compiled.source, backend, launch.domain, tell);
         if let Some((other, _)) = &found {
-            let needed = plan::needed(&**other, &launch, &room(order, &executors))
-                .map_err(|refusal| refused(order, refusal, &**other, tell))?;
+            let needed = plan::needed(other, &launch, &room(order, &executors))
+                .map_err(|refusal| refused(order, refusal, other, tell))?;
             memory = if needed.asked_bytes() > memory.asked_bytes() { needed } else { memory };
         }
         kept.push(found);
@@ -83,7 +83,8 @@ pub(super) fn measure(
     let near = Near::of(order.threads);
     let mut contestants = Vec::with_capacity(backends.len());
     for (((&backend, executor), kept), own) in backends.iter().zip(&executors).zip(&kept).zip(&own) {
-        let compilation = kept.as_ref().map_or(own, |it| &it.0);
+        let plans = kept.as_ref().map_or(own, |it| &it.0);
+        let compilation: &Compilation = plans.compilation();
         let steps = Mutex::new(Vec::new());
         let sink = |event: Event| match event {
             Event::Timing { step, ms, bytes } => {
@@ -94,7 +95,7 @@ pub(super) fn measure(
         };
         // What it takes to compile is measured too, so that nothing comes from the cache.
         let setting = Setting { cache: None, ..order.setting() };
-        let prepared = executor.prepare(compilation, setting, &sink).and_then(|prepared| {
+        let prepared = plans.prepare(&**executor, setting, &sink).and_then(|prepared| {
             prepared.fit(&launch, &sink)?;
             Ok(prepared)
         });
@@ -118,11 +119,11 @@ pub(super) fn measure(
     for it in contestants.iter_mut().filter(|it| of_layouts(it)) {
         // Later nothing is compiled any more.
         layouts::fit(it, &signature.params, &axes, &near)
-            .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+            .map_err(|failure| failed(failure, compiled.compilation(), tell))?;
     }
-    runs(order, backends).map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+    runs(order, backends).map_err(|failure| failed(failure, compiled.compilation(), tell))?;
     let copies = called(&mut contestants, &mut copiers, &progress)
-        .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+        .map_err(|failure| failed(failure, compiled.compilation(), tell))?;
     let mut agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));
     let copy = Samples::of(copies).unwrap_or_default();
     let mut on_layouts = Vec::with_capacity(contestants.len());
@@ -135,7 +136,7 @@ pub(super) fn measure(
         part += 1;
         let asked = layouts::Asked { params: &signature.params, axes: &axes, near: &near };
         let (found, is_same) = layouts::measured(it, &asked, &mut copiers, (part, &progress))
-            .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+            .map_err(|failure| failed(failure, compiled.compilation(), tell))?;
         agree &= is_same;
         on_layouts.push(found);
     }
@@ -171,7 +172,7 @@ pub(super) fn measure(
     });
     let Domain { i, j, k } = domain;
     let benchmark = Benchmark {
-        stencil: compiled.compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
+        stencil: compiled.compilation().stencil.clone().unwrap_or_else(|| signature.name.clone()),
         domain: [i, j, k],
         threads: order.threads,
         mode: order.request.options.mode,

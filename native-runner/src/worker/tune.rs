@@ -10,11 +10,12 @@ use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::kernel;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pass;
-use isobar_compiler::pipeline::{Compilation, NoHook, Variant};
+use isobar_compiler::pipeline::{Compilation, NoHook, ScheduleVariant};
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::request::{Mode, Tune};
 use isobar_protocol::tune::{Candidate, Tuning};
+use isobar_runtime::plans::Plans;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::bench::same_bits;
@@ -61,9 +62,9 @@ pub(super) fn tune(
     }
     // As they are given, as calls change them, and as the compiler's own schedule leaves them.
     let executors: Vec<Box<dyn Executor>> = (0..3).map(|_| backend.executor()).collect();
-    let (given, memory) = inputs(order, (&compiled.source, &*compiled.compilation), npz, &executors, tell)?;
+    let (given, memory) = inputs(order, (&compiled.source, &compiled.plans), npz, &executors, tell)?;
     tell(EventKind::Memory { memory }, None);
-    let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
+    let Some(signature) = &compiled.compilation().signature else { return Ok(()) };
     let begun = Clock::WALL.now();
     let seconds = u64::from(tune.seconds.unwrap_or(Tune::SECONDS)).min(allowed_seconds(order));
     let seconds = Duration::from_secs(seconds);
@@ -87,7 +88,7 @@ pub(super) fn tune(
     if backend.starts_compiler() {
         said::send(&Said::Runs, &[]);
     } else {
-        runs(order, &[backend]).map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+        runs(order, &[backend]).map_err(|failure| failed(failure, compiled.compilation(), tell))?;
     }
     let most = usize::try_from(tune.candidates.unwrap_or(Tune::CANDIDATES)).unwrap_or(usize::MAX);
     let mut entries = vec![own];
@@ -129,7 +130,7 @@ pub(super) fn tune(
     let key = For { request, source, backend, threads: order.threads, cc, domain: given.domain }.key();
     let tuning = Tuning {
         key,
-        stencil: compiled.compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
+        stencil: compiled.compilation().stencil.clone().unwrap_or_else(|| signature.name.clone()),
         backend: backend.name().to_owned(),
         domain: [i, j, k],
         threads: order.threads,
@@ -294,7 +295,8 @@ impl Trial<'_> {
     fn called_once(&mut self, entry: &Entry, sink: Sink<'_>) -> Result<Prepared, Failure> {
         // Most are for nobody, and so for no cache.
         let setting = Setting { cache: None, ..self.order.setting() };
-        let mut prepared = self.backend.executor().prepare(&entry.compilation, setting, sink)?;
+        let mut prepared =
+            Plans::of(Arc::clone(&entry.compilation)).prepare(&*self.backend.executor(), setting, sink)?;
         prepared.fit(self.given, sink)?;
         restore(&mut self.work, self.given);
         prepared.run(&mut self.work)?;
@@ -342,7 +344,7 @@ impl Entry {
 }
 
 /// The document of what comes of a variant.
-fn carried_out(source: &Source, variant: &Variant) -> Option<String> {
+fn carried_out(source: &Source, variant: &ScheduleVariant) -> Option<String> {
     let mut source = source.with_schedule(&variant.document);
     let passes = &mut source.config.passes;
     passes.steps = true;

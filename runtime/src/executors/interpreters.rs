@@ -6,41 +6,37 @@ use std::sync::atomic::Ordering;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{Control, Stop, Trap};
 use isobar_compiler::backend::{debug, numpy};
-use isobar_compiler::oir::analysis::extents::Extents;
-use isobar_compiler::oir::nodes::Stencil;
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
 use super::{Caller, Code, Executor, Failure, Prepared, Progress, Setting, cancel};
 use crate::events::Sink;
+use crate::plans::PlanHandle;
 
 /// The interpreter: statement by statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Debug;
 
 impl Executor for Debug {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Reference
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         _threads: u32,
         _arguments: &[Argument],
     ) -> Option<u64> {
-        let (stencil, _) = oir(compilation)?;
-        bytes_of(stencil.fields.iter().map(|(_, it)| it.data_dims.as_slice()), domain)
+        let program = plan.reference().ok()?;
+        bytes_of(program.stencil.fields.iter().map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        _setting: Setting<'_>,
-        _sink: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        let (stencil, extents) =
-            oir(compilation).ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
-        let (stencil, extents) = (stencil.clone(), extents.clone());
+    fn prepare(&self, plan: &PlanHandle, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        let program = plan.reference()?;
         let run = move |launch: &mut Launch, control: &mut dyn Control| {
-            debug::run(&stencil, &extents, launch, control)
+            debug::run(&program.stencil, &program.extents, launch, control)
         };
         Ok(Prepared::of(Arc::new(Level { run })))
     }
@@ -51,37 +47,27 @@ impl Executor for Debug {
 pub struct Numpy;
 
 impl Executor for Numpy {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Arrays
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         _threads: u32,
         _arguments: &[Argument],
     ) -> Option<u64> {
-        let stencil = compilation.levels.npir()?;
+        let stencil = plan.arrays().ok()?;
         let temporaries = stencil.fields.iter().filter(|(_, it)| it.is_temporary || it.kept_as.is_some());
         bytes_of(temporaries.map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        _setting: Setting<'_>,
-        _sink: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        let stencil = compilation
-            .levels
-            .npir()
-            .ok_or_else(|| Failure::Machine("there is no NPIR to run".to_owned()))?
-            .clone();
+    fn prepare(&self, plan: &PlanHandle, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        let stencil = plan.arrays()?;
         let run = move |launch: &mut Launch, control: &mut dyn Control| numpy::run(&stencil, launch, control);
         Ok(Prepared::of(Arc::new(Level { run })))
     }
-}
-
-/// What the interpreter runs.
-fn oir(compilation: &Compilation) -> Option<(&Stencil, &Extents)> {
-    compilation.levels.oir.as_ref().zip(compilation.levels.extents.as_ref())
 }
 
 /// The bytes of fields with these data dimensions. Each has all levels, and as many rows as the extents ask for:

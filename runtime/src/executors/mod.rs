@@ -11,8 +11,6 @@ mod layouts;
 pub mod openmp;
 mod pool;
 pub mod rayon;
-mod shapes;
-pub mod source;
 mod team;
 pub mod watch;
 pub mod wgpu;
@@ -26,22 +24,19 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::Signature;
-use isobar_compiler::pass::MachineModel;
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::{Compilation, ProgramKind};
 use isobar_compiler::space::Domain;
 
 use crate::cache::{Kind, Parts};
 use crate::device::{Device, Memory, Ticket};
 use crate::events::Sink;
 pub use crate::failure::Failure;
-use crate::kept::Part;
+use crate::plans::{PlanHandle, Plans};
 use crate::wanted::Wanted;
 pub use isobar_codegen::Vectors;
 pub use layouts::{along, in_rows};
 pub use openmp::CCompiler;
 pub use pool::{Near, after_fork};
-use source::Source;
 
 /// Tools and limits of a back end that gets ready.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +121,9 @@ impl OwnedSetting {
         Self { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded }
     }
 
-    pub(crate) fn borrow(&self) -> Setting<'_> {
+    /// The same, borrowed.
+    #[must_use]
+    pub fn borrow(&self) -> Setting<'_> {
         let Self { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded } = self;
         Setting {
             cc,
@@ -168,48 +165,29 @@ pub enum Mode {
     Fast,
 }
 
-/// A stencil that may not be compiled.
-#[derive(Clone, Copy, Debug)]
-pub struct Recalled<'a> {
-    pub source: &'a Arc<Source>,
-    pub signature: &'a Signature,
-    /// The machine that its schedule is made for.
-    pub machine: Option<&'a MachineModel>,
-    pub part: &'a Part,
-}
-
 /// The contract with each back end.
 pub trait Executor: fmt::Debug + Send + Sync {
-    /// What a run with so many threads allocates beside its arguments, and with none what all threads share; `None`
-    /// where that is beyond any memory. `arguments` are none where they are not made yet.
+    /// The kind of program that it runs, or makes code of.
+    fn program(&self, setting: Setting<'_>) -> ProgramKind;
+
+    /// Bytes that a run with so many threads allocates beside its arguments, and with none the bytes that all threads
+    /// share; `None` where that is beyond any memory. `arguments` are none where they are not made yet.
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         threads: u32,
         arguments: &[Argument],
     ) -> Option<u64>;
 
-    /// What makes it ready once more without a compilation, as [`recall`](Self::recall) does; none where it has to be
-    /// compiled in any case.
-    fn recipe(&self, _compilation: &Compilation, _setting: Setting<'_>) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Makes a stencil ready by its recipe. It is compiled where something is asked for that is not kept. None where
-    /// this is no recipe.
-    fn recall(&self, _stencil: &Recalled<'_>, _recipe: &[u8], _setting: Setting<'_>) -> Option<Prepared> {
-        None
-    }
-
-    /// Whether it has recipes.
-    fn has_recipes(&self) -> bool {
+    /// Whether another process may make a stencil ready by its stored plan, without compiling it.
+    fn stores_plans(&self) -> bool {
         false
     }
 
-    /// Under what the code of a compiled stencil is kept, the most usual first: one for each kind of arrays that calls
-    /// have, with so many levels where they are known. None where nothing is kept, or the machine lacks what decides it.
-    fn kept_as(&self, _: &Compilation, _levels: Option<u32>, _: Setting<'_>) -> Vec<(Kind, Parts)> {
+    /// The keys of a stencil's compiled code in the cache, the most usual first: one for each kind of arrays that calls
+    /// have, with so many levels where they are known. None where nothing is stored, or the machine lacks what decides it.
+    fn code_keys(&self, _: &PlanHandle, _levels: Option<u32>, _: Setting<'_>) -> Vec<(Kind, Parts)> {
         Vec::new()
     }
 
@@ -223,12 +201,21 @@ pub trait Executor: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// Where there is nothing to run, or the machine refuses.
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        sink: Sink<'_>,
-    ) -> Result<Prepared, Failure>;
+    fn prepare(&self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Prepared, Failure>;
+}
+
+/// Makes a compiled stencil ready to be called, for one back end; see [`Executor::prepare`].
+///
+/// # Errors
+///
+/// Those of [`Executor::prepare`].
+pub fn prepare(
+    executor: &dyn Executor,
+    compilation: &Compilation,
+    setting: Setting<'_>,
+    sink: Sink<'_>,
+) -> Result<Prepared, Failure> {
+    Plans::of(compilation.clone()).prepare(executor, setting, sink)
 }
 
 /// The part that all callers of a stencil share: its code, for each shape of arrays that it was called with.

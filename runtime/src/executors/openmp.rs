@@ -14,18 +14,20 @@ use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pass;
+use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::{Axis, Domain};
 use serde::{Deserialize, Serialize};
 
 use super::inert;
 use super::interface::{Entry, Passed, Threads};
-use super::layouts::{self, Makes};
-use super::shapes::Shapes;
+use super::layouts::{self, MakesCode};
 use super::workspace::Workspace;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::cache::{self as kept, Kind, Parts};
 use crate::events::{Event, Sink, Step, step};
+use crate::plans::PlanHandle;
+use crate::store::Store;
 
 /// C with OpenMP.
 #[derive(Clone, Copy, Debug)]
@@ -88,65 +90,67 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
+/// The C of a plan.
+///
+/// # Errors
+///
+/// That there is none.
+pub fn artifact(plan: &PlanHandle) -> Result<Arc<Artifact>, Failure> {
+    plan.text(|| Ok(c::generate(&*plan.loops()?, &c::COptions::default())))
+}
+
 impl Executor for Openmp {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Loops(pass::Code::C)
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         threads: u32,
         arguments: &[Argument],
     ) -> Option<u64> {
-        let params = compilation.signature.iter().flat_map(|it| &it.params);
-        let given: Vec<_> = params.zip(arguments).collect();
+        let signature = &plan.plan().ok()?.contract.signature;
+        let given: Vec<_> = signature.params.iter().zip(arguments).collect();
         let levels_beside = |name: &str| match given.iter().find(|(param, _)| param.name == name) {
             Some((Param { kind: ParamKind::Field { axes, .. }, .. }, Argument::Field(field))) => {
                 field.levels_beside(*axes, domain)
             }
             _ => [0, 0],
         };
-        let copies = layouts::bytes(compilation.signature.as_ref()?, domain, arguments);
-        compilation.levels.c()?.workspace_bytes(domain, threads, &levels_beside)?.checked_add(copies)
+        let copies = layouts::bytes(signature, domain, arguments);
+        artifact(plan).ok()?.workspace_bytes(domain, threads, &levels_beside)?.checked_add(copies)
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        sink: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        Ok(Prepared::of(layouts::code(*self, compilation, setting, sink)?))
+    fn prepare(&self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Prepared, Failure> {
+        Ok(Prepared::of(layouts::code(*self, plan, setting, sink)?))
     }
 
-    fn kept_as(&self, compilation: &Compilation, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
-        let (Some(artifact), Ok(cc)) = (compilation.levels.c(), setting.cc) else { return Vec::new() };
-        let source = Source::of(artifact, compilation, setting.mode, setting.has_lines);
+    fn code_keys(&self, plan: &PlanHandle, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+        let (Ok(artifact), Ok(cc)) = (artifact(plan), setting.cc) else { return Vec::new() };
+        let source = Source::of(&artifact, plan, setting.mode, setting.has_lines);
         [true, false].map(|is_unit| (Kind::C, source.parts(is_unit, cc))).into()
     }
 }
 
-impl Makes for Openmp {
-    fn make(
-        self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        sink: Sink<'_>,
-    ) -> Result<Arc<dyn Code>, Failure> {
-        let missing = || Failure::Machine("there is no C to compile".to_owned());
-        let artifact = compilation.levels.c().ok_or_else(missing)?;
-        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let source = Source::of(artifact, compilation, setting.mode, setting.has_lines);
-        Ok(Arc::new(Made {
-            arguments: arguments(artifact, signature)?,
-            source: source.into_owned(),
-            artifact: artifact.clone(),
-            stencil: compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
+impl MakesCode for Openmp {
+    fn code(self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
+        let artifact = artifact(plan)?;
+        let of_stencil = plan.ready_plan()?;
+        let source = Source::of(&artifact, plan, setting.mode, setting.has_lines).into_owned();
+        Ok(Arc::new(CompiledC {
+            arguments: arguments(&artifact, &of_stencil.contract.signature)?,
+            source,
+            artifact,
+            stencil: of_stencil.stencil.clone(),
             cc: setting.cc.clone().map_err(Failure::Machine)?,
             cache: setting.cache.and_then(|root| kept_below(root, sink)),
             folder: setting.temporary.to_owned(),
             threads: setting.threads,
             makers: setting.makers(),
             is_embedded: setting.is_embedded,
-            code: Shapes::default(),
+            code: Store::default(),
         }))
     }
 }
@@ -164,9 +168,9 @@ fn not_passed(argument: &c::Argument) -> Failure {
     Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name))
 }
 
-/// C, and code for each kind of strides that it was called with.
-struct Made {
-    artifact: Artifact,
+/// The C of a plan, and its code for each kind of strides that it was called with.
+struct CompiledC {
+    artifact: Arc<Artifact>,
     source: Source<'static>,
     arguments: Vec<(usize, c::Argument)>,
     stencil: String,
@@ -179,10 +183,10 @@ struct Made {
     makers: usize,
     is_embedded: bool,
     /// For neighbours along i that lie side by side in all fields, or for strides of any kind.
-    code: Shapes<bool, Entry>,
+    code: Store<bool, Entry>,
 }
 
-impl Code for Made {
+impl Code for CompiledC {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
@@ -199,7 +203,7 @@ impl Code for Made {
 
 /// What a caller has for itself.
 struct OfCaller {
-    made: Arc<Made>,
+    made: Arc<CompiledC>,
     /// What the size of the workspace was told by.
     sized: Option<(Domain, Vec<[i64; 2]>)>,
     /// The memory of its temporaries.
@@ -262,7 +266,7 @@ fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
     folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()
 }
 
-impl Made {
+impl CompiledC {
     /// The code for the strides of a launch; made where it is the first of its kind.
     fn code_for(&self, launch: &Launch, sink: Sink<'_>) -> Result<Entry, Failure> {
         let is_side_by_side = |(position, argument): &(usize, c::Argument)| match (
@@ -435,7 +439,7 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// Without lines of the stencil the same code comes from the cache wherever the stencil is moved to.
     #[must_use]
-    pub fn of(artifact: &'a Artifact, compilation: &Compilation, mode: Mode, has_lines: bool) -> Self {
+    pub fn of(artifact: &'a Artifact, plan: &PlanHandle, mode: Mode, has_lines: bool) -> Self {
         let mut flags = artifact.flags(mode == Mode::Fast);
         flags.extend(MACHINE_FLAGS);
         let text = &artifact.listing.text;
@@ -444,8 +448,8 @@ impl<'a> Source<'a> {
             return Self { text, flags, n_parts: artifact.n_parts, files: Vec::new() };
         }
         flags.extend(c::LINE_FLAGS);
-        let text = with_directives(text, &written(&artifact.listing, compilation.sources()));
-        let files = compilation.sources().map(|it| it.0.to_owned()).collect();
+        let text = with_directives(text, &written(&artifact.listing, plan.sources()));
+        let files = plan.sources().map(|it| it.0.to_owned()).collect();
         Self { text: Cow::Owned(text), flags, n_parts: artifact.n_parts, files }
     }
 

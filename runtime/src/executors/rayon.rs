@@ -1,10 +1,9 @@
 //! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
 
-use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Instant;
 
@@ -18,21 +17,19 @@ use isobar_compiler::inputs::{Rows, strides_with};
 use isobar_compiler::loops::nodes::ArrayKind;
 use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
 use isobar_compiler::pass::Code as MadeBy;
-use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::sdfg::nodes::Sdfg;
-use isobar_compiler::space::{Axis, AxisSet, Domain, names};
+use isobar_compiler::pipeline::{Compilation, ProgramKind};
+use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
 use serde::{Deserialize, Serialize};
 
 use super::helpers::Helpers;
 use super::interface::start_of;
-use super::layouts::{self, Makes};
-use super::shapes::{self, Shapes};
-use super::source::Source;
+use super::layouts::{self, MakesCode};
 use super::workspace::Workspace;
-use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Recalled, Setting, cancel};
+use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting, cancel};
 use crate::events::{Sink, milliseconds, step};
-use crate::kept::Part;
+use crate::plans::{PlanHandle, Plans};
+use crate::store::{Store, Stored};
 
 /// Machine code made in this process.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +38,9 @@ pub struct Rayon;
 /// After so many turns at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
-/// The program of a compilation for machine code with such vectors; none where not all passes ran.
-fn program(compilation: &Compilation, vectors: Vectors) -> Option<Cow<'_, Program>> {
-    compilation.levels.loops_for(MadeBy::Native { vector_bits: vector_bits(vectors) })
+/// Loops for machine code with such vectors.
+fn program_kind(vectors: Vectors) -> ProgramKind {
+    ProgramKind::Loops(MadeBy::Native { vector_bits: vector_bits(vectors) })
 }
 
 /// Whether machine code can be made here, and for which processor.
@@ -56,82 +53,41 @@ pub fn check() -> Result<String, String> {
 }
 
 impl Executor for Rayon {
+    fn program(&self, setting: Setting<'_>) -> ProgramKind {
+        program_kind(setting.vectors)
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         threads: u32,
         arguments: &[Argument],
     ) -> Option<u64> {
-        let flow = compilation.levels.sdfg.as_ref()?;
-        let program = program(compilation, Vectors::Widest)?;
-        let places = places(flow, &program, compilation.signature.as_ref()?);
+        let (signature, program) = (&plan.plan().ok()?.contract.signature, plan.loops().ok()?);
+        let places = places(&program, signature);
         let given = |at: usize| given(places[at], arguments, domain);
         let Domain { i, j, k } = domain;
-        let copies = layouts::bytes(compilation.signature.as_ref()?, domain, arguments);
+        let copies = layouts::bytes(signature, domain, arguments);
         Shape::of(&program, [i, j, k], &given)?.workspace_bytes(threads)?.checked_add(copies)
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        sink: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        Ok(Prepared::of(layouts::code(*self, compilation, setting, sink)?))
+    fn prepare(&self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Prepared, Failure> {
+        Ok(Prepared::of(layouts::code(*self, plan, setting, sink)?))
     }
 
-    fn recipe(&self, compilation: &Compilation, setting: Setting<'_>) -> Option<Vec<u8>> {
-        layouts::recipe(*self, compilation, setting)
-    }
-
-    fn recall(&self, stencil: &Recalled<'_>, recipe: &[u8], setting: Setting<'_>) -> Option<Prepared> {
-        layouts::recalled(*self, stencil, recipe, setting).map(Prepared::of)
-    }
-
-    fn has_recipes(&self) -> bool {
+    fn stores_plans(&self) -> bool {
         true
     }
 }
 
-impl Makes for Rayon {
-    fn make(
-        self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        _: Sink<'_>,
-    ) -> Result<Arc<dyn Code>, Failure> {
-        let program = program_of(compilation, setting.vectors)?;
-        let recipe = Recipe::of(compilation, &program)?;
-        let made = Made { program: program.into(), ..Made::of(recipe, Lookup::None, setting) };
-        Ok(Arc::new(made))
+impl MakesCode for Rayon {
+    fn code(self, plan: &PlanHandle, setting: Setting<'_>, _: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
+        let of_stencil = plan.ready_plan()?;
+        let make = || Ok(FrameLayout::of(&*plan.loops()?, &of_stencil.contract.signature));
+        let frame = plan.derived("frame", &(), make)?;
+        Ok(Arc::new(MachineCode::of(frame, plan.clone(), setting)))
     }
-
-    fn recipe(self, compilation: &Compilation, setting: Setting<'_>) -> Option<Vec<u8>> {
-        let program = program_of(compilation, setting.vectors).ok()?;
-        postcard::to_allocvec(&Recipe::of(compilation, &program).ok()?).ok()
-    }
-
-    fn recall(
-        self,
-        source: &Arc<Source>,
-        recipe: &[u8],
-        part: &Part,
-        setting: Setting<'_>,
-    ) -> Option<Arc<dyn Code>> {
-        let recipe = postcard::from_bytes(recipe).ok()?;
-        let lookup = Lookup::Kept { source: Arc::clone(source), part: part.clone() };
-        Some(Arc::new(Made::of(recipe, lookup, setting)))
-    }
-}
-
-/// The program of a compilation, where it has one.
-fn program_of(compilation: &Compilation, vectors: Vectors) -> Result<Program, Failure> {
-    program(compilation, vectors).map(Cow::into_owned).ok_or_else(no_graph)
-}
-
-fn no_graph() -> Failure {
-    Failure::Machine("there is no graph to make code of".to_owned())
 }
 
 /// The code for arrays as a run makes them, with such rows, before it is machine code; instructions tell their statements.
@@ -141,10 +97,10 @@ fn no_graph() -> Failure {
 /// Where the stencil does not compile, or no code can be made here.
 pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<String, String> {
     let missing = || "the stencil does not compile".to_owned();
-    let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-    let program = program(compilation, Vectors::Widest).ok_or_else(missing)?;
-    let places = places(flow, &program, signature);
+    let plan = Plans::of(compilation.clone()).plan_for(program_kind(Vectors::Widest));
+    let program = plan.loops().map_err(|_| missing())?;
+    let places = places(&program, signature);
     let given = |at: usize| {
         let param = &signature.params[places[at]?.position];
         let Some(strides) = strides_with(param, domain, rows) else { return Some(Given::default()) };
@@ -174,12 +130,11 @@ struct Place {
     axes: Option<AxisSet>,
 }
 
-/// By position in the program's arrays; none for what a run allocates.
-fn places(flow: &Sdfg, program: &Program, signature: &Signature) -> Vec<Option<Place>> {
+/// By position in the program's arrays; none for arrays that a run allocates.
+fn places(program: &Program, signature: &Signature) -> Vec<Option<Place>> {
     let place = |at: usize| {
-        let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
-        let name = names::of_stencil(&container.name);
-        let position = signature.params.iter().position(|it| it.name == name)?;
+        let array = program.arguments.contains(&at).then(|| &program.arrays[at])?;
+        let position = signature.params.iter().position(|it| it.name == array.stencil_name)?;
         let axes = match signature.params[position].kind {
             ParamKind::Field { axes, .. } => Some(axes),
             ParamKind::Scalar { .. } => None,
@@ -202,11 +157,11 @@ fn given(place: Option<Place>, arguments: &[Argument], domain: Domain) -> Option
     Some(Given { strides: of_axes.chain(of_data).collect(), levels })
 }
 
-/// What calls of a program need to know of it.
+/// The layout of the frames that code is called with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Recipe {
+struct FrameLayout {
     arrays: Vec<InFrame>,
-    /// By position in the program's arrays; none for what a run allocates.
+    /// By position in the program's arrays; none for arrays that a run allocates.
     places: Vec<Option<Place>>,
     n_steps: usize,
 }
@@ -221,38 +176,28 @@ struct InFrame {
     is_scalar: bool,
 }
 
-impl Recipe {
-    fn of(compilation: &Compilation, program: &Program) -> Result<Self, Failure> {
-        let flow = compilation.levels.sdfg.as_ref().ok_or_else(no_graph)?;
-        let signature = compilation.signature.as_ref().ok_or_else(no_graph)?;
+impl FrameLayout {
+    fn of(program: &Program, signature: &Signature) -> Self {
         let arrays = program.arrays.iter().map(|it| InFrame {
             dtype: it.dtype,
             is_own: it.is_own(),
             is_per_thread: it.is_per_thread,
             is_scalar: it.kind == ArrayKind::Scalar,
         });
-        let (arrays, places) = (arrays.collect(), places(flow, program, signature));
-        Ok(Self { arrays, places, n_steps: program.steps.len() })
+        let places = places(program, signature);
+        Self { arrays: arrays.collect(), places, n_steps: program.steps.len() }
     }
 }
 
-/// A program, and code for the arrays that it was called with.
-struct Made {
-    recipe: Recipe,
-    /// From when code was made of it.
-    program: OnceLock<Program>,
-    lookup: Lookup,
+/// The machine code of a plan: one for each layout of arrays that it was called with.
+struct MachineCode {
+    frame: FrameLayout,
+    plan: PlanHandle,
     threads: usize,
     options: Options,
     makers: Makers,
     is_embedded: bool,
-    shapes: Shapes<Lies, Fitted>,
-}
-
-/// Where code is looked for before it is made.
-enum Lookup {
-    None,
-    Kept { source: Arc<Source>, part: Part },
+    code: Store<Lies, Fitted>,
 }
 
 /// How the arrays of a call lie, which decides its code.
@@ -287,9 +232,9 @@ struct Fitted {
     machine: Machine,
 }
 
-type OfShape = Arc<shapes::Made<Lies, Fitted>>;
+type OfShape = Arc<Stored<Lies, Fitted>>;
 
-impl Code for Made {
+impl Code for MachineCode {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
@@ -299,54 +244,41 @@ impl Code for Made {
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
         let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(self.recipe.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
+        progress.total.store(i64::try_from(self.frame.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
         let workspace = Workspace::default();
-        Box::new(OfCaller { made: self, last: None, workspace, helpers: None, progress })
+        Box::new(OfCaller { code: self, last: None, workspace, helpers: None, progress })
     }
 }
 
-impl Made {
-    fn of(recipe: Recipe, lookup: Lookup, setting: Setting<'_>) -> Self {
+impl MachineCode {
+    fn of(frame: FrameLayout, plan: PlanHandle, setting: Setting<'_>) -> Self {
         let threads = usize::try_from(setting.threads).unwrap_or(1);
         let may_fuse = setting.mode == Mode::Fast;
         let vectors = setting.vectors;
         Self {
-            recipe,
-            program: OnceLock::new(),
-            lookup,
+            frame,
+            plan,
             threads: if threads == 0 { current_num_threads() } else { threads },
             options: Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false },
             makers: Makers { threads: setting.makers() },
             is_embedded: setting.is_embedded,
-            shapes: Shapes::default(),
+            code: Store::default(),
         }
-    }
-
-    fn program(&self) -> Result<&Program, Failure> {
-        if let Some(known) = self.program.get() {
-            return Ok(known);
-        }
-        let Lookup::Kept { source, .. } = &self.lookup else { return Err(no_graph()) };
-        let made = program_of(source.compilation(), self.options.vectors)?;
-        Ok(self.program.get_or_init(|| made))
     }
 
     /// The code for the arrays of a launch.
     fn code_for(&self, launch: &Launch) -> Result<OfShape, Failure> {
-        self.shapes.get(Lies::of(launch, &self.recipe.places), |lies| {
-            let (shape, object) = match &self.lookup {
-                Lookup::Kept { part, .. } => part.get_or_make("code", lies, || self.object(lies))?,
-                Lookup::None => self.object(lies)?,
-            };
+        self.code.get(Lies::of(launch, &self.frame.places), |lies| {
+            let (shape, object) = self.plan.derived("code", lies, || self.object(lies))?;
             Ok(Fitted { shape, machine: Machine::load(&object).map_err(fault)? })
         })
     }
 
     fn object(&self, lies: &Lies) -> Result<(Shape, Object), Failure> {
-        let program = self.program()?;
+        let program = self.plan.loops()?;
         let given = |at: usize| lies.given.get(at).cloned().flatten();
-        let shape = Shape::of(program, lies.domain, &given).ok_or(Failure::OutOfMemory)?;
-        let object = Object::of(program, &shape, self.options, Some(&self.makers)).map_err(fault)?;
+        let shape = Shape::of(&program, lies.domain, &given).ok_or(Failure::OutOfMemory)?;
+        let object = Object::of(&program, &shape, self.options, Some(&self.makers)).map_err(fault)?;
         Ok((shape, object))
     }
 }
@@ -381,7 +313,7 @@ impl Team for Makers {
 
 /// What a caller has for itself.
 struct OfCaller {
-    made: Arc<Made>,
+    code: Arc<MachineCode>,
     /// The code that it called last: found again without making anything of a call.
     last: Option<OfShape>,
     /// The memory of its temporaries.
@@ -404,19 +336,19 @@ impl Caller for OfCaller {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        let made = Arc::clone(&self.made);
-        if made.threads > 1 && self.helpers.as_ref().is_none_or(|it| !it.are_here()) {
+        let code = Arc::clone(&self.code);
+        if code.threads > 1 && self.helpers.as_ref().is_none_or(|it| !it.are_here()) {
             // To drop those of another process would wait for them.
             std::mem::forget(self.helpers.take());
-            self.helpers = Some(Helpers::of(made.threads, made.is_embedded)?);
+            self.helpers = Some(Helpers::of(code.threads, code.is_embedded)?);
         }
-        let places = &made.recipe.places;
-        if self.last.as_ref().is_none_or(|it| !it.shape.are_those_of(launch, places)) {
-            self.last = Some(made.code_for(launch)?);
+        let places = &code.frame.places;
+        if self.last.as_ref().is_none_or(|it| !it.key.are_those_of(launch, places)) {
+            self.last = Some(code.code_for(launch)?);
         }
-        let Some(code) = self.last.as_ref().map(Arc::clone) else { return Ok(()) };
-        let fitted = code.get()?;
-        let frame = self.frame(&made, &fitted.shape, launch)?;
+        let Some(fitted) = self.last.as_ref().map(Arc::clone) else { return Ok(()) };
+        let fitted = fitted.get()?;
+        let frame = self.frame(&code, &fitted.shape, launch)?;
         self.call(&fitted.machine, frame)
     }
 
@@ -427,16 +359,16 @@ impl Caller for OfCaller {
 
 impl OfCaller {
     /// The words of a frame, the first of which is the host's.
-    fn frame(&mut self, made: &Made, shape: &Shape, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
+    fn frame(&mut self, code: &MachineCode, shape: &Shape, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
-        let n_threads = u32::try_from(made.threads).unwrap_or(u32::MAX);
+        let n_threads = u32::try_from(code.threads).unwrap_or(u32::MAX);
         let bytes = shape.workspace_bytes(n_threads).ok_or(Failure::OutOfMemory)?;
         self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
         let behind = |at: *mut u8, bytes: i64| at.wrapping_add(usize::try_from(bytes).unwrap_or(0));
         let mut free = self.workspace.start();
         let mut own_free = behind(behind(free, shape.shared_bytes), i64::from(BETWEEN_THREADS));
-        let mut frame = vec![0_u64; 1 + made.recipe.arrays.len()];
-        for (at, array) in made.recipe.arrays.iter().enumerate() {
+        let mut frame = vec![0_u64; 1 + code.frame.arrays.len()];
+        for (at, array) in code.frame.arrays.iter().enumerate() {
             let address = |it: *mut c_void| it as u64;
             if array.is_own {
                 let own = &shape.arrays[at];
@@ -444,7 +376,7 @@ impl OfCaller {
                 let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
                 *free = behind(*free, own.bytes);
-            } else if let Some(Place { position, axes }) = made.recipe.places[at] {
+            } else if let Some(Place { position, axes }) = code.frame.places[at] {
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
                     (Argument::Field(field), Some(axes)) if field.array.dtype() == array.dtype => {
                         let start = field.start(axes);
@@ -465,7 +397,7 @@ impl OfCaller {
     fn call(&self, machine: &Machine, frame: Vec<u64>) -> Result<(), Failure> {
         let helpers = self.helpers.as_ref();
         // A program that embeds a stencil is not told of its steps; its calls may take no longer than noting them does.
-        let moments = (!self.made.is_embedded).then(|| (Instant::now(), Mutex::new(vec![0.0])));
+        let moments = (!self.code.is_embedded).then(|| (Instant::now(), Mutex::new(vec![0.0])));
         let progress = |done: usize| {
             if let Some((begun, moments)) = &moments {
                 let now = milliseconds(begun.elapsed());

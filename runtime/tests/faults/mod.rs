@@ -16,7 +16,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
 use isobar_runtime::executors::cuda::{self, Cuda};
-use isobar_runtime::executors::{Executor, Failure, Prepared, Setting};
+use isobar_runtime::executors::{Executor, Failure, Prepared, Setting, prepare};
 use isobar_testing::skip;
 
 /// Says to a process of these tests what it is to try.
@@ -128,8 +128,7 @@ fn call(compilation: &Compilation) -> Launch {
 }
 
 fn prepared(compilation: &Compilation) -> Prepared {
-    let executor: Arc<dyn Executor> = Arc::new(executor());
-    executor.prepare(compilation, Setting::embedded(), &|_| ()).unwrap_or_else(|why| panic!("{why:?}"))
+    prepare(&executor(), compilation, Setting::embedded(), &|_| ()).unwrap_or_else(|why| panic!("{why:?}"))
 }
 
 /// From now on this function of the driver gives this result; none does for an empty name.
@@ -194,7 +193,7 @@ fn of_this_process(tried: &str) {
         }
         told => {
             let compilation = compiled(TWICE);
-            let ready = executor().prepare(&compilation, Setting::embedded(), &|_| ());
+            let ready = prepare(&executor(), &compilation, Setting::embedded(), &|_| ());
             let why = match ready {
                 Ok(mut it) => said(it.run(&mut call(&compilation))),
                 Err(why) => {

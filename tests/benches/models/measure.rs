@@ -11,7 +11,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::{AxisSet, Domain};
 use isobar_protocol::job::EventKind;
-use isobar_runner::backends::{Backend, Prepared, Setting};
+use isobar_runner::backends::{Backend, Prepared, Setting, prepare};
 use isobar_runner::translate;
 use isobar_runtime::copying::Copiers;
 use isobar_tests::corpus::launch;
@@ -207,7 +207,7 @@ fn turns(
     let setting = Setting { threads: options.threads, ..workplace.setting() };
     let mut turns = Vec::new();
     for &backend in backends {
-        let prepared = backend.executor().prepare(compilation, setting, &|_| ());
+        let prepared = prepare(&*backend.executor(), compilation, setting, &|_| ());
         let prepared = prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))?;
         for layout in LAYOUTS {
             let fields = match layout {

@@ -14,12 +14,13 @@ use std::sync::Arc;
 use attempts::{CRASHES, MAKING, Places, RUNNING};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::registry::Backend;
-use isobar_compiler::pipeline::{Compilation, Stage};
+use isobar_compiler::pipeline::{ProgramKind, Stage};
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::{Backends, Row};
 use isobar_runner::config::Environment;
 use isobar_runtime::events::{Event, Sink};
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
+use isobar_runtime::plans::PlanHandle;
 
 const ROW: Row = Row {
     of: &Backend { name: "hostile", device: "cpu", from: Stage::OIR, texts: &[] },
@@ -36,11 +37,15 @@ const ROW: Row = Row {
 struct Hostile;
 
 impl Executor for Hostile {
-    fn workspace_bytes(&self, _: &Compilation, _: Domain, _: u32, _: &[Argument]) -> Option<u64> {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Reference
+    }
+
+    fn workspace_bytes(&self, _: &PlanHandle, _: Domain, _: u32, _: &[Argument]) -> Option<u64> {
         Some(0)
     }
 
-    fn prepare(&self, _: &Compilation, setting: Setting<'_>, sink: Sink<'_>) -> Result<Prepared, Failure> {
+    fn prepare(&self, _: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Prepared, Failure> {
         let places = Arc::new(Places::of(setting.temporary, setting.cache));
         for (name, attempt) in MAKING {
             let answer = attempt(&places);

@@ -7,7 +7,7 @@ use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Setting};
+use isobar_runner::backends::{Backend, Setting, prepare};
 
 use super::attempt::launch;
 use crate::against::native_gives_the_bits_of_debug;
@@ -66,7 +66,7 @@ pub(super) fn hold_on(
     let alone = Setting { cache: None, ..workplace.setting() };
     let begun = Instant::now();
     let failed = |why| anyhow!("it does not get ready: {why:?}");
-    let prepared = executor.prepare(&compilation, alone, &|_| ()).map_err(failed)?;
+    let prepared = prepare(&*executor, &compilation, alone, &|_| ()).map_err(failed)?;
     if let Some(launch) = launches.last_chunk::<2>().map(|[it, _]| it) {
         prepared.fit(launch, &|_| ()).map_err(failed)?;
     }

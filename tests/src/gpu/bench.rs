@@ -10,7 +10,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::bench::gigabytes_per_second;
 use isobar_runner::backends::events::milliseconds;
-use isobar_runner::backends::{Backend, Near, Prepared, Setting};
+use isobar_runner::backends::{Backend, Near, Prepared, Setting, prepare};
 use isobar_runtime::Device;
 use isobar_runtime::device::Memory;
 use isobar_runtime::executors::cuda::gpu::{CudaDevice, Gpu};
@@ -248,7 +248,7 @@ pub fn measure(
     let mut meant = given.clone();
     let rayon = Backend::RAYON.executor();
     let setting = Setting { threads: THREADS, ..Setting::embedded() };
-    let done = rayon.prepare(&on_host, setting, &|_| ()).and_then(|mut it| it.run(&mut meant));
+    let done = prepare(&*rayon, &on_host, setting, &|_| ()).and_then(|mut it| it.run(&mut meant));
     done.map_err(|it| anyhow!("{it:?}"))?;
     let agreed = |found: &Launch| same(&on_host, &meant, found).err().map(|it| shortened(&it));
 
@@ -312,7 +312,7 @@ fn of_backend(
     let executor = backend.executor();
     let compilation = stencil.compiled(precision, model_of(backend))?;
     let failed = |it| anyhow!("{it:?}");
-    let mut prepared = executor.prepare(&compilation, Setting::embedded(), &|_| ()).map_err(failed)?;
+    let mut prepared = prepare(&*executor, &compilation, Setting::embedded(), &|_| ()).map_err(failed)?;
     let mut launch = given.clone();
     prepared.run(&mut launch).map_err(failed)?;
     let wrong = agreed(&launch);

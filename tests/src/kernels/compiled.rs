@@ -17,7 +17,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::events::{Event, Sink};
 use isobar_runner::backends::foreign::Foreign;
-use isobar_runner::backends::{Backend, Mode, Prepared, Relayout, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Prepared, Relayout, Setting, Vectors, prepare};
 use isobar_runner::config::{Environment, Tools};
 use serde::Serialize;
 
@@ -94,7 +94,7 @@ impl Ready {
             has_lines: false,
             is_embedded: false,
         };
-        let prepared = backend.executor().prepare(compilation, setting, sink);
+        let prepared = prepare(&*backend.executor(), compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
     }
 }

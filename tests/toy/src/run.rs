@@ -5,14 +5,15 @@ use std::sync::atomic::Ordering;
 
 use isobar_compiler::backend::debug::Trap;
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::diag::ProgramOrder;
 use isobar_compiler::equivalence::loops;
 use isobar_compiler::equivalence::run::{Options, Stop};
 use isobar_compiler::loops::nodes::{Program, Storage};
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pass;
+use isobar_compiler::pipeline::{Plan, ProgramKind};
 use isobar_compiler::space::Domain;
 use isobar_runtime::events::Sink;
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
+use isobar_runtime::plans::PlanHandle;
 
 /// What makes a stencil ready: there is nothing to make.
 #[derive(Debug)]
@@ -22,39 +23,31 @@ pub(crate) struct Toy;
 const ELEMENT_BYTES: u64 = 2 * 16;
 
 impl Executor for Toy {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Loops(pass::Code::C)
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         _threads: u32,
         _arguments: &[Argument],
     ) -> Option<u64> {
-        let arrays = &compilation.levels.loops.as_ref()?.arrays;
-        let temporaries = arrays.iter().filter(|it| it.storage != Storage::Caller).count() as u64;
+        let program = plan.loops().ok()?;
+        let temporaries = program.arrays.iter().filter(|it| it.storage != Storage::Caller).count() as u64;
         u64::try_from(domain.points()).ok()?.checked_mul(ELEMENT_BYTES)?.checked_mul(temporaries)
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        _setting: Setting<'_>,
-        _sink: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        let missing = || Failure::Machine("there are no loops to run".to_owned());
-        let levels = &compilation.levels;
-        let program = levels.loops.as_ref().filter(|_| levels.is_whole).ok_or_else(missing)?.clone();
-        let order = levels.sdfg.as_ref().ok_or_else(missing)?.order.clone();
-        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let params = signature.params.iter().map(|it| it.name.clone()).collect();
-        Ok(Prepared::of(Arc::new(Loops { program, order, params })))
+    fn prepare(&self, plan: &PlanHandle, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        Ok(Prepared::of(Arc::new(Loops { program: plan.loops()?, plan: plan.ready_plan()? })))
     }
 }
 
 /// What all who call it share.
 struct Loops {
-    program: Program,
-    order: ProgramOrder,
-    params: Vec<String>,
+    program: Arc<Program>,
+    plan: Arc<Plan>,
 }
 
 impl Code for Loops {
@@ -72,9 +65,9 @@ struct OfCaller {
 
 impl Caller for OfCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        let Loops { program, order, params } = &*self.loops;
-        let params: Vec<&str> = params.iter().map(String::as_str).collect();
-        let ran = loops::run(program, &params, order, launch, &Options::default());
+        let Loops { program, plan } = &*self.loops;
+        let params: Vec<&str> = plan.contract.signature.params.iter().map(|it| it.name.as_str()).collect();
+        let ran = loops::run(program, &params, &plan.order, launch, &Options::default());
         self.progress.done.store(1, Ordering::Relaxed);
         ran.map(drop).map_err(|stop| match stop {
             Stop::Trap(Trap { message, origin, cell }) => {

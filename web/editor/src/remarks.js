@@ -238,12 +238,18 @@ const opened = StateField.define({
   update(shown, transaction) {
     for (const effect of transaction.effects) {
       if (effect.is(setOpen)) return effect.value;
-      // The list is of a text that is gone.
-      if (effect.is(setRemarksEffect)) return null;
+      if (effect.is(setRemarksEffect) && !transaction.docChanged) return shown && renewed(shown, effect.value, transaction.state.doc);
     }
     return transaction.docChanged || transaction.selection ? null : shown;
   },
 });
+
+/** The list after an answer of the compiler: it stays open where its line has remarks, and as it is where these are the same. */
+function renewed(shown, remarks, doc) {
+  const found = remarks.findLast(({ from }) => doc.lineAt(from).from === shown.from);
+  if (!found) return null;
+  return JSON.stringify(found.items) === JSON.stringify(shown.items) ? shown : { ...shown, items: found.items };
+}
 
 /**
  * The extensions.

@@ -24,8 +24,8 @@ use isobar_compiler::space::Domain;
 use super::bytes::{bytes_of, with_bytes};
 use super::error::{CudaError, said};
 use super::gpu::OnGpu;
-use super::plan::{Passed, Plan, bits};
-use super::{Made, OfVariant, slice};
+use super::plan::{CallPlan, Passed, bits};
+use super::{CudaCode, StoredModule, slice};
 use crate::device::{Memory, Over, Ticket};
 use crate::executors::{Caller, Failure, Progress};
 use crate::wanted::{Plane, Wanted};
@@ -38,7 +38,7 @@ const AWAKE: Duration = Duration::from_micros(500);
 
 /// What a caller has for itself.
 pub(super) struct OfCaller {
-    made: Arc<Made>,
+    made: Arc<CudaCode>,
     /// How far its call is, and how long each step of the last one took.
     progress: Arc<Progress>,
     /// Of fields of the host: their memory on the GPU, by position in the launch.
@@ -56,7 +56,7 @@ pub(super) struct OfCaller {
 
 /// The call before this one, and its launches as a graph as soon as a second one was the same.
 struct Last {
-    plan: Plan,
+    plan: CallPlan,
     /// The bits of each argument of each launch, addresses among them.
     words: Vec<Vec<u64>>,
     graph: Option<Graph>,
@@ -72,7 +72,7 @@ unsafe impl Send for Graph {}
 
 impl OfCaller {
     /// One who has not called yet, and has no memory.
-    pub(super) fn new(made: Arc<Made>, progress: Arc<Progress>) -> Self {
+    pub(super) fn new(made: Arc<CudaCode>, progress: Arc<Progress>) -> Self {
         let own = made.places.iter().map(|_| None).collect();
         let (fields, is_resident, events) = (Vec::new(), false, Arc::default());
         Self { made, progress, fields, is_resident, own, slots: None, events, last: None }
@@ -84,7 +84,7 @@ impl OfCaller {
         let gpu = &made.gpu;
         gpu.usable()?;
         let plan = made.plan(launch)?;
-        let module = made.module(plan.variant, &|_| ())?;
+        let module = made.module(plan.module, &|_| ())?;
         self.reserve(&plan)?;
         let words = self.words(&plan, launch, starts)?;
         for it in &plan.launches {
@@ -126,7 +126,7 @@ impl OfCaller {
     }
 
     /// Takes as much memory as a run needs. What a run before this one took is kept where it suffices.
-    fn reserve(&mut self, plan: &Plan) -> Result<(), Failure> {
+    fn reserve(&mut self, plan: &CallPlan) -> Result<(), Failure> {
         let gpu = &self.made.gpu;
         let fits = |it: &Option<OnGpu>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);
         for &(array, bytes) in &plan.allocated {
@@ -143,7 +143,12 @@ impl OfCaller {
     }
 
     /// The bits of each argument of each launch.
-    fn words(&self, plan: &Plan, launch: &Launch, starts: &[CUdeviceptr]) -> Result<Vec<Vec<u64>>, Failure> {
+    fn words(
+        &self,
+        plan: &CallPlan,
+        launch: &Launch,
+        starts: &[CUdeviceptr],
+    ) -> Result<Vec<Vec<u64>>, Failure> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
         let made = &self.made;
         let word = |passed: &Passed| match *passed {
@@ -176,7 +181,7 @@ impl OfCaller {
     }
 
     /// The launches of a run as a graph.
-    fn captured(&self, module: &OfVariant, plan: &Plan, words: &[Vec<u64>]) -> Result<Graph, Failure> {
+    fn captured(&self, module: &StoredModule, plan: &CallPlan, words: &[Vec<u64>]) -> Result<Graph, Failure> {
         let stream = &self.made.gpu.stream;
         let failed = |why| self.made.gpu.note(CudaError::from(why));
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -195,8 +200,8 @@ impl OfCaller {
     #[expect(unsafe_code, reason = "this is where generated kernels are launched")]
     fn put(
         &self,
-        module: &OfVariant,
-        plan: &Plan,
+        module: &StoredModule,
+        plan: &CallPlan,
         words: &[Vec<u64>],
         recorded: Recorded,
     ) -> Result<(), Failure> {
@@ -394,9 +399,9 @@ fn is_written(array: &Array) -> bool {
 struct Running {
     /// Behind its last kernel.
     over: CudaEvent,
-    made: Arc<Made>,
+    made: Arc<CudaCode>,
     /// Not to be unloaded while it runs.
-    _module: Arc<OfVariant>,
+    _module: Arc<StoredModule>,
     domain: Domain,
     slots: Option<Arc<OnGpu>>,
     events: Arc<Vec<CudaEvent>>,

@@ -32,23 +32,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use isobar_compiler::backend::cuda::Artifact;
+use isobar_compiler::backend::cuda::{self, Artifact};
 use isobar_compiler::backend::kernel::Kernels;
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
 use self::call::OfCaller;
 use self::gpu::{CudaDevice, Gpu};
 use self::module::{Making, Module, module};
 use self::nvrtc::Nvrtc;
-use self::plan::{Plan, Variant};
-use super::shapes::{self, Shapes};
+use self::plan::{CallPlan, ModuleKey};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::cache::{Kind, Parts};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
+use crate::plans::PlanHandle;
+use crate::store::{Store, Stored};
 use isobar_compiler::backend::kernel::call::{Place, Refused, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
@@ -102,21 +103,35 @@ pub fn check() -> Result<String, String> {
     }
 }
 
+/// The CUDA C++ of a plan.
+///
+/// # Errors
+///
+/// That there is none.
+pub fn artifact(plan: &PlanHandle) -> Result<Arc<Artifact>, Failure> {
+    plan.text(|| Ok(cuda::generate(&*plan.kernels()?)))
+}
+
 impl Executor for Cuda {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Kernels
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         _: u32,
         arguments: &[Argument],
     ) -> Option<u64> {
-        let (kernels, artifact) = (compilation.levels.kernels()?, compilation.levels.cuda()?);
+        let kernels = plan.kernels().ok()?;
         if arguments.is_empty() {
-            return bytes_without_fields(kernels, domain);
+            return bytes_without_fields(&kernels, domain);
         }
-        let places = places(kernels, compilation.signature.as_ref()?);
+        let places = places(&kernels, &plan.plan().ok()?.contract.signature);
         let launch = Launch { domain, arguments: arguments.to_vec() };
-        match Plan::of(kernels, artifact, &places, &launch) {
+        let artifact = artifact(plan).ok()?;
+        match CallPlan::of(&kernels, &artifact, &places, &launch) {
             Ok(plan) => plan.bytes(),
             Err(Refused::OutOfMemory) => None,
             // What stands in the way is told when it runs.
@@ -128,80 +143,71 @@ impl Executor for Cuda {
         self.device.clone()
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        _: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        let missing = || Failure::Machine("there are no kernels to compile".to_owned());
-        let kernels = compilation.levels.kernels().ok_or_else(missing)?;
-        let artifact = compilation.levels.cuda().ok_or_else(missing)?;
-        let interface = compilation.signature.as_ref().ok_or_else(missing)?;
-        Ok(Prepared::of(Arc::new(Made {
+    fn prepare(&self, plan: &PlanHandle, setting: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        let (of_stencil, kernels) = (plan.ready_plan()?, plan.kernels()?);
+        Ok(Prepared::of(Arc::new(CudaCode {
             gpu: Gpu::here()?,
             nvrtc: Nvrtc::here().map_err(error::CudaError::from)?,
-            places: places(kernels, interface),
-            kernels: kernels.clone(),
-            artifact: artifact.clone(),
-            stencil: compilation.stencil.clone().unwrap_or_else(|| interface.name.clone()),
+            places: places(&kernels, &of_stencil.contract.signature),
+            artifact: artifact(plan)?,
+            kernels,
+            stencil: of_stencil.stencil.clone(),
             cache: setting.cache.map(Into::into),
             mode: setting.mode,
             longest: self.longest,
-            modules: Shapes::default(),
+            modules: Store::default(),
         })))
     }
 
-    fn kept_as(&self, compilation: &Compilation, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
-        let (Some(artifact), Ok(gpu), Ok(nvrtc)) = (compilation.levels.cuda(), Gpu::here(), Nvrtc::here())
-        else {
+    fn code_keys(&self, plan: &PlanHandle, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+        let (Ok(artifact), Ok(gpu), Ok(nvrtc)) = (artifact(plan), Gpu::here(), Nvrtc::here()) else {
             return Vec::new();
         };
-        let variant = |is_wide| [true, false].map(|is_unit| Variant { is_wide, is_unit });
-        let variants = [false, true].into_iter().flat_map(variant);
+        let keys = |is_wide| [true, false].map(|is_unit| ModuleKey { is_wide, is_unit });
+        let keys = [false, true].into_iter().flat_map(keys);
         let text = &artifact.listing.text;
-        variants.map(|it| (Kind::Cuda, module::parts(text, &gpu, nvrtc, (setting.mode, it)))).collect()
+        keys.map(|it| (Kind::Cuda, module::parts(text, &gpu, nvrtc, (setting.mode, it)))).collect()
     }
 }
 
-/// A text, and its modules.
-struct Made {
+/// The text of a plan's kernels, and its modules.
+struct CudaCode {
     gpu: Arc<Gpu>,
     nvrtc: &'static Nvrtc,
-    kernels: Kernels,
-    artifact: Artifact,
+    kernels: Arc<Kernels>,
+    artifact: Arc<Artifact>,
     places: Vec<Option<Place>>,
     stencil: String,
     cache: Option<PathBuf>,
     mode: Mode,
     longest: Duration,
-    modules: Shapes<Variant, Module>,
+    modules: Store<ModuleKey, Module>,
 }
 
-type OfVariant = shapes::Made<Variant, Module>;
+type StoredModule = Stored<ModuleKey, Module>;
 
-impl Made {
-    fn plan(&self, launch: &Launch) -> Result<Plan, Failure> {
-        Ok(Plan::of(&self.kernels, &self.artifact, &self.places, launch)?)
+impl CudaCode {
+    fn plan(&self, launch: &Launch) -> Result<CallPlan, Failure> {
+        Ok(CallPlan::of(&self.kernels, &self.artifact, &self.places, launch)?)
     }
 
-    fn module(&self, variant: Variant, sink: Sink<'_>) -> Result<Arc<OfVariant>, Failure> {
+    fn module(&self, key: ModuleKey, sink: Sink<'_>) -> Result<Arc<StoredModule>, Failure> {
         let Self { gpu, nvrtc, cache, stencil, mode, .. } = self;
-        self.modules.get(variant, |&variant| {
-            let making = Making { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, variant };
+        self.modules.get(key, |&key| {
+            let making = Making { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, key };
             let names: Vec<&str> = self.artifact.kernels.iter().map(|it| it.name.as_str()).collect();
             module(&self.artifact.listing.text, &names, making, sink)
         })
     }
 }
 
-impl Code for Made {
+impl Code for CudaCode {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
         }
         let plan = self.plan(launch)?;
-        self.module(plan.variant, sink).map(drop)
+        self.module(plan.module, sink).map(drop)
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {

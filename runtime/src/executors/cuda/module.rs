@@ -14,7 +14,7 @@ use cudarc::nvrtc::Ptx;
 use super::error::{CudaError, said};
 use super::gpu::Gpu;
 use super::nvrtc::{FUSED, Nvrtc, OPTIONS, UNIT, WIDE};
-use super::plan::Variant;
+use super::plan::ModuleKey;
 use crate::cache as kept;
 use crate::events::{Event, Sink, Step};
 use crate::executors::{Failure, Mode};
@@ -36,7 +36,7 @@ pub(super) struct Making<'a> {
     pub(super) cache: Option<&'a Path>,
     pub(super) stencil: &'a str,
     pub(super) mode: Mode,
-    pub(super) variant: Variant,
+    pub(super) key: ModuleKey,
 }
 
 /// The module of a text with these kernels.
@@ -69,26 +69,26 @@ pub(super) fn module(
 }
 
 /// The options of NVRTC for such a module, beside those that it always has.
-fn options(mode: Mode, variant: Variant) -> Vec<&'static str> {
-    let all = [(mode == Mode::Fast, FUSED), (variant.is_wide, WIDE), (variant.is_unit, UNIT)];
+fn options(mode: Mode, key: ModuleKey) -> Vec<&'static str> {
+    let all = [(mode == Mode::Fast, FUSED), (key.is_wide, WIDE), (key.is_unit, UNIT)];
     all.into_iter().filter(|it| it.0).map(|it| it.1).collect()
 }
 
 /// All that decides the code of such a module of this text.
-pub(super) fn parts(text: &str, gpu: &Gpu, nvrtc: &Nvrtc, (mode, variant): (Mode, Variant)) -> kept::Parts {
-    let flags: Vec<&str> = OPTIONS.iter().copied().chain(options(mode, variant)).collect();
+pub(super) fn parts(text: &str, gpu: &Gpu, nvrtc: &Nvrtc, (mode, key): (Mode, ModuleKey)) -> kept::Parts {
+    let flags: Vec<&str> = OPTIONS.iter().copied().chain(options(mode, key)).collect();
     let (major, minor) = nvrtc.version();
     let parts = kept::Parts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));
     kept::Parts { processor: gpu.arch.clone(), ..parts }
 }
 
 fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Failure> {
-    let Making { gpu, nvrtc, cache, stencil, mode, variant } = making;
+    let Making { gpu, nvrtc, cache, stencil, mode, key } = making;
     let step = Step::begin("nvrtc", sink);
     let kept = cache.and_then(|root| {
         let folder = kept::private(root, kept::Kind::Cuda.folder());
         let folder = folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()?;
-        let parts = parts(text, gpu, nvrtc, (mode, variant));
+        let parts = parts(text, gpu, nvrtc, (mode, key));
         Some((kept::Entry::of(kept::Kind::Cuda, folder, parts.key()), parts))
     });
     if let Some((entry, _)) = &kept
@@ -98,7 +98,7 @@ fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Fail
         step.end_cached();
         return Ok(code);
     }
-    let made = nvrtc.compile(text, &gpu.arch, &options(mode, variant)).map_err(CudaError::from)?;
+    let made = nvrtc.compile(text, &gpu.arch, &options(mode, key)).map_err(CudaError::from)?;
     if let Some((entry, parts)) = kept
         && let Err(why) = entry.keep(&made.code, stencil, &parts)
     {

@@ -27,7 +27,7 @@ use isobar_compiler::types::Value;
 
 /// A call, as the device carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CallPlan {
     /// What it allocates beside its arguments: arrays of the program, and the bytes of each.
     pub allocated: Vec<(usize, u64)>,
     /// In order.
@@ -35,12 +35,12 @@ pub struct Plan {
     /// Words for places where the run may have to end, each [`NONE`] at first.
     pub n_slots: usize,
     /// What module it needs.
-    pub variant: Variant,
+    pub module: ModuleKey,
 }
 
 /// What a module is made for beside its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Variant {
+pub struct ModuleKey {
     /// Whether indices have 64 bits.
     pub is_wide: bool,
     /// Whether neighbours along i lie side by side in all fields.
@@ -72,7 +72,7 @@ pub enum Passed {
     },
     /// The value of an argument, which is an array of the program.
     Value(usize),
-    /// Of 32 bits, or of 64 where [`Variant::is_wide`] says so.
+    /// Of 32 bits, or of 64 where [`ModuleKey::is_wide`] says so.
     Index(i64),
     Slots,
 }
@@ -83,7 +83,7 @@ const MOST_BLOCKS: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 /// Indices below it fit 32 bits.
 const MOST_ELEMENTS: i64 = 1 << 31;
 
-impl Plan {
+impl CallPlan {
     /// That of a call.
     ///
     /// # Errors
@@ -123,8 +123,8 @@ impl Plan {
             allocated.push((at, bytes.ok_or(Refused::OutOfMemory)?));
         }
         let launches = planning.launches;
-        let variant = Variant { is_wide, is_unit };
-        Ok(Self { allocated, launches, n_slots: kernels.places.len(), variant })
+        let module = ModuleKey { is_wide, is_unit };
+        Ok(Self { allocated, launches, n_slots: kernels.places.len(), module })
     }
 
     /// What it allocates, in bytes.

@@ -11,7 +11,7 @@ use super::error::CudaError;
 use super::gpu::{Gpu, OnGpu};
 use super::module::{Making, Module, module};
 use super::nvrtc::Nvrtc;
-use super::plan::Variant;
+use super::plan::ModuleKey;
 use crate::device::Memory;
 use crate::executors::{Failure, Mode};
 
@@ -60,7 +60,7 @@ impl Written {
             cache: None,
             stencil: "written by hand",
             mode: Mode::Reproducible,
-            variant: Variant::default(),
+            key: ModuleKey::default(),
         };
         let module = module(text, kernels, making, &|_| ())?;
         let event = || gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));

@@ -20,10 +20,8 @@ use std::sync::{Arc, OnceLock};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
-use isobar_compiler::config::Config;
 use isobar_compiler::pass::MachineModel;
-use isobar_compiler::pipeline::{Compilation, NoHook, route};
-use isobar_compiler::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
+use isobar_compiler::schedule::analysis::cost::{Cost, Machine};
 use isobar_compiler::space::Domain;
 use serde::{Deserialize, Serialize};
 
@@ -32,131 +30,77 @@ use self::copies::{Move, moves};
 pub use self::copies::{along, in_rows};
 use self::slabs::{Sizes, Slabs};
 use super::pool::Near;
-use super::shapes::{self, Shapes};
-use super::source::Source;
-use super::{Caller, Code, Failure, OwnedSetting, Progress, Recalled, Relayout, Setting};
+use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
 use crate::events::{self, Event, Sink};
-use crate::kept::Part;
+use crate::plans::PlanHandle;
+use crate::store::{Store, Stored};
 
-/// What makes code of a compilation.
-pub(super) trait Makes: Copy + Send + Sync + 'static {
-    /// Makes it.
+/// A maker of code for the arrays of one order.
+pub(super) trait MakesCode: Copy + Send + Sync + 'static {
+    /// Makes the code of a plan.
     ///
     /// # Errors
     ///
     /// Where there is nothing to run, or the machine refuses.
-    fn make(
-        self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        sink: Sink<'_>,
-    ) -> Result<Arc<dyn Code>, Failure>;
-
-    /// What makes it once more without a compilation; none where it has to be compiled in any case.
-    fn recipe(self, _compilation: &Compilation, _setting: Setting<'_>) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Makes it by its recipe; what is compiled of it is looked for first. None where this is no recipe.
-    fn recall(
-        self,
-        _source: &Arc<Source>,
-        _recipe: &[u8],
-        _part: &Part,
-        _setting: Setting<'_>,
-    ) -> Option<Arc<dyn Code>> {
-        None
-    }
+    fn code(self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure>;
 }
 
-/// The code of a compilation for arrays of any layout.
+/// The code of a plan for arrays of any order.
 ///
 /// # Errors
 ///
-/// Those of [`Makes::make`].
+/// Those of [`MakesCode::code`].
 pub(super) fn code(
-    maker: impl Makes,
-    compilation: &Compilation,
+    maker: impl MakesCode,
+    plan: &PlanHandle,
     setting: Setting<'_>,
     sink: Sink<'_>,
 ) -> Result<Arc<dyn Code>, Failure> {
-    let code = maker.make(compilation, setting, sink)?;
-    let Some(signature) = compilation.signature.as_ref().filter(|_| setting.relayout != Relayout::Never)
-    else {
-        return Ok(code);
-    };
-    let may_be_in_slabs = may_be_in_slabs(compilation);
-    let mut known = compilation.up_to_oir();
-    known.levels.tree.clone_from(&compilation.levels.tree);
-    known.levels.schedule.clone_from(&compilation.levels.schedule);
-    if may_be_in_slabs && setting.threads != 1 {
-        known.levels.sdfg.clone_from(&compilation.levels.sdfg);
-        known.levels.loops.clone_from(&compilation.levels.loops);
-        known.levels.is_whole = compilation.levels.is_whole;
-    }
-    let source = Arc::new(Source::from(known));
-    let own = Form { code, recipe: None, part: None };
-    let machine = compilation.levels.passes.machine.clone();
-    Ok(Arc::new(Ways::of((maker, own), (signature, machine), source, (may_be_in_slabs, setting))))
-}
-
-/// What of a compilation makes its code once more; none where it has to be compiled in any case.
-pub(super) fn recipe(maker: impl Makes, compilation: &Compilation, setting: Setting<'_>) -> Option<Vec<u8>> {
-    let own = maker.recipe(compilation, setting)?;
-    postcard::to_allocvec(&(may_be_in_slabs(compilation), own)).ok()
-}
-
-/// The code of a stencil for arrays of any layout, by its recipe.
-pub(super) fn recalled(
-    maker: impl Makes,
-    &Recalled { source, signature, machine, part }: &Recalled<'_>,
-    recipe: &[u8],
-    setting: Setting<'_>,
-) -> Option<Arc<dyn Code>> {
-    let (may_be_in_slabs, recipe): (bool, Vec<u8>) = postcard::from_bytes(recipe).ok()?;
-    let code = maker.recall(source, &recipe, part, setting)?;
+    let code = maker.code(plan, setting, sink)?;
     if setting.relayout == Relayout::Never {
-        return Some(code);
+        return Ok(code);
     }
-    let own = Form { code, recipe: Some(recipe), part: Some(part.clone()) };
-    let of_stencil = (signature, machine.cloned());
-    Some(Arc::new(Ways::of((maker, own), of_stencil, Arc::clone(source), (may_be_in_slabs, setting))))
+    let of_stencil = plan.ready_plan()?;
+    let machine = plan.variant().machine.clone();
+    Ok(Arc::new(AnyOrder {
+        maker,
+        code,
+        alone: of_stencil.has_rows_apart.then(OnceLock::new),
+        signature: of_stencil.contract.signature.clone(),
+        plan: plan.clone(),
+        along_k: plan.along_k(),
+        code_along_k: OnceLock::new(),
+        setting: OwnedSetting::of(setting),
+        near: Near::beside(setting.threads, setting.is_embedded),
+        stream_from: machine
+            .as_ref()
+            .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
+        machine,
+        ways: Store::default(),
+    }))
 }
 
-fn may_be_in_slabs(compilation: &Compilation) -> bool {
-    let both = compilation.signature.as_ref().zip(compilation.levels.tree.as_ref());
-    both.is_some_and(|(signature, tree)| slabs::may_be(signature, tree))
-}
-
-/// A form of a stencil: its code, and what is kept of it.
-struct Form {
-    code: Arc<dyn Code>,
-    /// Of code that is looked for before it is made.
-    recipe: Option<Vec<u8>>,
-    part: Option<Part>,
-}
-
-/// The code of a stencil, and the other ways to call it.
-struct Ways<M> {
+/// The code of a stencil, and the choice of a plan and of copies for each call.
+struct AnyOrder<M> {
     maker: M,
-    own: Form,
+    /// For arrays as the plan has them.
+    code: Arc<dyn Code>,
     /// The same for one thread, from when a call first took it, of a stencil that may be called slab by slab.
     alone: Option<OnceLock<Result<Arc<dyn Code>, Failure>>>,
     signature: Signature,
-    /// What it is made of, as far as turned code needs it.
-    source: Arc<Source>,
-    /// What its schedule is made for.
+    plan: PlanHandle,
+    /// The machine of the schedule.
     machine: Option<MachineModel>,
     setting: OwnedSetting,
     near: Near,
-    /// From so many bytes of copies on, they go past the caches: none of them is there when it is read.
+    /// From so many bytes of copies on, they are stored past the caches: none of them is there when it is read.
     stream_from: u64,
-    /// With I and K in each other's place: compiled when it is first asked for.
-    turned: Arc<Source>,
+    /// With the axes I and K in each other's place.
+    along_k: PlanHandle,
     /// From when a call first took it.
-    turned_code: OnceLock<Result<Arc<dyn Code>, Failure>>,
-    /// How calls with arrays that lie so are made: to find it out takes longer than many a call.
-    known_ways: Shapes<Asked, Way>,
+    code_along_k: OnceLock<Result<Arc<dyn Code>, Failure>>,
+    /// By the arrays of a call: choosing takes longer than many a call.
+    ways: Store<Asked, Way>,
 }
 
 /// How a call is made.
@@ -189,44 +133,17 @@ impl Way {
     }
 }
 
-impl<M: Makes> Ways<M> {
-    fn of(
-        (maker, own): (M, Form),
-        (signature, machine): (&Signature, Option<MachineModel>),
-        source: Arc<Source>,
-        (may_be_in_slabs, setting): (bool, Setting<'_>),
-    ) -> Self {
-        Self {
-            maker,
-            own,
-            alone: may_be_in_slabs.then(OnceLock::new),
-            signature: signature.clone(),
-            turned: Arc::new(Source::later({
-                let source = Arc::clone(&source);
-                move || turned_of(source.compilation())
-            })),
-            source,
-            setting: OwnedSetting::of(setting),
-            near: Near::beside(setting.threads, setting.is_embedded),
-            stream_from: machine
-                .as_ref()
-                .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
-            machine,
-            turned_code: OnceLock::new(),
-            known_ways: Shapes::default(),
-        }
-    }
-
-    /// The way of a launch; `moves` are the fields that its own code would want copied. What is kept of an earlier process
-    /// is not thought over again.
+impl<M: MakesCode> AnyOrder<M> {
+    /// The way of a launch; `moves` are the fields that its own code would want copied. A choice that another process
+    /// stored is taken as it is.
     fn way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
         if moves.is_empty() {
             return Way::AsGiven;
         }
-        let Some(part) = &self.own.part else { return self.best_way(launch, moves) };
+        let Some(section) = self.plan.section() else { return self.best_way(launch, moves) };
         let mut made = None;
         let chosen: Result<Chosen, Infallible> =
-            part.get_or_make("way", &Asked::of(launch).in_words(), || {
+            section.get_or_make("way", &Asked::of(launch).in_words(), || {
                 let way = made.insert(self.best_way(launch, moves.clone()));
                 Ok(way.name())
             });
@@ -260,30 +177,29 @@ impl<M: Makes> Ways<M> {
             return Way::Copied(moves);
         }
         let domain = launch.domain.turned();
-        let turned = self.turned().map(|turned| (turned, self.moves_of_turned(launch)));
+        let still_moved = self.along_k.is_whole().then(|| self.moves_of_turned(launch));
         if how == Relayout::Turns {
-            return turned.map_or(Way::Copied(moves), |it| Way::Turned(it.1));
+            return still_moved.map_or(Way::Copied(moves), Way::Turned);
         }
-        let known = self.source.compilation();
-        let Some(own) = &known.levels.schedule else { return Way::Copied(moves) };
         let machine = |Domain { i, j, k }: Domain| {
             let of_model = self.machine.as_ref().map_or(Machine::CPU, Machine::of);
             Machine { domain: [i, j, k], ..of_model }
         };
         let here = machine(launch.domain);
-        let cost_here = cost(own, &here);
-        // What is copied is copied whole.
-        let bytes = APART * cost_here.bytes * touched_part(own, &here);
+        let Some(expected) = self.plan.cost_of_call(&here) else { return Way::Copied(moves) };
+        let cost_here = expected.cost;
+        // Fields are copied whole.
+        let bytes = APART * cost_here.bytes * expected.touched_part;
         let as_given = Cost { bytes, operations: APART * cost_here.operations };
         let as_given = as_given.time(&here);
         let copied = cost_here.time(&here) + time_of(&moves, &here);
         let slabs = self.slabs(launch, self.sizes()).map(|it| (it.time(cost_here.operations, &here), it));
         let slabs = slabs.filter(|it| it.0 < copied);
         let copied = slabs.as_ref().map_or(copied, |it| it.0);
-        let turned = turned.and_then(|(turned, still)| {
+        let turned = still_moved.and_then(|still| {
             let there = machine(domain);
-            let schedule = turned.levels.schedule.as_ref()?;
-            Some((cost(schedule, &there).time(&there) + time_of(&still, &there), still))
+            let expected = self.along_k.cost_of_call(&there)?;
+            Some((expected.cost.time(&there) + time_of(&still, &there), still))
         });
         match turned {
             Some((time, still)) if time <= copied.min(as_given) => Way::Turned(still),
@@ -314,51 +230,21 @@ impl<M: Makes> Ways<M> {
         let missing = || Failure::Machine("rows are not apart from each other".to_owned());
         let alone = self.alone.as_ref().ok_or_else(missing)?;
         let make = || match self.setting.threads {
-            1 => Ok(Arc::clone(&self.own.code)),
+            1 => Ok(Arc::clone(&self.code)),
             // Threads of this process stay where they are.
             _ => {
                 let setting = Setting { threads: 1, is_embedded: true, ..self.setting.borrow() };
-                let recalled = match (&self.own.recipe, &self.own.part) {
-                    (Some(recipe), Some(part)) => self.maker.recall(&self.source, recipe, part, setting),
-                    (None, _) | (_, None) => None,
-                };
-                recalled.map_or_else(|| self.maker.make(self.source.compilation(), setting, sink), Ok)
+                self.maker.code(&self.plan, setting, sink)
             }
         };
         alone.get_or_init(make).clone()
     }
 
-    /// The stencil with I and K in each other's place, where its loops can be turned.
-    fn turned(&self) -> Option<&Compilation> {
-        let compilation = self.turned.compilation();
-        (compilation.levels.is_whole && compilation.signature.is_some()).then_some(compilation)
+    /// Code for arrays whose neighbours along K lie side by side.
+    fn code_along_k(&self, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
+        let make = || self.maker.code(&self.along_k, self.setting.borrow(), sink);
+        self.code_along_k.get_or_init(make).clone()
     }
-
-    /// Code of the turned loops.
-    fn turned_code(&self, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
-        let missing = || Failure::Machine("the loops cannot be turned".to_owned());
-        let setting = self.setting.borrow();
-        let make = || {
-            if let Some(part) = self.own.part.as_ref().map(|it| it.form("turned")) {
-                let make_recipe =
-                    || self.maker.recipe(self.turned().ok_or_else(missing)?, setting).ok_or_else(missing);
-                let recipe: Vec<u8> = part.get_or_make("recipe", &(), make_recipe)?;
-                if let Some(code) = self.maker.recall(&self.turned, &recipe, &part, setting) {
-                    return Ok(code);
-                }
-            }
-            self.maker.make(self.turned().ok_or_else(missing)?, setting, sink)
-        };
-        self.turned_code.get_or_init(make).clone()
-    }
-}
-
-/// A compilation with I and K in each other's place; without levels where its loops cannot be turned.
-fn turned_of(known: &Compilation) -> Compilation {
-    let mut config = Config::default();
-    config.passes.machine.clone_from(&known.levels.passes.machine);
-    config.passes.skip.clone_from(&known.levels.passes.skip);
-    route::compile_turned(known, &config, &mut NoHook).unwrap_or_default()
 }
 
 /// So many times as long take bytes and arithmetic where neighbours along i lie apart: most of each line that is read
@@ -407,7 +293,7 @@ fn copied_outlines(arguments: &[Argument], moves: &[Option<Move>]) -> Vec<Argume
     each.collect()
 }
 
-impl<M: Makes> Code for Ways<M> {
+impl<M: MakesCode> Code for AnyOrder<M> {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         let Launch { domain, arguments } = launch;
         let wanted = moves(&self.signature.params, self.setting.relayout, *domain, arguments);
@@ -417,12 +303,12 @@ impl<M: Makes> Code for Ways<M> {
         match self.way(launch, wanted) {
             Way::AsGiven => {
                 tell(events::Way::AsGiven, &[]);
-                self.own.code.fit(launch, sink)
+                self.code.fit(launch, sink)
             }
             Way::Copied(moves) => {
                 tell(events::Way::Copied, &moves);
                 let arguments = copied_outlines(arguments, &moves);
-                self.own.code.fit(&Launch { domain: *domain, arguments }, sink)
+                self.code.fit(&Launch { domain: *domain, arguments }, sink)
             }
             Way::InSlabs(slabs) => {
                 let params = &self.signature.params;
@@ -433,13 +319,13 @@ impl<M: Makes> Code for Ways<M> {
                 tell(events::Way::Turned, &moves);
                 let arguments = turned_outlines(&self.signature.params, arguments);
                 let arguments = copied_outlines(&arguments, &moves);
-                self.turned_code(sink)?.fit(&Launch { domain: domain.turned(), arguments }, sink)
+                self.code_along_k(sink)?.fit(&Launch { domain: domain.turned(), arguments }, sink)
             }
         }
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
-        let caller = Arc::clone(&self.own.code).caller();
+        let caller = Arc::clone(&self.code).caller();
         let progress = caller.progress();
         let (kept, slabs) = (Kept::default(), slabs::Kept::default());
         Box::new(OfCaller { code: self, caller, turned: None, last: None, kept, slabs, progress })
@@ -448,12 +334,12 @@ impl<M: Makes> Code for Ways<M> {
 
 /// What a caller has for itself.
 struct OfCaller<M> {
-    code: Arc<Ways<M>>,
+    code: Arc<AnyOrder<M>>,
     caller: Box<dyn Caller>,
     /// Of turned code, from when a call first took it.
     turned: Option<Box<dyn Caller>>,
     /// How the last call was made, for others like it.
-    last: Option<Arc<shapes::Made<Asked, Way>>>,
+    last: Option<Arc<Stored<Asked, Way>>>,
     kept: Kept,
     slabs: slabs::Kept,
     progress: Arc<Progress>,
@@ -557,14 +443,14 @@ impl Kept {
     }
 }
 
-impl<M: Makes> Caller for OfCaller<M> {
+impl<M: MakesCode> Caller for OfCaller<M> {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let params = &self.code.signature.params;
         if copies::are_in_rows(params, &launch.arguments) {
             return self.caller.run(launch);
         }
-        if self.last.as_ref().is_none_or(|it| !it.shape.is_like(launch)) {
-            let found = self.code.known_ways.get(Asked::of(launch), |_| {
+        if self.last.as_ref().is_none_or(|it| !it.key.is_like(launch)) {
+            let found = self.code.ways.get(Asked::of(launch), |_| {
                 let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
                 Ok(self.code.way(launch, wanted))
             });
@@ -581,7 +467,7 @@ impl<M: Makes> Caller for OfCaller<M> {
             Some(Way::Turned(moves)) => {
                 let turned = match turned {
                     Some(known) => known,
-                    None => turned.insert(code.turned_code(&|_| ())?.caller()),
+                    None => turned.insert(code.code_along_k(&|_| ())?.caller()),
                 };
                 turn(params_of(code), launch);
                 let ran = if moves.is_empty() {
@@ -601,7 +487,7 @@ impl<M: Makes> Caller for OfCaller<M> {
     }
 }
 
-fn params_of<M>(code: &Ways<M>) -> &[Param] {
+fn params_of<M>(code: &AnyOrder<M>) -> &[Param] {
     &code.signature.params
 }
 
@@ -623,7 +509,7 @@ impl Kept {
         caller: &mut dyn Caller,
         moves: &[Option<Move>],
         launch: &mut Launch,
-        Ways { near, stream_from, .. }: &Ways<M>,
+        AnyOrder { near, stream_from, .. }: &AnyOrder<M>,
     ) -> Result<(), Failure> {
         let Copies { bytes, own, .. } = self.find(moves)?;
         let is_streamed = *bytes >= *stream_from;
@@ -659,9 +545,11 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executors::Executor;
+    use crate::executors::prepare;
     use crate::executors::rayon::Rayon;
     use isobar_compiler::backend::launch::Call;
+    use isobar_compiler::config::Config;
+    use isobar_compiler::pipeline::{NoHook, route};
     use isobar_compiler::project::Project;
     use isobar_compiler::types::{DType, Value};
 
@@ -691,7 +579,7 @@ mod tests {
         let all = [Relayout::Never, Relayout::ByCost, Relayout::Copies, Relayout::Slabs, Relayout::Turns];
         for relayout in all {
             let setting = Setting { relayout, ..Setting::embedded() };
-            let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
+            let mut prepared = prepare(&Rayon, &compilation, setting, &|_| ()).unwrap();
             // What is not copied as it is given, since it has no rows, lies elsewhere the second time.
             for (shape, first) in [([8, 16], [0, 0]), ([13, 21], [4, 3]), ([8, 16], [0, 0])] {
                 let [a, out] = [array(&[24, 8, 16], true), array(&[24, 8, 16], true)];

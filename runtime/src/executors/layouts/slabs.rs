@@ -9,12 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
+use isobar_compiler::backend::signature::{Param, ParamKind};
 use isobar_compiler::inputs::Workers;
 use isobar_compiler::schedule::analysis::cost::Machine;
-use isobar_compiler::space::{Axis, Domain, Side};
-use isobar_compiler::tree::Tree;
-use isobar_compiler::tree::nodes::Node;
+use isobar_compiler::space::{Axis, Domain};
 
 use super::blocks::Way;
 use super::copies::{Given, Move, layout};
@@ -26,24 +24,6 @@ use crate::executors::{Caller, Code, Failure, Progress};
 
 /// So many times as fast as memory is the cache in which the copies of a slab are.
 const CACHE: f64 = 4.0;
-
-/// Whether a stencil may be called slab by slab: no row along j reads what another one writes, and none is told apart
-/// from others by where it lies.
-pub(super) fn may_be(signature: &Signature, tree: &Tree) -> bool {
-    let is_fit = |it: &Param| match &it.kind {
-        ParamKind::Field { axes, .. } if it.access.is_written() => {
-            axes.has(Axis::J) && it.kind.halo(Axis::J) == (0, 0)
-        }
-        ParamKind::Field { .. } | ParamKind::Scalar { .. } => true,
-    };
-    let mut is_alike = true;
-    for node in &tree.children {
-        node.walk(&mut |it| {
-            is_alike &= !matches!(it, Node::Region(it) if it.region.j != Side::default());
-        });
-    }
-    is_alike && signature.params.iter().all(is_fit)
-}
 
 /// How a call goes slab by slab.
 #[derive(Clone, Debug)]
@@ -290,11 +270,11 @@ mod tests {
     use super::*;
     use crate::events::Event;
     use crate::executors::rayon::Rayon;
-    use crate::executors::{Executor, Relayout, Setting};
+    use crate::executors::{Relayout, Setting, prepare};
     use isobar_compiler::backend::array::{Array, Elements};
     use isobar_compiler::backend::launch::{Call, ScalarInput};
     use isobar_compiler::config::Config;
-    use isobar_compiler::pipeline::{Compilation, NoHook, route};
+    use isobar_compiler::pipeline::{Compilation, NoHook, Plan, route};
     use isobar_compiler::project::Project;
     use isobar_compiler::types::{DType, Value};
 
@@ -306,8 +286,7 @@ mod tests {
 
     fn may_be_of(text: &str) -> bool {
         let compilation = compiled(text);
-        let tree = compilation.levels.tree.as_ref().expect("it compiled");
-        may_be(compilation.signature.as_ref().expect("it compiled"), tree)
+        Plan::of(&compilation).expect("it compiles").has_rows_apart
     }
 
     #[test]
@@ -353,7 +332,7 @@ mod tests {
             arrays(&[("a", &[34, 14, 9]), ("p", &[33, 9]), ("q", &[12]), ("r", &[9]), ("out", &[33, 13, 9])]);
         let run = |relayout, threads| {
             let setting = Setting { relayout, threads, ..Setting::embedded() };
-            let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
+            let mut prepared = prepare(&Rayon, &compilation, setting, &|_| ()).unwrap();
             let told = Mutex::new(None);
             // A second call has other values.
             let results = [1.5, -0.25].map(|x| {
@@ -397,7 +376,7 @@ mod tests {
         call.fields.insert("n".to_owned(), levels);
         let mut launch = compilation.bind(call).unwrap();
         let setting = Setting { relayout: Relayout::Slabs, ..Setting::embedded() };
-        let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
+        let mut prepared = prepare(&Rayon, &compilation, setting, &|_| ()).unwrap();
         let failed = prepared.run(&mut launch).unwrap_err();
         assert!(matches!(failed, Failure::Trap { cell: [5, 4, 0], .. }), "{failed:?}");
         let [Argument::Field(a), _, Argument::Field(out)] = &launch.arguments[..] else {

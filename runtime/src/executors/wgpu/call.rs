@@ -25,30 +25,29 @@ use wgpu::{
 
 use super::device::{Devices, Gpu, Program, Text};
 use super::error::WgpuError;
-use super::kept::{self, Keeping};
 use super::memory::{Held, is_alike, narrowed, sent, take, widened};
 use super::slice;
+use super::stored::{self, PipelineStore};
 use crate::cache::Parts;
 use crate::device::{Memory, Ticket};
 use crate::events::{Sink, step};
-use crate::executors::shapes::{Made as Kept, Shapes};
 use crate::executors::{Caller, Code, Mode, Progress};
 use crate::failure::Failure;
+use crate::store::{Store, Stored};
 use crate::wanted::Wanted;
 use isobar_compiler::backend::kernel::call::{Place, ended};
 use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
 
-/// A stencil, and texts for each kind of call.
-pub(super) struct Made {
+/// The kernels of a plan, and their texts for each kind of call.
+pub(super) struct WgpuCode {
     /// Where it runs: each call on the device that is open then.
     pub(super) devices: Arc<Devices>,
-    /// What it runs.
-    pub(super) kernels: Kernels,
-    /// What stands for its arrays in a launch.
+    pub(super) kernels: Arc<Kernels>,
+    /// By position in the arrays of the kernels: the argument of a launch.
     pub(super) places: Vec<Option<Place>>,
     pub(super) mode: Mode,
-    pub(super) keeping: Keeping,
-    pub(super) texts: Shapes<Kind, Ready>,
+    pub(super) pipelines: PipelineStore,
+    pub(super) texts: Store<Kind, Ready>,
 }
 
 /// What calls of one kind have in common.
@@ -65,11 +64,11 @@ pub(super) struct Ready {
     pub(super) gpu: Arc<Gpu>,
     artifact: Artifact,
     /// Shared with all that have this text.
-    pub(super) program: Arc<Kept<Text, Program>>,
+    pub(super) program: Arc<Stored<Text, Program>>,
     tables: Option<Buffer>,
 }
 
-impl Code for Made {
+impl Code for WgpuCode {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
@@ -85,8 +84,8 @@ impl Code for Made {
     }
 }
 
-impl Made {
-    /// What decides about the text for a call.
+impl WgpuCode {
+    /// The options of the text for a call.
     fn options(&self, gpu: &Gpu, launch: &Launch) -> WgslOptions {
         let levels = u32::try_from(launch.domain.k).ok();
         options(gpu, &self.kernels, self.mode, (is_unit(&self.places, launch), levels))
@@ -97,14 +96,14 @@ impl Made {
         &self,
         launch: &Launch,
         sink: Sink<'_>,
-    ) -> Result<Arc<Kept<Kind, Ready>>, Failure> {
+    ) -> Result<Arc<Stored<Kind, Ready>>, Failure> {
         let gpu = self.devices.find()?;
-        // What was made for a device that is lost is of no use.
-        self.texts.keep(|it| it.gpu == gpu.number);
+        // Texts of a device that is lost are of no use.
+        self.texts.retain(|it| it.gpu == gpu.number);
         let kind = Kind { gpu: gpu.number, options: self.options(&gpu, launch) };
         self.texts.get(kind, |it| {
             let artifact = step("wgsl", sink, || wgsl::generate(&self.kernels, &it.options));
-            step("pipelines", sink, || ready(&gpu, artifact, &self.keeping, sink))
+            step("pipelines", sink, || ready(&gpu, artifact, &self.pipelines, sink))
         })
     }
 
@@ -131,11 +130,11 @@ fn options(gpu: &Gpu, kernels: &Kernels, mode: Mode, (is_unit, levels): (bool, O
 }
 
 /// All that decides the pipelines of a stencil in calls with so many levels; none where the driver keeps none.
-pub(super) fn kept_as(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option<u32>) -> Vec<Parts> {
+pub(super) fn code_keys(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option<u32>) -> Vec<Parts> {
     let Some(adapter) = &gpu.cache_key else { return Vec::new() };
     let one = |is_unit| {
         let artifact = wgsl::generate(kernels, &options(gpu, kernels, mode, (is_unit, levels)));
-        kept::parts(gpu, adapter, &text_of(&artifact))
+        stored::parts(gpu, adapter, &text_of(&artifact))
     };
     [true, false].map(one).into()
 }
@@ -156,7 +155,12 @@ fn text_of(artifact: &Artifact) -> Text {
 }
 
 /// Has the device make pipelines of a text, or takes those that it has.
-fn ready(gpu: &Arc<Gpu>, artifact: Artifact, keeping: &Keeping, sink: Sink<'_>) -> Result<Ready, Failure> {
+fn ready(
+    gpu: &Arc<Gpu>,
+    artifact: Artifact,
+    pipelines: &PipelineStore,
+    sink: Sink<'_>,
+) -> Result<Ready, Failure> {
     let name = || gpu.name.clone();
     let limits = &gpu.limits;
     if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
@@ -180,7 +184,7 @@ fn ready(gpu: &Arc<Gpu>, artifact: Artifact, keeping: &Keeping, sink: Sink<'_>) 
         }
     }
     let text = text_of(&artifact);
-    let place = keeping.place(gpu, &text, sink);
+    let place = pipelines.place(gpu, &text, sink);
     let program = gpu.program(text, place.as_ref())?;
     let tables = match artifact.tables.entries.as_slice() {
         [] => None,
@@ -204,7 +208,7 @@ fn most(gpu: &Gpu) -> Most {
 
 /// What a caller has for itself.
 struct OfCaller {
-    made: Arc<Made>,
+    made: Arc<WgpuCode>,
     progress: Arc<Progress>,
     /// The device that has the buffers below.
     gpu: Option<Arc<Gpu>>,
@@ -380,7 +384,7 @@ impl OfCaller {
     }
 
     /// The text for a call on the device that is open now, and where everything lies.
-    fn planned(&mut self, launch: &Launch) -> Result<(Arc<Kept<Kind, Ready>>, Plan), Failure> {
+    fn planned(&mut self, launch: &Launch) -> Result<(Arc<Stored<Kind, Ready>>, Plan), Failure> {
         let made = Arc::clone(&self.made);
         let text = made.text_for(launch, &|_| ())?;
         let ready = text.get()?;
@@ -475,7 +479,7 @@ const MOST_MOMENTS: u32 = 4096;
 /// The block of sizes and the slots of traps are made anew, so that calls of one caller may follow each other before the
 /// first one is over.
 fn submit(
-    made: &Arc<Made>,
+    made: &Arc<WgpuCode>,
     ready: &Ready,
     plan: &Plan,
     buffers: &BTreeMap<usize, Buffer>,
@@ -570,7 +574,7 @@ fn bind(
 /// All launches in one pass, with a moment in front of the first and one behind the last of each step.
 fn launches(
     encoder: &mut CommandEncoder,
-    made: &Made,
+    made: &WgpuCode,
     (ready, program): (&Ready, &Program),
     plan: &Plan,
     group: &BindGroup,
@@ -609,7 +613,7 @@ fn launches(
 /// A call that the device carries out.
 struct Going {
     gpu: Arc<Gpu>,
-    made: Arc<Made>,
+    made: Arc<WgpuCode>,
     progress: Arc<Progress>,
     index: SubmissionIndex,
     /// What it left in the slots of traps, and the moments at which its steps ended.

@@ -5,7 +5,7 @@
 //! whatever comes next; the next call opens the device again ([`Devices`]). What does not end is given up after a while:
 //! nothing else can end a kernel, but for the end of the process, which is what a job has.
 //!
-//! What drivers make of a text is kept by the text, for all stencils of the process; [`Place`] keeps it for others.
+//! The pipelines of a text are stored by the text, for all stencils of the process; [`Place`] stores them for others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,11 +29,11 @@ use wgpu::{
 };
 
 use super::error::WgpuError;
-use super::kept::Place;
+use super::stored::Place;
 use super::{model, probe, spirv};
 use crate::copying::Copies;
-use crate::executors::shapes::{Made as Kept, Shapes};
 use crate::failure::Failure;
+use crate::store::{Store, Stored};
 
 /// A call that takes longer than this counts as one that never ends. Compiling is part of the first one.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -63,7 +63,7 @@ pub(crate) struct Gpu {
     /// A call that takes longer counts as one that never ends.
     pub(super) patience: Duration,
     /// What drivers made of the texts that were asked for last.
-    programs: Shapes<Text, Program>,
+    programs: Store<Text, Program>,
     /// What schedules for it are made for.
     pub(super) model: GpuModel,
     /// How it copies, once somebody has asked.
@@ -239,7 +239,7 @@ impl Gpu {
             remark: None,
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             patience: PATIENCE,
-            programs: Shapes::default(),
+            programs: Store::default(),
             model,
             copies: OnceLock::new(),
             lost,
@@ -376,7 +376,7 @@ impl Gpu {
         }
     }
 
-    /// That something does not end. Nobody uses the device any more, and nobody lets go of it, which would wait for that.
+    /// Gives up on a kernel that does not end. Leaks the device, because dropping it would wait for the kernel.
     fn given_up(&self) -> WgpuError {
         let endless = WgpuError::Endless { gpu: self.name.clone(), patience: self.patience };
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(endless.to_string());
@@ -393,7 +393,7 @@ impl Gpu {
         &self,
         text: Text,
         place: Option<&Place>,
-    ) -> Result<Arc<Kept<Text, Program>>, Failure> {
+    ) -> Result<Arc<Stored<Text, Program>>, Failure> {
         self.programs.get(text, |it| Ok(self.made(it, place)?))
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Call, Launch};
 use isobar_compiler::config::Config;
-use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
 use isobar_testing::{skip, skip_part};
@@ -19,6 +19,7 @@ use super::device::{Devices, Gpu};
 use super::error::WgpuError;
 use super::prepared;
 use crate::executors::{Failure, Prepared, Setting};
+use crate::plans::{PlanHandle, Plans};
 
 /// Devices of a test alone, or nothing where there is no GPU, which is said aloud.
 fn devices(less: fn(&mut Features, &mut Limits)) -> Option<Arc<Devices>> {
@@ -61,8 +62,12 @@ fn call(compilation: &Compilation, shape: [usize; 3]) -> Launch {
     compilation.bind(Call { fields, ..Call::default() }).unwrap()
 }
 
+fn kernels_of(compilation: &Compilation) -> PlanHandle {
+    Plans::of(compilation.clone()).plan_for(ProgramKind::Kernels)
+}
+
 fn made(devices: &Arc<Devices>, compilation: &Compilation) -> Prepared {
-    prepared(Arc::clone(devices), compilation, Setting::embedded()).unwrap()
+    prepared(Arc::clone(devices), &kernels_of(compilation), Setting::embedded()).unwrap()
 }
 
 /// Runs [`TWICE`], and holds its results.
@@ -239,7 +244,7 @@ fn a_text_has_its_pipelines_made_once() {
     let Some(devices) = devices(|_, _| ()) else { return };
     let (one, other) = (compiled(TWICE), compiled("        o = q * 3.0"));
     let program = |compilation: &Compilation| {
-        let made = super::made(Arc::clone(&devices), compilation, Setting::embedded()).unwrap();
+        let made = super::code(Arc::clone(&devices), &kernels_of(compilation), Setting::embedded()).unwrap();
         let kept = made.text_for(&call(compilation, [4, 4, 4]), &|_| ()).unwrap();
         Arc::clone(&kept.get().unwrap().program)
     };

@@ -10,12 +10,12 @@ pub(crate) mod device;
 pub mod error;
 #[cfg(test)]
 mod faults;
-mod kept;
 mod memory;
 mod model;
 mod probe;
 mod slice;
 mod spirv;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -25,18 +25,19 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::kernel::call::{Refused, bytes_without_fields, places};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::wgsl::{self, Doubles, plan};
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
-use super::shapes::Shapes;
 use super::{Executor, Failure, Prepared, Setting};
 use crate::cache::{Kind, Parts};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
-use call::Made;
+use crate::plans::PlanHandle;
+use crate::store::Store;
+use call::WgpuCode;
 use device::Devices;
-use kept::Keeping;
+use stored::PipelineStore;
 
 /// WGSL on a GPU: the first one that Vulkan lists of the best kind, cards before what a processor pretends to be.
 ///
@@ -86,30 +87,17 @@ pub fn device() -> Result<Arc<dyn Device>, Failure> {
     Ok(device)
 }
 
-/// A stencil, as one of these devices runs it.
-fn made(devices: Arc<Devices>, compilation: &Compilation, setting: Setting<'_>) -> Result<Made, Failure> {
-    let missing = || Failure::Machine("there are no kernels to run".to_owned());
-    let kernels = compilation.levels.kernels().ok_or_else(missing)?;
-    let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+/// The code of a plan for one of these devices.
+fn code(devices: Arc<Devices>, plan: &PlanHandle, setting: Setting<'_>) -> Result<WgpuCode, Failure> {
+    let (of_stencil, kernels) = (plan.ready_plan()?, plan.kernels()?);
     devices.find()?;
-    let places = places(kernels, signature);
-    let keeping = Keeping::of(compilation, setting.cache);
-    Ok(Made {
-        devices,
-        kernels: kernels.clone(),
-        places,
-        mode: setting.mode,
-        keeping,
-        texts: Shapes::default(),
-    })
+    let places = places(&kernels, &of_stencil.contract.signature);
+    let pipelines = PipelineStore::of(&of_stencil, setting.cache);
+    Ok(WgpuCode { devices, kernels, places, mode: setting.mode, pipelines, texts: Store::default() })
 }
 
-fn prepared(
-    devices: Arc<Devices>,
-    compilation: &Compilation,
-    setting: Setting<'_>,
-) -> Result<Prepared, Failure> {
-    Ok(Prepared::of(Arc::new(made(devices, compilation, setting)?)))
+fn prepared(devices: Arc<Devices>, plan: &PlanHandle, setting: Setting<'_>) -> Result<Prepared, Failure> {
+    Ok(Prepared::of(Arc::new(code(devices, plan, setting)?)))
 }
 
 /// How an argument lies in memory, without what it holds.
@@ -128,25 +116,29 @@ fn without_elements(it: &Argument) -> Argument {
 }
 
 impl Executor for Wgpu {
+    fn program(&self, _: Setting<'_>) -> ProgramKind {
+        ProgramKind::Kernels
+    }
+
     fn workspace_bytes(
         &self,
-        compilation: &Compilation,
+        plan: &PlanHandle,
         domain: Domain,
         _: u32,
         arguments: &[Argument],
     ) -> Option<u64> {
-        let kernels = compilation.levels.kernels()?;
-        let signature = compilation.signature.as_ref()?;
+        let (of_stencil, kernels) = (plan.plan().ok()?, plan.kernels().ok()?);
+        let signature = &of_stencil.contract.signature;
         if arguments.is_empty() {
             // Fields lie there once more.
-            return bytes_without_fields(kernels, domain)?.checked_add(signature.compulsory_bytes(domain));
+            return bytes_without_fields(&kernels, domain)?.checked_add(signature.compulsory_bytes(domain));
         }
         let gpu = Devices::here().find().ok()?;
-        let places = places(kernels, signature);
-        let artifact = wgsl::generate(kernels, &gpu.options);
+        let places = places(&kernels, signature);
+        let artifact = wgsl::generate(&kernels, &gpu.options);
         let launch = Launch { domain, arguments: arguments.iter().map(without_elements).collect() };
         let most = plan::Most { bytes: u64::MAX, blocks: u32::MAX };
-        match plan::Plan::of(kernels, &artifact, &places, &launch, most) {
+        match plan::Plan::of(&kernels, &artifact, &places, &launch, most) {
             Ok(plan) => plan.buffers.values().try_fold(0_u64, |all, it| all.checked_add(it.bytes)),
             Err(Refused::OutOfMemory) => None,
             // What stands in the way is told when it runs.
@@ -158,25 +150,15 @@ impl Executor for Wgpu {
         device().ok()
     }
 
-    fn prepare(
-        &self,
-        compilation: &Compilation,
-        setting: Setting<'_>,
-        _: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        prepared(Devices::here(), compilation, setting)
+    fn prepare(&self, plan: &PlanHandle, setting: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        prepared(Devices::here(), plan, setting)
     }
 
-    fn kept_as(
-        &self,
-        compilation: &Compilation,
-        levels: Option<u32>,
-        setting: Setting<'_>,
-    ) -> Vec<(Kind, Parts)> {
-        let (Some(kernels), Ok(gpu)) = (compilation.levels.kernels(), Devices::here().find()) else {
+    fn code_keys(&self, plan: &PlanHandle, levels: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+        let (Ok(kernels), Ok(gpu)) = (plan.kernels(), Devices::here().find()) else {
             return Vec::new();
         };
-        let all = call::kept_as(&gpu, kernels, setting.mode, levels);
+        let all = call::code_keys(&gpu, &kernels, setting.mode, levels);
         all.into_iter().map(|it| (Kind::Pipelines, it)).collect()
     }
 }

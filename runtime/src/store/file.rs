@@ -1,7 +1,7 @@
-//! What is kept of a stencil between processes: found by its text and all that decides its code, before it is compiled.
+//! The file of a stencil: values that other processes find by the stencil's text and all that decides its code.
 //!
-//! All of it is one file, which grows by what is made for further arrays. Ranks of a model ask for the same at the same
-//! time: one of them makes it, and the others wait and read.
+//! The file grows by what is made for further arrays. Ranks of a model ask for the same values at the same time: one of
+//! them makes a value, and the others wait and read it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -12,36 +12,36 @@ use serde::de::DeserializeOwned;
 use crate::cache::records::{self, Record};
 use crate::cache::{Entry, Kind, Parts, private};
 
-/// What is kept of one stencil.
+/// The file of one stencil.
 #[derive(Debug)]
-pub struct Kept {
+pub struct StencilFile {
     entry: Entry,
     parts: Parts,
-    /// Its name, for lists. Whoever asks for the only stencil of a text learns it when that is compiled or found.
+    /// The name in lists. Where a caller asks for the only stencil of a text, the compilation tells the name later.
     stencil: OnceLock<String>,
     records: Mutex<Vec<Record>>,
 }
 
-impl Kept {
-    /// What the cache folder `root` has of a stencil by now; none where nothing can be kept there.
+impl StencilFile {
+    /// Reads the file of a stencil below the cache folder `root`; none where no file can be there.
     #[must_use]
-    pub fn of(root: &Path, parts: Parts, stencil: Option<&str>) -> Option<Arc<Self>> {
+    pub fn open(root: &Path, parts: Parts, stencil: Option<&str>) -> Option<Arc<Self>> {
         let folder = private(root, Kind::Stencils.folder()).ok()?;
         let entry = Entry::of(Kind::Stencils, folder, parts.key());
         let stencil = stencil.map(|it| OnceLock::from(it.to_owned())).unwrap_or_default();
-        let kept = Self { entry, parts, stencil, records: Mutex::default() };
-        kept.read();
-        if !kept.records().is_empty() {
-            kept.entry.touch();
+        let file = Self { entry, parts, stencil, records: Mutex::default() };
+        file.read();
+        if !file.records().is_empty() {
+            file.entry.touch();
         }
-        Some(Arc::new(kept))
+        Some(Arc::new(file))
     }
 
     fn records(&self) -> MutexGuard<'_, Vec<Record>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over what others have put there; what cannot be read is not there.
+    /// Takes over the records of other processes. A file that cannot be read has none.
     fn read(&self) {
         let found = self.entry.whole().and_then(|it| postcard::from_bytes::<Vec<Record>>(&it).ok());
         let mut records = self.records();
@@ -58,14 +58,14 @@ impl Kept {
         postcard::from_bytes(&found.value).ok()
     }
 
-    /// That it cannot be put there is no harm.
+    /// Adds a record. A disk that refuses it does no harm.
     fn put(&self, key: Vec<u8>, value: Vec<u8>) {
         let mut records = self.records();
         records.retain(|it| it.key != key);
         records.push(Record { key, value });
         records::bound(&mut records);
         let bytes = postcard::to_allocvec(&*records);
-        // Nobody waits for the disk, least of all a forked child, in which whoever wrote is not there.
+        // No caller may wait for the disk: in a forked child, the thread that writes is not there.
         drop(records);
         if let Ok(bytes) = bytes {
             let stencil = self.stencil.get().map_or("", String::as_str);
@@ -73,12 +73,11 @@ impl Kept {
         }
     }
 
-    /// What is kept under a key; else it is made, by one of all who ask for it. Nothing of this stencil may be asked for
-    /// while it is made.
+    /// The value of a key, made by one of all processes that ask. `make` may not ask for another value of this file.
     ///
     /// # Errors
     ///
-    /// Why it cannot be made; that is not kept.
+    /// Why it cannot be made; reasons are not stored.
     fn get_or_make<T: Serialize + DeserializeOwned, E>(
         &self,
         key: &impl Serialize,
@@ -101,50 +100,46 @@ impl Kept {
     }
 }
 
-/// What is kept of one form of a stencil: as it is written, turned, or with parameters that are one array.
+/// The values of one variant in the file of its stencil.
 #[derive(Clone, Debug)]
-pub struct Part {
-    kept: Arc<Kept>,
-    form: String,
+pub struct Section {
+    file: Arc<StencilFile>,
+    /// The variant, as bytes.
+    variant: Vec<u8>,
 }
 
-impl Part {
-    /// The stencil as it is written.
+impl Section {
+    /// The section of a variant.
     #[must_use]
-    pub fn of(kept: Arc<Kept>) -> Self {
-        Self { kept, form: String::new() }
+    pub fn of(file: &Arc<StencilFile>, variant: &impl Serialize) -> Self {
+        let variant = postcard::to_allocvec(variant).unwrap_or_default();
+        Self { file: Arc::clone(file), variant }
     }
 
-    /// Another form of this one.
-    #[must_use]
-    pub fn form(&self, name: &str) -> Self {
-        Self { kept: Arc::clone(&self.kept), form: format!("{}/{name}", self.form) }
-    }
-
-    /// Tells the name of the stencil, unless it was asked for by name.
+    /// Names the stencil in lists, unless its caller did.
     pub fn call(&self, stencil: &str) {
-        let _ = self.kept.stencil.set(stencil.to_owned());
+        let _ = self.file.stencil.set(stencil.to_owned());
     }
 
-    /// What is kept under a name; none where that is nothing.
+    /// The value under a name and a key, where the file has it.
     #[must_use]
-    pub fn find<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.kept.find(&postcard::to_allocvec(&(&self.form, name, ())).ok()?)
+    pub fn find<T: DeserializeOwned>(&self, name: &str, key: &impl Serialize) -> Option<T> {
+        self.file.find(&postcard::to_allocvec(&(&self.variant, name, key)).ok()?)
     }
 
-    /// What is kept under a name and a key; else it is made, by one of all who ask for it. Nothing of this stencil may be
-    /// asked for while it is made.
+    /// The value under a name and a key, made by one of all processes that ask. `make` may not ask for another value of
+    /// this file.
     ///
     /// # Errors
     ///
-    /// Why it cannot be made; that is not kept.
+    /// Why it cannot be made; reasons are not stored.
     pub fn get_or_make<T: Serialize + DeserializeOwned, E>(
         &self,
         name: &str,
         key: &impl Serialize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        self.kept.get_or_make(&(&self.form, name, key), make)
+        self.file.get_or_make(&(&self.variant, name, key), make)
     }
 }
 
@@ -159,27 +154,29 @@ mod tests {
         Parts::of(text, String::new(), String::new())
     }
 
-    fn made(part: &Part, key: u32) -> Result<String, u32> {
-        part.get_or_make("name", &key, || Ok(format!("made {key}")))
+    fn made(section: &Section, key: u32) -> Result<String, u32> {
+        section.get_or_make("name", &key, || Ok(format!("made {key}")))
     }
 
-    fn kept(part: &Part, key: u32) -> Result<String, u32> {
-        part.get_or_make("name", &key, || Err(key))
+    fn kept(section: &Section, key: u32) -> Result<String, u32> {
+        section.get_or_make("name", &key, || Err(key))
     }
 
     #[test]
     fn another_process_finds_what_was_made_and_nothing_else() {
         let root = tempfile::tempdir().expect("a folder");
-        let open = |text: &str| Part::of(Kept::of(root.path(), parts(text), Some("s")).expect("it is ours"));
+        let open = |text: &str| {
+            Section::of(&StencilFile::open(root.path(), parts(text), Some("s")).expect("it is ours"), &0)
+        };
         let (one, early) = (open("a"), open("a"));
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
-        assert_eq!(made(&one.form("turned"), 1), Ok("made 1".to_owned()));
+        assert_eq!(made(&Section::of(&one.file, &1), 1), Ok("made 1".to_owned()));
         // Who opened it before it was made reads it again before it makes anything.
         assert_eq!(kept(&early, 1), Ok("made 1".to_owned()));
         let other = open("a");
         assert_eq!(kept(&other, 1), Ok("made 1".to_owned()));
         assert_eq!(kept(&other, 2), Err(2));
-        assert_eq!(kept(&other.form("unified"), 1), Err(1));
+        assert_eq!(kept(&Section::of(&other.file, &2), 1), Err(1));
         assert_eq!(kept(&open("b"), 1), Err(1));
         // Each of two processes adds something, and neither loses what the other one did.
         assert_eq!(made(&other, 3), Ok("made 3".to_owned()));
@@ -190,7 +187,8 @@ mod tests {
     #[test]
     fn a_stencil_that_nobody_named_has_the_name_that_was_found() {
         let root = tempfile::tempdir().expect("a folder");
-        let open = |name| Part::of(Kept::of(root.path(), parts("a"), name).expect("it is ours"));
+        let open =
+            |name| Section::of(&StencilFile::open(root.path(), parts("a"), name).expect("it is ours"), &0);
         let names =
             || -> Vec<String> { crate::cache::list(root.path()).into_iter().map(|it| it.stencil).collect() };
         let one = open(None);
@@ -209,16 +207,17 @@ mod tests {
     #[test]
     fn what_is_truncated_or_foreign_is_made_anew() {
         let root = tempfile::tempdir().expect("a folder");
-        let open = || Part::of(Kept::of(root.path(), parts("a"), Some("s")).expect("it is ours"));
+        let open =
+            || Section::of(&StencilFile::open(root.path(), parts("a"), Some("s")).expect("it is ours"), &0);
         let one = open();
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
-        let file = one.kept.entry.library();
+        let file = one.file.entry.library();
         let whole = fs::read(&file).expect("it is there");
         for wrong in [&whole[..whole.len() - 1], b"", b"something else"] {
             fs::write(&file, wrong).expect("it is ours");
             assert_eq!(kept(&open(), 1), Err(1));
             // Its own hash does not make it what it is not.
-            one.kept.entry.keep(wrong, "s", &parts("a")).expect("it is ours");
+            one.file.entry.keep(wrong, "s", &parts("a")).expect("it is ours");
             assert_eq!(kept(&open(), 1), Err(1));
         }
         assert_eq!(made(&open(), 1), Ok("made 1".to_owned()));
@@ -233,14 +232,16 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for key in 0..10_u32 {
-                        let part =
-                            Part::of(Kept::of(root.path(), parts("a"), Some("s")).expect("it is ours"));
+                        let section = Section::of(
+                            &StencilFile::open(root.path(), parts("a"), Some("s")).expect("it is ours"),
+                            &0,
+                        );
                         let make = || {
                             n_made.fetch_add(1, Ordering::Relaxed);
                             std::thread::sleep(std::time::Duration::from_millis(1));
                             Ok::<u32, ()>(2 * key)
                         };
-                        assert_eq!(part.get_or_make("name", &key, make), Ok(2 * key));
+                        assert_eq!(section.get_or_make("name", &key, make), Ok(2 * key));
                     }
                 });
             }

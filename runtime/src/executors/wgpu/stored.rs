@@ -1,32 +1,30 @@
-//! What a driver made of a text, for the next process: the data of a pipeline cache of Vulkan, in the cache folder.
+//! The pipelines of a text for the next process: the data of a pipeline cache of Vulkan, in the cache folder.
 //!
-//! An entry is that of one text on one device under one driver. It is used where its hash is right, as a library or a
-//! CUBIN is; whatever else may be wrong with it is found out by wgpu and by the driver, which begin anew then.
+//! An entry is for one text on one device under one driver. It is used where its hash is right, as a library or a CUBIN
+//! is. wgpu and the driver find everything else that may be wrong with it, and begin anew then.
 
 use std::path::{Path, PathBuf};
 
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::Plan;
 
 use super::device::{Gpu, Text};
 use crate::cache::{Entry, Kind, Parts, not_kept, private};
 use crate::events::{Event, Sink};
 
-/// For whom pipelines are kept, and where.
+/// The place of a stencil's pipelines in the cache.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Keeping {
-    /// The cache folder, if anything is kept.
+pub(super) struct PipelineStore {
+    /// The cache folder, if pipelines are stored.
     root: Option<PathBuf>,
     stencil: String,
 }
 
-impl Keeping {
-    pub(super) fn of(compilation: &Compilation, root: Option<&Path>) -> Self {
-        let stencil = compilation.stencil.clone();
-        let interface = || compilation.signature.as_ref().map(|it| it.name.clone());
-        Self { root: root.map(Into::into), stencil: stencil.or_else(interface).unwrap_or_default() }
+impl PipelineStore {
+    pub(super) fn of(plan: &Plan, root: Option<&Path>) -> Self {
+        Self { root: root.map(Into::into), stencil: plan.stencil.clone() }
     }
 
-    /// Where the pipelines of a text are kept; nowhere where there is no folder, or the device has no such data.
+    /// The entry of a text; none where there is no folder, or the device has no such data.
     pub(super) fn place(&self, gpu: &Gpu, text: &Text, sink: Sink<'_>) -> Option<Place> {
         let (root, adapter) = (self.root.as_ref()?, gpu.cache_key.as_ref()?);
         let tell = |why: &String| sink(Event::Log { text: not_kept(why) });
@@ -54,14 +52,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// What is kept there, if it is whole.
+    /// The data of the entry, if it is whole.
     pub(super) fn data(&self) -> Option<Vec<u8>> {
         let data = self.entry.whole()?;
         self.entry.touch();
         Some(data)
     }
 
-    /// That it cannot be kept costs the next process its time, and nothing else.
+    /// Stores the data. A disk that refuses them costs the next process its time, and nothing else.
     pub(super) fn keep(&self, data: &[u8]) {
         let _ = self.entry.keep(data, &self.stencil, &self.parts);
     }
@@ -91,14 +89,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             Err(why) => return skip("a test of the GPU", why),
         };
         let home = tempfile::tempdir().unwrap();
-        let keeping = Keeping { root: Some(home.path().join("cache")), stencil: "f".to_owned() };
+        let pipelines = PipelineStore { root: Some(home.path().join("cache")), stencil: "f".to_owned() };
         let text = Text {
             text: TEXT.to_owned(),
             entries: vec![("main".to_owned(), [64, 1, 1])],
             are_read: vec![false],
             immediate_bytes: 0,
         };
-        let Some(place) = keeping.place(&gpu, &text, &|_| ()) else {
+        let Some(place) = pipelines.place(&gpu, &text, &|_| ()) else {
             return skip("pipelines that are kept", format_args!("{} keeps none", gpu.name));
         };
         assert_eq!(place.data(), None);
@@ -121,8 +119,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         assert_eq!(gpu.made(&text, Some(&place)).unwrap().pipelines.len(), 1);
         // Another driver, another device, another text: another entry.
         let other = Text { text: TEXT.replace("1u", "2u"), ..text.clone() };
-        let other = keeping.place(&gpu, &other, &|_| ()).unwrap();
+        let other = pipelines.place(&gpu, &other, &|_| ()).unwrap();
         assert_ne!(other.entry.library(), place.entry.library());
-        assert!(Keeping::default().place(&gpu, &text, &|_| ()).is_none());
+        assert!(PipelineStore::default().place(&gpu, &text, &|_| ()).is_none());
     }
 }

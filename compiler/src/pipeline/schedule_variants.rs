@@ -15,7 +15,7 @@ use crate::space::{Axis, names};
 ///
 /// What comes of it is a schedule like any other, whose steps are a document that gives it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variant {
+pub struct ScheduleVariant {
     /// In the words of a document.
     pub what: String,
     /// A document that ends with `auto`.
@@ -30,7 +30,7 @@ pub struct Variant {
     pub gpu_form: Option<GpuForm>,
 }
 
-impl Variant {
+impl ScheduleVariant {
     fn of_document(what: String, lines: &[String]) -> Self {
         let lines = lines.iter().map(|it| format!("{it}\n")).collect::<String>();
         let document = lines + "auto\n";
@@ -49,7 +49,7 @@ impl Variant {
 const THREADS: [u32; 2] = [128, 64];
 
 /// Other schedules for a GPU: each form of a launch that is legal, and smaller blocks.
-pub(super) fn variants_of_gpu(gpu: &GpuModel) -> Vec<Variant> {
+pub(super) fn variants_of_gpu(gpu: &GpuModel) -> Vec<ScheduleVariant> {
     let forms = || GpuForm::ALL.map(Some).into_iter().chain([None]);
     let found = std::iter::once(gpu.threads_of_block).chain(THREADS);
     let of_size = |threads: u32| {
@@ -57,10 +57,10 @@ pub(super) fn variants_of_gpu(gpu: &GpuModel) -> Vec<Variant> {
             let form_in_words = form.map(|it| format!("form {}", it.name()));
             let size = (threads < gpu.threads_of_block).then(|| format!("blocks of {threads} threads"));
             let what: Vec<String> = form_in_words.into_iter().chain(size).collect();
-            Variant {
+            ScheduleVariant {
                 gpu: Some(GpuModel { threads_of_block: threads, ..*gpu }),
                 gpu_form: form,
-                ..Variant::of_document(what.join(", "), &[])
+                ..ScheduleVariant::of_document(what.join(", "), &[])
             }
         })
     };
@@ -82,7 +82,7 @@ const LEVELS: [i64; 2] = [4, 16];
 ///
 /// `lowered` is the tree as it came from the level before, `chosen` the same as the passes left it, with its steps.
 /// Some of these say the same in the end, and some steps are refused where they are carried out.
-pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) -> Vec<Variant> {
+pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) -> Vec<ScheduleVariant> {
     let is_fused = |it: &&Step| matches!(it, Step::Tile { .. } | Step::Roll { .. });
     let fused: Vec<Step> = chosen.steps.iter().filter(is_fused).cloned().collect();
     // Those of the first pass, which stand before all others.
@@ -106,9 +106,9 @@ pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) ->
         guarded(chosen),
     ];
     let mut queues: Vec<_> = kinds.into_iter().map(Vec::into_iter).collect();
-    let mut all: Vec<Variant> = Vec::new();
+    let mut all: Vec<ScheduleVariant> = Vec::new();
     loop {
-        let round: Vec<Variant> = queues.iter_mut().filter_map(Iterator::next).collect();
+        let round: Vec<ScheduleVariant> = queues.iter_mut().filter_map(Iterator::next).collect();
         if round.is_empty() {
             return all;
         }
@@ -124,13 +124,13 @@ pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) ->
 
 /// Each group that runs in tiles or row by row in other tiles, the other way, or not at all; and what might be such
 /// a group.
-fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
+fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> {
     let mut found = Vec::new();
     let mut offer = |what: String, fused: Vec<Step>| {
         let mut trial = tree.clone();
         if fused.iter().all(|it| it.clone().apply(&mut trial).is_ok()) {
             let steps: Vec<Step> = merged.iter().cloned().chain(fused).collect();
-            found.push(Variant::of_steps(what, &tree.pins, &steps));
+            found.push(ScheduleVariant::of_steps(what, &tree.pins, &steps));
         }
     };
     for (at, step) in fused.iter().enumerate() {
@@ -220,7 +220,7 @@ fn possible_groups(tree: &Tree) -> Vec<(LoopRef, LoopRef)> {
 }
 
 /// Blocks along i and k around what the passes leave outermost, and along i around what runs row by row.
-fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
+fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> {
     let mut tree = tree.clone();
     for step in fused {
         if step.clone().apply(&mut tree).is_err() {
@@ -247,7 +247,7 @@ fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
                 if step.clone().apply(&mut tree.clone()).is_ok() {
                     let steps: Vec<Step> =
                         merged.iter().chain(fused).cloned().chain([step.clone()]).collect();
-                    found.push(Variant::of_steps(step.to_string(), &tree.pins, &steps));
+                    found.push(ScheduleVariant::of_steps(step.to_string(), &tree.pins, &steps));
                 }
             }
         }
@@ -256,7 +256,7 @@ fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
 }
 
 /// Loops that were merged stay apart, each by itself.
-fn kept_apart(chosen: &Tree) -> Vec<Variant> {
+fn kept_apart(chosen: &Tree) -> Vec<ScheduleVariant> {
     let second = |it: &Step| match it {
         Step::Merge { second, .. } => Some(second.stmt),
         _ => None,
@@ -266,7 +266,7 @@ fn kept_apart(chosen: &Tree) -> Vec<Variant> {
 }
 
 /// Regions of loops that were peeled stay tests.
-fn guarded(chosen: &Tree) -> Vec<Variant> {
+fn guarded(chosen: &Tree) -> Vec<ScheduleVariant> {
     let peeled = |it: &Step| match it {
         Step::Peel(at) => Some(at.stmt),
         _ => None,
@@ -275,14 +275,14 @@ fn guarded(chosen: &Tree) -> Vec<Variant> {
     stmts.into_iter().map(|it| pinned(chosen, Pin::Guarded(it))).collect()
 }
 
-fn pinned(chosen: &Tree, pin: Pin) -> Variant {
+fn pinned(chosen: &Tree, pin: Pin) -> ScheduleVariant {
     let all: Vec<String> = chosen.pins.iter().chain([&pin]).map(ToString::to_string).collect();
-    Variant::of_document(pin.to_string(), &all)
+    ScheduleVariant::of_document(pin.to_string(), &all)
 }
 
 /// Neighbouring loops over levels that stayed apart, since their ranges differ, as one; each two, and all of them.
 /// Tiled as the passes would have it then, and as they are.
-fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
+fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> {
     let merge = |tree: &Tree, at: usize, ranges: Ranges| {
         let is_over_levels = |at: usize| matches!(&tree.children[at], Node::Loop(it) if it.axis == Axis::K);
         let (first, second) = (LoopRef::of(tree, &vec![at])?, LoopRef::of(tree, &vec![at + 1])?);
@@ -290,12 +290,14 @@ fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
     };
     let both = |what: String, limited: &[Step]| {
         let steps: Vec<Step> = merged.iter().chain(limited).cloned().collect();
-        let open =
-            Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what.clone(), &tree.pins, &steps) };
+        let open = ScheduleVariant {
+            skip: vec![merge_loops::NAME],
+            ..ScheduleVariant::of_steps(what.clone(), &tree.pins, &steps)
+        };
         let mut trial = tree.clone();
         let is_legal = limited.iter().chain(fused).all(|it| it.clone().apply(&mut trial).is_ok());
         let steps: Vec<Step> = steps.iter().chain(fused).cloned().collect();
-        let as_is = Variant::of_steps(format!("{what}, in the same tiles"), &tree.pins, &steps);
+        let as_is = ScheduleVariant::of_steps(format!("{what}, in the same tiles"), &tree.pins, &steps);
         std::iter::once(open).chain((is_legal && !fused.is_empty()).then_some(as_is))
     };
     let mut found = Vec::new();
@@ -320,10 +322,10 @@ fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
 }
 
 /// Without one of the passes that decide by what they expect.
-fn without_passes() -> Vec<Variant> {
-    let of = |name: &'static str| Variant {
+fn without_passes() -> Vec<ScheduleVariant> {
+    let of = |name: &'static str| ScheduleVariant {
         skip: vec![name],
-        ..Variant::of_document(format!("without {name}"), &[])
+        ..ScheduleVariant::of_document(format!("without {name}"), &[])
     };
     [
         fuse_in_tiles::NAME,
@@ -338,7 +340,7 @@ fn without_passes() -> Vec<Variant> {
 }
 
 /// As the passes would choose for a machine with more cache, or less, or other cores.
-fn other_machines(machine: &MachineModel) -> Vec<Variant> {
+fn other_machines(machine: &MachineModel) -> Vec<ScheduleVariant> {
     let caches = |times: u64, of: u64| {
         let mut other = machine.clone();
         other.caches.iter_mut().for_each(|it| it.bytes = it.bytes * times / of);
@@ -349,7 +351,9 @@ fn other_machines(machine: &MachineModel) -> Vec<Variant> {
     let cores = |n: u32| (format!("for {n} cores"), MachineModel { cores: n, ..machine.clone() });
     let all = [caches(1, 2), caches(2, 1), caches(1, 4), caches(4, 1), cores(1), cores(8), caches(1, 16)];
     let other = all.into_iter().filter(|(_, it)| it != machine);
-    other.map(|(what, it)| Variant { machine: Some(it), ..Variant::of_document(what, &[]) }).collect()
+    other
+        .map(|(what, it)| ScheduleVariant { machine: Some(it), ..ScheduleVariant::of_document(what, &[]) })
+        .collect()
 }
 
 #[cfg(test)]
@@ -381,11 +385,11 @@ def s(q: Field[float], out: Field[float]):
         }
     }
 
-    fn compiled(document: &str, variant: Option<&Variant>) -> Compilation {
+    fn compiled(document: &str, variant: Option<&ScheduleVariant>) -> Compilation {
         compiled_from(TEXT, document, variant)
     }
 
-    fn compiled_from(text: &str, document: &str, variant: Option<&Variant>) -> Compilation {
+    fn compiled_from(text: &str, document: &str, variant: Option<&ScheduleVariant>) -> Compilation {
         let mut project = Project::of_one("main.py", text);
         let mut config = Config::default();
         config.passes.steps = true;
