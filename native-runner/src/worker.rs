@@ -1,5 +1,5 @@
-//! `isobar worker` — the process of one job: takes an order on standard input, tells what happens on
-//! standard output, and dies with the runner that started it.
+//! `isobar worker`: the process of one job. It takes an order on standard input, reports on standard output,
+//! and dies with the runner that started it.
 
 mod again;
 mod bench;
@@ -120,7 +120,7 @@ pub fn main(backends: &Backends) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What of all that holds a job this machine allows, as a process finds out that tries it.
+/// Tests in this process which parts of the sandbox the machine allows.
 fn probe() -> Confined {
     let is_alone = confine::alone();
     let folder = std::env::temp_dir();
@@ -160,7 +160,7 @@ fn no_own_processes() -> End {
     End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)))
 }
 
-/// What an order's process needs while its code is made.
+/// The paths and tools that an order's process needs while its code is made.
 fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
     let asked = backends.all_of(&order.request).unwrap_or_default();
     Needs {
@@ -175,7 +175,8 @@ fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
 ///
 /// # Errors
 ///
-/// Where the process is not held as it was promised; where nothing was, as when `isobar run` started it, it goes on.
+/// Where a promised part of the sandbox fails. Where nothing was promised, as when `isobar run` started it,
+/// the process goes on.
 fn runs(order: &Order, backends: &[Backend]) -> Result<(), Failure> {
     said::send(&Said::Runs, &[]);
     let mut confined = Confined::default();
@@ -183,7 +184,7 @@ fn runs(order: &Order, backends: &[Backend]) -> Result<(), Failure> {
     confined.keeps(&order.promised).map_err(|why| Failure::Machine(format!("{UNCONFINED} ({why})")))
 }
 
-/// What a job is told that would run without all that holds others.
+/// The message for a job that would run without a promised part of the sandbox.
 const UNCONFINED: &str =
     "the process of this job is not confined as this runner promises, so nothing of it ran";
 
@@ -251,13 +252,13 @@ fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End
 struct Compiled {
     source: Source,
     compilation: Arc<Compilation>,
-    /// What is measured, or the one that runs.
+    /// The back ends to measure, or the one that runs.
     backends: Vec<Backend>,
 }
 
 impl Compiled {
-    /// The compilation for a back end: where kernels are made for the GPU that is found, and the back end has another
-    /// one than the first, it is compiled once more.
+    /// The compilation for a back end. Kernels may be made for the GPU that a back end finds. If this back
+    /// end finds another GPU than the first one, the stencil is compiled once more.
     fn made_for(&self, backend: Backend) -> Arc<Compilation> {
         let known = self.source.config.passes.gpu;
         match found_gpu(&self.source, &[backend]).filter(|it| known != Some(*it)) {
@@ -475,7 +476,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let ran = prepared.and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
         if device.is_some() {
-            // What a call takes has nothing to do with how its fields get there.
+            // The time of a call does not include the transfer of its fields.
             step("upload", &sink, || prepared.keep(&launch))?;
         }
         let on_host = if device.is_some() { 0 } else { bytes };
@@ -512,7 +513,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     Ok(())
 }
 
-/// What of the fields is answered.
+/// The part of the fields that is answered.
 fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> Result<Wanted, End> {
     let Some(results) = results else { return Ok(Wanted::default()) };
     let refused = |why: String| End(EndReason::Error, Some(problems::CALL_REFUSED.problem(why)));

@@ -72,8 +72,9 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         for _ in 0..3 {
             prepared.run(&mut launch).unwrap();
         }
-        // The C compiler and the loader, the text and its pipelines, or what makes machine code, begin, end, and tell their
-        // times; code of a CPU tells how the fields lie. A call tells nothing.
+        // Each step of getting ready tells its begin, its end and its time. The steps are the C compiler and
+        // the loader, the text and its pipelines, or the making of machine code. Code of a CPU also tells how
+        // the fields lie. A call tells nothing.
         let of_getting_ready = match backend.name() {
             "openmp" => 7,
             "wgpu" => 6,
@@ -239,7 +240,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
         let prepared = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();
         let below = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-        // What is compiled has a folder of its own.
+        // Compiled code has a folder of its own.
         let library = below(temporary.path())
             .flat_map(|it| below(&it))
             .find(|it| it.extension().is_some_and(|it| it == "so"))

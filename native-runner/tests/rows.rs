@@ -111,7 +111,7 @@ fn isobar(text: &str, name: &str, backend: Backend, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What the interpreter writes into arrays without room between their rows.
+/// Runs the interpreter on arrays without room between their rows. Returns the written fields.
 fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
     let (signature, tools) = (compilation.signature.as_ref().unwrap(), tools());
     let setting = Setting {
@@ -146,7 +146,7 @@ fn results_are_those_of_fields_without_room_between_their_rows() {
         let out = folder().join(format!("wide-{}.npz", backend.name()));
         let output = isobar(WIDE, "wide", backend, &["--init", "--out", out.to_str().unwrap()]);
         let report: RunReport = serde_json::from_slice(&output.stdout).unwrap();
-        // What is told is what there is.
+        // The memory that the report tells is the memory that the fields take.
         let told = report.memory.unwrap().fields_bytes;
         assert!(told >= bytes_for(signature, domain) && told <= bytes + 4096, "{told} {bytes}");
         let found = npz::read(&std::fs::read(&out).unwrap(), LIMIT).unwrap();

@@ -88,7 +88,8 @@ def twice(a: Field[float], b: Field[float]):
     for _ in 0..3 {
         prepared.run(&mut launch).expect("it runs");
         let mut after = places();
-        // What was there before is where it was: programs that are started now may be anywhere.
+        // The threads from before keep their processors, so that programs that they start may still run
+        // anywhere.
         before.iter().for_each(|(thread, allowed)| assert_eq!(after.remove(thread).as_ref(), Some(allowed)));
         let mut own: Vec<Vec<usize>> = after.into_values().collect();
         own.sort();

@@ -1,5 +1,5 @@
-//! A stencil that an earlier job compiled: its code is found before the compiler runs, which is asked only where somebody
-//! has to look into it.
+//! A stencil that an earlier job compiled. Its code is found without the compiler, which runs only when a
+//! caller needs the compilation itself.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use crate::compile::Source;
 use crate::plan::Callable;
 use crate::wire::Order;
 
-/// Under which it is kept, beside what other programs keep of the same stencil.
+/// The name of its record, beside the records that other programs keep of the same stencil.
 const NAME: &str = "job";
 
-/// What a job needs of a stencil beside its code.
+/// The data that a job needs of a stencil beside its code.
 #[derive(Serialize, Deserialize)]
 struct Record {
     contract: Contract,
     recipe: Vec<u8>,
-    /// What the compiler said, and the steps of the graph, as documents.
+    /// The diagnostics of the compiler and the steps of the graph, as documents.
     diagnostics: String,
     steps: String,
 }
@@ -84,7 +84,7 @@ impl Kept {
         Ok(Self { source: source.clone(), part, record, later: Arc::new(compilation.into()) })
     }
 
-    /// What the compiler said of it.
+    /// The diagnostics of the compiler.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         serde_json::from_str(&self.record.diagnostics).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! What goes wrong with a GPU of NVIDIA, provoked without one: a driver and an NVRTC of our own fail as they are told
-//! (`driver.c`). Each time there is a sentence that says what to do; the next run of the same stencil works where the
-//! driver lets it, and says why it does not where only another process can help.
+//! Faults of a GPU of NVIDIA, provoked without one: a driver and an NVRTC of our own fail as they are told
+//! (`driver.c`). Each fault gives a sentence that says what to do. Then the next run of the same stencil
+//! works where the driver lets it. Where only another process can help, that run says why it does not work.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -104,7 +104,8 @@ fn compiled(body: &str) -> Compilation {
     of_text(&format!("    with computation(PARALLEL), interval(...):\n{body}"))
 }
 
-/// What a sweep leaves for the next one, a column of each thread, is in the memory of a block.
+/// The first sweep leaves values for the second one, a column for each thread. They are in the shared memory
+/// of a block.
 const SOLVER: &str = "    with computation(FORWARD):
         with interval(0, 1):
             ratio = 1.0 / q
@@ -199,7 +200,7 @@ fn of_this_process(tried: &str) {
                 Ok(mut it) => said(it.run(&mut call(&compilation))),
                 Err(why) => {
                     let why = said(Err(why));
-                    // Whoever asks what can run here hears the same.
+                    // The check of what can run here gives the same reason.
                     assert_eq!(cuda::check().as_ref(), Err(&why));
                     why
                 }

@@ -17,11 +17,11 @@ use crate::native::{Layout, Workplace, params};
 /// Vectors with a rest, and more rows than a tile has.
 const WIDE: Domain = Domain { i: 37, j: 17, k: 5 };
 
-/// What became of a stencil on a back end.
+/// The outcome of a stencil on a back end.
 #[derive(Clone, Debug)]
 pub struct OnBackend {
     pub backend: Backend,
-    /// What differs from `debug`, or why it does not get ready, is the error.
+    /// An error says what differs from `debug`, or why the stencil does not get ready.
     pub outcome: Result<Agreed, String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Agreed {
 ///
 /// # Errors
 ///
-/// What differs, or why it does not get ready.
+/// The difference, or the reason why the stencil does not get ready.
 pub(super) fn hold_on(
     backend: Backend,
     project: &Project,
@@ -58,7 +58,7 @@ pub(super) fn hold_on(
     );
     let mut launches = Vec::new();
     for domain in [domain, WIDE] {
-        // What does not fit is told where it is run with `debug`.
+        // A domain that does not fit is reported where the stencil is run with `debug`.
         let Ok(given) = launch(&compilation, domain) else { continue };
         launches.extend([Layout::Fortran, Layout::C].map(|it| it.of(&given, params(&compilation))));
     }

@@ -49,7 +49,7 @@ pub struct Compiled {
     pub hand: Native,
     /// The same with contraction.
     pub fused: Native,
-    /// What is written by hand for fields along k, where there is such.
+    /// The hand-written version for fields along k, where there is one.
     pub hand_along_k: Option<Native>,
     ready: Ready,
 }
@@ -67,7 +67,7 @@ impl Native {
     }
 }
 
-/// What our back ends need to get ready.
+/// The tools and folders with which our back ends get ready.
 #[derive(Debug)]
 struct Ready {
     tools: Tools,
@@ -103,7 +103,7 @@ fn cc() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
 }
 
-/// What the C compiler says of itself.
+/// Returns the name and version of the C compiler.
 #[must_use]
 pub fn cc_version() -> String {
     let said = Command::new(cc())

@@ -14,7 +14,7 @@ use isobar_compiler::space::Domain;
 use isobar_runtime::events::Sink;
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
 
-/// What makes a stencil ready: there is nothing to make.
+/// The executor of the toy: making a stencil ready takes no work.
 #[derive(Debug)]
 pub(crate) struct Toy;
 
@@ -50,7 +50,7 @@ impl Executor for Toy {
     }
 }
 
-/// What all who call it share.
+/// The program, which all callers share.
 struct Loops {
     program: Program,
     order: ProgramOrder,
