@@ -403,7 +403,7 @@ pub struct BenchArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
-    /// without a value are made in any case
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -439,7 +439,7 @@ pub struct TuneArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
-    /// without a value are made in any case
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -474,7 +474,7 @@ pub enum CacheCommand {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Remove all compiled code, all schedules that were kept, and what was measured of this machine
+    /// Remove all compiled code, all schedules that were kept, and the measurements of this machine
     Clear {
         /// How to print
         #[arg(long, value_enum, default_value_t)]
@@ -513,7 +513,7 @@ pub struct CompareArgs {
     /// Run iterations that have no order in one that this number decides; repeatable
     #[arg(long, value_name = "N", requires = "passes")]
     pub seed: Vec<u64>,
-    /// Hold what these leave against what `debug` leaves, as `rayon,wgpu`; see `isobar backends`
+    /// Compare the results of these with those of `debug`, as `rayon,wgpu`; see `isobar backends`
     #[arg(long, value_name = "B,..", value_delimiter = ',')]
     pub backends: Vec<String>,
     /// On GPUs: make kernels as for this one, instead of the one that is found
@@ -523,7 +523,7 @@ pub struct CompareArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
-    /// without a value are made in any case
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -543,7 +543,7 @@ pub struct BisectArgs {
     #[arg(long, value_name = "N")]
     pub seed: Vec<u64>,
     /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
-    /// without a value are made in any case
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -641,7 +641,7 @@ pub struct ServeArgs {
     /// How long jobs that work may go on after the runner was told to end, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub drain: u64,
-    /// Note each request and each job on standard error, as lines of JSON or as text; without, only what is wrong
+    /// Note each request and each job on standard error, as lines of JSON or as text; without, only problems
     #[arg(long, value_enum, value_name = "json|text")]
     pub log: Option<LogFormat>,
     /// Answer `GET /metrics` for Prometheus on this address, without a token

@@ -31,8 +31,7 @@ pub struct Environment {
     pub backends: Backends,
 }
 
-/// The folders of compilers beside the one of their programs: the files that they start and include are
-/// there.
+/// Folders beside that of a compiler's program. They have the files that the compiler starts and includes.
 const OF_COMPILERS: [&str; 6] = ["lib", "lib32", "lib64", "libexec", "include", "share"];
 
 /// The programs, folders and settings that jobs work with.

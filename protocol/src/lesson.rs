@@ -39,7 +39,7 @@ pub struct Verdict {
 pub struct Checked {
     /// In the order of the lesson. Checks behind one that cannot go on are left out.
     pub verdicts: Vec<Verdict>,
-    /// The fields of the first check that failed over one.
+    /// The fields of the first check that failed over a field.
     pub shown: Option<Shown>,
 }
 

@@ -250,8 +250,8 @@ pub struct Slice {
     pub summary: Summary,
 }
 
-/// Default values of a run where the request gives none. Most of them come from the text's run directives (`#
-/// @domain`, `# @plot`, ...).
+/// Default values of a run where the request gives none. Most of them come from the text's run directives:
+/// `# @domain`, `# @plot`, ...
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Defaults {

@@ -38,7 +38,7 @@ pub struct HeldShared {
     /// Those of them that were compared with `debug` on the shared memory itself. In the others a statement
     /// reads a neighbour of what it writes, so that the order of the points would matter.
     pub by_memory: u64,
-    /// Calls that are refused: only at run time it shows which element a statement reads beside what it
+    /// Calls that are refused, since only a run shows which element a statement reads beside the one that it
     /// writes.
     pub refused: u64,
     pub other_traps: u64,

@@ -40,9 +40,9 @@ impl Emit<'_> {
 
     /// The operand of an instruction that may be read from memory.
     ///
-    /// It is if this is its last use: then no register is spent on it. A slot or a constant is also read from
-    /// memory where no register is free. `may_guard` tells whether the instruction can leave out lanes that
-    /// do not exist. It must when it reads elements at the end of a row.
+    /// A value is read from memory at its last use: then no register is spent on it. A slot or a constant is
+    /// also read from memory where no register is free. `may_guard` tells whether the instruction can leave
+    /// out lanes that do not exist, as is necessary for elements at the end of a row.
     pub(super) fn last(&mut self, id: Id, kind: Kind, may_guard: bool) -> Last {
         let length = self.length(kind);
         let register = |it: u8| Last { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };

@@ -73,7 +73,7 @@ fn parsed(text: &str) -> Option<Parsed<py::ModModule>> {
     parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module()
 }
 
-/// Reads a text for the search for the causes of its faults.
+/// Reads a text while the causes of its faults are searched for.
 fn read(text: &str) -> Reading {
     // A repaired text may nest more deeply than the original.
     if limits::too_deep(FileId(0), text).is_some() {

@@ -80,8 +80,8 @@ pub struct VerticalPass {
 
 /// Statements on one range of columns, each finished on all of them before the next.
 ///
-/// A block reads the fields that it writes only in the present column. So its points may also be computed one
-/// by one, or several at a time.
+/// Fields that a block writes are read in it only in the present column. So its points may also be computed
+/// one by one, or several at a time.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The columns.

@@ -66,7 +66,7 @@ impl Notes {
     }
 }
 
-/// Sends notes to standard error. `ISOBAR_LOG` can choose others.
+/// Sends notes to standard error. `ISOBAR_LOG`, where it is set, says which notes instead.
 pub(crate) fn log(environment: &Environment, notes: Notes) {
     let own = || match notes {
         Notes::Errors => EnvFilter::new("isobar_runner=error"),

@@ -245,8 +245,8 @@ const RIGHTS_OLDER: Calls = calls![SYS_chmod];
 #[cfg(not(target_arch = "x86_64"))]
 const RIGHTS_OLDER: Calls = &[];
 
-/// System calls that only a wrong or hostile program makes while code runs on a GPU. Opening files is not
-/// among them, because the GPU's driver does it.
+/// System calls that only a wrong or hostile program makes, in a process that holds the driver of a GPU.
+/// Opening files is not among them, because the driver does it.
 const HOSTILE: Calls = calls![
     SYS_accept4,
     SYS_add_key,

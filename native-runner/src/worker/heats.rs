@@ -132,8 +132,8 @@ mod tests {
     fn the_slower_half_is_out_after_each_heat_and_the_first_never_is() {
         let ms = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0];
         let (times, calls) = held(&ms, usize::MAX);
-        // Eight of sixteen go on, then four. The first is among the four, though the other places go to the
-        // fastest three.
+        // Eight of sixteen go on, then four. The first is among the four, and the fastest three take the
+        // other places.
         assert_eq!(calls, [39, 8, 8, 8, 8, 39, 39, 39, 3, 3, 3, 3, 3, 3, 3, 3]);
         assert_eq!(times.fastest(), Some(7));
         assert_eq!(times.ranking()[..4], [7, 6, 5, 4]);

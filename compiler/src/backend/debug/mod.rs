@@ -5,7 +5,7 @@
 //! - A parallel execution is finished on all its levels before the next one starts.
 //!   In a sweep, all executions are finished on one level before the next level starts.
 //! - An execution runs point by point: all its statements at one point, then those at the next.
-//!   It reads a field that it writes only in the column of the point.
+//!   A field that it writes is read only in the column of the point.
 //!   In a parallel loop, a read at another level sees the value from before the execution.
 //! - Parameters are written inside the compute domain only. Temporaries exist
 //!   as far as they are touched, and start as NaN or the smallest integer.

@@ -1,8 +1,8 @@
 //! The numpy back end: NPIR, executed as operations on whole arrays, and printed as NumPy source.
 //!
 //! A block is compiled once into operations on registers of many lanes. It then runs tile by tile, so that
-//! values passed between two statements stay in the cache. A block reads fields that it writes only in the
-//! current column, so the result is the same as statement by statement. The operations are those of the
+//! values passed between two statements stay in the cache. Fields that a block writes are read in it only in
+//! the current column, so the result is the same as statement by statement. The operations are those of the
 //! interpreter, and so are the bits.
 //!
 //! If all statements that may trap are in one block, a run ends with the trap that the interpreter reports.

@@ -18,7 +18,7 @@ pub fn misspelt(word: &str, meant: &str, span: Span) -> Diagnostic {
         .help(format!("write `@{meant}`"))
 }
 
-/// A line about the statement `below` it, which has no part in the schedule.
+/// A line about the text `below` it, from which no statement of the schedule comes.
 pub fn without_statement(word: &str, span: Span, below: Span) -> Diagnostic {
     let why = "no statement of the schedule comes from the line below";
     ignored(word, why, span).also(below, "nothing of this is left, or it is no statement of a stencil")
