@@ -1,4 +1,4 @@
-//! What runs when: loops, lanes, branches, launches, traps.
+//! Control flow: loops, lanes, branches, launches, traps.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
@@ -91,8 +91,8 @@ impl Translation<'_, '_> {
         end
     }
 
-    /// Makes `body` with a position for a symbol, and forgets it behind; a position of that name around
-    /// comes back.
+    /// Makes `body` with a position for a symbol. Afterwards a position of that name from around is there
+    /// again.
     pub(super) fn with_position(&mut self, symbol: &Symbol, value: Clif, body: impl FnOnce(&mut Self)) {
         let before = self.positions.insert(symbol.clone(), value);
         body(self);
@@ -105,9 +105,9 @@ impl Translation<'_, '_> {
     /// One iteration after the other: up by the loop's step, or down by one. Bounds are computed once,
     /// before the loop.
     ///
-    /// Rows that the loop prefetches are handed to its body in `ahead`. The first wide loop in there takes
-    /// them, since it goes along a row anyway and asks for a line at a time; vectors of 128 bits prefetch
-    /// nothing.
+    /// Rows that the loop prefetches are handed to its body in `ahead`. The first wide loop of the body takes
+    /// them: it goes along a row anyway, and prefetches a line at a time. Loops with vectors of 128 bits
+    /// prefetch nothing.
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
@@ -133,12 +133,12 @@ impl Translation<'_, '_> {
             self.count(start, is_inside, next, body);
         }
         if asks {
-            // What no row of its body took is for none behind it.
+            // Rows that no loop of the body took must not be prefetched by a loop behind this one.
             self.ahead.clear();
         }
     }
 
-    /// The iterations in groups of lanes, and one by one what is left.
+    /// The iterations in groups of lanes, and the remainder one by one.
     ///
     /// With vectors of 512 or 256 bits it is a call of wide code, if that knows all of the body. Otherwise
     /// the body is made twice:
@@ -236,7 +236,7 @@ impl Translation<'_, '_> {
         self.mask = around;
     }
 
-    /// What a block declares ends with it.
+    /// Makes `body`, and then forgets what it has declared.
     ///
     /// Values of a branch do not dominate what stands behind it, so a local that was declared in there must
     /// not be found later. Locals from outside are Cranelift's variables, whose changes are seen behind the
@@ -399,12 +399,12 @@ impl Translation<'_, '_> {
     /// Finds indices at run time, and runs the body if each is an element; else reports the cell and leaves
     /// the body out.
     ///
-    /// All indices are computed before one is tested. That is right because of what one check holds: an
-    /// index that itself picks an element stands first, and what it picks is checked by the check around
+    /// All indices are computed before one is tested. That is safe: of one check, only the first index may
+    /// read an element that another index picks. The check around has tested that other index already
     /// (`loops/from_sdfg`).
     ///
-    /// In a `while`, what would end the loop may be in the body that is left out, so the loop is left as
-    /// well.
+    /// In a `while`, the body that is left out may hold the statement that would end the loop. So the loop is
+    /// left as well.
     pub(super) fn checked(&mut self, it: &Checked) {
         let mut is_outside: Option<Clif> = None;
         for index in &it.indices {

@@ -219,10 +219,10 @@ impl Translation<'_, '_> {
 
     /// A primitive of two operands.
     ///
-    /// Minimum and maximum of floats are NaN if one operand is. A comparison with NaN does not hold, so the
-    /// choice is `a` then: right if `a` is NaN, and where `b` is, `b` is taken afterwards. Lesser and
-    /// greater leave out the second half, and give `a` for a NaN in `b`. Of equal operands, which may be
-    /// zeros of two signs, all four give `a`.
+    /// Minimum and maximum of floats are NaN if one operand is. A comparison with NaN does not hold, so `a`
+    /// is chosen if one operand is NaN. That is right if `a` is NaN; if `b` is, `b` is taken afterwards.
+    /// Lesser and greater leave out this second step, and give `a` for a NaN in `b`. Of equal operands, which
+    /// may be zeros of two signs, all four give `a`.
     fn binary_primitive(&mut self, op: BinaryPrimitive, dtype: DType, a: Operand, b: Operand) -> Operand {
         match op {
             BinaryPrimitive::Minimum if dtype.is_float() => {

@@ -58,7 +58,7 @@ impl Translation<'_, '_> {
     /// The result as a double, before it is rounded to a single.
     ///
     /// The steps of one register, or of one value. A condition is a byte for one value, and a register of
-    /// masks in vectors; words are the bits of doubles, as integers of 64 bits.
+    /// masks in vectors. Words are the bits of doubles, as integers of 64 bits.
     fn steps(&mut self, definition: &Definition, params: &[Clif], is_vector: bool) -> Clif {
         let (double, word) = if is_vector { (F64X2, I64X2) } else { (F64, I64) };
         let mut values: Vec<Clif> = Vec::with_capacity(definition.steps.len());
@@ -130,9 +130,9 @@ impl Translation<'_, '_> {
 
     /// `a * b - product` exactly: in one operation where the processor has it, else of halves.
     ///
-    /// `product` is `a * b` as rounded. Both ways give the same bits, so it does not matter which processor
-    /// a run is on: the fused operation rounds what is exact, and the halves have so few digits that each
-    /// of their products is.
+    /// `product` is `a * b` as rounded. Both ways give the same bits, so the processor of a run does not
+    /// matter. The fused operation rounds a result that is exact. The halves have so few digits that each of
+    /// their products is exact.
     fn product_error(&mut self, a: Clif, b: Clif, product: Clif, is_vector: bool) -> Clif {
         if self.has_fused {
             let less = self.emit.builder.ins().fneg(product);

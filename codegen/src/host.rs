@@ -1,4 +1,5 @@
-//! What generated code calls: the threads of the run, the report of a trap, and functions of single numbers.
+//! Functions of the host that generated code calls: threads of the run, reports of traps, functions of single
+//! numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -102,7 +103,7 @@ fn float_type(dtype: DType) -> Type {
 }
 
 impl Helper {
-    /// What computes a primitive on operands of a type; none where instructions do.
+    /// The function that computes a primitive on operands of a type; none where instructions do.
     pub(super) fn of(op: Primitive, dtype: DType) -> Option<Self> {
         let is_float = dtype.is_float();
         match op {
@@ -184,7 +185,8 @@ impl Helper {
 
 /// A statement that may have to end the run.
 ///
-/// What does not depend on the cell; code passes the position of a site, and the cell beside it.
+/// It holds the part that is the same for all cells. Code passes the position of a site and, beside it, the
+/// cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Site {
     /// Which loop over the levels it stands in, in the text.
@@ -196,9 +198,9 @@ pub(super) struct Site {
 
 /// A cell at which a run must end, in the order in which the text comes to it.
 ///
-/// Fields are compared in the order in which they stand, and what is less comes first: the sweep, the level
-/// in the order of the sweep, the statement, and then the cell. So threads may report in any order, and the
-/// least one is the report of the run.
+/// Fields are compared in the order in which they stand, and the lesser value comes first. So the order is by
+/// sweep, by level in the order of the sweep, by statement, and then by cell. Threads may report in any
+/// order: the least report is that of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Raised {
     pub(super) sweep: u32,
@@ -212,7 +214,7 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// What decides which of two comes first.
+    /// The key that orders two of them.
     fn moment(&self) -> (u32, i64, StmtId, [i64; 3]) {
         (self.sweep, self.turn, self.outermost, self.cell)
     }
@@ -223,7 +225,8 @@ impl Raised {
 /// Positions are those of the loops around a launch, then the launch's own. A step has none.
 pub(super) type Code = unsafe extern "C" fn(*const u64, *const i64, i64);
 
-/// The number of the thread that calls among those of the run, each of which has memory of its own. It alone launches.
+/// The number of the calling thread among the threads of the run. Each of these has memory of its own. Only
+/// the calling thread launches.
 const FIRST: usize = 0;
 
 /// Threads that share the loops of a run.
@@ -306,12 +309,12 @@ impl<'a> Host<'a> {
 pub enum Ended {
     Whole,
     Raised(Raised),
-    /// Whoever was told of its steps did not want it to go on.
+    /// The callback that is told of each step asked it to stop.
     Cancelled,
 }
 
-/// Notes that a run must end at a cell. The code goes on: it is the step's end that looks at it, since a
-/// cell that comes earlier in the text may still be computed by another thread.
+/// Notes that a run must end at a cell. The code goes on to the end of the step, where the report is looked
+/// at. Until then, another thread may come to a cell that is earlier in the text.
 #[expect(unsafe_code, reason = "generated code hands the host back to itself")]
 extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64, k: i64) {
     // SAFETY: code passes on the first word of its frame, which is the host of the run, alive until code returns.
@@ -320,15 +323,16 @@ extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64,
     let Site { sweep, outermost, statement } = *site;
     let now = Raised { sweep, turn, outermost, cell: [k, j, i], statement };
     let mut raised = host.raised.lock().unwrap_or_else(PoisonError::into_inner);
-    // Of what came at one moment and cell, the first stays.
+    // Of several reports for one moment and cell, the first stays.
     if raised.is_none_or(|it| now.moment() < it.moment()) {
         *raised = Some(now);
     }
     host.is_raised.store(1, Ordering::Relaxed);
 }
 
-/// Whether what a `while` might report comes behind what was reported: then it need not be done. What depends on it comes
-/// later still, so that nothing which could be the first to end the run is left out.
+/// Whether the report that a `while` might make comes behind one that was made already. Then the loop need
+/// not run. Reports that depend on its results come later still, so the first report of the run is never left
+/// out.
 #[expect(unsafe_code, reason = "generated code hands the host back to itself")]
 extern "C" fn is_behind(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64, k: i64) -> i64 {
     // SAFETY: as for `raise`.
@@ -343,8 +347,8 @@ extern "C" fn is_behind(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: 
     i64::from(raised.is_some_and(|it| it.moment() < here.moment()))
 }
 
-/// Of wide code: the words are the host, the statement, the turn, and the cell of the first iteration, which is that of
-/// the first lane less `at`; the lanes are bits.
+/// Reports lanes of wide code. The words are the host, the statement, the turn, and the cell of the loop's
+/// first iteration. The first lane is `at` points behind that cell along I. Each bit of `lanes` is a lane.
 #[expect(unsafe_code, reason = "generated code hands the host back to itself")]
 extern "C" fn raise_lanes(words: *const i64, at: i64, lanes: u64) {
     // SAFETY: code passes the address of these six words, which it wrote.
@@ -358,7 +362,7 @@ extern "C" fn raise_lanes(words: *const i64, at: i64, lanes: u64) {
 #[derive(Clone, Copy)]
 struct Shared<'h>(&'h Host<'h>);
 
-// SAFETY: the frame is only read, and what its addresses point to is what the threads share by design: the schedule
+// SAFETY: the frame is only read. The threads share the memory behind its addresses by design: the schedule
 // gives each element that is written to one position of a launch.
 #[expect(unsafe_code, reason = "generated code runs on all threads")]
 unsafe impl Sync for Shared<'_> {}

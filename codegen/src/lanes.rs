@@ -201,7 +201,7 @@ impl Emitter<'_> {
         if dtype != DType::Bool {
             return (self.spread(dtype, one), self.spread(dtype, other));
         }
-        // What is narrow by itself stays so.
+        // If one operand has narrow masks, both get narrow ones.
         let is_narrow = |it: &Operand| match it {
             Operand::Same(_) => false,
             Operand::Each(chunks) => chunks.len() * 4 == self.lanes,
@@ -252,10 +252,10 @@ impl Emitter<'_> {
         Operand::Each(values.chunks(per_chunk).map(|it| whole(self, it)).collect())
     }
 
-    /// What `make` makes of the values of each lane; once where all are the same.
+    /// Applies `make` to the values of each lane; once where they are the same for all lanes.
     ///
-    /// For what no instruction does on a register: calls of the host, and conversions. Its price is to take
-    /// registers apart and put them together again.
+    /// For operations that no instruction does on a register: calls of the host, and conversions. It costs to
+    /// take registers apart and to put them together again.
     pub(super) fn by_lane(
         &mut self,
         result: DType,
@@ -273,7 +273,7 @@ impl Emitter<'_> {
         self.gathered(result, &values)
     }
 
-    /// What `make` makes of registers, or of single values, which works on both in the same way.
+    /// Applies `make` to registers, or to single values; it has to work on both in the same way.
     pub(super) fn alike_by_chunk(
         &mut self,
         dtype: DType,

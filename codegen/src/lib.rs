@@ -5,20 +5,25 @@
 //!                 │                                   └─▶ wide (512 or 256 bits) ─┘
 //! ```
 //!
-//! This crate makes code and enters it. It does not know what a call of a stencil is, where arrays come from, which
-//! threads there are, or where code is kept: that is the runtime's. What code needs of its host, threads that share a
-//! loop, is a [`Team`].
+//! This crate makes code and enters it. Calls of stencils, the origin of arrays, the number of threads, and
+//! the place where code is kept are the runtime's. Code needs one thing of its host: a [`Team`] of threads
+//! that share a loop.
 //!
-//! Reading order: [`Shape`] (what a call fixes before code is made), `translate` (functions, loops, statements),
-//! `control`, `memory`, `expression`, `formula` (the parts of that), `lanes` (vectors of 128 bits), `wide` (vectors of
-//! 512 and 256 bits), `host` (what code calls), [`Object`] (how all that becomes code, which can be kept), [`Machine`] (how
-//! it is loaded, and entered).
+//! Reading order:
+//!
+//! - [`Shape`]: the values that a call fixes before code is made
+//! - `translate`: functions, loops, statements, with their parts `control`, `memory`, `expression`,
+//!   `formula`
+//! - `lanes`: vectors of 128 bits; `wide`: vectors of 512 and 256 bits
+//! - `host`: the functions that code calls
+//! - [`Object`]: all of that as code, which can be kept
+//! - [`Machine`]: code that is loaded and can be entered
 //!
 //! # Units and orders
 //!
-//! Strides are in elements and signed, sizes and starts of what a run allocates in bytes or elements as the field
-//! says. A domain is `[i, j, k]`; dimensions of an array are in the order of its container: the axes that it has, as
-//! I, J, K, then its data dimensions.
+//! Strides are in elements and signed, sizes and starts of what a run allocates in bytes or elements as the
+//! field says. A domain is `[i, j, k]`. The dimensions of an array are in the order of its container: first
+//! its axes in the order I, J, K, then its data dimensions.
 
 mod shape;
 mod translate;

@@ -15,13 +15,13 @@ pub struct Machine {
     /// By position in the program's functions.
     functions: Vec<Code>,
     sites: Vec<Site>,
-    /// What loops that the threads share are called, by the number that code passes.
+    /// The loops that the threads share, by the number that code passes.
     launches: Vec<Spread>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
     steps: Vec<(usize, Option<u32>)>,
 }
 
-/// What owns the code.
+/// The owner of the code's memory.
 struct CodeMemory(Option<JITModule>);
 
 impl std::fmt::Debug for CodeMemory {
@@ -52,7 +52,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// What the loader says; that is a fault of ours.
+    /// The message of the loader. Such an error is a fault of ours.
     pub fn load(object: &Object) -> Result<Self, String> {
         let Object { imports, tables, pieces, functions, sites, launches, steps, text: _ } = object;
         let mut builder = JITBuilder::with_isa(processor()?, cranelift_module::default_libcall_names());
@@ -98,16 +98,16 @@ impl Machine {
     /// Runs the steps one after the other, up to one that has to end the run. `progress` is told after each step how
     /// many are done, and answers whether to go on. `team` shares the loops; without one they run on this thread alone.
     ///
-    /// The frame has a first word for the host, and then one for each array of the program: the address of the element
-    /// at the start of the compute domain, or a scalar as [`word`](crate::word) has it. Of what each thread has for
-    /// itself it is that of the first thread.
+    /// The first word of the frame is for the host. Behind it, each array of the program has one word. It is
+    /// the address of the element at the start of the compute domain, or a scalar as [`word`](crate::word)
+    /// has it. For an array that each thread has for itself, it is the address of the first thread's.
     ///
     /// # Safety
     ///
-    /// The arrays are those of the [`Shape`] that this code was made for: each holds all elements that the stencil
-    /// reaches from there with these strides, of its container's type, and none that is written is touched by others
-    /// during the call, nor lies in two arrays of the frame. What the run allocates is as large as the shape says,
-    /// for as many threads as the team has.
+    /// The arrays are those of the [`Shape`] that this code was made for. Each has elements of its
+    /// container's type, and holds all that the stencil reaches from there with these strides. No element
+    /// that is written is touched by others during the call, nor lies in two arrays of the frame. The memory
+    /// that the run allocates is as large as the shape says, for as many threads as the team has.
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     pub unsafe fn run(
         &self,
@@ -119,8 +119,8 @@ impl Machine {
     }
 }
 
-/// What an arena takes for code: whole pages for each piece, and what calls of it may need beside it. Nothing of that is
-/// memory before it is written.
+/// The bytes that an arena takes for code: whole pages for each piece, with room for stubs of its calls.
+/// Pages cost no memory before they are written.
 fn room(pieces: &[Piece]) -> usize {
     const PAGE: usize = if cfg!(target_arch = "x86_64") { 4 << 10 } else { 64 << 10 };
     const OF_LINK: usize = 24;

@@ -48,7 +48,7 @@ impl Translation<'_, '_> {
         }
     }
 
-    /// What a symbol stands for that is the same for the whole run.
+    /// The value of a symbol that is the same for the whole run; none for positions.
     pub(super) fn known(&self, symbol: &Symbol) -> Option<i64> {
         match self.shared.program.symbols.get(symbol) {
             Some(Meaning::Size(axis)) => Some(self.shared.shape.domain[axis.index()]),
@@ -146,7 +146,8 @@ impl Translation<'_, '_> {
         if let Some(symbol) = &self.lane_symbol {
             apart = factors.get(symbol).copied().unwrap_or(0);
         }
-        // What changes fastest comes last, so that the rest is computed outside of the innermost loop.
+        // The term that changes fastest comes last, so that the others are computed outside of the innermost
+        // loop.
         let last = self.lane_symbol.clone();
         let (mut terms, mut of_lane) = (Vec::new(), None);
         for (symbol, factor) in factors {
@@ -178,15 +179,15 @@ impl Translation<'_, '_> {
         (address, constant, apart)
     }
 
-    /// What a load or a store of an array may count on: it does not trap, since each element exists, and it
-    /// touches no other array. It need not be aligned: rows of a caller start anywhere.
+    /// The flags of loads and stores of an array. They do not trap, since each element exists, and they touch
+    /// no other array. They need not be aligned: rows of a caller start anywhere.
     pub(super) fn flags(&mut self, array: usize) -> MemFlagsData {
         let region = self.region(array, u32::try_from(array).expect("few arrays"));
         MemFlagsData::new().with_notrap().with_alias_region(Some(region))
     }
 
-    /// What an expression reads. Symbols are integers of 64 bits, which an expression may want in another
-    /// type.
+    /// Reads a value for an expression. Symbols are integers of 64 bits, which an expression may want in
+    /// another type.
     pub(super) fn read(&mut self, read: &Read, dtype: DType) -> Operand {
         match read {
             Read::Local(local) => self.local(*local),
@@ -211,9 +212,9 @@ impl Translation<'_, '_> {
         self.emit.gathered(DType::Int64, &values)
     }
 
-    /// An element for each lane, in one of three ways: once if all lanes have the same, in whole registers
-    /// if theirs stand side by side, else one by one. Bools are read one by one: they are bytes in memory,
-    /// and lanes of 64 bits in registers.
+    /// Loads an element for each lane, in one of three ways. An element that all lanes share is loaded once.
+    /// Elements that are contiguous are loaded in whole registers. All others are loaded one by one, and so
+    /// are bools: they are bytes in memory, and lanes of 64 bits in registers.
     pub(super) fn load(&mut self, element: &Element, dtype: DType) -> Operand {
         let of = &self.shared.program.arrays[element.array];
         if of.is_scalar_argument() {
@@ -306,8 +307,8 @@ impl Translation<'_, '_> {
     /// A local of this block. A constant is its value and costs nothing. Others are Cranelift's variables,
     /// which become registers, and get their values from whichever branch control came through.
     ///
-    /// In a vector loop a variable is always one for each lane, even if its first value is the same for
-    /// all: it may be assigned under a mask.
+    /// In a vector loop a variable always has one value for each lane, even if its first value is the same
+    /// for all. It may later be assigned under a mask.
     pub(super) fn declare(&mut self, it: &Declare) {
         let dtype = self.shared.program.locals[it.local].dtype;
         let value = match &it.value {

@@ -28,7 +28,8 @@ use super::wide;
 /// Machine code of one program for one shape, before it is loaded.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Object {
-    /// What code calls of the host, and the tables that it reads; numbered from zero, as links name them.
+    /// The functions of the host that code calls, and the tables that it reads. Links name them by number,
+    /// from zero.
     pub(super) imports: Vec<Import>,
     pub(super) tables: Vec<String>,
     /// Numbered behind the imports.
@@ -36,7 +37,7 @@ pub struct Object {
     /// By position in the program's functions: the piece of each.
     pub(super) functions: Vec<usize>,
     pub(super) sites: Vec<Site>,
-    /// What loops that the threads share are called, by the number that code passes.
+    /// The loops that the threads share, by the number that code passes.
     pub(super) launches: Vec<Spread>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
     pub(super) steps: Vec<(usize, Option<u32>)>,
@@ -63,7 +64,7 @@ pub(super) struct Link {
     addend: i64,
 }
 
-/// What a place is filled in with: an address.
+/// The function or table whose address fills a place in.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum LinkTarget {
     Function(u32),
@@ -128,7 +129,7 @@ impl Link {
     }
 }
 
-/// What may be chosen.
+/// The choices for making code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
@@ -169,12 +170,12 @@ pub fn vector_bits(vectors: Vectors) -> u32 {
 
 /// Whether machine code can be made here, and with which vectors.
 ///
-/// The sentence names the processor and the bits, for whoever lists back ends:
-/// `x86_64-…, vectors of 512 bits (AVX-512)`.
+/// The sentence names the processor and the bits, for lists of back ends: `x86_64-…, vectors of 512 bits
+/// (AVX-512)`.
 ///
 /// # Errors
 ///
-/// Why not.
+/// The reason why not.
 pub fn check() -> Result<String, String> {
     let isa = processor()?;
     let vectors = match vectors_of(&isa, Vectors::Widest) {
@@ -191,7 +192,7 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// What the code generator says; that is a fault of ours.
+    /// The message of the code generator. Such an error is a fault of ours.
     pub fn of(
         program: &Program,
         shape: &Shape,
@@ -253,7 +254,7 @@ impl Object {
             }
             contexts.push((at, id, context));
         }
-        // The long part, of which functions need nothing of each other.
+        // This part takes longest. Here functions need nothing of each other.
         let isa = module.isa();
         each(makers, &mut contexts, |(_, _, context)| {
             let done = context.compile(isa, &mut ControlPlane::default());
@@ -278,8 +279,9 @@ impl Object {
     }
 }
 
-/// What is declared in a module. Whoever makes code and whoever loads it declare the same in one order: imports, tables,
-/// pieces. So numbers that code was linked with are those of every module that it is loaded into.
+/// Counts the declarations of a module. Making code and loading it declare the same things in the same order:
+/// imports, tables, pieces. So the numbers that code was linked with hold in every module that it is loaded
+/// into.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
     functions: u32,
@@ -330,8 +332,8 @@ impl Declared {
 
 /// Does the work on each of them; the team shares it.
 ///
-/// Each slot is locked once, by the thread whose range it is in; the locks are there since a team lends its
-/// closure to several threads.
+/// Each slot is locked once, by the thread whose range it is in. The locks are needed because a team lends
+/// its closure to several threads.
 fn each<T: Send>(
     team: Option<&dyn Team>,
     all: &mut [T],
@@ -351,7 +353,7 @@ fn each<T: Send>(
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a module knows of the host.
+/// The host as a module sees it: its functions and tables, and the abilities of its processor.
 #[derive(Default)]
 struct Joined {
     functions: BTreeMap<Import, FuncId>,
@@ -367,7 +369,7 @@ struct Linking<'m> {
     declared: &'m mut Declared,
     /// All that was declared so far, for finished code to be put behind it.
     pieces: &'m mut Vec<Piece>,
-    /// What that does, where it is asked for.
+    /// The text of wide loops, where it is asked for.
     texts: Vec<String>,
     keeps_text: bool,
     failed: Option<String>,
@@ -411,11 +413,11 @@ impl Links for Linking<'_> {
     }
 }
 
-/// What functions of a program may call.
+/// The functions of the host that a program may call.
 ///
-/// All are declared before the first function is made, so that translating one needs no more than a
-/// reference to them. Which operations are functions of the host is told by `Helper::of`; operators that
-/// are none of its primitives stand here.
+/// All are declared before the first function is made, so that translating one needs no more than a reference
+/// to them. `Helper::of` tells which primitives are functions of the host. Operators that are none of its
+/// primitives stand here.
 fn imports(program: &Program) -> Vec<Import> {
     use super::host::Helper;
     use isobar_compiler::expr::ExprKind;

@@ -1,4 +1,4 @@
-//! What a call fixes before code is made for it: sizes, strides, and where everything lies.
+//! The values that a call fixes before code is made for it: sizes, strides, and places in memory.
 
 use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
 use isobar_compiler::loops::nodes::{ArrayKind, Storage, Strides};
@@ -12,9 +12,9 @@ pub struct Shape {
     pub domain: [i64; 3],
     /// In the order of the program's arrays.
     pub arrays: Vec<ArrayShape>,
-    /// Of what a run allocates for all threads together, in bytes.
+    /// Bytes that a run allocates for all threads together.
     pub shared_bytes: i64,
-    /// Of what it allocates for each, and what stays free before that, in bytes.
+    /// Bytes from the memory of one thread to that of the next: its allocation, and the gap before it.
     pub from_thread_to_thread: i64,
 }
 
@@ -66,7 +66,7 @@ impl Shape {
     /// That of an array which a run allocates.
     ///
     /// The first dimension is the fastest. Its length is rounded up to whole cache lines where each thread
-    /// has rows of its own, and the bytes of the whole array always are.
+    /// has rows of its own. The bytes of the whole array are always rounded up to whole lines.
     fn own(&self, program: &Program, array: &Array) -> Option<ArrayShape> {
         debug_assert!(array.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
@@ -88,7 +88,7 @@ impl Shape {
         Some(ArrayShape { strides, levels: [0; 2], bytes, start })
     }
 
-    /// What a symbol of a size stands for in this call.
+    /// The value of a symbol of a size in this call.
     fn value(&self, program: &Program, symbol: &Symbol) -> Option<i64> {
         match program.symbols.get(symbol)? {
             Meaning::Size(axis) => Some(self.domain[axis.index()]),
@@ -98,7 +98,7 @@ impl Shape {
         }
     }
 
-    /// What the caller's fields take at the points of the compute domain.
+    /// The bytes of the caller's fields at the points of the compute domain.
     pub(super) fn field_bytes(&self, program: &Program) -> u64 {
         let [i, j, k] = self.domain;
         let of = |axis: Axis| [i, j, k][axis.index()];
@@ -119,7 +119,7 @@ impl Shape {
         }
     }
 
-    /// What a run with so many threads allocates, in bytes; none where that is beyond any memory.
+    /// The bytes that a run with so many threads allocates; none where that is beyond any memory.
     #[must_use]
     pub fn workspace_bytes(&self, threads: u32) -> Option<u64> {
         let own = self.from_thread_to_thread.checked_mul(i64::from(threads))?;

@@ -1,8 +1,9 @@
 //! Functions of a program as functions of machine code: loops, branches, statements, addresses.
 //!
-//! A function gets a frame, the positions that it is for, and the number of the thread that it runs on. The frame
-//! is a list of words: the host's own, then for each array the address of its first element or the value of a scalar.
-//! Sizes, strides and numbers of levels are constants of the code.
+//! A function gets a frame, the positions that it is for, and the number of the thread that it runs on. The
+//! frame is a list of words. The first one is the host's. Then each array has one: the address that its
+//! indices count from, or the value of a scalar. Sizes, strides and numbers of levels are constants of the
+//! code.
 
 use std::collections::BTreeMap;
 
@@ -28,13 +29,13 @@ use super::lanes::{Emitter, Operand, scalar_type};
 use super::shape::Shape;
 use super::wide::{Body, Isa};
 
-/// What functions of one program share while they are made.
+/// State that the functions of one program share while they are made.
 pub(super) struct Shared<'p> {
     pub(super) program: &'p Program,
     pub(super) shape: &'p Shape,
     /// Where the run may have to end; code names them by position.
     pub(super) sites: Vec<Site>,
-    /// What loops spread over the threads are called; code names them by position.
+    /// Loops that are spread over the threads; code names them by position.
     pub(super) launches: Vec<Spread>,
     /// Iterations of a `while` at one cell after which it counts as endless.
     pub(super) max_turns: u64,
@@ -47,7 +48,7 @@ pub(super) struct Shared<'p> {
 /// A loop that the threads share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Spread {
-    /// What runs at each position, by position in the program's functions.
+    /// The function that runs at each position, by its place in the program's functions.
     pub(super) function: usize,
     /// Positions of the loops around the launch, which the function gets before its own.
     pub(super) n_outer: usize,
@@ -62,8 +63,8 @@ pub(super) struct Translation<'t, 'p> {
     pub(super) links: &'t mut dyn Links,
     /// Whether the processor multiplies and adds in one operation.
     pub(super) has_fused: bool,
-    /// What this function has imported already: Cranelift wants one reference for each function that uses
-    /// it.
+    /// Imports that this function has already: Cranelift wants one reference in each function that uses an
+    /// import.
     pub(super) imported: BTreeMap<Import, FuncRef>,
     /// Addresses of tables, by their name. All are loaded at the entry, so that loops find them in
     /// registers.
@@ -79,9 +80,9 @@ pub(super) struct Translation<'t, 'p> {
     pub(super) integers: BTreeMap<usize, Clif>,
     /// By position in [`Program::locals`]. A local that is not here has no value yet, and reads as zero.
     pub(super) locals: BTreeMap<usize, Place>,
-    /// By position in [`Program::arrays`]: the value of a scalar, or the address that indices count from. That is the
-    /// element at the start of the compute domain; of what an iteration has for itself, the first element. Of what
-    /// each thread has, it is that of this thread.
+    /// By position in [`Program::arrays`]: the value of a scalar, or the address that indices count from.
+    /// That is the element at the start of the compute domain; for an array of a single iteration, the first
+    /// element. For an array that each thread has, it is that of this thread.
     pub(super) bases: BTreeMap<usize, Clif>,
     /// One for each array, and one for the frame: the optimiser may move a load over a store to another
     /// region.
@@ -105,7 +106,7 @@ pub(super) enum Place {
     Variables { variables: Vec<Variable>, is_each: bool },
 }
 
-/// What code is joined with: functions of the host, tables.
+/// The parts that code is linked with: functions of the host, tables.
 pub(super) trait Links {
     fn function(&mut self, of: &mut cranelift_codegen::ir::Function, import: Import) -> FuncRef;
     fn table(&mut self, of: &mut cranelift_codegen::ir::Function, table: &'static Table) -> GlobalValue;
@@ -147,8 +148,7 @@ const FRAME: u32 = u32::MAX;
 /// i64)`.
 ///
 /// The entry block loads all that does not change while the function runs: positions, bases of arrays,
-/// tables. What follows then stands in blocks that the entry dominates, so that each of these values can be
-/// used everywhere.
+/// tables. The entry dominates all blocks behind it, so each of these values can be used everywhere.
 ///
 /// ```text
 /// block0(frame, at, thread):
@@ -313,7 +313,7 @@ impl Translation<'_, '_> {
     /// A statement, in the block at hand; the builder stands behind it afterwards, maybe in another block.
     ///
     /// A loop whose lanes have masks becomes a vector loop. All other loops run one iteration after the
-    /// other, also where the schedule has given them to lanes: a pass has then found that they are no rows
+    /// other, even where the schedule has mapped them to lanes. There a pass has found that they are no rows
     /// of lanes (`loops/passes/mask_lanes`).
     pub(super) fn item(&mut self, item: &Item) {
         let origin = match item {
@@ -337,7 +337,7 @@ impl Translation<'_, '_> {
             Item::Launch(it) => self.launch(it),
             Item::If(it) => self.branches(it),
             Item::While(it) => self.repeat(it),
-            // What it keeps apart runs one after the other here.
+            // The parts that it separates run one after the other here.
             Item::Barrier => {}
         }
     }

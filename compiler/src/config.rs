@@ -6,7 +6,8 @@ use crate::pass::PassOptions;
 use crate::space::Axis;
 use crate::types::{DType, Function, Primitive, Value};
 
-/// What is chosen beside the text. It decides the meaning of a stencil, so all of it enters the fingerprint.
+/// The options of a compilation beside the text. They decide the meaning of a stencil, so a compilation is
+/// reused only where they agree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The type of integer literals, of `int(x)`, of `int` temporaries and of `K`:
@@ -16,24 +17,25 @@ pub struct Config {
     /// `float32` or `float64` (default). It is also what NDSL's `Float` means.
     /// On the wire: `literal_float_precision`.
     pub literal_float: DType,
-    /// What the names in string annotations mean, as type names (`float32`) or
-    /// type expressions (`Field[IJ, np.float64]`). The keys `float` and `int`
-    /// also retype literals. Empty by default; `float`, `int` and `bool` are known without.
+    /// The types that names in string annotations stand for. A value is a type name (`float32`) or a type
+    /// expression (`Field[IJ, np.float64]`). The keys `float` and `int` also retype literals. Empty by
+    /// default; `float`, `int` and `bool` are known without.
     pub dtypes: BTreeMap<String, String>,
-    /// Answers to `from __externals__ import ...`, for the stencil and every
-    /// function that it reaches. Empty by default; what the text itself tells where
-    /// it builds the stencil, and then [`tile`](Self::tile), answer what is not here.
+    /// Answers to `from __externals__ import ...`, for the stencil and every function that it reaches. Empty
+    /// by default. A name that is not here has the value that the text gives where it builds the stencil, and
+    /// else the value of [`tile`](Self::tile).
     pub externals: BTreeMap<String, External>,
-    /// Where on its tile the domain lies: what NDSL's eight axis offsets (`i_start`,
-    /// `local_js`, ...) are, where nobody gives them. Default [`Tile::Single`].
+    /// Where on its tile the domain lies. This gives NDSL's eight axis offsets (`i_start`, `local_js`, ...)
+    /// their values, unless an external gives them. Default [`Tile::Single`].
     pub tile: Tile,
-    /// Levels of the compute domain, which NDSL knows while it compiles: its external `k_end` is the last of them.
-    /// Without, the `# @domain` line of the text tells; without that too, `k_end` has no value.
+    /// Levels of the compute domain, which NDSL knows while it compiles: its external `k_end` is the last of
+    /// them. If there are none here, the `# @domain` line of the text gives them. Without that line too,
+    /// `k_end` has no value.
     pub levels: Option<i64>,
     /// Which set of physical constants `ndsl.constants` holds. Default [`ConstantSet::Ufs`].
     pub constants: ConstantSet,
-    /// What `min` and `max` give where an operand is NaN: NaN, or with [`Arithmetic::C`] the first
-    /// operand, as C++'s `std::min` and `std::max` do. Default [`Arithmetic::NumPy`].
+    /// The result of `min` and `max` where an operand is NaN. NumPy gives NaN. [`Arithmetic::C`] gives the
+    /// first operand, as C++'s `std::min` and `std::max` do. Default [`Arithmetic::NumPy`].
     pub minmax: Arithmetic,
     /// Which sign `%` and `mod` have: the divisor's, or with [`Arithmetic::C`] the dividend's, as C's
     /// `fmod` and `%` do. Default [`Arithmetic::NumPy`]. On the wire: `mod`.
@@ -73,13 +75,14 @@ impl Config {
 }
 
 impl Config {
-    /// These options for the domain of a text, where nobody names another.
+    /// Takes the number of levels from the domain of a text, unless these options have one.
     #[must_use]
     pub fn for_domain(self, of_text: Option<[i64; 3]>) -> Self {
         Self { levels: self.levels.or(of_text.map(|[_, _, levels]| levels)), ..self }
     }
 
-    /// What NDSL gives every stencil by that name: an axis offset, or the first or last level.
+    /// Returns the external that NDSL gives every stencil by that name: an axis offset, or the first or last
+    /// level.
     #[must_use]
     pub fn external_of_ndsl(&self, name: &str) -> Option<External> {
         match name {
@@ -89,7 +92,7 @@ impl Config {
         }
     }
 
-    /// What a call of a builtin computes: itself, or its like with C's arithmetic.
+    /// Returns the function that a call of a builtin computes: itself, or its variant with C's arithmetic.
     #[must_use]
     pub fn meaning_of(&self, builtin: Function) -> Function {
         let Some(Primitive::Binary(op)) = builtin.primitive() else { return builtin };
@@ -159,7 +162,7 @@ impl Arithmetic {
 
 /// Where on a tile of the cubed sphere the compute domain lies.
 ///
-/// Its whole grid is computed: the domain starts where the grid of the rank does.
+/// The rank computes its whole grid: the domain starts where that grid does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tile {
     /// The domain is the whole tile: all four edges are its own.
@@ -174,7 +177,7 @@ pub enum Tile {
     North,
 }
 
-/// How far away NDSL says that an edge is which the rank does not have.
+/// The distance that NDSL gives for an edge of the tile that the rank does not have.
 const FAR: i64 = 32_767;
 
 impl Tile {
@@ -200,9 +203,10 @@ impl Tile {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// What the axis offset of that name is here; `None` for any other name.
+    /// Returns the value of the axis offset of that name; `None` for any other name.
     ///
-    /// `local_is` and its like are the cells of the rank, `i_start` and its like those of the tile.
+    /// `local_is` and its like are the first and last cells of the rank, `i_start` and its like those of the
+    /// tile.
     #[must_use]
     pub fn offset(self, name: &str) -> Option<External> {
         let (axis, index, edge) = match name {
@@ -265,7 +269,7 @@ pub enum External {
 }
 
 impl External {
-    /// What the axis offset of that name is on a single tile; `None` for any other name.
+    /// Returns the value of the axis offset of that name on a single tile; `None` for any other name.
     #[must_use]
     pub fn of_single_tile(name: &str) -> Option<Self> {
         Tile::Single.offset(name)

@@ -1,7 +1,7 @@
-//! What atmospheric models usually call their numbers, and what these usually are.
+//! Conventional names of the numbers of atmospheric models, and their usual values.
 //!
-//! Nothing that decides a compilation reads this: it stands in where somebody pastes a text alone, and each value that
-//! comes from here is shown as made up.
+//! The values stand in where a user pastes a text alone, and each of them is shown as made up. A compilation
+//! with all its inputs does not read them.
 
 use crate::config::External;
 
@@ -57,7 +57,7 @@ fn float(name: &str) -> Option<f64> {
         "rdt" | "rdts" | "rdt2" => 1.0 / 225.0,
         "alpha" | "weight" | "ratio" | "fraction" | "omega_relax" => 0.5,
         "ptop" | "p_top" => 300.0,
-        // The same to the power of kappa, and its logarithm.
+        // `ptop` to the power of kappa, and its logarithm.
         "ptk" => 5.1,
         "peln1" => 5.7,
         "akap" | "kappa" | "cappa" | "rdg_cp" => 2.0 / 7.0,

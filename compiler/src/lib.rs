@@ -3,7 +3,7 @@
 //! Pure: text in, artifacts out; no files, clock, threads or randomness.
 //! The modules stand in the order in which a stencil travels through them.
 
-// The ground floor: what every room may use.
+// Basic modules that all others may use.
 pub mod entity;
 pub mod space;
 pub mod types;
@@ -11,15 +11,15 @@ pub mod diag;
 pub mod expr;
 pub mod pass;
 
-// What targets can do; passes decide by it.
+// The capabilities of targets, by which passes decide.
 pub mod target;
 
-// What is compiled, and what is chosen beside it.
+// The input of a compilation: the texts, the options and the usual values of numbers.
 pub mod project;
 pub mod config;
 pub mod conventions;
 
-// Text to syntax trees; names to what they mean.
+// Text to syntax trees; names to their meanings.
 pub mod frontend;
 
 // The levels, each lowered from the one before.
@@ -32,19 +32,19 @@ pub mod schedule;
 pub mod sdfg;
 pub mod loops;
 
-// What runs them, and with which inputs.
+// Back ends that run the levels, and the inputs of a run.
 pub mod backend;
 pub mod inputs;
 
-// What carries it into programs of other languages.
+// Code for programs of other languages.
 pub mod export;
 
-// What the later levels mean, to hold every door and pass against it.
+// Interpreters of the later levels, against which every lowering and pass is checked.
 pub mod equivalence;
 
-// The trip as a whole, and the memory of the last ones.
+// The whole compilation, and a store of the last ones.
 pub mod pipeline;
 pub mod session;
 
-// What an editor asks.
+// Answers to an editor.
 pub mod service;

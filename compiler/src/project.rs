@@ -10,7 +10,8 @@ use crate::diag::FileId;
 pub struct Project {
     /// Text by path, as `main.py` or `model/stencils/ppm.py`; the path without `.py` is the module's name.
     ///
-    /// Texts are shared: whether a file is still the same is asked at every compilation, and mostly one look tells.
+    /// Texts are shared. Every compilation asks whether a file is still the same, and comparing addresses
+    /// mostly tells.
     pub files: BTreeMap<String, Arc<str>>,
     /// The path of the file that holds the stencil.
     pub main: String,

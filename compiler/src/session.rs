@@ -77,8 +77,8 @@ impl Session {
         Self::default()
     }
 
-    /// Compiles, or remembers, all of it or the levels up to the passes of OIR; the hook sees no step of what is
-    /// remembered.
+    /// Compiles a project, or returns its compilation if that is remembered. If only the levels up to the
+    /// passes of OIR are the same, the others are compiled. The hook sees no step that is remembered.
     pub fn compile(&mut self, project: &Project, config: &Config, hook: &mut dyn Hook) -> Arc<Compilation> {
         let files = self.files.of(project);
         if let Some(at) = self.known.iter().position(|it| it.answers(project, &files, config)) {

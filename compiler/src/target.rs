@@ -1,11 +1,11 @@
-//! What a target can do, as data: passes decide by it, and nothing else reads it.
+//! The capabilities of targets, as data: passes decide by them, and nothing else reads them.
 //!
-//! A width of vectors stands for no machine here. What was measured on one is a capability with a name, and each has
-//! the reason why it is as it is; the figures are in `docs/benchmarks/loops.md`.
+//! Passes do not infer a machine from the width of its vectors. Each measured fact about a machine is a
+//! capability with a name and a reason. The figures are in `docs/benchmarks/loops.md`.
 
 use crate::pass::{Code, Device, MachineModel, PassOptions};
 
-/// What is known of a target, and why it is so.
+/// A fact about a target, and the reason for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capability<T> {
     pub value: T,
@@ -29,11 +29,11 @@ pub struct Target {
     pub divergence: Capability<Divergence>,
     /// How loops are split at functions that take long.
     pub fission: Capability<Fission>,
-    /// What becomes of the last iterations of a row that fill no vector.
+    /// How the last iterations of a row run, if they fill no vector.
     pub remainder: Capability<Remainder>,
-    /// How rows are stored that nobody reads soon.
+    /// How rows that nothing reads soon are stored.
     pub stores: Capability<NonTemporal>,
-    /// From so many bytes of all fields on, such rows are stored past the caches.
+    /// Such rows are stored past the caches if all fields together have at least so many bytes.
     pub stream_from: Capability<u64>,
     /// How far ahead rows are prefetched; none where code cannot.
     pub prefetch: Capability<Option<Prefetch>>,
@@ -47,7 +47,7 @@ pub struct Target {
     pub grid: Capability<Option<Grid>>,
 }
 
-/// How lanes run what is not the same for all of them.
+/// How lanes run code that is not the same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
     /// A `while` in a loop of lanes is strip-mined: its iterations are loops over a strip of so many.
@@ -67,13 +67,14 @@ pub enum Fission {
     Vectors,
 }
 
-/// What becomes of the last iterations of a row that fill no vector.
+/// How the last iterations of a row run, if they fill no vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
     /// A loop of its own, as the compiler of the target makes it.
     Loop,
-    /// Loops run in blocks of so many bytes, of which the last one overlaps the one before; in programs that have at
-    /// least so many of them in one iteration of a loop around, or so many operations in all.
+    /// Loops run in blocks of so many bytes, and the last block overlaps the one before. This needs
+    /// `least_loops` of these loops in one iteration of a loop around, or `least_operations` operations in
+    /// all.
     Blocks { bytes: i64, least_loops: usize, least_operations: usize },
     /// The last vector overlaps the one before, where iterations may run twice.
     Overlap,
@@ -102,7 +103,7 @@ pub struct Prefetch {
     pub operations: usize,
 }
 
-/// What a launch may have on a GPU.
+/// The limits of a launch on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Along each of three axes.
@@ -114,8 +115,8 @@ pub struct Grid {
 /// Threads that a block of a GPU may have everywhere.
 pub const MAX_THREADS: u32 = 256;
 
-/// Points of a row that are stored together: a few pages of the first cache, but no whole ones, since rows of whole
-/// pages share its sets.
+/// Points of a row that are stored together. They fill no whole number of pages, since rows of whole pages
+/// share the sets of the first cache.
 const ROW_ELEMENTS: u32 = 672;
 
 /// Iterations of a strip: several vectors hide each other's latency, and few iterations wait for the others.
@@ -139,7 +140,7 @@ impl Target {
         }
     }
 
-    /// C that a compiler makes code of, for this machine where it is known.
+    /// C, which a compiler translates for this machine where it is known.
     #[must_use]
     pub fn c(machine: Option<&MachineModel>) -> Self {
         let vector_bits = machine.map_or(0, |it| it.vector_bytes * 8);
@@ -258,7 +259,8 @@ fn prefetch(vector_bits: u32) -> Prefetch {
     Prefetch { least: if vector_bits >= 512 { 2 } else { 1 }, most: 6, operations: 48 }
 }
 
-/// More than half of the last cache is lost when the next call comes: what was read and what the call writes share it.
+/// More than half of the last cache is lost when the next call comes. Rows that the call reads and rows that
+/// it writes share the cache.
 fn stream_from(machine: Option<&MachineModel>) -> Capability<u64> {
     match machine.map(MachineModel::last_cache_bytes) {
         Some(bytes) if bytes > 0 => {

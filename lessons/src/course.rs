@@ -1,4 +1,4 @@
-//! What a course says of itself, and what a lesson says at its head.
+//! The head of a course and the heads of its lessons.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Course {
     /// One paragraph.
     pub about: String,
     pub language: String,
-    /// What a learner should know.
+    /// Knowledge that the course assumes.
     #[serde(default)]
     pub prerequisites: Vec<String>,
     pub licence: String,
@@ -30,7 +30,7 @@ pub struct Line {
     pub folder: String,
     pub title: String,
     pub minutes: u32,
-    /// What one learns, in a line.
+    /// The content of the lesson, in one line.
     pub about: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Head {
     pub id: String,
     pub title: String,
     pub minutes: u32,
-    /// What one can do afterwards.
+    /// Abilities that the lesson teaches.
     pub goals: Vec<String>,
     /// `result` shows the picture beside the editor, `stages` the stages of the compiler.
     #[serde(default = "result")]
@@ -96,13 +96,13 @@ impl Lesson {
     }
 }
 
-/// A question with options, of which one is right.
+/// A question with options; exactly one option is right.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quiz {
     pub id: String,
     pub question: Vec<Block>,
     pub options: Vec<(bool, Vec<Block>)>,
-    /// What is said once the right one is chosen.
+    /// Shown once the right option is chosen.
     pub because: Vec<Block>,
 }
 

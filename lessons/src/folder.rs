@@ -11,7 +11,7 @@ use crate::course::{self, Course, Lesson};
 use crate::glossary::Glossary;
 use crate::markdown::{Block, Inline};
 
-/// What the page has beside the course: what a lesson may name.
+/// The names outside of the course that its lessons may use.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     pub glossary: Glossary,
@@ -33,7 +33,7 @@ pub struct Files {
     pub checks: String,
 }
 
-/// What is wrong with a lesson that its author has to mend.
+/// Lists the mistakes in a lesson that its author has to mend.
 pub fn prove(course: &Course, line: &course::Line, files: &Files, around: &Around) -> Vec<String> {
     let lesson = match course::read_lesson(&files.lesson) {
         Ok(lesson) => lesson,

@@ -36,7 +36,7 @@ impl Glossary {
         toml::read(text)
     }
 
-    /// What is known about a word.
+    /// Looks up a word, in any case of letters.
     #[must_use]
     pub fn term(&self, word: &str) -> Option<&Term> {
         let word = word.to_lowercase();

@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What cannot be read, and where.
+/// The reason why a text cannot be read, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TomlError {
     /// From 1; 0 where it is about the whole text.

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 
-/// What `cargo xtask page` built. In debug builds the files are read from the folder at each request.
+/// The files that `cargo xtask page` built. In debug builds they are read from the folder at each request.
 #[derive(Embed)]
 #[folder = "../dist/"]
 #[allow_missing = true]
@@ -123,7 +123,8 @@ pub(crate) fn guard(response: &mut Response) {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // What keeps its name from build to build is asked for each time, and answered with "not modified".
+    // Files that keep their name from build to build are revalidated each time. An unchanged file is answered
+    // with "not modified".
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
 }
 

@@ -1,8 +1,8 @@
-//! Who may ask: the token, the host names the runner answers to, and the pages it answers.
+//! Access to the runner: the token, the host names the runner answers to, and the pages it answers.
 //!
-//! There are no cookies and no CORS headers. A page of another site cannot read answers, cannot
-//! send the token's header without asking first (and is refused), and a name that an attacker
-//! points at this machine is not in the list of hosts.
+//! There are no cookies and no CORS headers. A page of another site cannot read answers. It can send the
+//! token's header only after asking, and is refused. A name that an attacker points at this machine is not in
+//! the list of hosts.
 
 pub(crate) mod guests;
 pub mod token_file;
@@ -30,7 +30,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// Accepts `token` and nothing else.
+    /// Accepts only `token`.
     #[must_use]
     pub fn new(token: &str) -> Self {
         Self { hash: hash(token), failures: Mutex::default() }
@@ -86,7 +86,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 pub struct PublicUrl {
     /// `https://isobar.example`, as browsers write it: in small letters, without the usual port.
     origin: String,
-    /// What follows `//` in it, with the port where it is another one than usual.
+    /// The part behind `//`, with the port where it is not the usual one.
     host: String,
     /// The host with the usual port written out, as some proxies pass it on.
     with_port: Option<String>,

@@ -14,7 +14,7 @@ use isobar_protocol::request::Request;
 pub use isobar_runtime::events;
 pub use isobar_runtime::executors::{
     CCompiler, Executor, Failure, Mode, Near, Prepared, Progress, Relayout, Setting, Vectors, along, foreign,
-    in_rows, prepare,
+    in_rows, prepare, prepare_compiled,
 };
 use isobar_runtime::executors::{cuda, interpreters, openmp, rayon, wgpu};
 use isobar_runtime::plans::PlanHandle;
@@ -34,7 +34,7 @@ pub struct Row {
     pub executor: fn() -> Box<dyn Executor>,
     /// The tools that it needs, which decide its code as well.
     pub needs: &'static [Tool],
-    /// What it found here, where it has its tools; else why it cannot run.
+    /// Describes what the back end found here, once its tools are there; otherwise says why it cannot run.
     pub check: fn(&Found<'_>) -> Result<String, String>,
     /// Whether it runs loops as a schedule says.
     pub follows_schedules: bool,
@@ -73,7 +73,7 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// What tells a tool from another one of its kind, or why it is not there.
+    /// The version that distinguishes a tool from others of its kind, or why the tool is missing.
     fn version(&self, tool: Tool) -> Result<&str, &String> {
         match tool {
             Tool::CCompiler => self.cc.as_ref().map(|it| it.version.as_str()),
@@ -188,7 +188,7 @@ impl Backend {
         })
     }
 
-    /// What it found here, or why it cannot run.
+    /// Describes what the back end found here, or says why it cannot run.
     fn found(self, found: &Found<'_>) -> Result<String, String> {
         for &tool in self.0.needs {
             found.version(tool).map_err(String::clone)?;
@@ -196,7 +196,7 @@ impl Backend {
         (self.0.check)(found)
     }
 
-    /// What tells the tools that decide its code from others.
+    /// The versions of the tools that decide its code, as part of a key.
     #[must_use]
     pub fn tools(self, found: &Found<'_>) -> String {
         let versions = self.0.needs.iter().map(|&it| found.version(it).unwrap_or_default());
@@ -233,13 +233,13 @@ impl Backend {
         self.0.of.device == "gpu"
     }
 
-    /// What it starts from and the compiler makes only for who asks.
+    /// The artifact that it starts from, which the compiler makes only on demand.
     #[must_use]
     pub fn artifact(self) -> Option<&'static Artifact> {
         self.0.artifact.as_ref()
     }
 
-    /// What runs it.
+    /// The executor that makes it ready and calls it.
     #[must_use]
     pub fn executor(self) -> Box<dyn Executor> {
         (self.0.executor)()

@@ -29,7 +29,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Print what is wrong with stencils, and nothing else
+    /// Print the errors and warnings of stencils, without running them
     Check(CheckArgs),
     /// Print what a diagnostic means, with an example
     Explain(ExplainArgs),
@@ -267,7 +267,7 @@ pub struct EmitArgs {
     /// Stop after this pass, as `oir/prune-regions`; a wrong name is answered with those there are
     #[arg(long, alias = "after", value_name = "PASS")]
     pub stop_after: Option<String>,
-    /// What each pass of the level changed, as a comparison of lines, instead of the level
+    /// Print the changes of each pass of the level, as a comparison of lines, instead of the level
     #[arg(long)]
     pub print_changed: bool,
     /// Tell each step of the compilation and what passes report on stderr: `steps`, or with them each level as it
@@ -280,9 +280,9 @@ pub struct EmitArgs {
     /// Make the loops for this back end; without, for `openmp`, or for the GPU that is named
     #[arg(long, value_name = "BACKEND", value_parser = clap::builder::PossibleValuesParser::new(MAKING_LOOPS))]
     pub backend: Option<String>,
-    /// With a GPU as `--target`: form launches this way where it is legal, instead of what is expected to be fastest:
-    /// `points` and `P` (a thread for each point), `T` (tiles), `R` (rolled tiles), `C` (columns), `S` (tiles of
-    /// columns), `L` (a launch for each level)
+    /// With a GPU as `--target`: form launches this way where it is legal, instead of the form predicted to
+    /// be fastest. `points` and `P` use a thread for each point, `T` tiles, `R` rolled tiles, `C` columns,
+    /// `S` tiles of columns. `L` launches each level by itself
     #[arg(long, value_name = "FORM", value_parser = clap::builder::PossibleValuesParser::new(["points", "P", "T", "R", "C", "S", "L"]))]
     pub gpu_form: Option<String>,
     /// Make the schedule for arrays whose neighbours along this axis lie side by side
@@ -291,7 +291,7 @@ pub struct EmitArgs {
     /// The schedule as a document of steps, for `--schedule`, instead of the level
     #[arg(long)]
     pub steps: bool,
-    /// What the passes up to the level did, what they left, and why
+    /// Print the changes that the passes up to the level made or refused, and why
     #[arg(long)]
     pub remarks: bool,
     /// With `--stage c`: `#line` directives, so that compilers, debuggers and profilers name the stencil's lines, instead
@@ -315,7 +315,7 @@ pub struct ExportArgs {
     /// The folder of the project
     #[arg(short, long, value_name = "FOLDER")]
     pub output: PathBuf,
-    /// What library, module and package are called; without, as the stencil
+    /// Name of the library, module and package; without, that of the stencil
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Replace files that an export wrote into the folder before
@@ -328,10 +328,10 @@ pub struct ExportArgs {
     pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | DOMAIN }>,
 }
 
-/// The GPUs that schedules can be made for without one.
 /// Back ends whose code is made of loops.
 const MAKING_LOOPS: [&str; 4] = ["rayon", "openmp", "cuda", "wgpu"];
 
+/// The GPUs that schedules can be made for without one.
 const GPUS: [&str; 4] = ["h100", "h200", "webgpu", "lavapipe"];
 
 /// Options of `run`.
@@ -392,18 +392,18 @@ pub struct BenchArgs {
     /// On GPUs: make kernels as for this one, instead of the one that is found
     #[arg(long, value_name = "MODEL", value_parser = clap::builder::PossibleValuesParser::new(GPUS))]
     pub target: Option<String>,
-    /// Rounds, in each of which every back end is called once; 31 without
+    /// Number of rounds; each calls every back end once; 31 without
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeats: Option<u32>,
-    /// Along which axes the arrays of callers lie that back ends of a CPU are measured on as well, or `none`; `i,k`
-    /// without, which is what Fortran and NumPy have
+    /// Measure back ends of a CPU also on arrays of callers that are contiguous along these axes, or `none`.
+    /// Without, `i,k`: the layouts of Fortran and NumPy
     #[arg(long, value_name = "AXES", value_delimiter = ',', value_parser = ["i", "j", "k", "none"])]
     pub layouts: Option<Vec<String>>,
     /// Threads of the back ends and of copying; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
-    /// given is made in any case
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -438,8 +438,8 @@ pub struct TuneArgs {
     /// Threads of the back end; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
-    /// given is made in any case
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -465,7 +465,7 @@ pub struct CacheArgs {
     pub format: Format,
 }
 
-/// What is done with the cache; without a word, its entries are printed.
+/// Actions on the cache; without one, its entries are printed.
 #[derive(Debug, Subcommand)]
 pub enum CacheCommand {
     /// Print the entries, the one that was used last first
@@ -474,7 +474,7 @@ pub enum CacheCommand {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Remove all compiled code, all schedules that were kept, and what was measured of this machine
+    /// Remove all compiled code, all schedules that were kept, and the measurements of this machine
     Clear {
         /// How to print
         #[arg(long, value_enum, default_value_t)]
@@ -513,7 +513,7 @@ pub struct CompareArgs {
     /// Run iterations that have no order in one that this number decides; repeatable
     #[arg(long, value_name = "N", requires = "passes")]
     pub seed: Vec<u64>,
-    /// Hold what these leave against what `debug` leaves, as `rayon,wgpu`; see `isobar backends`
+    /// Compare the results of these with those of `debug`, as `rayon,wgpu`; see `isobar backends`
     #[arg(long, value_name = "B,..", value_delimiter = ',')]
     pub backends: Vec<String>,
     /// On GPUs: make kernels as for this one, instead of the one that is found
@@ -522,8 +522,8 @@ pub struct CompareArgs {
     /// Threads of the back ends; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
-    /// given is made in any case
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -542,8 +542,8 @@ pub struct BisectArgs {
     /// Run iterations that have no order in one that this number decides; repeatable
     #[arg(long, value_name = "N")]
     pub seed: Vec<u64>,
-    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
-    /// given is made in any case
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. Inputs
+    /// that are not given are made without this option too
     #[arg(long, value_name = "NAME=GENERATOR")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -597,16 +597,16 @@ pub struct ServeArgs {
     /// Open the page in a browser
     #[arg(long)]
     pub open: bool,
-    /// Allow an address that other machines can reach. The connection is not encrypted, and whoever
-    /// has the token can use this machine's processor and memory
+    /// Allow an address that other machines can reach. The connection is not encrypted, and anybody with the
+    /// token can use this machine's processor and memory
     #[arg(long)]
     pub allow_remote: bool,
-    /// Serve as root. Whoever has the token runs code with what a job is left of root's rights; an ordinary user has
-    /// less to lose
+    /// Serve as root. Anybody with the token then runs code with the part of root's rights that jobs keep. An
+    /// ordinary user has less to lose
     #[arg(long)]
     pub allow_root: bool,
-    /// Start only where all that holds jobs works on this machine, as processes find out that try to break out. It is so
-    /// where other machines can reach the address, unless this says `false`
+    /// Start only where every part of the sandbox works on this machine, as test processes that try to break
+    /// out confirm. This is the default where other machines can reach the address; `false` turns it off
     #[arg(
         long,
         value_name = "true|false",
@@ -615,7 +615,7 @@ pub struct ServeArgs {
         default_missing_value = "true"
     )]
     pub require_sandbox: Option<bool>,
-    /// Under which address the page is opened, where a proxy with TLS or a tunnel on another port stands between
+    /// Address under which a browser opens the page behind a proxy with TLS or a tunnel on another port
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
     /// A further name under which the runner may be asked; repeatable
@@ -627,21 +627,21 @@ pub struct ServeArgs {
     /// Those of one address, fewer than all; programs of this machine count together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..MOST_CONNECTIONS))]
     pub connections_per_address: Option<u64>,
-    /// Keep jobs that are not over in this folder, for a runner that is started again after one that was ended without
-    /// notice; without, below XDG_STATE_HOME or .local/state
+    /// Keep unfinished jobs in this folder, so that a runner that was killed can resume them after a restart.
+    /// Without, the folder is below XDG_STATE_HOME or .local/state
     #[arg(long, value_name = "FOLDER", conflicts_with = "no_state")]
     pub state: Option<PathBuf>,
     /// Keep no jobs: they end with the runner
     #[arg(long)]
     pub no_state: bool,
-    /// Use the token in this file, which is made where it is missing, instead of a new one at each start. Nobody else may
+    /// Use the token in this file instead of a new one at each start. A missing file is made. Nobody else may
     /// be able to read it
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// How long jobs that work may go on after the runner was told to end, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub drain: u64,
-    /// Note each request and each job on standard error, as lines of JSON or as text; without, only what is wrong
+    /// Note each request and each job on standard error, as lines of JSON or as text; without, only problems
     #[arg(long, value_enum, value_name = "json|text")]
     pub log: Option<LogFormat>,
     /// Answer `GET /metrics` for Prometheus on this address, without a token
@@ -661,7 +661,7 @@ pub struct ServeArgs {
     pub job_time: Option<u64>,
 }
 
-/// What the command can do, by name; what it keeps for itself is not among them.
+/// The names of all commands except hidden ones.
 #[must_use]
 pub fn actions() -> Vec<String> {
     let cli = <Cli as clap::CommandFactory>::command();

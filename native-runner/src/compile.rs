@@ -40,7 +40,7 @@ impl Source {
         let main = request.main_file().unwrap_or_default().to_owned();
         let text = request.files.get(&main).map_or("", String::as_str);
         let file = request.files.keys().position(|it| *it == main).and_then(|it| u16::try_from(it).ok());
-        // What is wrong with a directive is a warning of the compilation, not of ours.
+        // Mistakes in directives are ignored here: the compilation warns about them.
         let (directives, _) = inputs::directive::read(text, FileId(file.unwrap_or_default()));
         let stencil = request.stencil.clone().or_else(|| directives.stencil.clone());
         let config = request.config(&directives);
@@ -118,8 +118,8 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
     made.unwrap_or_default()
 }
 
-/// The text that a back end makes for a domain: that of the request, else that of the file, else an ordinary one;
-/// empty where the stencil has errors.
+/// The text that a back end makes for a domain; empty where the stencil has errors. The domain is that of the
+/// request, otherwise that of the file, otherwise 128 x 128 x 80 points.
 pub(crate) fn code(request: &Request, code: &Code) -> Result<String, String> {
     let made = on_large_stack(|| {
         let source = Source::of(request);
@@ -195,7 +195,7 @@ pub(crate) fn crashed(panic: &str) -> String {
     format!("the compiler crashed: {first}")
 }
 
-/// What is said where the compiler crashed.
+/// The diagnostic of a crash of the compiler.
 pub(crate) fn crash(panic: &str) -> Diagnostic {
     Diagnostic::without_place("R07", crashed(panic), "report this stencil: the fault is the compiler's")
 }

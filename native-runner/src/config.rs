@@ -1,4 +1,4 @@
-//! What the runner found around it: read once by `main`, handed down from there.
+//! The environment of the runner: read once by `main`, handed down from there.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -31,10 +31,10 @@ pub struct Environment {
     pub backends: Backends,
 }
 
-/// Where compilers have what they start and include, beside the folder of their programs.
+/// Folders beside that of a compiler's program. They have the files that the compiler starts and includes.
 const OF_COMPILERS: [&str; 6] = ["lib", "lib32", "lib64", "libexec", "include", "share"];
 
-/// What jobs work with.
+/// The programs, folders and settings that jobs work with.
 #[derive(Clone, Debug)]
 pub struct Tools {
     /// This program, to be started again as a job's process.
@@ -45,15 +45,15 @@ pub struct Tools {
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,
     pub cores: u32,
-    /// What schedules of runs are made for.
+    /// The machine that schedules of runs are made for.
     pub machine: Machine,
     /// Where each value of it is from.
     pub machine_from: BTreeMap<String, String>,
     pub backends: Backends,
-    /// What a job's process is told of where a GPU's libraries are; it inherits no other variable.
+    /// Variables that tell a job's process where the libraries of a GPU are; it inherits no others.
     pub for_kernels: Vec<(&'static str, OsString)>,
-    /// What holds jobs on this machine, as a process found out that tried it: where a part of it fails in a job, that job
-    /// ends. Empty where nobody was told.
+    /// The parts of the sandbox that worked here in a test process. If one of them fails in a job, that job
+    /// ends. Empty where nothing was tested.
     pub promised: Vec<String>,
 }
 
@@ -81,13 +81,13 @@ impl Tools {
         }
     }
 
-    /// What a job's process reads beside what is the system's: this program, the C compiler, and what it is told of
-    /// where a GPU's libraries are.
+    /// The paths that a job's process may read beside those of the system. They are this program, the C
+    /// compiler, and the folders of a GPU's libraries.
     pub(crate) fn readable(&self) -> Vec<PathBuf> {
         let beside = |it: &Path| it.canonicalize().ok().and_then(|it| it.parent().map(Path::to_owned));
         let mut all: Vec<PathBuf> = self.worker.canonicalize().into_iter().collect();
         if let Some(bin) = self.cc.as_ref().ok().and_then(|it| beside(&it.program)) {
-            // Beside it lies what it starts and includes, and perhaps somebody's home.
+            // Its neighbours are the files that it starts and includes, and perhaps somebody's home.
             let prefix = bin.parent().unwrap_or(&bin);
             all.extend(OF_COMPILERS.map(|it| prefix.join(it)));
             let entries = std::fs::read_dir(prefix).into_iter().flatten().flatten();
@@ -105,7 +105,7 @@ impl Tools {
         all
     }
 
-    /// What back ends ask for.
+    /// The tools that back ends ask for.
     #[must_use]
     pub fn found(&self) -> Found<'_> {
         Found { cc: &self.cc }

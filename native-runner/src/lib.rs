@@ -2,12 +2,12 @@
 //!
 //! It takes stencils as text and never foreign code. Whatever runs one does so in a child process.
 
-// What comes in.
+// Input: the command line and request documents.
 pub mod cli;
 pub mod commands;
 pub mod document;
 
-// What it stands on.
+// Foundations that the other modules use.
 pub mod config;
 pub mod error;
 pub mod limits;
@@ -20,14 +20,14 @@ pub mod telemetry;
 pub mod translate;
 pub mod turns;
 
-// Whether this machine has what it needs.
+// The check of the machine.
 pub mod doctor;
 
-// The door of the compiler.
+// Calls into the compiler.
 pub mod compile;
 pub mod plan;
 
-// What editors speak.
+// The language server for editors.
 pub mod language;
 
 // HTTP.
@@ -38,7 +38,7 @@ pub mod server;
 pub mod state;
 pub mod uploads;
 
-// Jobs: the server's side, the child's side, and what runs there.
+// Jobs: the server's side, the child's side, and the code that runs in a child.
 pub mod backends;
 pub mod confine;
 pub mod jobs;

@@ -1,4 +1,4 @@
-//! What is checked of a request before any work is done for it.
+//! Checks a request before any work is done for it.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn memory_of_group() -> Option<u64> {
 
 /// Files that each job at work has open here: its pipes, its folder, its input.
 const FILES_OF_JOB: u64 = 8;
-/// What is open whatever is asked: the listener, the log, the threads, connections that are refused.
+/// Files that are open whatever is asked: the listener, the log, the threads, connections that are refused.
 const OWN_FILES: u64 = 128;
 
 /// Files that may be open at the same time.
@@ -48,8 +48,8 @@ fn files_of(limits: &Limits) -> u64 {
     OWN_FILES.saturating_add(of_jobs).saturating_add(of_inputs).saturating_add(limits.connections)
 }
 
-/// Raises how many files may be open, as far as the system lets this process; where that is too few, there are fewer
-/// connections. Answers what to say then.
+/// Raises the limit of open files as far as the system allows. Where that is too low, there are fewer
+/// connections. Answers a message for this case.
 pub fn room_for_files(limits: &mut Limits) -> Option<String> {
     let needed = files_of(limits);
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -41,19 +41,19 @@ impl From<Diagnostic> for Refusal {
     }
 }
 
-/// What a call is planned for.
+/// The stencil that a call is planned for.
 pub(crate) trait Callable {
     /// Its signature, as a back end calls it; none where it does not compile.
     fn signature(&self, executor: &dyn Executor) -> Option<Signature>;
 
-    /// Every level of it. A stencil that was not compiled is compiled now.
+    /// All of its levels. A stencil that was not compiled is compiled now.
     fn compilation(&self) -> &Arc<Compilation>;
 
     /// Checks a call, as [`Compilation::bind`] does.
     fn bind(&self, call: Call, executor: &dyn Executor) -> Result<Launch, Vec<Diagnostic>>;
 
-    /// Bytes that a run allocates beside its arguments, as [`Executor::workspace_bytes`] has it: those that all threads
-    /// share, and these with those of each thread.
+    /// The bytes that a run allocates beside its arguments, from [`Executor::workspace_bytes`]. The first
+    /// number is shared by all threads; the second adds the memory of each thread.
     fn workspace_bytes(
         &self,
         executor: &dyn Executor,
@@ -63,22 +63,24 @@ pub(crate) trait Callable {
     ) -> [Option<u64>; 2];
 }
 
-/// What runs with a launch, and what it may take.
+/// The executors of a launch, and the memory that they may use.
 pub(crate) struct Room<'a> {
     /// Each has arguments of its own.
     pub executors: &'a [Box<dyn Executor>],
     pub threads: u32,
     pub allowed_bytes: u64,
-    /// Whether there are arrays beside them to be copied, together as large as what a call moves at least.
+    /// Whether copies are measured too. Their arrays are together as large as the bytes that a call moves at
+    /// least.
     pub has_copies: bool,
-    /// How many layouts of callers each of them is measured on as well, one executor after the other.
+    /// The number of further layouts of callers that each executor is measured on, one executor after the
+    /// other.
     pub layouts: usize,
     /// Waits until so many bytes may be taken.
     pub asks: fn(u64),
 }
 
 impl Room<'_> {
-    /// What a run needs whose arguments have so many bytes; they may not be made yet.
+    /// The memory of a run whose arguments have so many bytes; the arguments may not be made yet.
     fn needed(
         &self,
         stencil: &dyn Callable,
@@ -89,7 +91,7 @@ impl Room<'_> {
         let mut each = Vec::with_capacity(self.executors.len());
         for it in self.executors {
             let known = stencil.workspace_bytes(&**it, domain, self.threads, made);
-            // It is not known where it is beyond all numbers, and where there is no code of it.
+            // It is unknown where it exceeds all numbers, and where the executor has no code.
             let of_one_point = || stencil.workspace_bytes(&**it, Domain::new(1, 1, 1), 1, &[]);
             if known.contains(&None) && of_one_point().contains(&None) {
                 return Err(Refusal::Unmade);
@@ -125,13 +127,13 @@ impl Room<'_> {
 /// A call that is planned.
 pub(crate) struct Planned {
     pub launch: Launch,
-    /// What it needs.
+    /// The memory of the call.
     pub memory: Memory,
-    /// How the fields lay that were read, where they are laid out otherwise.
+    /// The layout of the fields as they were read, where they are laid out otherwise now.
     pub read: Option<Layout>,
 }
 
-/// The launch of a request, and what it needs; `npz` holds its fields where they are not part of it.
+/// The launch of a request, with its memory; `npz` holds its fields where they are not part of the request.
 pub(crate) fn launch(
     request: &Request,
     source: &Source,
@@ -155,13 +157,14 @@ pub(crate) fn launch(
         fill_in(&mut call, inputs::call_with(signature, &directives, domain, rows, &near));
     }
     let mut launch = stencil.bind(call, &**executor).map_err(Refusal::Call)?;
-    // What was read from a file or a request is ours, and may lie as every back end likes it.
+    // Fields that were read from a file or a request belong to the runner. It may lay them out as back ends
+    // prefer.
     let read = in_rows(&signature.params, &mut launch, &Near::of(room.threads));
     let memory = needed(stencil, &launch, room)?;
     Ok(Planned { launch, memory, read })
 }
 
-/// What a run needs that is called with these arguments.
+/// The memory of a run with these arguments.
 pub(crate) fn needed(stencil: &dyn Callable, launch: &Launch, room: &Room<'_>) -> Result<Memory, Refusal> {
     let bytes_of = |it: &Argument| match it {
         Argument::Field(field) => bytes(&field.array),
@@ -175,7 +178,7 @@ fn bytes(array: &Array) -> u64 {
     array.elements.bytes() as u64
 }
 
-/// What was not given comes from `made`, with its origin.
+/// Takes missing fields and scalars from `made`, fields with their origins.
 fn fill_in(call: &mut Call, made: Call) {
     call.domain = call.domain.or(made.domain);
     for (name, array) in made.fields {

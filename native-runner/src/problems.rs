@@ -10,9 +10,9 @@ pub struct Kind {
     pub code: &'static str,
     pub title: &'static str,
     pub status: u16,
-    /// What it means and why it is refused, for its page.
+    /// The meaning of the problem and the reason for it, for its page.
     pub about: &'static str,
-    /// What to do, for its page and each problem.
+    /// Advice, for its page and each problem.
     pub next: &'static [&'static str],
 }
 

@@ -1,5 +1,5 @@
-//! Connections: taken up to a number, in all and of one address, and given a limited time to say what they want and to
-//! take what is said.
+//! Connections. Their number is limited, in all and of one address. The time to send a request and to take
+//! its answer is limited too.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -159,7 +159,8 @@ impl Drop for Place {
     }
 }
 
-/// What counts as one address: of IPv6 a network, since each of its machines has as many addresses as it likes.
+/// The address that a connection counts for: of IPv6 a network, since each of its machines has as many
+/// addresses as it likes.
 fn client(address: IpAddr) -> IpAddr {
     const NETWORK: u128 = !(u64::MAX as u128);
     match address.to_canonical() {

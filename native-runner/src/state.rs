@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Shared {
     pub uploads: Uploads,
     /// Processes that wait for jobs and compilations.
     pub waiting: Waiting,
-    /// What holds jobs.
+    /// The parts of the sandbox that hold jobs here.
     pub confined: Confined,
     /// The places of compilations for clients.
     pub(crate) compiling: Turns,
@@ -73,11 +73,11 @@ impl AppState {
 }
 
 impl AppState {
-    /// Whether all holds that there is to hold jobs, as processes find out that try to break out.
+    /// Whether every part of the sandbox is there and holds against test processes that try to break out.
     ///
     /// # Errors
     ///
-    /// What is missing, or the first way out.
+    /// The missing parts, or the first way out.
     pub(crate) fn holds_jobs(&self) -> Result<(), String> {
         self.confined.is_whole()?;
         try_to_break_out(&self.tools.worker, &self.tools.temporary)

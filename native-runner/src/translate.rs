@@ -1,4 +1,4 @@
-//! What the runtime says, in the words of the wire, and what a request says, in those of the runtime.
+//! Translates events of the runtime into messages, and options of a request into those of the runtime.
 
 use isobar_compiler::space::Axis;
 use isobar_protocol::bench::CopyRate;
@@ -12,7 +12,7 @@ use isobar_runtime::copying;
 use crate::backends;
 use crate::backends::events::{self, Event};
 
-/// An event of a run, as readers of a job hear of it.
+/// An event of a run in the form that readers of a job receive.
 #[must_use]
 pub fn event(event: Event) -> EventKind {
     let stage = |name: &str, state, cached| EventKind::Stage { name: name.to_owned(), state, cached };

@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use crate::backends::{Backend, CCompiler, Found};
 use crate::compile::Source;
 
-/// A schedule with what is told of it.
+/// A schedule with its description.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Kept {
     #[serde(flatten)]
     pub entry: TunedEntry,
-    /// What `--schedule` takes.
+    /// The schedule as `--schedule` takes it.
     pub document: String,
-    /// That the runner put it there.
+    /// The signature that shows that the runner wrote the file.
     #[serde(default)]
     pub proof: String,
 }
@@ -31,14 +31,15 @@ impl Kept {
         format!("{}\n{}", serde_json::to_string(&self.entry).unwrap_or_default(), self.document)
     }
 
-    /// Whether a file under a key holds what was kept under that key.
+    /// Whether a file under a key holds the schedule that was kept under that key.
     fn is_of(&self, root: &Path, key: &str) -> bool {
         self.entry.tuned.key == key && cache::is_signed(root, &self.claim(), &self.proof)
     }
 }
 
-/// What decides whether a schedule is for a run: all that decides its code but for the schedule itself, the threads,
-/// and the domain, of which each size counts as the power of two that is nearest.
+/// The values that decide whether a schedule is for a run: those that decide the code, without the schedule
+/// itself. The number of threads and the domain count as well, each size of the domain as the nearest power
+/// of two.
 pub(crate) struct For<'a> {
     pub request: &'a Request,
     pub source: &'a Source,
@@ -52,7 +53,7 @@ impl For<'_> {
     pub(crate) fn key(&self) -> String {
         let Self { request, source, backend, threads, cc, domain } = self;
         let main = &source.project.main;
-        // What is decided elsewhere, or by nothing that a schedule depends on.
+        // Values that are in the key otherwise, or that a schedule does not depend on, are left out.
         let rest = Request {
             files: request
                 .files
@@ -113,7 +114,8 @@ fn file(folder: &Path, key: &str) -> PathBuf {
     folder.join(format!("{key}.json"))
 }
 
-/// What was kept under a key. One that cannot be read, or that others could have put there, is none.
+/// The schedule kept under a key. A schedule that cannot be read, or that somebody else could have put there,
+/// is ignored.
 pub(crate) fn find(root: &Path, key: &str) -> Option<Kept> {
     let text = fs::read(file(&root.join(cache::OF_TUNED), key)).ok()?;
     cache::private(root, cache::OF_TUNED).ok()?;

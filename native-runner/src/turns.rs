@@ -268,8 +268,8 @@ impl Turns {
 }
 
 impl Line {
-    /// The next client: of the address with the fewest places, of those the one that was served longest ago, and there the
-    /// same of its connections.
+    /// The next client. The address with the fewest places comes first, then the address that was served
+    /// longest ago. The connections of an address are ordered by the same rules.
     fn first(&self, held: &Shares) -> Option<usize> {
         let served_of = |address: Option<IpAddr>| {
             self.served.range((address, 0)..=(address, usize::MAX)).map(|it| *it.1).max()

@@ -31,23 +31,24 @@ pub struct Order {
     pub memory_bytes: u64,
     pub processor_seconds: u64,
     pub threads: u32,
-    /// Where it works, whatever its schedule is made for.
+    /// The machine that the job runs on, even if its schedule is made for another.
     pub machine: Machine,
     pub cache: Option<PathBuf>,
     /// The folder of the job, for its owner alone.
     pub temporary: PathBuf,
-    /// What it may read beside that, and beside the system's own.
+    /// Further paths that the job may read, beside that folder and those of the system.
     pub readable: Vec<PathBuf>,
     /// Whether it compiles and answers with the levels, and runs nothing.
     pub compiles: bool,
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,
-    /// What has to hold its process.
+    /// The parts of the sandbox that have to hold its process.
     pub promised: Vec<String>,
 }
 
 impl Order {
-    /// An order for `request` within `limits`. What runs here is scheduled for this machine, unless it names another.
+    /// An order for `request` within `limits`. The schedule is for this machine, unless the request names
+    /// another.
     #[must_use]
     pub fn new(mut request: Request, has_fields: bool, limits: &Limits, tools: &Tools) -> Self {
         let most = u32::try_from(limits.threads).unwrap_or(u32::MAX).max(1);
@@ -105,22 +106,22 @@ impl Order {
     }
 }
 
-/// What a job's process says to who started it; beside it may be bytes.
+/// A message of a job's process to the process that started it. Bytes may follow it.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Said {
-    /// With the bytes of a field, where it tells of one.
+    /// With the bytes of a field, where it announces one.
     Event(EventKind),
-    /// What it made for the cache, with its code; without, what it found there.
+    /// An entry for the cache with its code, or without code an entry that was found there.
     Entry(Handed),
     /// So many bytes it is about to take for fields and temporaries; it waits for [`GRANTED`] on standard input.
     Needs { bytes: u64 },
-    /// From now on code runs that was made here: nothing for the cache is taken any more.
+    /// From now on code runs that was made here: the runner accepts no more entries for the cache.
     Runs,
-    /// What it was to compile.
+    /// The result of a compilation.
     Compiled(Box<Compiled>),
 }
 
-/// The message to a job's process that may take the memory it asked for.
+/// The message that grants a job's process the memory it asked for.
 pub const GRANTED: u8 = b'g';
 
 /// The compiler takes no more memory.
@@ -241,7 +242,7 @@ async fn read_within(
     }
     let mut document = vec![0; json];
     from.read_exact(&mut document).await?;
-    // Who announces more than this has to send it first.
+    // Memory beyond this is taken only as the bytes arrive, because the sender may announce any size.
     let mut data = Vec::with_capacity(usize::try_from(bytes.min(MOST_AT_ONCE)).unwrap_or(0));
     if from.take(bytes).read_to_end(&mut data).await? as u64 != bytes {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -1,5 +1,5 @@
-//! `isobar worker` — the process of one job: takes an order on standard input, tells what happens on
-//! standard output, and dies with the runner that started it.
+//! `isobar worker`: the process of one job. It takes an order on standard input, reports on standard output,
+//! and dies with the runner that started it.
 
 mod again;
 mod bench;
@@ -41,7 +41,7 @@ use rustix::process::{
 use rustix::thread::{set_name, set_no_new_privs};
 
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
-use crate::backends::{Backend, Backends, Executor, Failure};
+use crate::backends::{Backend, Backends, Executor, Failure, prepare};
 use crate::compile::{self, STACK_BYTES, Source};
 use crate::confine::{self, Attempt, Confined, Needs};
 use crate::error::count;
@@ -121,7 +121,7 @@ pub fn main(backends: &Backends) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What of all that holds a job this machine allows, as a process finds out that tries it.
+/// Tests in this process which parts of the sandbox the machine allows.
 fn probe() -> Confined {
     let is_alone = confine::alone();
     let folder = std::env::temp_dir();
@@ -161,7 +161,7 @@ fn no_own_processes() -> End {
     End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)))
 }
 
-/// What an order's process needs while its code is made.
+/// The paths and tools that an order's process needs while its code is made.
 fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
     let asked = backends.all_of(&order.request).unwrap_or_default();
     Needs {
@@ -176,7 +176,8 @@ fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
 ///
 /// # Errors
 ///
-/// Where the process is not held as it was promised; where nothing was, as when `isobar run` started it, it goes on.
+/// Where a promised part of the sandbox fails. Where nothing was promised, as when `isobar run` started it,
+/// the process goes on.
 fn runs(order: &Order, backends: &[Backend]) -> Result<(), Failure> {
     said::send(&Said::Runs, &[]);
     let mut confined = Confined::default();
@@ -184,7 +185,7 @@ fn runs(order: &Order, backends: &[Backend]) -> Result<(), Failure> {
     confined.keeps(&order.promised).map_err(|why| Failure::Machine(format!("{UNCONFINED} ({why})")))
 }
 
-/// What a job is told that would run without all that holds others.
+/// The message for a job that would run without a promised part of the sandbox.
 const UNCONFINED: &str =
     "the process of this job is not confined as this runner promises, so nothing of it ran";
 
@@ -252,7 +253,7 @@ fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End
 struct Compiled {
     source: Source,
     plans: Arc<Plans>,
-    /// What is measured, or the one that runs.
+    /// The back ends to measure, or the one that runs.
     backends: Vec<Backend>,
 }
 
@@ -417,11 +418,11 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     if device.is_none() && backend.nears_copying() && bytes > 0 {
         tell_copy_rate(order, memory.asked_bytes(), tell);
     }
-    let prepared = plans.prepare(&*executor, order.setting(), &sink);
+    let prepared = prepare(&*executor, plans, order.setting(), &sink);
     let ran = prepared.and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
         if device.is_some() {
-            // What a call takes has nothing to do with how its fields get there.
+            // The time of a call does not include the transfer of its fields.
             step("upload", &sink, || prepared.keep(&launch))?;
         }
         let on_host = if device.is_some() { 0 } else { bytes };
@@ -459,7 +460,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     Ok(())
 }
 
-/// What of the fields is answered.
+/// The part of the fields that is answered.
 fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> Result<Wanted, End> {
     let Some(results) = results else { return Ok(Wanted::default()) };
     let refused = |why: String| End(EndReason::Error, Some(problems::CALL_REFUSED.problem(why)));

@@ -1,4 +1,5 @@
-//! What is wrong with a stencil or a call is said with code, place and help: the same by HTTP and on the command line.
+//! Faults of a stencil or a call are told with code, place and help, the same by HTTP and on the command
+//! line.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
@@ -68,7 +69,7 @@ fn with_a(a: Vec<u8>) -> Vec<u8> {
 struct Case {
     text: String,
     fields: Vec<u8>,
-    /// What else stands in the request document.
+    /// The other entries of the request document.
     rest: Value,
     code: &'static str,
     /// Of the text; 0 where the call is at fault.

@@ -229,7 +229,7 @@ async fn a_waiting_job_whose_client_has_gone_is_dropped_and_one_that_is_followed
         assert_eq!(state(&app, &polled).await["state"], "queued");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // What works goes on, whether or not somebody looks.
+    // A running job goes on, whether or not a client follows it.
     assert_eq!(state(&app, &long).await["state"], "running");
     let Some(EventKind::Ended { reason, problem }) = follow(&app, &left).await.pop().map(|it| it.what) else {
         panic!("it has ended");

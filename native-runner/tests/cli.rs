@@ -655,7 +655,7 @@ def pick(q: Field[float], at: Field[np.int64], o: Field[float]):
     }
 }
 
-/// What `isobar backends` says.
+/// Returns the output of `isobar backends`.
 fn text_of_backends() -> String {
     text(&isobar(&["backends"]).stdout)
 }
@@ -674,7 +674,7 @@ fn back_ends_are_compared_with_debug_field_by_field() {
         assert_eq!((&it["fields"][0]["cells"], &it["fields"][0]["differing"]), (&3366.into(), &0.into()));
         assert!(it["first"].is_null());
     }
-    // What may differ tells how much, and which statement is the first.
+    // A comparison whose results may differ tells how much, and which statement is the first to differ.
     let fast = [&same[..3], &["rayon", "--mode", "fast"], &same[4..]].concat();
     let output = isobar(&fast);
     let report = json(&output);

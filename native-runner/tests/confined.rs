@@ -1,4 +1,4 @@
-//! What a job started ends with it, whoever ends it.
+//! The processes that a job started end with it, also when the runner is killed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
@@ -116,7 +116,7 @@ fn what_the_parent_of_the_runner_has_open_reaches_no_job() {
         .spawn()
         .unwrap();
     let has_workers = wait(|| !workers(&temporary).is_empty());
-    // They close what they were left before anything else.
+    // The first work of these processes is to close the files that they inherited.
     let is_let_go = wait(|| workers(&temporary).iter().all(|it| leading_to(it, "secret") == 0));
     runner.kill().unwrap();
     runner.wait().unwrap();

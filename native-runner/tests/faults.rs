@@ -1,11 +1,12 @@
-//! What a machine lacks for GPUs, as the command line tells it: a sentence with what to do, and nothing else breaks.
+//! The command line on a machine that lacks the parts for GPUs: it says what to do, and all other parts work.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A machine without drivers of Vulkan and without NVRTC; where there is a driver of NVIDIA, without GPUs.
+/// Runs the command as on a machine without drivers of Vulkan and without NVRTC. A driver of NVIDIA, where
+/// there is one, shows no GPUs.
 fn bare(arguments: &[&str]) -> Output {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     Command::new(env!("CARGO_BIN_EXE_isobar"))
@@ -23,7 +24,7 @@ fn document(output: &Output) -> Value {
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// What there is to do about it.
+/// The remedies that each back end names.
 const REMEDIES: [(&str, &[&str]); 2] = [
     ("wgpu", &["no GPU answers through Vulkan: install the driver of the card, or mesa-vulkan-drivers"]),
     ("cuda", &["of NVIDIA", "no NVRTC: ISOBAR_NVRTC names `/nowhere`"]),

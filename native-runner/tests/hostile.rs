@@ -1,5 +1,5 @@
-//! Thousands of requests that nobody means well, over real connections: each is answered, none with a fault of the
-//! runner, and the runner is as it was before.
+//! Sends thousands of hostile requests over real connections. Each is answered, none with a fault of the
+//! runner. Afterwards the runner is as it was before.
 //!
 //! `cargo xtask hostile` sends many more of them than the test does.
 
@@ -33,7 +33,7 @@ const MOST_MIB: u64 = 384;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Faults that are told of a job and are none of the request's.
 const FAULTS_OF_JOBS: [&str; 3] = ["job-crashed", "\"internal\"", "code-generation-failed"];
-/// What may be answered with a status of 500 or more.
+/// The permitted answers with a status of 500 or more: status and code of the problem.
 const EXPECTED: [(u16, &str); 4] =
     [(503, "overloaded"), (503, "not-ready"), (504, "timed-out"), (507, "no-room")];
 
@@ -174,7 +174,7 @@ fn answer(stream: &mut BufReader<TcpStream>, is_head: bool) -> std::io::Result<A
     }
 }
 
-/// What was wrong with an answer, if anything.
+/// Returns the fault of an answer, if there is one.
 fn fault(answer: &Answer) -> Option<String> {
     let Answer { status, kind, body, .. } = answer;
     if kind == "text/event-stream" {
@@ -187,7 +187,7 @@ fn fault(answer: &Answer) -> Option<String> {
     if *status < 400 {
         return None;
     }
-    // What is no HTTP is refused before anybody could say why.
+    // The server refuses bytes that are not HTTP before the runner can give a reason.
     if body.is_empty() && *status < 500 {
         return None;
     }
@@ -265,7 +265,7 @@ fn works(runner: &Runner) {
     let document =
         json!({"files": {"main.py": requests::STENCIL}, "backend": "debug", "init": {}}).to_string();
     let begun = Instant::now();
-    // What was sent before may fill the queue for a while.
+    // Earlier requests may fill the queue for a while.
     let ticket = loop {
         let answer = runner.ask("POST /v1/jobs", &document);
         if answer.status == 201 {

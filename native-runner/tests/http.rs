@@ -112,7 +112,7 @@ async fn every_address_has_a_class_and_the_default_is_to_refuse() {
                 assert!(matches!(problem(answer).await.code.as_str(), "unauthenticated" | "rate-limited"));
             }
         }
-        // What is listed under /v1 is never public.
+        // The routes under /v1 need a token, and no others do.
         assert_eq!(route.path.starts_with("/v1"), route.access == Access::Token, "{path}");
     }
     for path in ["/v1", "/v1/", "/v2/jobs", "/metrics", "/..%2f..%2fetc/passwd", "/healthz/x", "/%00"] {

@@ -1,4 +1,4 @@
-//! Faults that are injected into a runner: each costs what it has to cost, and nothing else.
+//! Injects faults into a runner: each has only the effects that it must have.
 //!
 //! A few of each as a test; `cargo xtask faults` injects many.
 
@@ -198,7 +198,8 @@ fn a_damaged_cache_costs_time_and_no_result() {
                 1 => bytes.truncate(at),
                 _ => bytes.fill(b'x'),
             }
-            // What is read by others is never changed in place: a new file, as somebody else would leave it.
+            // Others read these files, and nobody may change them in place. So the damage is a new file, as
+            // another program would leave it.
             let _ = fs::remove_file(&file);
             fs::write(&file, bytes).unwrap();
             n_damaged += 1;

@@ -403,7 +403,7 @@ async fn a_job_whose_process_is_killed_says_so_and_the_runner_lives() {
     assert_eq!(alive.status(), StatusCode::OK);
 }
 
-/// What tells where the libraries of GPUs are.
+/// Environment variables that tell where the libraries of GPUs are.
 const OF_GPUS: [&str; 7] = [
     "LD_LIBRARY_PATH",
     "CUDA_VISIBLE_DEVICES",

@@ -64,7 +64,7 @@ fn jobs_that_worked_and_waited_are_done_after_the_runner_was_killed() {
     }
     let ones: Vec<u8> = std::iter::repeat_n(1.0_f64.to_le_bytes(), 64 * 64 * 8).flatten().collect();
     assert_eq!(runner.field(&working, "b"), (200, ones));
-    // What was over before can still be asked about; its fields are gone.
+    // A job that was over before the restart can still be asked about. Its fields are gone.
     assert_eq!(runner.state(&before).reason, Some(EndReason::Ok));
     assert_eq!(runner.field(&before, "b").0, 410);
     assert!(eventually(|| copies() == 0), "the copy goes with its last job");
@@ -242,7 +242,7 @@ fn the_time_to_end_is_limited_and_no_job_is_lost_by_it() {
     assert!(runner.ended().success());
 }
 
-/// What a runner says that does not start.
+/// Runs `isobar serve` with arguments that it refuses. Returns its exit status and its output.
 fn refused(arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_isobar"))
         .args(["serve", "--allow-root", "--no-state", "--bind", "127.0.0.1:0"])

@@ -52,7 +52,7 @@ fn said(events: &[Event]) -> Vec<String> {
     events.iter().filter_map(diagnostic).collect()
 }
 
-/// What a job told, and its fields.
+/// Runs a job. Returns its events, and its fields `b` and `c`.
 fn run(runner: &Runner, document: &Value) -> (Vec<Event>, [Vec<u8>; 2]) {
     let job = runner.submit(document);
     let events = runner.follow(&job);

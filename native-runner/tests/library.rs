@@ -1,4 +1,4 @@
-//! What the command does is there for programs too: each of its actions, by calls of the libraries below it.
+//! Programs can do each action of the command too, by calls of the libraries below it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 

@@ -1,4 +1,4 @@
-//! What a runner takes of its clients, over real connections.
+//! Limits on the input that a runner accepts from its clients, over real connections.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 

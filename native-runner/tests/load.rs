@@ -16,7 +16,8 @@ const HDIFF: &str = include_str!("../../static/gallery/horizontal_diffusion.py")
 /// How many send jobs at the same time.
 const CLIENTS: usize = 4;
 
-/// What one job took, in milliseconds: until it was accepted, until its end was told, and until its field was there.
+/// Times of one job in milliseconds: until it was accepted, until its end was told, and until its field was
+/// there.
 type Took = [f64; 3];
 
 fn job(backend: &str) -> Value {

@@ -15,7 +15,7 @@ struct Editor {
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     asked: i32,
-    /// What the server says about a file, the latest last.
+    /// The notifications of the server about files, the latest last.
     told: Vec<Value>,
 }
 

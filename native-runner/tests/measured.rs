@@ -1,4 +1,4 @@
-//! What a run costs, as the command line tells it: `bench`, `cache`, the machine, the mode.
+//! The costs of a run, as the command line tells them: `bench`, `cache`, the machine, the mode.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
@@ -106,7 +106,7 @@ fn arrays_of_callers_are_measured_beside_our_own_and_give_the_same_bits() {
         let report: BenchReport = fine(&isobar("layouts", &[&all[..], &more].concat()));
         let found = report.benchmark.unwrap();
         assert!(found.agree);
-        // What interprets has no rows.
+        // An interpreter has no rows for layouts.
         assert!(found.backends[1].layouts.is_empty());
         let layouts = &found.backends[0].layouts;
         assert_eq!(layouts.iter().map(|it| it.along).collect::<Vec<_>>(), [Lies::I, Lies::J, Lies::K]);
@@ -171,7 +171,7 @@ fn a_miss_of_the_cache_is_explained_and_a_hit_is_quick() {
     let warm: RunReport = fine(&isobar(&run));
     let has = |it: &RunReport, step: &str| it.timings.iter().any(|it| it.step == step);
     assert!(has(&cold, "cc") && !has(&cold, "cache") && !has(&warm, "cc") && has(&warm, "cache"));
-    // What is measured of the machine is measured once.
+    // The speed of the machine's copies is measured once, and both runs tell the same.
     assert!(cold.copy.is_some());
     assert_eq!(cold.copy, warm.copy);
     assert_eq!(cold.hashes, warm.hashes);

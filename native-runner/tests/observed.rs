@@ -1,4 +1,5 @@
-//! What the operator of a runner sees, and what nobody sees.
+//! The log and the figures that the operator of a runner sees, and the input of clients that they must not
+//! show.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::served::{COPY, Place, Runner, end, eventually, run_of};
 
-/// Stands in texts, names and paths that are sent, and nowhere else.
+/// A word that only the texts, names and paths of clients have, so that a log with this word shows a leak.
 const MARK: &str = "marked_word";
 
 fn lines(runner: &Runner, kind: &str) -> Vec<Value> {

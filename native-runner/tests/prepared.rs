@@ -15,7 +15,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::events::Event;
-use isobar_runner::backends::{Backend, Failure, Prepared, Setting, prepare};
+use isobar_runner::backends::{Backend, Failure, Prepared, Setting, prepare_compiled};
 use isobar_runner::config::{Environment, Tools};
 use isobar_testing::{skip, skip_part};
 
@@ -64,7 +64,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         }
         let told = Mutex::new(Vec::new());
         let sink = |event: Event| told.lock().unwrap().push(event);
-        let mut prepared = prepare(&*backend.executor(), &compilation, setting, &sink).unwrap();
+        let mut prepared = prepare_compiled(&*backend.executor(), &compilation, setting, &sink).unwrap();
         let call = call_for(signature, &compilation.directives, domain);
         let mut launch = compilation.bind(call).unwrap();
         let before = launch.clone();
@@ -72,8 +72,9 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         for _ in 0..3 {
             prepared.run(&mut launch).unwrap();
         }
-        // The C compiler and the loader, the text and its pipelines, or what makes machine code, begin, end, and tell their
-        // times; code of a CPU tells how the fields lie. A call tells nothing.
+        // Each step of getting ready tells its begin, its end and its time. The steps are the C compiler and
+        // the loader, the text and its pipelines, or the making of machine code. Code of a CPU also tells how
+        // the fields lie. A call tells nothing.
         let of_getting_ready = match backend.name() {
             "openmp" => 7,
             "wgpu" => 6,
@@ -85,7 +86,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         // Three calls are three times one call.
         let mut once = before;
         for _ in 0..3 {
-            let mut other = prepare(&*backend.executor(), &compilation, setting, &sink).unwrap();
+            let mut other = prepare_compiled(&*backend.executor(), &compilation, setting, &sink).unwrap();
             other.run(&mut once).unwrap();
         }
         assert_eq!(format!("{launch:?}"), format!("{once:?}"), "{}", backend.name());
@@ -123,8 +124,9 @@ fn code_that_is_made_anew_runs_and_what_was_loaded_before_stays() {
                 is_embedded: false,
                 ..Setting::embedded()
             };
-            let prepared =
-                |at: usize| prepare(&*backend.executor(), &compilations[at], setting, &|_| ()).unwrap();
+            let prepared = |at: usize| {
+                prepare_compiled(&*backend.executor(), &compilations[at], setting, &|_| ()).unwrap()
+            };
             let mut first = prepared(0);
             let before = left_by(&mut first, &calls[0]);
             let after = left_by(&mut prepared(1), &calls[1]);
@@ -192,7 +194,7 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
             skip_part(backend.name(), "it cannot run here");
             continue;
         }
-        let mut prepared = prepare(&*backend.executor(), &compilation, setting, &|_| {}).unwrap();
+        let mut prepared = prepare_compiled(&*backend.executor(), &compilation, setting, &|_| {}).unwrap();
         let mut launch = bound.clone();
         prepared.fit(&launch, &|_| {}).unwrap();
         prepared.run(&mut launch).unwrap();
@@ -213,7 +215,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
     let temporary = tempfile::tempdir().unwrap();
     let setting =
         Setting { cc: &tools.cc, temporary: temporary.path(), is_embedded: false, ..Setting::embedded() };
-    let ready = prepare(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ());
+    let ready = prepare_compiled(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
 }
 
@@ -236,10 +238,11 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             is_embedded: false,
             ..Setting::embedded()
         };
-        let prepared = prepare(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).unwrap();
+        let prepared =
+            prepare_compiled(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();
         let below = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-        // What is compiled has a folder of its own.
+        // Compiled code has a folder of its own.
         let library = below(temporary.path())
             .flat_map(|it| below(&it))
             .find(|it| it.extension().is_some_and(|it| it == "so"))

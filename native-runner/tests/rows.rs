@@ -16,7 +16,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::layout::{Lies, Way};
 use isobar_protocol::report::RunReport;
-use isobar_runner::backends::{Backend, Setting, prepare};
+use isobar_runner::backends::{Backend, Setting, prepare_compiled};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::npz;
 
@@ -111,7 +111,7 @@ fn isobar(text: &str, name: &str, backend: Backend, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What the interpreter writes into arrays without room between their rows.
+/// Runs the interpreter on arrays without room between their rows. Returns the written fields.
 fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
     let (signature, tools) = (compilation.signature.as_ref().unwrap(), tools());
     let setting = Setting {
@@ -123,7 +123,10 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
     let [i, j, k] = DOMAIN;
     let call = call_for(signature, &compilation.directives, Domain::new(i, j, k));
     let mut launch = compilation.bind(call).unwrap();
-    prepare(&*Backend::DEBUG.executor(), compilation, setting, &|_| ()).unwrap().run(&mut launch).unwrap();
+    prepare_compiled(&*Backend::DEBUG.executor(), compilation, setting, &|_| ())
+        .unwrap()
+        .run(&mut launch)
+        .unwrap();
     let written = signature.params.iter().zip(launch.arguments).filter(|(it, _)| it.access.is_written());
     let array = |argument| match argument {
         Argument::Field(field) => field.array,
@@ -146,7 +149,7 @@ fn results_are_those_of_fields_without_room_between_their_rows() {
         let out = folder().join(format!("wide-{}.npz", backend.name()));
         let output = isobar(WIDE, "wide", backend, &["--init", "--out", out.to_str().unwrap()]);
         let report: RunReport = serde_json::from_slice(&output.stdout).unwrap();
-        // What is told is what there is.
+        // The memory that the report tells is the memory that the fields take.
         let told = report.memory.unwrap().fields_bytes;
         assert!(told >= bytes_for(signature, domain) && told <= bytes + 4096, "{told} {bytes}");
         let found = npz::read(&std::fs::read(&out).unwrap(), LIMIT).unwrap();

@@ -79,7 +79,7 @@ pub(crate) struct Runner {
     child: Child,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
-    /// What it printed, but for what it notes.
+    /// Its first line of standard output. Its notes are on standard error.
     pub(crate) printed: String,
     noted: Arc<Mutex<String>>,
 }
@@ -133,7 +133,7 @@ impl Runner {
         Self { address, token, printed, noted, child }
     }
 
-    /// What it noted up to now.
+    /// Returns its notes so far, which are the lines of standard error.
     pub(crate) fn noted(&self) -> String {
         self.noted.lock().unwrap().clone()
     }
@@ -215,7 +215,7 @@ impl Runner {
         assert!(eventually(|| self.state(job).state == "running"), "{:?}", self.state(job));
     }
 
-    /// The events of a job, of which the first has arrived.
+    /// Returns the events of a job, after the first has arrived.
     pub(crate) fn events(&self, job: &str) -> Events {
         let mut events = BufReader::new(self.open(&format!("GET /v1/jobs/{job}/events")));
         let mut head = String::new();

@@ -23,11 +23,11 @@ const CLIENTS: u64 = 4;
 /// Resident memory and descriptors may be so much more at the end than they were after a fifth of the time.
 const MORE_MIB: u64 = 24;
 const MORE_DESCRIPTORS: u64 = 16;
-/// Uploads are files without a name, and kept open: 64, and beside them one for each client, which arrives or is that of a
-/// job that goes on.
+/// An upload is an open file without a name. The runner keeps 64 of them. Each client may hold one more: an
+/// upload that arrives, or one that a job still uses.
 const MOST_UPLOADS: u64 = 64 + CLIENTS;
 
-/// What was done, by name.
+/// How often each action was done, by its name.
 #[derive(Default)]
 struct Done(Mutex<BTreeMap<String, u64>>);
 

@@ -13,7 +13,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Setting, prepare};
+use isobar_runner::backends::{Backend, Setting, prepare_compiled};
 use isobar_runner::config::{Environment, Tools};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -82,13 +82,14 @@ def twice(a: Field[float], b: Field[float]):
         ..Setting::embedded()
     };
     let mut prepared =
-        prepare(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).expect("it compiles");
+        prepare_compiled(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).expect("it compiles");
     let call = call_for(signature, &compilation.directives, Domain::new(8, 4, 16));
     let mut launch = compilation.bind(call).expect("all inputs are there");
     for _ in 0..3 {
         prepared.run(&mut launch).expect("it runs");
         let mut after = places();
-        // What was there before is where it was: programs that are started now may be anywhere.
+        // The threads from before keep their processors, so that programs that they start may still run
+        // anywhere.
         before.iter().for_each(|(thread, allowed)| assert_eq!(after.remove(thread).as_ref(), Some(allowed)));
         let mut own: Vec<Vec<usize>> = after.into_values().collect();
         own.sort();

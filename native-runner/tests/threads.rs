@@ -9,7 +9,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Failure, Setting, prepare};
+use isobar_runner::backends::{Backend, Failure, Setting, prepare_compiled};
 
 /// Its code calls functions, reads tables, and shares loops: all that a loader has to place.
 const TEXT: &str = "\
@@ -40,7 +40,7 @@ fn written(threads: u32, domains: &[Domain]) -> Option<Vec<Vec<u8>>> {
         is_embedded: false,
         ..Setting::embedded()
     };
-    let mut prepared = prepare(&*Backend::RAYON.executor(), &compilation, setting, &|_| ()).unwrap();
+    let mut prepared = prepare_compiled(&*Backend::RAYON.executor(), &compilation, setting, &|_| ()).unwrap();
     let run = |domain: &Domain| {
         let call = call_for(signature, &compilation.directives, *domain);
         let mut launch = compilation.bind(call).unwrap();

@@ -1,5 +1,5 @@
-//! Runs that stop themselves: every back end names the cell and the statement that `debug` does, and none goes on for long
-//! after it found one.
+//! Runs that stop themselves. Every back end names the same cell and statement as `debug`, and none goes on
+//! for long after it found one.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use isobar_testing::{Shard, skip_part};
 use serde_json::Value;
 
-/// Stencils of which many cells never end, in an order that threads, lanes and strips do not keep by themselves.
+/// Bodies with many cells whose loop never ends. Threads, lanes and strips do not reach these cells in the
+/// order of `debug` by themselves.
 const BODIES: [&str; 7] = [
     // Every cell.
     "
@@ -40,7 +41,7 @@ const BODIES: [&str; 7] = [
         c = a
         while c > 0.1:
             c = a",
-    // What comes later in the text stands before it in a row.
+    // Within a row, the later statement meets an endless cell before the earlier one does.
     "
     with computation(PARALLEL), interval(...):
         b = a

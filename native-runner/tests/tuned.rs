@@ -163,7 +163,7 @@ fn what_cannot_be_followed_any_more_is_told_and_not_taken() {
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stderr).contains("cannot be followed any more"), "{}", text(&output.stderr));
     assert!(cache.report::<RunReport>(&run).tuned.is_none());
-    // What others could have put there is nothing.
+    // A kept schedule does not count where other users could have written it.
     cache.keep(&key, "auto\n");
     assert!(cache.report::<RunReport>(&run).tuned.is_some());
     let open = fs::Permissions::from_mode(0o777);
@@ -203,7 +203,7 @@ fn forms_of_launches_are_tried_on_a_gpu() {
     let forms: Vec<&str> = found.candidates.iter().map(|it| it.what.as_str()).collect();
     assert!(forms.contains(&"form T") || forms.contains(&"form R"), "{forms:?}");
     assert!(forms.len() > 2 && found.candidates.iter().all(|it| it.document.contains("grid ")), "{forms:?}");
-    // What is kept runs, with the same bits.
+    // The kept schedule is used, and gives the same bits.
     let key = &found.key;
     let other = found.candidates.iter().find(|it| it.what.starts_with("form ")).unwrap();
     cache.keep(key, &other.document);

@@ -37,7 +37,7 @@ pub struct CopyRate {
 }
 
 impl CopyRate {
-    /// What part of it a call reaches that has to move so many bytes in so many milliseconds.
+    /// The part of this rate that a call reaches if it moves so many bytes in so many milliseconds.
     #[must_use]
     pub fn part(&self, bytes: u64, ms: f64) -> Option<f64> {
         let part = gigabytes_per_second(bytes, ms)? * 1e9 / self.bytes_per_s;
@@ -135,8 +135,8 @@ pub struct OnLayout {
     pub layout: Layout,
 }
 
-/// The same calls by the clock of the device that they ran on: how they got there and that somebody waits is no part of
-/// it.
+/// The same calls by the clock of the device that they ran on. The time to launch them and to wait for them
+/// is not counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnDevice {
     pub calls: Samples,
@@ -190,8 +190,9 @@ impl Samples {
     }
 }
 
-/// So many samples may be left out on each side of an interval that holds the median with 95 % confidence: fewer
-/// than that lie below the median with a probability of 2.5 % at most, as the binomial distribution has it.
+/// The number of samples to leave out on each side, so that the interval holds the median with 95 %
+/// confidence. By the binomial distribution, fewer samples than that lie below the median with a probability
+/// of at most 2.5 %.
 #[expect(clippy::cast_precision_loss, reason = "a few thousand samples")]
 fn rank(n: usize) -> usize {
     // log C(n, k) / 2^n, which does not underflow.

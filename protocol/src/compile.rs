@@ -22,7 +22,7 @@ pub struct Compiled {
     /// Those of the wanted stages that were reached, in the order of the journey.
     pub stages: Vec<StageText>,
     pub signature: Option<Signature>,
-    /// What the passes did or had to leave, and why.
+    /// The changes that passes made or had to refuse, and why.
     pub remarks: Vec<Remark>,
     /// The statements that passes removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -30,7 +30,7 @@ pub struct Compiled {
     /// The schedule as a document that gives it again, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<String>,
-    /// What the passes measured.
+    /// Values that passes measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<Logged>,
     /// The levels before and after each pass, where they were asked for.
@@ -73,7 +73,7 @@ pub struct Place {
     pub end: Position,
 }
 
-/// What a stencil takes.
+/// The parameters of a stencil.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signature {
     pub name: String,
@@ -134,17 +134,17 @@ pub struct Tombstone {
     pub reason: Option<String>,
 }
 
-/// What a pass measured.
+/// A value that a pass measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub pass: String,
     pub name: String,
-    /// What the value tells, with its unit.
+    /// The meaning of the value, with its unit.
     pub about: String,
     pub value: serde_json::Value,
 }
 
-/// Levels as they were, moment by moment. What did not change is one node.
+/// Levels before and after each pass. Steps share the nodes that did not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub nodes: Vec<TraceNode>,
@@ -177,7 +177,7 @@ pub struct TraceStep {
     pub pass: Option<String>,
     /// The node that is the whole level.
     pub node: usize,
-    /// What the pass changed, line by line.
+    /// The lines that the pass changed.
     pub changes: Vec<Change>,
 }
 

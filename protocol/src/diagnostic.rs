@@ -18,7 +18,7 @@ pub struct Diagnostic {
     pub end: Position,
     pub help: Option<String>,
     pub notes: Vec<String>,
-    /// What is said at the place itself.
+    /// The text at the place itself.
     #[serde(default)]
     pub label: String,
     /// Further places that tell the story.
@@ -27,12 +27,12 @@ pub struct Diagnostic {
     /// Changes of the text that mend it, each alone and for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<Fix>,
-    /// What beside the text would mend it.
+    /// A remedy outside of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
 }
 
-/// What a page can offer where no change of the text is certain to be right.
+/// A remedy that a page can offer where no change of the text is certain to be right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remedy {
@@ -49,7 +49,7 @@ pub enum Remedy {
 /// A change of the text that mends what is wrong: all of its edits or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// What it does: "write `q`".
+    /// The effect of the change: "write `q`".
     pub title: String,
     /// In order of their places, none over another.
     pub edits: Vec<Edit>,

@@ -212,7 +212,7 @@ impl Counted {
         }
     }
 
-    /// What all of them have.
+    /// The statistics of all values so far.
     #[must_use]
     pub fn ended(self) -> Statistics {
         let Self { min, max, sum, n, nan, inf } = self;

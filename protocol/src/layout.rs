@@ -29,14 +29,14 @@ impl Lies {
     }
 }
 
-/// What is made of it.
+/// How the code handles the strides of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// The code has the strides of the caller.
     #[default]
     AsGiven,
-    /// Loops along I and K are in each other's place.
+    /// Loops along I and K are interchanged.
     Turned,
     /// Each call computes on copies, which lie along i.
     Copied,
@@ -53,7 +53,7 @@ pub struct Layout {
     /// The fields that are copied, for each call or when they were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<String>,
-    /// What of them is copied before a call, and back behind it.
+    /// Bytes copied before a call, and bytes copied back after it.
     pub there_bytes: u64,
     pub back_bytes: u64,
     /// How many rows along j are copied at a time, where it is not all of them.
@@ -68,7 +68,7 @@ impl Layout {
         self.way == Way::AsGiven && self.fields.values().all(|it| *it == Lies::I)
     }
 
-    /// What is made of it, in a few words.
+    /// The way in a few words, with the bytes copied.
     #[must_use]
     pub fn told(&self) -> String {
         let copies = || {

@@ -1,4 +1,4 @@
-//! What a learner's text is held against, and what came of it.
+//! A learner's task and the result of its checks.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::field::FieldInfo;
 use crate::request::Request;
 
-/// A text, and what a lesson asks of it.
+/// A learner's text, with the solution and the checks of its lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// The learner's text, with the choices of the page.
@@ -15,31 +15,31 @@ pub struct Task {
     /// The lesson's `solution.py` and `checks.toml`.
     pub solution: String,
     pub checks: String,
-    /// What was answered, by the names of questions and quizzes; of a quiz `right` or `wrong`.
+    /// The learner's answers, by the names of questions and quizzes; for a quiz `right` or `wrong`.
     pub answers: BTreeMap<String, String>,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What it looks at, in the lesson's words.
+    /// The subject of the check, in the lesson's words.
     pub title: String,
     pub kind: String,
     pub is_passed: bool,
-    /// What was found and what is expected; empty where it passed.
+    /// The found and the expected value; empty where the check passed.
     pub message: String,
-    /// What to look at next, in the lesson's words.
+    /// Where to look next, in the lesson's words.
     pub hint: String,
     /// A line of the learner's text, from 1.
     pub line: Option<u32>,
 }
 
-/// What came of all of them.
+/// The results of all checks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Checked {
-    /// In the order of the lesson. Those behind one that cannot go on are not there.
+    /// In the order of the lesson. Checks behind one that cannot go on are left out.
     pub verdicts: Vec<Verdict>,
-    /// Of the first one that failed over a field.
+    /// The fields of the first check that failed over a field.
     pub shown: Option<Shown>,
 }
 

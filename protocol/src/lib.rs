@@ -1,8 +1,7 @@
-//! What crosses a wire: between the page and its worker, over HTTP, and on the command line.
+//! Messages between the page and its worker, over HTTP, and on the command line.
 //!
-//! Plain serde data. Lines and columns count from 1, columns in characters;
-//! lines of listings count from 0; axes are in the order I, J, K; bytes are
-//! little-endian and in C order (the last axis contiguous).
+//! Plain serde data. Lines and columns count from 1, columns in characters. Lines of listings count from 0.
+//! Axes are in the order I, J, K. Bytes are little-endian and in C order (the last axis contiguous).
 
 pub mod request;
 pub mod names;

@@ -45,7 +45,7 @@ pub struct Limits {
     pub compile_turn_ms: u64,
     /// All results that are kept, and as much again of uploads; the oldest give way.
     pub kept_bytes: u64,
-    /// What one job may tell: so many events, and in each of them and in all of them so many bytes.
+    /// The events that one job may send: their number, the bytes of one event, and the bytes of all together.
     pub events: u64,
     pub event_bytes: u64,
     pub events_bytes: u64,

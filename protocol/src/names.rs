@@ -71,8 +71,8 @@ pub fn visible(text: &str) -> String {
 /// Longest message about something that somebody sent.
 const MESSAGE_CHARS: usize = 2000;
 
-/// A message that may name what was sent, by whatever name: spelled out like a name, but for its lines, and no longer
-/// than somebody reads.
+/// A message that may quote sent text. It is escaped like a name, but keeps its line breaks, and its length
+/// is limited.
 #[must_use]
 pub fn message(text: String) -> String {
     let is_fine = |it: char| it == '\n' || !is_harmful(it);
@@ -260,7 +260,7 @@ mod tests {
         for document in documents {
             let request: Request = serde_json::from_str(document).unwrap();
             let found = check(&request).expect_err(document);
-            // What is said of it can be printed anywhere.
+            // The error names the text in a form that can be printed anywhere.
             assert!(!found.to_string().chars().any(is_harmful), "{found}");
         }
         let fine = r#"{"files": {"main.py": ""}, "stencil": "X.s", "origin": {"_all_": [3, 3, 0]}}"#;

@@ -2,7 +2,7 @@
 
 use crate::fields::{Kept, NotThere};
 
-/// What every array begins with.
+/// The first bytes of every array.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// The first day that a zip archive can name: the same fields make the same bytes.
 const DATE: u16 = (1 << 5) | 1;
@@ -25,7 +25,7 @@ pub fn archive(fields: &[Kept]) -> Result<Vec<u8>, NotThere> {
         let name_length = u16::try_from(name.len()).map_err(|_| too_large())?;
         let start = u32::try_from(out.len()).map_err(|_| too_large())?;
 
-        // What an entry says of itself stands before it, and again in the directory.
+        // The archive repeats the description of an entry: before its data and in the directory.
         let mut entry = Vec::new();
         // Version, flags (names are UTF-8), stored, time, date.
         for word in [VERSION, 1 << 11, 0, 0, DATE] {
@@ -35,7 +35,7 @@ pub fn archive(fields: &[Kept]) -> Result<Vec<u8>, NotThere> {
             entry.extend(word.to_le_bytes());
         }
         entry.extend(name_length.to_le_bytes());
-        // Nothing more is told.
+        // No extra field.
         entry.extend([0, 0]);
 
         out.extend(b"PK\x03\x04");

@@ -1,4 +1,4 @@
-//! What each pass did to its level: the list of them, and a level as it was around one.
+//! The effect of each pass on its level: the list of passes, and the level before and after one of them.
 
 use isobar_compiler::pass::{Difference, Mark};
 use isobar_compiler::pipeline::{Compilation, Stage, route};
@@ -18,7 +18,7 @@ pub struct PassStep {
     pub added: usize,
 }
 
-/// What became of a pass.
+/// The outcome of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Went {
@@ -26,7 +26,7 @@ pub enum Went {
     Unchanged,
     /// The request leaves it out.
     Skipped,
-    /// An error stands before it, or a choice of the request.
+    /// An earlier error prevents it, or a choice of the request.
     NotReached,
 }
 
@@ -99,7 +99,7 @@ impl Around {
     }
 }
 
-/// What a pass changed. One that did not run stands where it would have: after the last one before it that did.
+/// The change that a pass made. A pass that did not run is placed after the last earlier pass that did.
 fn difference(compilation: &Compilation, of: &Moment) -> Option<Difference> {
     let trace = compilation.trace.as_ref()?;
     let at = trace.steps.iter().position(|it| it.level == of.stage && it.pass == of.pass.as_deref());

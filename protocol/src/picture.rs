@@ -1,10 +1,11 @@
-//! What pictures of fields are drawn from, beside the values themselves.
+//! Data for pictures of fields, beside the values themselves.
 
 use serde::{Deserialize, Serialize};
 
 use crate::worker::{Across, Which};
 
-/// Of what is shown: extremes with their cells, mean and deviation of the finite values, and what is not finite.
+/// Describes the cells shown: extremes with their cells, mean and deviation of the finite values, and the
+/// number of others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
@@ -50,21 +51,22 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
-/// Values along an axis through a cell; they come in a buffer: value, mean, least and greatest, as f64, one row each.
+/// Values along an axis through a cell; they come in a buffer: value, mean, least and greatest, as f64, one
+/// row each.
 ///
-/// The last three are of the plane across the axis where it is K, and of the other horizontal axis else. A mean,
-/// least and greatest is NaN where no value there is finite.
+/// Along K, the last three are taken over the horizontal plane at each point. Along I or J, they are taken
+/// along the other horizontal axis. A mean, least and greatest is NaN where no value there is finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     pub of: Which,
     pub field: String,
     pub along: Across,
     pub at: [i64; 3],
-    /// Points along the axis, the first of which is 0.
+    /// The number of points along the axis; they count from 0.
     pub points: u64,
 }
 
-/// What a cell has of one field.
+/// The values of one field in a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {

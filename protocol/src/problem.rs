@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 
-/// What went wrong with a request, and what to do.
+/// An error of a request, with advice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// A page about this kind of problem, on the runner itself: `/problems/payload-too-large`.
@@ -19,7 +19,7 @@ pub struct Problem {
     pub limit: Option<LimitHit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// What to do next.
+    /// Advice on the next step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -38,7 +38,7 @@ pub struct CheckedFile {
     pub file: String,
     /// The stencils in it; there may be none.
     pub stencils: Vec<String>,
-    /// What the compiled ones take, as far as they compile.
+    /// The signatures of the compiled stencils, as far as they compile.
     pub signatures: Vec<Signature>,
     /// How many fixes `--fix` carried out; the diagnostics are those of the text after them.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::layout::Lies;
 use crate::worker::Across;
 
-/// What to compile and run. Everything but the files and `main` may be left out.
+/// A request to compile and run. Everything but the files and `main` may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -51,7 +51,8 @@ pub struct Request {
     /// Where on its tile the domain lies, which says what NDSL's axis offsets are; the whole tile where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<Tile>,
-    /// What `min` and `max` give where an operand is NaN: `numpy` (NaN) where it is left out, or `c` (the first operand).
+    /// The result of `min` and `max` where an operand is NaN: `numpy` (NaN) where it is left out, or `c` (the
+    /// first operand).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minmax: Option<Arithmetic>,
     /// Which sign `%` and `mod` have: `numpy` (the divisor's) where it is left out, or `c` (the dividend's).
@@ -71,8 +72,8 @@ pub struct Request {
     /// `# @scalar` line; entries here (name to generator) go before those lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<BTreeMap<String, String>>,
-    /// What of the written fields is answered; all of them where it is left out. A back end on a GPU brings nothing else
-    /// back.
+    /// The part of the written fields that is answered; all of them where it is left out. A back end on a GPU
+    /// copies nothing more back to the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<Results>,
     /// Where the written fields go; on the command line only.
@@ -114,7 +115,7 @@ impl Tune {
     pub const SECONDS: u32 = 120;
 }
 
-/// What is measured.
+/// The settings of a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bench {
@@ -155,8 +156,8 @@ pub struct Passes {
     /// The file among `files` that says how loops run, in the place of the passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// What the schedule is made for: `cpu` where it is left out, or a GPU: `gpu`, which is `h100`, or `h200`, `webgpu`,
-    /// `lavapipe`.
+    /// The target of the schedule: `cpu` where it is left out, or a GPU: `gpu`, which is `h100`, or `h200`,
+    /// `webgpu`, `lavapipe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
     /// The maker of code for the loops of a processor: `c` where it is left out, or `native`. That code has the vectors
@@ -181,7 +182,8 @@ pub struct Passes {
     pub trace: bool,
 }
 
-/// What of a machine decides a schedule. Equal machines give equal schedules, wherever they are made.
+/// The properties of a machine that decide a schedule. Equal machines give equal schedules, wherever they are
+/// made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -189,7 +191,7 @@ pub struct Machine {
     pub cores: u32,
     /// For data, the one next to the core first.
     pub caches: Vec<Cache>,
-    /// What moves between caches at a time.
+    /// The size of a cache line, in bytes.
     pub line_bytes: u32,
     /// The widest vector of the processor.
     pub vector_bytes: u32,
@@ -319,7 +321,7 @@ pub struct InlineField {
     pub data: String,
 }
 
-/// What of the written fields is answered.
+/// The part of the written fields that is answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Results {

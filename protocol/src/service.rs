@@ -1,4 +1,4 @@
-//! What an editor asks, and what it is told.
+//! Questions of an editor, and their answers.
 
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::{LineCol, LineIndex, Span};
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::compile::Place;
 use crate::diagnostic::{Edit, Places, Position};
 
-/// What is asked about a file.
+/// A question about a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Query {
-    /// Answered by [`Told::Tokens`]; so are the others by what has their name.
+    /// Answered by [`Told::Tokens`]. A query without a comment is answered by the variant of the same name.
     Tokens,
     Folds,
     /// Answered by [`Told::Edits`].
@@ -37,7 +37,7 @@ pub enum Query {
     References {
         at: Position,
     },
-    /// What can be renamed there; answered by [`Told::Name`] or [`Told::Refused`].
+    /// The name that can be renamed there; answered by [`Told::Name`] or [`Told::Refused`].
     Name {
         at: Position,
     },
@@ -48,14 +48,14 @@ pub enum Query {
     },
 }
 
-/// What is told.
+/// An answer to a [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    /// There is nothing to tell.
+    /// There is no answer.
     Nothing,
     Tokens {
-        /// The names of what a token can be.
+        /// The names of all classes of tokens.
         classes: Vec<String>,
         /// Each with its place, the position of its class, 1 for a declaration plus 2 for a write.
         tokens: Vec<(Position, Position, usize, u8)>,
@@ -74,7 +74,7 @@ pub enum Told {
         about: String,
     },
     Complete {
-        /// What is replaced.
+        /// The text that an item replaces.
         place: Place,
         items: Vec<Item>,
     },
@@ -146,7 +146,7 @@ pub fn answer(
             })
             .collect(),
     };
-    // What follows every key does not wait for a compilation; what tells of extents does.
+    // Queries that follow every key press do not wait for a compilation. Queries about extents need one.
     match query {
         Query::Tokens => {
             let tokens = highlights(desk.read(project, config), file).into_iter().map(|it| {

@@ -1,4 +1,4 @@
-//! What `isobar tune` found, and what runs take of it.
+//! Results of `isobar tune`, and the part of them that runs use.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct Tuning {
     pub mode: Mode,
     /// Under which name the fastest is kept: the hash of all that decides for which runs it is.
     pub key: String,
-    /// What was measured: the schedule that the compiler chooses first, then the others from the fastest on.
+    /// The measured schedules: first the one that the compiler chooses, then the others from the fastest on.
     pub candidates: Vec<Candidate>,
     /// How many others say the same as one of these in the end.
     pub same: u32,
@@ -42,7 +42,7 @@ pub struct Candidate {
     /// Whether its results are those of the first, bit by bit. Another result, or a run that a statement ends, is a fault
     /// of the compiler.
     pub agrees: bool,
-    /// What `--schedule` takes.
+    /// The schedule as `--schedule` takes it.
     pub document: String,
 }
 

@@ -10,7 +10,7 @@ use crate::fields::NotThere;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// What was said elsewhere, as by a diagnostic or by the browser.
+    /// A message of another source, such as a diagnostic or the browser.
     Said(String),
     /// The text has errors, which stand beside this.
     HasErrors,

@@ -38,8 +38,9 @@ pub enum Ask {
     Graph { request: Request },
     /// A question of the editor about a file of the request's; answered by [`Said::Told`].
     Service { request: Request, file: String, query: Query },
-    /// Runs `debug`, `webgpu` or `webgpu-fast` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
-    /// Nothing is kept: a worker that runs can be ended at any time.
+    /// Runs `debug`, `webgpu` or `webgpu-fast` where the request asks for it, otherwise `numpy`. Answered by
+    /// [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`]. Nothing is kept: a
+    /// worker that runs can be ended at any time.
     Run { request: Request },
     /// Takes time steps of a run that goes on, each from where the one before left the fields. It begins anew where it is
     /// told to, and where more than scalars differ from the request before. Answered by [`Said::Stepped`] or
@@ -249,8 +250,8 @@ pub struct Slice {
     pub summary: Summary,
 }
 
-/// What a run takes where the request gives nothing: most of it stands in the text's run directives
-/// (`# @domain`, `# @plot`, ...).
+/// Default values of a run where the request gives none. Most of them come from the text's run directives:
+/// `# @domain`, `# @plot`, ...
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Defaults {
@@ -283,7 +284,7 @@ pub struct Defaults {
     pub missing: Vec<MissingModule>,
 }
 
-/// What nobody gave and a run needs, in the form of a request: plausible values by the names of things.
+/// Values that a run needs and nobody gave, in the form of a request. They are plausible guesses by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Made {
@@ -373,7 +374,7 @@ pub struct Documented {
 #[serde(default)]
 pub struct DeclaredExternal {
     pub name: String,
-    /// What it is where the request says nothing, in the form of a request; `None` where it has no value then.
+    /// Its value where the request gives none, in the form of a request; `None` where it has none then.
     pub value: Option<GivenValue>,
     pub wanted: Wanted,
 }

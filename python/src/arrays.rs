@@ -70,7 +70,7 @@ impl Lies<'_> {
     }
 }
 
-/// What an array's structure tells, read without asking Python; and its first element.
+/// The layout of an array and its first element, read from NumPy's structure without a call into Python.
 #[expect(unsafe_code, reason = "the structure is NumPy's")]
 fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> (Lies<'a>, *mut u8) {
     let (shape, strides) = (array.shape(), array.strides());
@@ -122,7 +122,7 @@ pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>, words: &mut Vec<u64>) 
 ///
 /// # Safety
 ///
-/// Whoever calls keeps the array alive for as long as something runs on the buffer.
+/// The caller keeps the array alive for as long as something runs on the buffer.
 #[expect(unsafe_code, reason = "the memory is NumPy's")]
 pub(crate) unsafe fn lent(
     name: &str,
@@ -132,7 +132,7 @@ pub(crate) unsafe fn lent(
     let (lies, first) = told(array);
     let (dtype, strides) = lies.checked(name, || array.dtype().to_string(), is_written)?;
     let first = NonNull::new(first).unwrap_or(NonNull::dangling());
-    // SAFETY: NumPy vouches for what shape and strides reach; who calls keeps the array alive.
+    // SAFETY: NumPy vouches for the reach of shape and strides; the caller keeps the array alive.
     let buffer = unsafe { Buffer::lent(dtype, first, lies.shape, &strides) };
     buffer.map_err(|why| PyValueError::new_err(format!("`{name}`: {why:?}")))
 }

@@ -8,14 +8,14 @@ use pyo3::prelude::*;
 pub(crate) fn long_from(backend: &str) -> i64 {
     match backend {
         "debug" | "numpy" => 10_000,
-        // What its device does is not ended, and its context belongs to the thread that calls.
+        // A kernel cannot be cancelled, and the device's context belongs to the calling thread.
         "cuda" => i64::MAX,
         _ => 4 << 20,
     }
 }
 
-/// Does something while other threads of Python run. What may take long ends early where a handler of a signal raises,
-/// as that of Ctrl-C does; then that is the answer.
+/// Does some work while other threads of Python run. If the work may be long, it ends early when a signal
+/// handler raises, as that of Ctrl-C does. Then the exception is the answer.
 pub(crate) fn attended<R: Send>(
     py: Python<'_>,
     may_be_long: bool,

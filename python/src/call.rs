@@ -37,7 +37,7 @@ struct Param {
     axes: Vec<usize>,
 }
 
-/// What can be called.
+/// A compiled stencil that can be called, with its parameters and the plans of earlier calls.
 pub(crate) struct Callable {
     pub(crate) executable: Executable,
     /// In the order of the definition.
@@ -45,7 +45,7 @@ pub(crate) struct Callable {
     /// So many of them may be given by position.
     n_positional: usize,
     plans: Plans,
-    /// What of it stays behind when the process is forked.
+    /// The resource that a forked process does not inherit.
     keeps: Keeps,
     /// A call with so many points may take long.
     long_from: i64,
@@ -226,7 +226,7 @@ impl Callable {
             }
             return Ok(());
         }
-        // What is not used may be missing, whatever it is.
+        // The argument of an unused parameter is ignored.
         if value.is_none() || !param.is_used {
             return Ok(());
         }
@@ -251,8 +251,8 @@ impl Callable {
         let mut arguments = Arguments { domain: frame.domain, ..Arguments::default() };
         for (at, array) in &given.fields {
             let param = &self.params[*at];
-            // SAFETY: whoever calls holds the arrays while the call goes on, and a plan is taken for a call that has
-            // the same arrays.
+            // SAFETY: the caller holds the arrays during the call. A plan is used only for a call with the
+            // same arrays.
             let buffer = unsafe {
                 match (array, &self.on) {
                     (Passed::Gpu(array), Some(OnDevice { gpu, device })) => {
@@ -328,7 +328,7 @@ impl Callable {
         let _kept = self.on.as_ref().and_then(|on| on.gpu.keep_context());
         for &stream in streams {
             if let Some(on) = &self.on {
-                // SAFETY: whoever lends an array vouches for the stream that it names.
+                // SAFETY: the lender of an array vouches for the stream that it names.
                 unsafe { on.gpu.wait_for(stream) }?;
             }
         }
@@ -446,7 +446,7 @@ pub(crate) struct Lender {
     /// Its position among the parameters.
     at: usize,
     object: Py<PyAny>,
-    /// What decided the call, of an array on a GPU.
+    /// The description of the lent array when the call was bound. Only arrays on a GPU are asked again.
     words: Vec<u64>,
 }
 
@@ -466,7 +466,8 @@ impl BoundCall {
         Self { checked: Mutex::new(checked), callable: Arc::clone(callable), lenders, may_be_long }
     }
 
-    /// Asks arrays on a GPU again: their owners have us wait for what writes them at each call.
+    /// Asks arrays on a GPU again, because at each call their owners name the stream that may still write
+    /// them.
     fn asked<'py>(&self, py: Python<'py>) -> PyResult<Vec<Passed<'py>>> {
         let Some(on) = &self.callable.on else { return Ok(Vec::new()) };
         let mut words = Vec::new();

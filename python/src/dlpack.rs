@@ -1,4 +1,4 @@
-//! What DLPack's capsules tell of an array, read where it is.
+//! Reads the description of an array from DLPack's capsules, in place.
 //!
 //! The layouts are those of the specification (`dlpack.h`), for both kinds of capsules: `dltensor`, and from version 1
 //! on `dltensor_versioned`, which has flags. A capsule is looked at and not taken over: when it goes, so does the loan.
@@ -100,7 +100,7 @@ pub(crate) fn read(name: &str, capsule: &Bound<'_, PyAny>) -> PyResult<OfCapsule
     Ok(OfCapsule { address, device, shape, strides, kind, bytes, is_writeable })
 }
 
-/// Strides in elements of an array without gaps, of which the last dimension is contiguous.
+/// Strides in elements of an array without gaps; the last dimension is contiguous.
 pub(crate) fn contiguous(shape: &[usize]) -> Vec<i64> {
     let mut strides = vec![0; shape.len()];
     let mut n = 1_i64;

@@ -1,5 +1,5 @@
-//! What goes wrong, as exceptions that the package turns into its own: their text is JSON where there is more to tell
-//! than a sentence.
+//! Exceptions of the native part, which the package turns into its own. The text of an exception is JSON if
+//! it tells more than a sentence.
 
 use isobar_compiler::diag::Diagnostic;
 use isobar_protocol::diagnostic::Places;
@@ -20,7 +20,7 @@ create_exception!(isobar, Cancelled, PyException, "A run that was told to end.")
 create_exception!(isobar, Elsewhere, PyException, "A field on another device than the back end runs on.");
 create_exception!(isobar, Unavailable, PyException, "What this machine lacks.");
 
-/// What does not compile, with places in these files.
+/// The error of a text that does not compile, with places in these files.
 pub(crate) fn diagnosed<'a>(found: &[Diagnostic], files: impl Iterator<Item = (&'a str, &'a str)>) -> PyErr {
     let places = Places::new(files);
     let told: Vec<_> = found.iter().map(|it| places.diagnostic(it)).collect();

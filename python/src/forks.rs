@@ -1,4 +1,4 @@
-//! Processes that are copies of others, made by `fork`: threads stay behind in those, and so does the driver of a GPU.
+//! Processes made by `fork`: the copy has neither the threads of the original nor a working driver of a GPU.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::failures::Unavailable;
 
-/// What a back end has in a process that a copy of the process has not.
+/// A resource of a back end that a forked process lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeps {
     Nothing = 0,
@@ -16,7 +16,7 @@ pub(crate) enum Keeps {
     Cuda = 2,
 }
 
-/// What was made ready in this process, and what in another one, which this is a copy of.
+/// Resources in use in this process, and resources of the process that this one was forked from.
 static IN_USE: AtomicU8 = AtomicU8::new(0);
 static LEFT_BEHIND: AtomicU8 = AtomicU8::new(0);
 
@@ -32,7 +32,7 @@ pub(crate) fn after_fork() {
     isobar_runtime::executors::after_fork();
 }
 
-/// Refuses to call what was left behind.
+/// Refuses to use a resource that the original process kept.
 pub(crate) fn refuse_forked(what: Keeps) -> PyResult<()> {
     if LEFT_BEHIND.load(Ordering::Acquire) & what as u8 == 0 {
         return Ok(());

@@ -20,7 +20,7 @@ use crate::failures::{Elsewhere, unavailable};
 
 /// Devices of DLPack: memory of a GPU, and memory that both it and the host see.
 const ON_GPU: [i32; 2] = [2, 13];
-/// Memory of the host, of which the GPU may see some.
+/// Memory of the host: ordinary memory, and pinned memory, which the GPU can address.
 const ON_HOST: [i32; 2] = [1, 3];
 
 /// An array of somebody else's on a GPU.
@@ -35,11 +35,11 @@ pub(crate) struct OnGpu<'py> {
     is_writeable: bool,
     /// The number of its GPU, where its owner tells.
     device: Option<i32>,
-    /// What has to be over before it is used.
+    /// The stream whose work has to end before the array is used.
     pub(crate) stream: Option<u64>,
     /// The index of its first compute point, where it knows one.
     pub(crate) origin: Option<Vec<i64>>,
-    /// What lends it.
+    /// The Python object that lends the array.
     pub(crate) object: Bound<'py, PyAny>,
     /// The loan, which ends with it.
     _capsule: Option<Bound<'py, PyAny>>,
@@ -217,7 +217,8 @@ fn of_interface<'py>(
 }
 
 impl OnGpu<'_> {
-    /// Whoever names dimensions may have them in any order.
+    /// Puts the dimensions into the order I, J, K. An owner that names its dimensions may have them in any
+    /// order.
     fn put_in_order(&mut self, names: &[String]) {
         if names.len() != self.shape.len() {
             return;
@@ -254,7 +255,7 @@ impl OnGpu<'_> {
     ///
     /// # Safety
     ///
-    /// Whoever calls keeps the array alive for as long as something runs on the buffer.
+    /// The caller keeps the array alive for as long as something runs on the buffer.
     #[expect(unsafe_code, reason = "the memory is its owner's")]
     pub(crate) unsafe fn lent(
         &self,
@@ -268,7 +269,7 @@ impl OnGpu<'_> {
         if !self.shape.contains(&0) {
             self.is_on(name, gpu)?;
         }
-        // SAFETY: its owner vouches for what shape and strides reach; who calls keeps the array alive.
+        // SAFETY: the owner vouches for the reach of shape and strides; the caller keeps the array alive.
         let buffer = unsafe { Buffer::lent_on(device, dtype, self.address, &self.shape, &strides) };
         buffer.map_err(|why| PyValueError::new_err(format!("`{name}`: {why:?}")))
     }

@@ -11,7 +11,7 @@ use isobar_runtime::machine::Found;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// What a request document asks for, on this machine.
+/// The project and the configuration of a request document, on this machine.
 pub(crate) fn read(request: &str) -> PyResult<(Project, Config)> {
     let wrong = |why: String| PyValueError::new_err(why);
     let request: Request = serde_json::from_str(request).map_err(|why| wrong(why.to_string()))?;

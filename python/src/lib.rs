@@ -1,6 +1,6 @@
 //! The native part of the Python package `isobar`: it compiles requests, and calls stencils on arrays that Python lends.
 //!
-//! What crosses is JSON where it is about text (requests, diagnostics, signatures), and arrays by their structure: no
+//! Texts (requests, diagnostics, signatures) cross the boundary as JSON. Arrays cross by their structure: no
 //! element is copied on the way.
 
 mod arrays;
@@ -18,7 +18,7 @@ mod stencil;
 
 use pyo3::prelude::*;
 
-/// What the package imports.
+/// The module that the package imports.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stencil::Stencil>()?;

@@ -1,8 +1,8 @@
-//! Calls that were checked before: found again by what they are called with.
+//! Calls that were checked before, found again by their arguments.
 //!
-//! A call is checked once for its arrays (their addresses, shapes, strides, types), its domain and its origins. All of
-//! that is a row of words; a later call with the same words is the same call, whoever owns the arrays by then. Plans
-//! hold no references: no array lives longer than its owners want.
+//! A call is checked once for its arrays (their addresses, shapes, strides, types), its domain and its
+//! origins. These values form a row of words. A later call with the same words is the same call, even if the
+//! arrays have other owners by then. Plans hold no references: no array lives longer than its owners want.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ const MOST: usize = 4096;
 /// A checked call. It is one caller's at a time.
 pub(crate) type Plan = Arc<Mutex<Bound>>;
 
-/// The call that came last to who calls with one frame, by the words of its arguments.
+/// The last call of a caller with a fixed frame, by the words of its arguments.
 #[derive(Default)]
 pub(crate) struct Last {
     call: Mutex<Option<(Box<[u64]>, Plan)>>,

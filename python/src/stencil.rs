@@ -45,7 +45,7 @@ pub(crate) struct Frozen {
     stencil: Py<PyAny>,
 }
 
-/// What a stencil is compiled for, and with.
+/// The options of a compilation: back end, threads, mode, folders and tools.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Wanted {
@@ -82,7 +82,7 @@ impl Stencil {
         Ok(Self { callable: Arc::new(Callable::new(py, executable, wanted.n_positional, of_backend)) })
     }
 
-    /// What it takes, as JSON.
+    /// The parameters of the stencil, as JSON.
     fn signature(&self) -> String {
         let signature = Signature::new(self.callable.executable.signature());
         serde_json::to_string(&signature).unwrap_or_default()
@@ -93,12 +93,12 @@ impl Stencil {
         self.callable.executable.is_compiled()
     }
 
-    /// What a call with so many points along I, J and K allocates beside its arrays, in bytes.
+    /// The number of bytes that a call with so many points along I, J and K allocates beside its arrays.
     fn workspace_bytes(&self, py: Python<'_>, domain: [i64; 3]) -> Option<u64> {
         py.detach(|| self.callable.executable.workspace_bytes(domain))
     }
 
-    /// What was decided while it was compiled, and why, as JSON.
+    /// The decisions of the compilation and their reasons, as JSON.
     fn remarks(&self) -> String {
         let compilation = self.callable.executable.compilation();
         let places = Places::new(compilation.sources());
@@ -159,8 +159,8 @@ impl Stencil {
         Ok(Frozen { callable: Arc::clone(&self.callable), frame, last: Last::default(), stencil })
     }
 
-    /// What a call makes of how its arrays lie: the way, the fields that are copied, so many bytes before and behind it, and
-    /// rows at a time.
+    /// How a call handles the layout of its arrays. Returns the way, the copied fields, the bytes copied
+    /// before and after the call, and the rows copied at a time.
     #[pyo3(signature = (args, kwargs=None, domain=None, origin=None))]
     fn layout(
         &self,
@@ -233,14 +233,16 @@ fn panicked(panic: &(dyn Any + Send)) -> PyErr {
     PanicException::new_err(words.unwrap_or("a panic without words").to_owned())
 }
 
-/// How a call's arrays lie: the way, the fields that are copied, so many bytes before and behind it, and rows at a time.
+/// How a call handles its arrays: the way, the copied fields, the bytes copied before and after, the rows at
+/// a time.
 type Lies = (&'static str, Vec<String>, u64, u64, Option<u64>);
 
-/// Of what is kept: whether it is there, its key, the one that is most like it, and by what they differ.
+/// A look-up in the store of compiled code: whether the code is there, its key, the most similar key, and the
+/// differences.
 type Explained = (bool, String, Option<String>, Vec<&'static str>);
 
-/// Whether the code of a request is kept, its key, the one that is most like it, and by what they differ; none where the
-/// back end keeps nothing.
+/// Looks up whether the code of a request is stored. Returns this, its key, the most similar stored key, and
+/// the differences between the two; none where the back end stores nothing.
 #[pyfunction]
 pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> PyResult<Option<Explained>> {
     let (project, config) = read(request)?;
@@ -249,7 +251,7 @@ pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> Py
     Ok(found.map(|it| (it.is_hit, it.key, it.nearest, it.differs)))
 }
 
-/// A back end, and what it may use.
+/// A back end and its settings.
 fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
     let mut setting = OwnedSetting::embedded(wanted.threads);
     setting.mode = if wanted.mode == "fast" { Mode::Fast } else { Mode::Reproducible };
@@ -276,7 +278,7 @@ fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
     Ok((executor, setting))
 }
 
-/// What a back end has that a copy of the process has not.
+/// The resource of a back end that a forked process lacks.
 fn keeps(backend: &str) -> Keeps {
     match backend {
         "openmp" => Keeps::Openmp,
@@ -285,7 +287,7 @@ fn keeps(backend: &str) -> Keeps {
     }
 }
 
-/// What each back end found here: its name, whether it can run, and with what or why not.
+/// The state of each back end on this machine: its name, whether it can run, and with which tools or why not.
 #[pyfunction]
 pub(crate) fn backends(path: &str, cc: Option<&str>) -> Vec<(String, bool, String)> {
     let told = |name: &str, found: Result<String, String>| {

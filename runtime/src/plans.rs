@@ -18,8 +18,6 @@ use isobar_compiler::{loops, npir, pass};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::events::Sink;
-use crate::executors::{Executor, Prepared, Setting};
 use crate::failure::Failure;
 use crate::store::Store;
 use crate::store::file::{Section, StencilFile};
@@ -98,20 +96,6 @@ impl Plans {
     #[must_use]
     pub fn plan_for(self: &Arc<Self>, program: ProgramKind) -> PlanHandle {
         PlanHandle { plans: Arc::clone(self), variant: Variant::of(&self.options, program) }
-    }
-
-    /// Makes the stencil ready to be called, for one back end; see [`Executor::prepare`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Executor::prepare`].
-    pub fn prepare(
-        self: &Arc<Self>,
-        executor: &dyn Executor,
-        setting: Setting<'_>,
-        sink: Sink<'_>,
-    ) -> Result<Prepared, Failure> {
-        executor.prepare(&self.plan_for(executor.program(setting)), setting, sink)
     }
 
     /// Every level of a variant.

@@ -1,4 +1,4 @@
-//! What a program links that links the runtime.
+//! The crates that a program links together with the runtime.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! What another program sees of the runtime.
+//! The runtime as another program sees it.
 
 mod dependencies;
 mod elsewhere;

@@ -165,7 +165,7 @@ fn stencil_of(name: &str, body: impl FnOnce(&mut String)) -> String {
     text
 }
 
-/// Stages of which each reads the one before beside the point, as far as halos go.
+/// Stages that each read the one before beside the point, as far as halos allow.
 fn chain(name: &str, lines: usize) -> String {
     stencil_of(name, |text| {
         *text += "    with computation(PARALLEL), interval(...):\n        t0 = q\n";
@@ -218,7 +218,7 @@ fn branches(name: &str, lines: usize) -> String {
 /// A text of so many statements.
 type Text = fn(&str, usize) -> String;
 
-/// What a stencil of many statements may be made of.
+/// The kinds of stencils with many statements.
 const KINDS: [(&str, Text); 4] =
     [("at the point", stencil), ("a chain", chain), ("sweeps", sweeps), ("branches", branches)];
 

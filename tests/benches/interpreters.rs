@@ -1,7 +1,8 @@
-//! What runs without generated code, on the gallery: `cargo bench -p isobar-tests --bench interpreters`.
+//! Times the back ends without generated code, on the gallery:
+//! `cargo bench -p isobar-tests --bench interpreters`.
 //!
-//! The back ends take turns, so that what else the machine does meets both. Each line is the median of the
-//! runs of one, with the quartiles, and how many times faster the second is.
+//! The back ends take turns, so that other load of the machine affects both. Each line is the median of one
+//! back end's runs with the quartiles, and how many times faster the second back end is.
 #![expect(clippy::print_stdout, reason = "a benchmark talks to its user on stdout")]
 
 use std::time::{Duration, Instant};

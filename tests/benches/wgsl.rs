@@ -1,7 +1,8 @@
 //! WGSL of a stencil's kernels, and its words of SPIR-V: `cargo bench -p isobar-tests --bench wgsl`.
 //!
-//! Each line is a stencil of the gallery or of `tests/kernels`: the median of some repetitions of both steps together
-//! and of each, with the quartiles, for devices with doubles and for those without.
+//! Each line is a stencil of the gallery or of `tests/kernels`, for devices with doubles or for those
+//! without. It shows the time of each of the two steps and of both together. A time is the median of some
+//! repetitions, with the quartiles.
 #![expect(clippy::print_stdout, reason = "a benchmark talks to its user on stdout")]
 
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use isobar_tests::agree::subject::Subject;
 use isobar_tests::root;
 
 const REPETITIONS: usize = 31;
-/// What is asked for, of all steps together.
+/// The time that both steps together should not exceed.
 const MOST: Duration = Duration::from_millis(5);
 
 fn main() {

@@ -9,7 +9,7 @@ use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
-use isobar_runner::backends::{Backend, Failure, Setting, Vectors};
+use isobar_runner::backends::{Backend, Failure, Setting, Vectors, prepare};
 use isobar_runtime::plans::Plans;
 
 use crate::levels::Held;
@@ -45,9 +45,10 @@ pub fn numpy_gives_the_bits_of_debug(compilation: &Compilation, launch: &Launch)
     }
 }
 
-/// Runs a back end of the runner, with each number of [`THREADS`] and, where it makes machine code, with common
-/// vectors, and `debug`, on copies of launches. Answers how many launches were held, and how many times another
-/// statement ended the run, which may be where a level leaves out what nobody needs.
+/// Runs `debug` and a back end of the runner on copies of launches. The back end runs with each number of
+/// [`THREADS`]. Where it makes machine code, it also runs with narrower vectors.
+/// Returns the number of launches, and in how many of them another statement or cell ended the run. That may
+/// be where a level leaves out what nobody needs.
 ///
 /// # Errors
 ///
@@ -78,11 +79,11 @@ pub fn native_gives_the_bits_of_debug(
     let plans = Plans::of(compilation.clone());
     for (threads, vectors) in widths {
         let told = || format!("{} with {threads} threads and {vectors:?} vectors", backend.name());
-        let prepared = plans.prepare(&*executor, Setting { threads, vectors, ..setting }, &|_| ());
+        let prepared = prepare(&*executor, &plans, Setting { threads, vectors, ..setting }, &|_| ());
         let mut prepared = prepared.map_err(|it| anyhow::anyhow!("{it:?}")).with_context(told)?;
         for ((launch, (expected, meant)), is_other) in launches.iter().zip(&meant).zip(&mut is_other_trap) {
             let told = || format!("{} on {}", told(), launch.domain);
-            // What a call leaves behind must not matter to the next.
+            // Two calls, because the state that a call leaves behind must not matter to the next one.
             for _ in 0..2 {
                 let mut found = launch.clone();
                 match (expected, prepared.run(&mut found)) {

@@ -59,7 +59,7 @@ pub struct Text<'a> {
     places: Vec<Option<Place>>,
     /// In place of the artifact's, where a test changes it.
     text: String,
-    /// What it is compiled for.
+    /// The variant that it is compiled for.
     variant: ModuleKey,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     ///
-    /// What g++ says.
+    /// The messages of g++.
     pub fn new(texts: Vec<Text<'a>>, folder: &Path) -> Result<Self> {
         let mut source = String::from("#include \"emulation.h\"\n");
         let mut table = String::from("const emulated_kernel emulated_kernels[] = {\n");
@@ -189,7 +189,7 @@ impl<'a> Program<'a> {
         let n_fields = buffers.len();
         for &(at, bytes) in &plan.allocated {
             buffer_of[at] = Some(buffers.len());
-            // What nobody has written is no number.
+            // Bytes of 0xff make an element that nobody has written a NaN.
             buffers.push(vec![0xff; usize::try_from(bytes)?]);
         }
         let slots = buffers.len();
@@ -349,7 +349,7 @@ impl ByHand {
     ///
     /// # Errors
     ///
-    /// What g++ says.
+    /// The messages of g++.
     pub fn new(hands: &[Hand], folder: &Path) -> Result<Self> {
         let texts: Vec<_> = hands.iter().map(|it| (it.name, it.text(), it.kernels().to_vec())).collect();
         Self::of(&texts, folder)
@@ -359,7 +359,7 @@ impl ByHand {
     ///
     /// # Errors
     ///
-    /// What g++ says.
+    /// The messages of g++.
     pub fn of(texts: &[(&str, String, Vec<String>)], folder: &Path) -> Result<Self> {
         let mut source = String::from("#include \"emulation.h\"\n");
         let mut table = String::from("const emulated_kernel emulated_kernels[] = {\n");
@@ -434,8 +434,8 @@ impl ByHand {
     }
 }
 
-/// The stencil of a seed, and how it is called: scheduled for a GPU by a compilation for it, or beside one for a CPU; on a
-/// small domain and on one with rows.
+/// Returns the stencil of a seed with its calls, on a small domain and on one with rows. The compilation is
+/// for a GPU, or for a CPU with kernels beside it.
 fn of_seed(seed: u64) -> Result<Called> {
     let mut subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     // Not the numbers that the text is made of.
@@ -455,7 +455,7 @@ fn of_seed(seed: u64) -> Result<Called> {
 pub struct Called {
     /// Its seed, or its place among others.
     pub number: u64,
-    /// What a report says of it: its name, what the passes were asked for, its text.
+    /// The text of reports about it: its name, the options of the passes, its text.
     pub about: String,
     pub compilation: Compilation,
     pub launches: Vec<Launch>,

@@ -34,7 +34,7 @@ pub struct Case {
     pub tolerance: BTreeMap<String, Tolerance>,
 }
 
-/// What the other implementation found out about a field.
+/// The facts that the other implementation found out about a field.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Field {
     pub axes: String,

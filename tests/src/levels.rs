@@ -40,8 +40,8 @@ pub(crate) const DOMAINS: [Domain; 8] = [
 /// Rows of two tiles of eight points, and a rest.
 const SEVERAL_TILES: Domain = Domain { i: 19, j: 3, k: 4 };
 
-/// A schedule that a compilation for a CPU with arrays contiguous along i does not have: for other layouts, for caches
-/// that hold a part of a row, and for GPUs, each form of launches in its turn.
+/// Returns a target whose schedule differs from that for a CPU with arrays contiguous along i. Seeds choose
+/// other layouts, caches that hold a part of a row, and GPUs with each form of launches in turn.
 fn other(seed: u64) -> &'static Target {
     let turn = usize::try_from(seed / 5).unwrap_or(0);
     match seed % 5 {
@@ -55,7 +55,7 @@ fn other(seed: u64) -> &'static Target {
 /// Of eight columns of 80 levels they hold three arrays, six, and twelve.
 static FOR_CACHES: [Target; 3] = [with_cache(16.0), with_cache(32.0), with_cache(64.0)];
 
-/// A CPU of which a core has so many KiB for itself.
+/// A CPU with so many KiB of cache for each core.
 const fn with_cache(kib: f64) -> Target {
     let machine = Machine { cache_bytes: kib * 1024.0, ..Machine::CPU };
     Target { machine: Some(machine), ..Target::CPU }
@@ -79,7 +79,7 @@ const GPUS: [GpuModel; 3] = [
     GpuModel { threads_of_block: 2, ..GpuModel::WEBGPU },
 ];
 
-/// What code is generated for: C and machine code, with the vectors that machines have.
+/// The targets of code: C and machine code, with the vectors that machines have.
 pub const CODE: [fn() -> target::Target; 6] = [
     || target::Target::c(None),
     || target::Target::c(Some(&machine(32))),
@@ -130,12 +130,12 @@ pub fn loops_read_back(graph: &sdfg::nodes::Sdfg, code: target::Target) -> Resul
     Ok(())
 }
 
-/// Holds every level, every pass and `numpy` against what the stencil of a seed means, on two domains and in two
-/// orders of what has none; now and then for another machine.
+/// Compares every level, every pass, machine code and `numpy` with the meaning of a seed's stencil. Runs on
+/// two domains, and in two orders of the iterations that have none. The seed also chooses another target.
 ///
 /// # Errors
 ///
-/// What differs, with the step and the element; a validator's report; a level that does not read back.
+/// A difference, with the step and the element; a validator's report; a level that does not read back.
 pub fn hold(seed: u64) -> Result<Held> {
     // Of every third stencil, some points leave temporaries as they are.
     let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
@@ -207,7 +207,7 @@ const fn gpu(gpu: GpuModel, gpu_form: Option<GpuForm>) -> Target {
     Target { gpu: Some(gpu), gpu_form, ..Target::GPU }
 }
 
-/// What kernels are held for: GPUs that choose their forms, and each form wherever it is legal.
+/// The targets of kernels: GPUs that choose their forms, and each form wherever it is legal.
 pub const TARGETS: [Target; 11] = [
     gpu(GpuModel::H100, None),
     gpu(GpuModel::H200, None),
@@ -236,7 +236,7 @@ const TILED: [Domain; 5] = [
 ///
 /// # Errors
 ///
-/// What differs, or who touches what another one touches, with the text of the stencil, the GPU and the form.
+/// A difference or a race, with the text of the stencil, the GPU and the form.
 pub fn hold_kernels(seed: u64) -> Result<Held> {
     let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     let pick = |n: usize, salt: u64| usize::try_from(seed / salt).unwrap_or(0) % n;
@@ -274,7 +274,7 @@ pub fn hold_kernels(seed: u64) -> Result<Held> {
     Ok(held)
 }
 
-/// What was found of a stencil that means the same at every level.
+/// The result for a stencil that means the same at every level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     pub runs: u64,

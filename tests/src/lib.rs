@@ -1,4 +1,4 @@
-//! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
+//! Functions that the tests across rooms share: the gallery, compilations, inputs, comparisons.
 
 pub mod advice;
 pub mod against;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::conformance::{Block, blocks};
 use crate::root;
 
-/// What is known of one code.
+/// The documentation of one code.
 #[derive(Debug, Default)]
 struct Page {
     /// The paragraphs of its doc comments; the first one is its title.

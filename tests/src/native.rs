@@ -23,8 +23,8 @@ use crate::generate::Features;
 use crate::generate::random::Random;
 use crate::levels::{DOMAINS, Held};
 
-/// Domains with rows that vectors fill: some whole ones and a rest, one less than a whole one, a single row; and one
-/// of more rows than a tile has.
+/// Domains with rows for vectors: some whole vectors and a rest, one point less than a whole vector, a single
+/// row. One domain has more rows than a tile.
 pub(crate) const WIDE: [Domain; 6] = [
     Domain { i: 37, j: 3, k: 4 },
     Domain { i: 16, j: 5, k: 3 },
@@ -34,7 +34,7 @@ pub(crate) const WIDE: [Domain; 6] = [
     Domain { i: 65, j: 4, k: 3 },
 ];
 
-/// What a compiled stencil takes; nothing where it did not compile so far.
+/// Returns the parameters of a compiled stencil; none where it did not compile so far.
 #[must_use]
 pub fn params(compilation: &Compilation) -> &[Param] {
     compilation.signature.as_ref().map_or(&[], |it| &it.params)
@@ -55,12 +55,13 @@ pub enum Layout {
     J,
     /// Every second field as [`Layout::C`], each from its last element to its first along some dimensions.
     Backwards,
-    /// What is only read has the same elements at all positions along one dimension.
+    /// Fields that are only read have the same elements at all positions along one dimension.
     Broadcast,
 }
 
 impl Layout {
-    /// That of a seed. What comes behind it has the same numbers in any case.
+    /// Returns the layout of a seed. It always draws as many random numbers, so that later draws do not
+    /// depend on the layout.
     pub(crate) fn of_seed(seed: u64, random: &mut Random) -> Self {
         let common = *random.pick(&[Layout::Fortran, Layout::C, Layout::Padded, Layout::Mixed]);
         match seed % 11 {
@@ -161,7 +162,7 @@ pub fn machine_of(tools: &Tools) -> MachineModel {
     (&tools.machine).into()
 }
 
-/// What back ends use here to get ready; its files are removed with it.
+/// The tools and folders with which back ends get ready here; its files are removed with it.
 #[derive(Debug)]
 pub struct Workplace {
     cc: Result<CCompiler, String>,
@@ -256,17 +257,17 @@ impl Workplace {
 
 impl Drop for Workplace {
     fn drop(&mut self) {
-        // What stays behind lies in a folder that the system or the build empties.
+        // Files that stay behind lie in a folder that the system or the build empties.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Holds a back end against what the stencil of a seed means: scheduled for a machine with large or with tiny caches,
-/// on a small domain and on one with rows of vectors, with 1, 2 and 7 threads.
+/// Compares a back end with the meaning of a seed's stencil. The schedule is for a machine with large or with
+/// tiny caches. The domains are a small one and one with rows of vectors, and 1, 2 and 7 threads run.
 ///
 /// # Errors
 ///
-/// What differs, with the seed, the text of the stencil, the domain, the layout and the threads.
+/// The difference, with the seed, the text of the stencil, the domain, the layout and the threads.
 pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result<Held> {
     let mut subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     // Not the numbers that the text is made of.
@@ -291,7 +292,7 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     }
     let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
     if [Backend::WGPU, Backend::CUDA].contains(&backend) {
-        // What fits into the least shared memory that there is.
+        // Kernels for these models fit into the least shared memory that there is.
         shape_of_seed(seed, &[GpuModel::WEBGPU, GpuModel::LAVAPIPE], passes);
     }
     let compilation = subject.compile();
@@ -327,8 +328,8 @@ pub(crate) fn shape_of_seed(seed: u64, models: &[GpuModel], passes: &mut PassOpt
     passes.gpu = Some(models[pick(models.len(), GpuForm::ALL.len() as u64 + 1)]);
 }
 
-/// Caches that a few rows fill, so that there are tiles and rings also on small domains, and rows that are written past
-/// them: in pieces with vectors of 32 bytes, and else as a whole.
+/// Caches that a few rows fill, so that there are tiles and rings also on small domains. Some rows are
+/// written past the caches: in pieces with vectors of 32 bytes, and otherwise as a whole.
 ///
 /// Of parts of rows with all their levels, the smallest of these caches hold three arrays, and the largest eighteen.
 fn tiny_machine(seed: u64, vector_bytes: u32) -> MachineModel {

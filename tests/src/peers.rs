@@ -24,7 +24,7 @@ use crate::root;
 /// Others contract and have other mathematics.
 pub const OF_PEERS: Tolerance = Tolerance::Close([1e-9, 2e-4]);
 
-/// What one process runs.
+/// One process with its contestants.
 #[derive(Debug)]
 pub struct Peers {
     child: Child,
@@ -35,7 +35,7 @@ pub struct Peers {
     pub built: Vec<(String, Result<f64, String>)>,
 }
 
-/// What is to run.
+/// The stencil that a process runs, and by which contestants.
 #[derive(Debug)]
 pub struct Job<'a> {
     /// The files, and the folder that has them.
@@ -55,7 +55,7 @@ pub struct Job<'a> {
 ///
 /// # Errors
 ///
-/// What it lacks, in a sentence.
+/// The missing part, in a sentence.
 pub fn python_of(environment: &Path, backends: &[&str]) -> Result<PathBuf> {
     let python = environment.join("bin/python");
     let place = environment.display();
@@ -98,7 +98,7 @@ impl Peers {
         job: &Job<'_>,
         tell: &dyn Fn(&str, &Result<f64, String>),
     ) -> Result<Self> {
-        // What another stencil left is nobody's result.
+        // Files of another stencil must not count as results.
         if folder.exists() {
             fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
         }

@@ -61,7 +61,7 @@ pub fn drawn(seed: u64) -> Result<Drawn> {
         let line = line(&tree, device, &mut random);
         let carried = document::parse(&line).ok().and_then(|it| {
             let mut after = tree.clone();
-            // What launches miss is told when all steps are done.
+            // Faults of launches are reported only after all steps.
             let applied = it.lines.iter().all(|it| match &it.order {
                 document::Order::Step(step) => step.clone().apply(&mut after).is_ok(),
                 document::Order::Auto(_) | document::Order::Pin(_) => {

@@ -30,15 +30,16 @@ use crate::generate::random::Random;
 use crate::levels::{DOMAINS, Held};
 use crate::native::Workplace;
 
-/// What became of a seed.
+/// The result of a seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeldShared {
     /// Calls in which several parameters were one array.
     pub runs: u64,
-    /// Of these, those that mean what `debug` makes of the memory itself; in the others a statement reads a neighbour of
-    /// what it writes, so that it would matter in which order the points run.
+    /// Those of them that were compared with `debug` on the shared memory itself. In the others a statement
+    /// reads a neighbour of what it writes, so that the order of the points would matter.
     pub by_memory: u64,
-    /// Calls that are refused, since what a statement reads beside what it writes shows at run time only.
+    /// Calls that are refused, since only a run shows which element a statement reads beside the one that it
+    /// writes.
     pub refused: u64,
     pub other_traps: u64,
 }
@@ -49,12 +50,13 @@ impl From<HeldShared> for Held {
     }
 }
 
-/// Calls the stencil of a seed with one array for two or three of its parameters, and holds all levels, `numpy` and a
-/// back end of the runner against `debug`; and `debug` against what it makes of arrays that are the same memory.
+/// Calls the stencil of a seed with one array for two or three of its parameters. Compares all levels,
+/// `numpy` and a back end of the runner with `debug`. Also compares `debug` with its own results on arrays
+/// that are the same memory.
 ///
 /// # Errors
 ///
-/// What differs, with the seed, the text of the stencil, the domain and the parameters.
+/// The difference, with the seed, the text of the stencil, the domain and the parameters.
 pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result<HeldShared> {
     let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     let mut random = Random::new(!seed);
@@ -82,7 +84,7 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let mut memory = common(signature, &same, domain);
     let before = memory.elements.clone();
     let bound = with_memory(given.clone(), signature, &same, &mut memory, domain)?;
-    // What is too small for the stencil is refused, and so is tested elsewhere.
+    // A domain that is too small for the stencil is refused, and so is tested elsewhere.
     let Ok(Bound { launch: mut in_memory, shared }) = compilation.bind_shared(bound) else { return Ok(held) };
     // On a small domain a stencil may not touch all of them.
     if shared.is_empty() {
@@ -146,8 +148,8 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     Ok(held)
 }
 
-/// Whether a statement of the stencil in which parameters are one field reads a neighbour, or in a parallel loop another
-/// level, of what it writes.
+/// Whether a statement reads a neighbour of what it writes, or in a parallel loop another level. The stencil
+/// is the one in which the parameters are one field.
 fn depends_on_order(written: &Compilation, unified: &Stencil) -> bool {
     let n_fields = written.levels.oir.as_ref().map_or(0, |it| it.fields.len());
     unified.fields.len() > n_fields
@@ -164,7 +166,7 @@ fn depends_on_order(written: &Compilation, unified: &Stencil) -> bool {
         })
 }
 
-/// The pairs of parameters that one array can be given for, of which one is written.
+/// The pairs of parameters for which one array can be given. At least one of each pair is written.
 fn alike(signature: &Signature) -> Vec<[usize; 2]> {
     let declared = |at: usize| match &signature.params[at] {
         it if it.access == AccessKind::None => None,

@@ -94,14 +94,14 @@ fn argument(param: &Param, given: &Argument) -> Json {
     }
 }
 
-/// What became of one case.
+/// The outcome of one case.
 #[derive(Debug, Deserialize)]
 struct Outcome {
     case: String,
     wrong: Option<String>,
 }
 
-/// Has a Python run all cases below a folder; what was wrong, by the name of the case, and how many ran.
+/// Runs all cases below a folder with a Python. Returns how many ran, and the faults by the name of the case.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! What may stand in generated C. Whatever a client calls files, stencils and fields, nothing else does.
+//! The words that may stand in generated C. Names that a client gives to files, stencils and fields add no
+//! others.
 //!
 //! The fuzzers hold every text against this list, so it uses the standard library alone.
 
@@ -9,7 +10,8 @@ const HEADERS: [&str; 7] =
 /// The words that a directive starts with, but for `line` and `include`.
 const DIRECTIVES: [&str; 9] = ["if", "ifdef", "ifndef", "elif", "else", "endif", "define", "undef", "pragma"];
 
-/// What stands before a parenthesis, beside names that start as [`PREFIXES`] say: words of C and OpenMP, and functions.
+/// The words before a parenthesis, beside those with one of the [`PREFIXES`]: words of C and OpenMP, and
+/// functions.
 const CALLED: &str = "if for while switch return sizeof defined _Alignas _Pragma __attribute__ aligned vector_size \
     visibility optimize schedule num_threads reduction critical collapse simdlen safelen private omp \
     memcpy memset malloc free fabs floor ceil trunc rint round sqrt fmod copysign isnan isinf isfinite signbit fmin fmax";
@@ -17,7 +19,7 @@ const CALLED: &str = "if for while switch return sizeof defined _Alignas _Pragma
 /// Names that only generated code has: what a stencil calls something is never named so.
 const PREFIXES: [&str; 5] = ["isobar_", "ISOBAR_", "omp_get_", "__builtin_", "step_"];
 
-/// What of a text may not stand in generated C, if anything.
+/// Checks that a text has only what may stand in generated C.
 ///
 /// # Errors
 ///
@@ -43,7 +45,7 @@ pub fn check(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands in front of kernels, written by hand.
+/// The hand-written texts in front of kernels.
 const PRELUDES: [&str; 3] = [
     include_str!("../../shaders/prelude.cuh"),
     include_str!("../../shaders/stages.cuh"),

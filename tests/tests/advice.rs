@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
 struct Exceptions {
     /// Constructors, with the reasons.
     constructors: BTreeMap<String, String>,
-    /// A part that is typed somewhere else.
+    /// Words that people type in another place than the text of a stencil.
     words: BTreeSet<String>,
 }
 

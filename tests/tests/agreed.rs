@@ -31,7 +31,7 @@ fn hundreds(shard: Shard) {
     let wrong: Vec<_> = shard
         .of(&all)
         .filter_map(|it| {
-            // What panics is one wrong stencil among others.
+            // A stencil that panics is one wrong stencil among others.
             let outcome = std::panic::catch_unwind(|| check(it));
             let outcome = outcome.unwrap_or_else(|_| Err("it panics".to_owned()));
             outcome.err().map(|why| format!("{} {}: {why}", it.origin, it.name))

@@ -288,7 +288,7 @@ fn one_printer_spells_an_expression_on_all_levels_and_one_in_c_and_cuda() {
     assert_eq!(c, cuda);
 }
 
-/// A hundred statements, of which some read beside the point.
+/// A hundred statements. Some of them read beside the point.
 fn hundred() -> String {
     let mut text = format!("{COPY}        t0 = a\n");
     for at in 1..99 {

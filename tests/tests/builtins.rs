@@ -1,4 +1,4 @@
-//! A builtin is named in few files: adding one is a row of a table, its formula, and little else.
+//! Few files name a builtin: adding one is a row of a table, its formula, and little more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -108,8 +108,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What may name a builtin in the text of a source, but for its comments and tests: the whole of a string, what is
-/// behind the `::` of a path or the `fn` of a generic function, and the stem of `sin_f64`.
+/// Returns the words that may name a builtin in the text of a source, without its comments and tests. These
+/// are whole strings, words behind the `::` of a path or the `fn` of a generic function, and the stem of
+/// `sin_f64`.
 fn names_in(text: &str) -> BTreeSet<String> {
     let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
     let mut names = BTreeSet::new();

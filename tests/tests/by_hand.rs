@@ -1,4 +1,4 @@
-//! What is written by hand is what the stencils mean, so that its speed says something.
+//! Hand-written kernels compute what the stencils mean, so that their speed says something.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 

@@ -1,5 +1,5 @@
-//! Every level means what the stencil means: run as it stands behind every door and every pass, it gives the bits of
-//! the debug back end, in whatever order what has no order runs.
+//! Every level means what the stencil means. Run as it stands behind every door and every pass, it gives the
+//! bits of the debug back end. Iterations without an order may run in any order.
 
 use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::config::Config;

@@ -1,5 +1,6 @@
-//! An exported project is built as its README says, moved, found by CMake and pkg-config, and called from each language on
-//! arrays of any strides: what it leaves has the bits of `debug`, and nobody's elements stay what they are.
+//! An exported project is built as its README says, moved, and found by CMake and pkg-config. Each language
+//! calls it on arrays of any strides. Its results have the bits of `debug`, and elements that belong to
+//! nobody stay what they are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ def function(Q: Field[float], out: Field[float], unused: Field[float]):
             out = out[0, 0, -1] + Q[1, -1, 0]
 ";
 
-/// What is exported as one library.
+/// A project that is exported as one library.
 struct Case {
     name: &'static str,
     /// Of the project, where it is not that of the stencil.
@@ -493,7 +494,7 @@ fn the_page_about_bindings_does_what_it_says() {
     assert_eq!(results, ["2 65"; 5], "{printed}");
 }
 
-/// What is installed can be moved: CMake's and pkg-config's files have relative paths alone.
+/// Installed files can be moved: CMake's and pkg-config's files have relative paths alone.
 fn no_path_of_here(prefix: &Path, home: &Path) -> Result<()> {
     for folder in ["lib/cmake", "lib/pkgconfig", "include", "python"] {
         let mut folders = vec![prefix.join(folder)];

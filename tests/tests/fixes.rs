@@ -30,7 +30,7 @@ fn corpus() -> Vec<String> {
     texts
 }
 
-/// What is said of all stencils of a text, each fault once.
+/// Returns the diagnostics of all stencils of a text, each fault once.
 fn said(text: &str) -> Vec<Diagnostic> {
     let mut project = Project::of_one("main.py", text);
     let config = Config::default();
@@ -67,7 +67,7 @@ impl Numbers {
     }
 }
 
-/// What people write by mistake, for what is right.
+/// Right texts, each with the text that people write by mistake instead.
 const SLIPS: [(&str, &str); 30] = [
     ("==", "="),
     ("= ", "=\u{a0}"),

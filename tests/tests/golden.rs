@@ -56,7 +56,7 @@ fn all(check: fn(&Case) -> Result<()>) {
     let wrong: Vec<_> = cases
         .iter()
         .filter_map(|case| {
-            // What panics is one wrong case among others.
+            // A case that panics is one wrong case among others.
             let outcome = std::panic::catch_unwind(|| check(case));
             let outcome = outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("it panics")));
             outcome.err().map(|it| format!("{}: {it:#}", case.file))

@@ -14,7 +14,7 @@ use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
-use isobar_runner::backends::{Backend, Failure, Setting, prepare};
+use isobar_runner::backends::{Backend, Failure, Setting, prepare_compiled};
 use isobar_runtime::executors::wgpu;
 use isobar_runtime::wanted::Wanted;
 use isobar_testing::Shard;
@@ -154,7 +154,7 @@ def pick(q: Field[float], at: Field[int], o: Field[float]):
     );
     let held = done.unwrap_or_else(|why| panic!("{why:#}"));
     assert_eq!(held.other_traps, 0);
-    let prepared = prepare(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
+    let prepared = prepare_compiled(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
     let ended = prepared.unwrap_or_else(|why| panic!("{why:?}")).run(&mut given);
     assert!(matches!(ended, Err(Failure::Trap { cell: [6, 4, 3], .. })), "{ended:?}");
 }
@@ -166,7 +166,7 @@ fn fields_that_stay_on_the_gpu_come_back_when_they_are_fetched() {
     }
     let compilation = compiled("copy_scale", 64);
     let given = launch(&compilation, Domain::new(9, 8, 5));
-    let prepared = prepare(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
+    let prepared = prepare_compiled(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
     let mut prepared = prepared.unwrap_or_else(|why| panic!("{why:?}"));
     let (mut at_once, mut kept) = (given.clone(), given.clone());
     prepared.run(&mut at_once).unwrap_or_else(|why| panic!("{why:?}"));
@@ -210,7 +210,8 @@ def f(q: Field[float], o: Field[float], small: Field[np.int8], surface: Field[IJ
         let given = layout.of(&launch(&compilation, domain), params(&compilation));
         let mut meant = given.clone();
         run_debug(&compilation, &mut meant);
-        let prepared = prepare(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
+        let prepared =
+            prepare_compiled(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
         let mut prepared = prepared.unwrap_or_else(|why| panic!("{why:?}"));
         for (axis, at) in [(Axis::I, 8), (Axis::J, 3), (Axis::K, 4), (Axis::K, 0)] {
             let wanted = Wanted { plane: Some((axis, at)), ..Wanted::default() };

@@ -1,5 +1,5 @@
-//! Machine code made in process gives the bits of the interpreter, with any number of threads and any strides; so does
-//! C, of which the equivalence of generated stencils tells less, as compiling it takes long.
+//! Machine code made in process gives the bits of the interpreter, with any number of threads and any
+//! strides. So does C. The equivalence of generated stencils tells less about C, as compiling it takes long.
 
 use std::path::Path;
 use std::slice;
@@ -135,8 +135,9 @@ def mixed(n: Field[np.int64], m: Field[np.int32], a: Field[np.float64], b: Field
     }
 }
 
-/// Functions that take long have blocks of their own, through which several vectors go in turn where these have 256 bits:
-/// rows of one such turn, of some with a rest, and of some with whole vectors behind them.
+/// Functions that take long are in blocks of their own. Where vectors have 256 bits, several of them go
+/// through such a block in turn. The rows have one such group, some groups with a rest, and some with whole
+/// vectors behind them.
 #[test]
 fn cut_loops_give_the_bits_of_debug() {
     for precision in [64, 32] {
@@ -150,7 +151,7 @@ fn cut_loops_give_the_bits_of_debug() {
     }
 }
 
-/// What is written past the caches: whole rows, of fields that no cache keeps.
+/// Stores past the caches: whole rows, of fields that no cache keeps.
 #[test]
 fn rows_of_large_fields_give_the_bits_of_debug() {
     let (name, domain) = (GALLERY[0], Domain::new(131, 128, 64));
@@ -176,9 +177,13 @@ fn a_point_beside_rows_in_a_loop_that_prefetches_has_the_bits_of_debug() {
     generated(&[300_973]);
 }
 
-/// Of stencils that handed on values between steps, or arrays between graphs, in a way that was lost, that wrote rows
-/// past the caches that they read, of which a fraction became a zero with a sign, or a store under a condition came behind
-/// the one that follows it, and some others.
+/// Seeds of stencils whose results were wrong once:
+///
+/// * Values between steps, or arrays between graphs, were lost.
+/// * Rows that are also read were written past the caches.
+/// * A fraction became a zero with a sign.
+/// * A store under a condition came behind the one that follows it.
+/// * Some had other faults.
 const IN_C: [u64; 8] = [2, 11, 30, 112, 243, 259, 815, 105_789];
 
 fn generated_in_c(shard: Shard) {
@@ -235,8 +240,8 @@ fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
     assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()));
 }
 
-/// Short loops over rows in blocks of whole vectors: rows that are too short for it, as short as may be, with and
-/// without a rest, and longer than the part of a row that goes past the caches.
+/// Short loops over rows in blocks of whole vectors. Rows are too short for a block, as short as may be, or
+/// longer, with and without a rest. The longest exceed the part of a row that goes past the caches.
 fn c_in_blocks(shard: Shard) {
     let Some(workplace) = workplace("in_blocks") else { return };
     let chain = std::fs::read_to_string(root().join("tests/kernels/chain.py")).expect("it is text");
@@ -259,8 +264,8 @@ fn c_in_blocks(shard: Shard) {
     }
 }
 
-/// Rows that go past the caches in pieces: shorter ones, one and a few pieces, with what is before and behind them; one
-/// row at a time and two of them.
+/// Rows that go past the caches in pieces: less than a piece, one and a few pieces, with the points before
+/// and behind them. Loops take one row at a time, or two.
 fn c_in_pieces(shard: Shard) {
     let Some(workplace) = workplace("in_pieces") else { return };
     let names = ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport"];
@@ -269,8 +274,8 @@ fn c_in_pieces(shard: Shard) {
     }
 }
 
-/// Loops that are cut at functions, in strips: a short one, a whole one, and some with a rest; before `while`, in it and
-/// where there is none.
+/// Loops that are cut at functions, in strips: a short one, a whole one, and some with a rest. They are cut
+/// before `while`, in it and where there is none.
 fn c_in_cut_loops(shard: Shard) {
     let Some(workplace) = workplace("in_cut_loops") else { return };
     for precision in shard.of([64, 32]) {

@@ -11,9 +11,9 @@ fn the_page_of_diagnostics_is_up_to_date() {
     expect_file!["../../docs/diagnostics.md"].assert_eq(&manual::diagnostics().unwrap());
 }
 
-/// Codes without an example beside those of comment lines and schedules: those of files that are too large, of arrays that a program lends,
-/// of sources that only a request can break, and
-/// what the language has and this compiler has not.
+/// Codes without an example, beside those of comment lines and schedules. They concern files that are too
+/// large, arrays that a program lends, sources that only a request can break, and features that the compiler
+/// lacks.
 const WITHOUT_EXAMPLE: [&str; 4] = ["C07", "C08", "E54", "E90"];
 
 #[test]

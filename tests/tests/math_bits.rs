@@ -1,10 +1,11 @@
 //! Generated C computes the same bits as the compiler's own mathematics.
 //!
-//! A child program, compiled from the headers that generated code carries, reads operands and
-//! writes results; each function is a loop over arrays, as in generated code, so that the C
-//! compiler vectorises it where it can. It is compiled three times: as a run is, for a machine
-//! without a fused operation, and without any optimisation, where every operation is done one by
-//! one.
+//! A child program is compiled from the headers that generated code carries. It reads operands and writes
+//! results. Each function is a loop over arrays, as in generated code, so that the C compiler vectorises it
+//! where it can.
+//!
+//! It is compiled three times: as a run is, for a machine without a fused operation, and without any
+//! optimisation. In the last one every operation is done one by one.
 
 #![expect(clippy::cast_possible_truncation, reason = "operands are drawn as bits and cut to their type")]
 

@@ -1,4 +1,4 @@
-//! What the levels print reads back: the gallery as text, and the text as the same level again.
+//! Printed levels read back: the gallery as text, and the text as the same level again.
 
 use isobar_compiler::diag::outline::Unreadable;
 use isobar_compiler::pipeline::Stage;

@@ -158,7 +158,7 @@ fn what_is_wrong_with_a_document_is_told_at_its_line() {
     );
 }
 
-/// What a schedule of the chain is answered, compiled for a device.
+/// Returns the diagnostics of a schedule for the chain, compiled for a device.
 fn told(document: &str, device: Device) -> String {
     let mut project = Project::of_one("main.py", &chain());
     project.files.insert("main.schedule".to_owned(), document.into());
@@ -331,8 +331,8 @@ fn a_gpu_gets_the_same_tree_up_to_its_own_passes() {
     }
 }
 
-/// How many launches the gallery and the kernels have on a GPU, and what they are expected to move, as a multiple of
-/// what must be moved.
+/// Returns how many launches the gallery and the kernels have on a GPU. It also tells their expected traffic,
+/// as a multiple of what must be moved.
 fn launches_on(model: GpuModel) -> String {
     let mut all = String::new();
     for stencil in MEASURED.iter().chain(&KERNELS) {

@@ -27,7 +27,7 @@ fn the_files_of_the_gallery_are_those_that_dace_ran() {
             if std::env::var_os("UPDATE_EXPECT").is_some() {
                 std::fs::write(&path, &file).expect("the folder is there");
             }
-            // Long lines, of which a report would not help.
+            // The lines are long, so that a report of differences would not help.
             let kept = std::fs::read_to_string(&path).expect("the file is kept");
             assert!(kept == file, "{name}.{suffix}.sdfg is another one now");
         }

@@ -1,4 +1,4 @@
-//! What the journey looks like: every level of the gallery, as text.
+//! The journey as text: every level of the gallery.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p isobar-tests snapshots::` writes them anew;
 //! read the difference as if someone else had written it.

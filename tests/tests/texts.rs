@@ -27,7 +27,8 @@ fn python_texts_give_the_bits_of_debug_under_a_plain_python() {
         let Some(listing) = compilation.listing(Stage::PYTHON).filter(|_| !compilation.has_errors()) else {
             continue;
         };
-        // What the text leaves to Python's library has the bits of that.
+        // Functions that the text leaves to Python's library have the bits of that library, so no such text
+        // is run.
         if listing.text.contains("def platform") {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Tiles of parts of rows: sweeps whose rows do not fit into the cache together run one after the other on a few columns,
-//! and give the bits of the interpreter.
+//! Tiles of parts of rows: some sweeps have rows that do not fit into the cache together. They run one after
+//! the other on a few columns, and give the bits of the interpreter.
 
 use std::path::Path;
 

@@ -156,7 +156,7 @@ impl Compiler {
             cell: None,
         })?;
         timer.begin(step("compile"));
-        // What the page asks for is complete, unless it asks before it was told what that takes.
+        // A request of the page is complete, unless the page does not know the made-up values yet.
         let made::Completed { request, compilation, .. } = self.completed(request, &|| 0.0);
         timer.end(step("compile"));
         let refused =
@@ -251,7 +251,7 @@ fn refused(compilation: &Compilation, why: Why, found: &[isobar_compiler::diag::
     Said::RunEnded { why, diagnostics, cell: None }
 }
 
-/// What is said where a name of the request is refused.
+/// Returns a diagnostic if a name of the request is refused.
 fn refused_name(request: &Request) -> Result<(), Diagnostic> {
     let help = "name it with letters, digits and plain marks";
     names::check(request).map_err(|it| Diagnostic::without_place("R06", it.to_string(), help))

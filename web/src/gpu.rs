@@ -32,7 +32,7 @@ const STORAGE: u32 = 128;
 /// `GPUMapMode.READ`
 const READ: u32 = 1;
 
-/// What a run on a GPU leaves.
+/// The result of a run on a GPU.
 #[derive(Debug)]
 pub struct Ran {
     pub fields: Vec<Kept>,
@@ -314,7 +314,7 @@ impl Gpu {
         call(&self.device, "createBindGroupLayout", &[object(&[("entries", entries.into())])])
     }
 
-    /// What a buffer of arrays holds at first.
+    /// The initial bytes of a buffer of arrays: the elements of the call's fields, and zeros elsewhere.
     fn packed(
         &self,
         packed: &Packed,

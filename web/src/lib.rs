@@ -1,30 +1,30 @@
 //! The playground: one page, and the program of its workers.
 //!
-//! Data goes round in one direction: the editor's text to `state`, through
-//! `bridge` to the worker or the runner, back to `state`, and to the panes.
+//! Data flows in one direction. The editor's text goes to `state`, and through `bridge` to the worker or the
+//! runner. Answers go back to `state`, and from there to the panes.
 //!
-//! What has signals, views or foreign calls is for browsers alone. All else is built natively as well, where its tests
-//! run.
+//! Modules with signals, views or foreign calls are for browsers alone. All others are built natively as
+//! well, where their tests run.
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;
 pub mod state;
 
-// What panes are made of.
+// Panes and their parts.
 #[cfg(target_arch = "wasm32")]
 pub mod panes;
 pub mod content;
 pub mod plots;
 pub mod widgets;
 
-// What they do not see.
+// Access to the browser and to files.
 pub mod bridge;
 pub mod files;
 
 #[cfg(target_arch = "wasm32")]
 pub mod parts;
 
-// What runs in the worker.
+// The program of the worker.
 pub mod compile;
 #[cfg(target_arch = "wasm32")]
 pub mod gpu;

@@ -9,7 +9,7 @@ mod page {
 
     second_part!(page, Panes, panes);
 
-    /// The panes of the second part; what is absent is told by whoever wants one of them.
+    /// Loads the panes of the second part. If that fails, each pane that is wanted says so.
     fn panes_of_second() -> Loading {
         Box::pin(async { load().await.ok() })
     }

@@ -5,7 +5,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-/// The second part could not be had; whoever asks again may have it.
+/// The second part could not be loaded; another attempt may succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absent;
 

@@ -34,7 +34,7 @@ pub use second::{Second, second};
 #[derive(Debug, Default)]
 struct Memory {
     compiler: Compiler,
-    /// What was computed here, and what came from a runner.
+    /// The fields that were computed here, and those from a runner.
     a: Vec<Kept>,
     b: Vec<Kept>,
 }
@@ -91,7 +91,7 @@ pub fn start(load: Load<Second>) {
         let (said, buffers) = memory.borrow_mut().answer(ask, &buffers, &mut progress);
         post(&to_page, revision, said, &buffers);
         if is_compilation && !behind::is_open() {
-            // Who wants it does not wait until it comes unasked.
+            // A compilation that wants the second part does not wait until it comes unasked.
             let is_first = !is_coming.replace(true);
             if is_first || is_wanted && !is_hurried.get() {
                 is_hurried.set(is_wanted);
@@ -117,7 +117,8 @@ fn wants_second(ask: &Ask) -> bool {
         .is_none_or(|all| all.iter().any(|it| !FIRST.iter().any(|first| first.name() == it)))
 }
 
-/// What a visitor sees first is drawn before the second part is asked for, unless it is wanted.
+/// The delay before the second part is loaded, so that the first view is drawn before it. A question that
+/// wants it does not wait.
 const UNHURRIED_MS: f64 = 1500.0;
 
 /// Between two attempts to load the second part.
@@ -132,7 +133,7 @@ async fn pause(scope: &DedicatedWorkerGlobalScope, ms: f64) {
     #[expect(clippy::cast_possible_truncation, reason = "a few thousand at most")]
     let ms = ms.max(0.0) as i32;
     let waited = js_sys::Promise::new(&mut |done, _| {
-        // Where there are no timers, whoever waits here waits for good.
+        // Without timers the promise never resolves.
         let _ = scope.set_timeout_with_callback_and_timeout_and_arguments_0(&done, ms);
     });
     let _ = wasm_bindgen_futures::JsFuture::from(waited).await;
@@ -190,7 +191,7 @@ fn ran(fields: Vec<Kept>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>) -> Rep
     (Said::Ran { fields, timings, gpu }, buffers)
 }
 
-/// What describes fields, and their elements.
+/// The descriptions of fields, and their elements.
 fn sent(fields: Vec<Kept>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
     let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();
     let buffers = fields.iter().map(bytes).collect();
@@ -209,7 +210,8 @@ fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: Said, buffers: 
     let _ = scope.post_message_with_transfer(&message, &handed_over);
 }
 
-/// What checks said, with the fields of the first that failed over some: those found, then those expected.
+/// The verdicts of the checks. With them go the fields of the first check that failed over some: those found,
+/// then those expected.
 fn checked(Outcome { verdicts, pictures }: Outcome) -> Reply {
     let Some(Pictures { domain, field, cell, found, expected }) = pictures else {
         return (Said::Checked { checked: Checked { verdicts, shown: None } }, Vec::new());
@@ -271,7 +273,7 @@ impl Memory {
         Said::Stored
     }
 
-    /// What a question about the kept fields is answered.
+    /// Answers a question about the kept fields.
     fn shown(&self, ask: Ask) -> Result<Reply, Why> {
         let numbers = |it: &[f64]| Float64Array::from(it).buffer();
         Ok(match ask {

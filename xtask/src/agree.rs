@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 
 use crate::process::{cargo, program, root, run, target_dir};
 
-/// What is installed; another version may have other bugs.
+/// The packages that are installed; another version may have other bugs.
 pub(crate) const PACKAGES: [&str; 2] = ["gt4py==1.1.12", "numpy==2.4.6"];
 
-/// What generated texts need.
+/// The packages that generated texts need.
 const NUMPY: [&str; 1] = [PACKAGES[1]];
 
 /// Runs the texts `python` and `numpy` under Python, and compares with the interpreter.

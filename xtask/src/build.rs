@@ -1,7 +1,8 @@
-//! Builds with cargo, and reads what it tells of them: programs, and lints of our own crates.
+//! Builds with cargo, and reads its messages: programs, and lints of our own crates.
 //!
-//! Lints cost no build of their own: cargo hands each crate of the workspace to `clippy-driver`, which compiles it as
-//! `rustc` does and lints it on the way. Crates of registries go to `rustc`, so they are shared with plain cargo.
+//! Lints cost no build of their own. Cargo hands each crate of the workspace to `clippy-driver`, which
+//! compiles it as `rustc` does and lints it on the way. Crates of registries go to `rustc`, so they are
+//! shared with plain cargo.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -89,7 +90,7 @@ pub(crate) fn build_telling(
 }
 
 impl Built {
-    /// What another build built as well.
+    /// Adds the results of another build.
     pub(crate) fn add(&mut self, other: Self) {
         self.test_programs.extend(other.test_programs);
         self.n_clean += other.n_clean;

@@ -1,4 +1,5 @@
-//! `cargo xtask explore`: looks where no run looked before. What CI runs has fixed seeds, so this is a command of its own.
+//! `cargo xtask explore`: looks where no run looked before. CI has fixed seeds, so this is a command of its
+//! own.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,19 +14,19 @@ use crate::process::{cargo, root, run, say};
 /// The crates with tests of properties that the page's bundle is not needed for.
 const CRATES: [(&str, &str); 1] = [("compiler", "isobar-compiler")];
 
-/// What tests of properties draw their inputs by; `.cargo/config.toml` sets it for all other runs.
+/// The seed of the inputs of property tests; `.cargo/config.toml` sets it for all other runs.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// How many stencils of the generator each round has.
 const GENERATED: u64 = 500;
 
-/// What can be looked at alone.
+/// The kinds of inputs that can be looked at alone.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum What {
     Schedules,
 }
 
-/// Looks at so many inputs of one kind, from a seed on that is told; each failure tells its own.
+/// Looks at so many inputs of one kind, from a seed on that is printed. Each failure prints its own seed.
 pub(crate) fn only(what: What, count: u64, seed: Option<u64>) -> Result<()> {
     let first = seed.unwrap_or_else(fresh);
     match what {
@@ -43,7 +44,7 @@ fn fresh() -> u64 {
 
 /// Tests of properties and generated stencils with other seeds each round, and then the fuzzer, a third of the time each.
 ///
-/// What fails tells its seed: `--seed N --seconds 1` is the same round again.
+/// A failure prints its seed: `--seed N --seconds 1` is the same round again.
 pub(crate) fn explore(seconds: u64, seed: Option<u64>) -> Result<()> {
     let third = Duration::from_secs(seconds / 3);
     let mut seed = seed.unwrap_or_else(fresh);

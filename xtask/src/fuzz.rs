@@ -38,7 +38,7 @@ pub(crate) enum Effort {
     Fixed,
 }
 
-/// What cargo-fuzz says to the compiler; none of it needs a nightly one.
+/// The flags of cargo-fuzz for the compiler; none of them needs a nightly one.
 const INSTRUMENTATION: [&str; 6] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -48,8 +48,8 @@ const INSTRUMENTATION: [&str; 6] = [
     "--cfg=fuzzing",
 ];
 
-/// Builds the targets and runs each, starting from our own texts, from those that `tests/fuzz/corpus` keeps and, where
-/// there is time for it, from what earlier runs found.
+/// Builds the targets and runs each. They start from our own texts and from those that `tests/fuzz/corpus`
+/// keeps. Where there is time, they also start from the findings of earlier runs.
 pub(crate) fn fuzz(effort: Effort) -> Result<()> {
     let folder = target_dir().join("fuzz");
     built("seeds")?;

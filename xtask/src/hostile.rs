@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use crate::process::{cargo, run};
 
-/// Starts a runner with folders of its own, sends it so many requests over several connections, and fails where one is
-/// answered with a fault of the runner, where it is silent, or where it has more memory than it should.
+/// Starts a runner with folders of its own, and sends it so many requests over several connections. Fails
+/// where an answer is a fault of the runner, where it is silent, or where it has more memory than it should.
 pub(crate) fn hostile(requests: u64, seed: u64) -> Result<()> {
     let mut command = cargo();
     command.args(["test", "--locked", "--release", "--package", "isobar-runner", "--test", "main"]);

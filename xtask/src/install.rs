@@ -1,4 +1,4 @@
-//! What the chores need on the machine, installed when it is missing and said so first.
+//! Tools that the chores need on the machine. Missing ones are installed, after a message that says so.
 
 use crate::process::{cargo, find, output, program, root, run, say};
 use anyhow::{Context, Result, bail};

@@ -218,7 +218,7 @@ enum Chore {
         /// How many requests
         #[arg(long, default_value_t = 50_000)]
         requests: u64,
-        /// What they are made from
+        /// The seed that they are made from
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
@@ -367,7 +367,7 @@ pub(crate) fn generated(n_seeds: u64) -> anyhow::Result<()> {
     equivalence(&[], |command| held.ask(command))
 }
 
-/// What `cargo xtask equivalence` is asked for beside back ends, as its program takes it.
+/// The options of `cargo xtask equivalence` beside back ends, as its program takes them.
 struct Held<'a> {
     first: u64,
     generated: u64,
@@ -376,7 +376,7 @@ struct Held<'a> {
     levels: Option<&'a str>,
 }
 
-/// The program that holds levels and back ends against what stencils mean.
+/// Runs the program that compares levels and back ends with the meaning of stencils.
 fn equivalence(backends: &[String], asks: impl FnOnce(&mut std::process::Command)) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "equivalence", "--"]);
@@ -402,12 +402,12 @@ impl Held<'_> {
     }
 }
 
-/// What proves a course; `cargo xtask test` runs it too.
+/// Proves the lessons of a course; `cargo xtask test` runs it too.
 pub(crate) fn lessons(folder: &std::path::Path) -> anyhow::Result<()> {
     process::run(process::built("lessons")?.arg(folder), "prove the lessons of a course")
 }
 
-/// What the page shows of each file that is pasted alone: by the page's own code.
+/// Pastes each file alone and reports what the page shows, by the page's own code.
 fn as_pasted(paths: &[std::path::PathBuf]) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-web", "--example", "as_pasted", "--"]);

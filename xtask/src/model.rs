@@ -12,7 +12,7 @@ use crate::page::Profile;
 use crate::process::{output, program, root, run, say, target_dir};
 use crate::{agree, python};
 
-/// What NDSL 2025.05 and PyFV3 import.
+/// The packages that NDSL 2025.05 and PyFV3 import.
 const PACKAGES: [&str; 16] = [
     agree::PACKAGES[0],
     agree::PACKAGES[1],
@@ -35,8 +35,8 @@ const PACKAGES: [&str; 16] = [
 /// NDSL 2025.05 was written for this one, which gt4py does not ask for; nothing is compiled with it.
 const DACE: &str = "dace==1.0.2";
 
-/// How far results may be from those of GT4Py's `numpy`, as parts of the largest value: of a field, and of the vertical
-/// wind, which is a small difference of large numbers.
+/// The allowed distance of results from those of GT4Py's `numpy`, as a part of the largest value. The first
+/// is for fields. The second is for the vertical wind, which is a small difference of large numbers.
 const TOLERANCES: (f64, f64) = (1e-13, 1e-9);
 
 /// NumPy's functions differ with the alignment of arrays where it has these.
@@ -56,7 +56,7 @@ pub(crate) struct Order {
     pub(crate) has_compiled: bool,
 }
 
-/// What a run tells.
+/// The report of a run.
 #[derive(Debug, Deserialize)]
 struct Told {
     built: f64,
@@ -111,7 +111,7 @@ pub(crate) fn model(order: &Order) -> Result<()> {
     let mut install = program(&interpreter);
     install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]).arg(&wheel);
     run(&mut install, "install Isobar")?;
-    // What others compiled is not what is measured.
+    // Code that others compiled must not be measured.
     let cache = folder.join("cache");
     if cache.exists() {
         fs::remove_dir_all(&cache).with_context(|| cache.display().to_string())?;

@@ -22,7 +22,7 @@ pub(crate) fn nvrtc(generated: u32, first: u64, archs: &[String], paths: &[PathB
     run(&mut command, "compile CUDA to machine code of GPUs")
 }
 
-/// What runs with all tests.
+/// The part that runs with all tests.
 pub(crate) fn sample() -> Result<()> {
     nvrtc(5, 0, &["sm_80", "sm_90", "sm_100"].map(str::to_owned), &[])
 }

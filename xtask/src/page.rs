@@ -1,9 +1,10 @@
 //! `cargo xtask page`: builds the page into `dist/`, without Trunk and without the wasm-bindgen command.
 //!
-//! `static/index.html` and `Trunk.toml` stay the one description of the page: this file reads the same `data-trunk`
-//! links and patterns that Trunk reads, so that both make the same page. This one goes on from there: it names files
-//! after what is in them, compresses them, puts the first example's text into the page, and tells the service worker
-//! what there is (`publish`, `first`), and everybody whose code it is (`licences`).
+//! `static/index.html` and `Trunk.toml` stay the one description of the page. This file reads the same
+//! `data-trunk` links and patterns as Trunk, so both make the same page. Then it names files after their
+//! contents and compresses them (`publish`). It puts the first example's text into the page (`first`), and
+//! tells the service worker which files there are (`publish`). It also lists all packages of the page with
+//! their licences (`licences`).
 
 mod first;
 mod licences;
@@ -24,7 +25,7 @@ use std::thread;
 pub(crate) enum Profile {
     /// Quick to build and quick enough to use, large, with names in its stack traces.
     Quick,
-    /// What is published: small, optimised as a whole and once more.
+    /// The page that is published: small, optimised as a whole and once more.
     Release,
 }
 
@@ -121,12 +122,13 @@ fn compile(programs: &[&Link], profile: Profile) -> Result<Built> {
         command.args(["--bin", link.get("data-bin")]);
     }
     command.args(["--profile", cargo_profile(programs[0], profile), "--features", "in-two-parts"]);
-    // One set of flags for every wasm build here, whatever the user's environment says for native code. What can be taken
-    // apart says where its parts refer to each other. Views of one type make a smaller page.
+    // One set of flags for every wasm build here, whatever the user's environment says for native code. A
+    // program that can be split says where its parts refer to each other. Views of one type make a smaller
+    // page.
     command.env("RUSTFLAGS", "--cfg erase_components -Clink-arg=--emit-relocs");
     match profile {
         Profile::Quick => lint(&mut command),
-        // As `rustc` optimises it: what lints keeps some of its passes off.
+        // As `rustc` optimises it: the compiler that lints keeps some of its passes off.
         Profile::Release => {}
     }
     build(&mut command, "compile the page and its worker to WebAssembly")
@@ -135,7 +137,8 @@ fn compile(programs: &[&Link], profile: Profile) -> Result<Built> {
 /// Takes programs apart and writes the JavaScript that starts them.
 const GLUE: &str = "isobar-glue";
 
-/// Builds [`GLUE`], in the folder that has what runs while the page is compiled, so that other builds need not wait.
+/// Builds [`GLUE`], in the folder of programs that run while the page is compiled, so that other builds need
+/// not wait.
 fn glue() -> Result<Built> {
     let mut command = patient_cargo();
     command.args(["build", "--locked", "--package", GLUE, "--profile", QUICK]);
@@ -143,7 +146,7 @@ fn glue() -> Result<Built> {
     build(&mut command, "build what makes the page's glue")
 }
 
-/// What the quick page is compiled by: `Cargo.toml` has it.
+/// The profile that compiles the quick page: `Cargo.toml` has it.
 const QUICK: &str = "quick-wasm";
 
 fn cargo_profile<'a>(link: &Link<'a>, profile: Profile) -> &'a str {
@@ -161,7 +164,7 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
     let module = fs::read(&compiled).with_context(|| format!("{}", compiled.display()))?;
     let stamp = {
         let mut hasher = DefaultHasher::new();
-        // What this program does with the module is a part of what comes of it.
+        // The version of this program's own work on the module, which decides the result too.
         const HOW: u32 = 2;
         (env!("CARGO_PKG_VERSION"), HOW, link.text, &module).hash(&mut hasher);
         // They are copied beside the glue.

@@ -69,7 +69,7 @@ pub(crate) fn run(command: &mut Command, why: &str) -> Result<()> {
     Ok(())
 }
 
-/// What `command` prints on stdout; fails when it fails.
+/// Returns the output of `command` on stdout; fails when the command fails.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = spelled(command);
     let output = command.output().with_context(|| format!("`{line}` could not be started"))?;

@@ -76,9 +76,9 @@ impl Installed {
     pub(crate) fn tests(&self) -> Command {
         let mut tests = program(&self.python);
         tests.current_dir(self.elsewhere()).arg(root().join("python/tests/run.py"));
-        // Not what somebody has at home.
+        // Not the cache that somebody has at home.
         tests.env("ISOBAR_CACHE", "off");
-        // What is asked over the wire is the runner of the same sources, where it is built.
+        // Calls over the wire go to the runner of the same sources, where it is built.
         let runner = target_dir().join("debug/isobar");
         if runner.exists() {
             tests.env("ISOBAR_BIN", runner);

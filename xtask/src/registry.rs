@@ -35,7 +35,7 @@ pub(crate) fn deny() -> Result<()> {
     Ok(())
 }
 
-/// What compiles CUDA, and what reads machine code of it: no toolkit is needed, and no GPU.
+/// The tools that compile CUDA and read its machine code: no toolkit is needed, and no GPU.
 #[derive(Debug)]
 pub(crate) struct Cuda {
     /// The folder of NVRTC's library.

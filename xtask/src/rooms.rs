@@ -1,4 +1,4 @@
-//! What a line may touch: the table of the style guide, as data.
+//! The modules that each file may name: the table of the style guide, as data.
 //!
 //! `tidy.rs` checks every import against it. A room is named by its module path below `src/`; `*` stands for one
 //! name, or for the rest of one. The first row that matches a file is its row. `tidy/table.rs` checks the table: each
@@ -12,9 +12,13 @@ pub(crate) struct Room {
     /// The modules that this row speaks about, with all below them. `/.` at the end: without those below. The empty
     /// one is a crate that is one room.
     pub(crate) at: &'static str,
-    /// The modules of the same crate that they may name, with all below them; `FLOOR` is the crate's ground floor,
-    /// `*` everything (for who sees the whole trip, and a crate's root), and a path that ends in `/.` is what a module offers itself (or passes on) and not what is
-    /// below it. Modules of the row's own `at` are allowed as well, but for those behind a `!`.
+    /// The modules of the same crate that they may name, with all below them. Modules of the row's own `at`
+    /// are allowed as well, except those behind a `!`. Other entries:
+    ///
+    /// - `FLOOR`: the crate's ground floor
+    /// - `*`: everything, for rooms that see the whole trip, and for a crate's root
+    /// - a path that ends in `/.`: the things that a module offers itself (or passes on), without those
+    ///   below it
     pub(crate) may: &'static [&'static str],
     /// Crates, or modules of crates, that they never name.
     pub(crate) never: &'static [&'static str],
@@ -36,7 +40,7 @@ macro_rules! level {
                 &["FLOOR", "pass", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
             ),
             part(concat!($level, "/passes"), &["FLOOR", $level, "pass"]),
-            // What is left: nodes, build, print, parse, validate, visit.
+            // All other modules: nodes, build, print, parse, validate, visit.
             part($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
         ]
     };
@@ -61,7 +65,7 @@ const fn part(at: &'static str, may: &'static [&'static str]) -> Room {
 /// The words of a call, which back ends share with their callers.
 const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
 
-/// What back ends that run here share beside.
+/// Further modules, for back ends that run here.
 const RUN: [&str; 2] = ["backend/layout", "backend/run"];
 
 const COMPILER: &[Room] = &[
@@ -76,7 +80,7 @@ const COMPILER: &[Room] = &[
     compiler("inputs", &["FLOOR", "config", "conventions", CALL[0], CALL[1], CALL[2]]),
     compiler("config", &["FLOOR", "pass"]),
     compiler("project", &["FLOOR"]),
-    // What a machine can do; the passes of the last level read it, and those who choose one.
+    // The abilities of a machine. The passes of the last level read them, and modules that choose a machine.
     compiler("target", &["FLOOR", "pass"]),
     // A back end is a folder; it starts from one level and does not know the others.
     compiler(
@@ -120,9 +124,10 @@ const COMPILER: &[Room] = &[
         ],
     ),
     compiler("backend", &["FLOOR"]),
-    // A call as other languages make it: what a stencil takes, what of it is touched, and the text of the back end for C.
+    // A call as other languages make it: a stencil's parameters, the elements that it touches, and the text
+    // of the back end for C.
     compiler("export", &["FLOOR", CALL[2], "backend/c", "oir/nodes", "oir/analysis"]),
-    // What sees all levels, to compare them.
+    // The modules that see all levels, to compare them.
     compiler("equivalence/compare", &["FLOOR", "backend", "equivalence", "oir", "pass", "schedule", "tree"]),
     compiler(
         "equivalence/journey",
@@ -140,7 +145,8 @@ const COMPILER: &[Room] = &[
             "target",
         ],
     ),
-    // What the levels mean: each is read as it stands, and held against the interpreter that defines the meaning.
+    // The meaning of the levels: each is run as it stands, and compared with the interpreter that defines the
+    // meaning.
     compiler(
         "equivalence",
         &[
@@ -163,7 +169,7 @@ const COMPILER: &[Room] = &[
     compiler("./.", &["*"]),
 ];
 
-/// What the last level has beside: it is made for a target. These rows stand before those of all levels.
+/// Further rows of the last level, which is made for a target. They stand before the rows of all levels.
 const FOR_A_TARGET: &[Room] = &[
     compiler("loops/.", &["FLOOR", "pass", "sdfg/nodes", "target"]),
     compiler("loops/passes", &["FLOOR", "loops", "pass", "target"]),
@@ -205,7 +211,7 @@ const NODES: &[&str] = &[
     "isobar_compiler::loops",
 ];
 
-/// What the page's own thread leaves to the worker: all of the compiler but the names of its stages.
+/// Modules that the page's own thread leaves to the worker: all of the compiler but the names of its stages.
 const COMPILING: &[&str] = &[
     "isobar_compiler::frontend",
     "isobar_compiler::defir",
@@ -224,8 +230,8 @@ const COMPILING: &[&str] = &[
     "isobar_lessons::folder",
 ];
 
-/// What another program links without: servers, command lines, editors, and the words of the wire. The compiler's
-/// front end belongs to whoever has text.
+/// Crates and modules that an embedding program links without: servers, command lines, editors, and the words
+/// of the wire. The compiler's front end belongs to programs that have text.
 const EMBEDDED: &[&str] = &[
     "isobar_protocol",
     "isobar_runner",
@@ -278,22 +284,23 @@ const RUNTIME: &[Room] = &[
     room("runtime", "events", &[], EMBEDDED),
     room("runtime", "machine", &[], EMBEDDED),
     room("runtime", "cache", &[], EMBEDDED),
-    room("runtime", "kept", &["cache"], EMBEDDED),
     room("runtime", "copying", &["cache", "events"], EMBEDDED),
     room("runtime", "failure", &[], EMBEDDED),
+    room("runtime", "store", &["cache", "failure"], EMBEDDED),
+    room("runtime", "plans", &["failure", "store"], EMBEDDED),
     room("runtime", "device", &["copying", "failure"], EMBEDDED),
     room("runtime", "buffer", &["device", "failure"], EMBEDDED),
     room("runtime", "wanted", &[], EMBEDDED),
     room(
         "runtime",
         "executors",
-        &["cache", "copying", "device", "events", "failure", "kept", "machine", "wanted"],
+        &["cache", "copying", "device", "events", "failure", "machine", "plans", "store", "wanted"],
         EMBEDDED,
     ),
     room(
         "runtime",
         "executable",
-        &["buffer", "cache", "device", "events", "executors", "failure", "kept"],
+        &["buffer", "cache", "device", "events", "executors", "failure", "plans", "store"],
         EMBEDDED,
     ),
     room("runtime", "./.", &[], EMBEDDED),
@@ -310,14 +317,15 @@ macro_rules! runner {
     };
 }
 
-/// What reads the texts of a course knows no stencil.
+/// Never named by modules that read the texts of a course: they know no stencil.
 const TEXTS: &[&str] =
     &["isobar_compiler", "isobar_protocol", "std::fs", "std::env", "std::net", "std::thread"];
 
-/// What checks a learner's text runs in a browser too.
+/// Never named by modules that check a learner's text: they run in a browser too.
 const CHECKING: &[&str] = &["std::fs", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 
-/// What a program of Python has of its own.
+/// Never named by modules that Python imports: a program of Python has files, threads and the like of its
+/// own.
 const OF_PYTHON: &[&str] =
     &["isobar_runner", "std::fs", "std::env", "std::net", "std::process", "std::thread"];
 
@@ -332,7 +340,7 @@ const OTHERS: &[Room] = &[
     room("lessons", "folder", &["check", "course", "glossary", "markdown"], CHECKING),
     room("lessons", "bin", &["course", "folder", "glossary", "markdown"], &["std::net", "std::thread"]),
     room("lessons", "./.", &["*"], CHECKING),
-    // What Python imports: it knows calls and arrays, no file and no server.
+    // The crate that Python imports: it knows calls and arrays, no file and no server.
     room("python", "arrays", &[], OF_PYTHON),
     room("python", "scalars", &[], OF_PYTHON),
     room("python", "plans", &[], OF_PYTHON),
@@ -366,7 +374,7 @@ const OTHERS: &[Room] = &[
     room("web", "panes/result", &["state", "panes", "bridge/locale", "widgets"], COMPILING),
     room("web", "panes/.", &[], COMPILING),
     room("web", "panes/*", &["state", "widgets", "plots", "content", "bridge/locale"], COMPILING),
-    // What panes show, without signals and views.
+    // The contents of panes, without signals and views.
     room("web", "content", &["state", "widgets", "plots", "bridge/locale"], COMPILING),
     room("web", "plots", &["bridge/locale"], COMPILING),
     room("web", "widgets", &["bridge/locale"], &["isobar_compiler", "isobar_protocol"]),
@@ -379,7 +387,7 @@ const OTHERS: &[Room] = &[
         &["std::thread", "isobar_compiler::backend"]
     ),
     runner!("jobs", ["backends", "compile", "confine", "tuned"], &["axum"]),
-    // What holds a process: it knows no job, no stencil and no back end.
+    // The module that confines a process: it knows no job, no stencil and no back end.
     runner!("confine", [], &["axum", "isobar_compiler", "isobar_runtime"]),
     // The rows of the back ends, and the words of the runtime.
     runner!("backends", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
 
-/// What `tests/e2e/size.mjs` prints.
+/// The output of `tests/e2e/size.mjs`.
 #[derive(Debug, Deserialize)]
 struct Measured {
     files: Vec<FileSize>,

@@ -111,10 +111,11 @@ pub(crate) fn python(profile: Profile) -> Result<()> {
     ended(report, Some("python"))
 }
 
-/// What a build of everything takes on disk, in kilobytes; from nothing, with the wheels and browsers beside it.
+/// The disk space of a build of everything, in kilobytes. It counts from nothing, with the wheels and
+/// browsers.
 const DISK_KB: u64 = 10 << 20;
 
-/// Tells where the disk may become full: what fails then does not say so in one place.
+/// Says so where the disk may become full: failures then do not say so in one place.
 fn tell_of_disk() {
     let asked = Command::new("df").args(["-Pk", "."]).current_dir(root()).output();
     let told = asked.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default();
@@ -171,7 +172,7 @@ fn everything(report: &mut Report) {
     report.step("end to end", || end_to_end(Browser::Chromium, ""));
 }
 
-/// What needs no build.
+/// The steps that need no build.
 fn sources(report: &mut Report) {
     report.step("format", || {
         check_by(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
@@ -214,7 +215,7 @@ fn some(report: &mut Report, filter: &str) -> Result<()> {
     Ok(())
 }
 
-/// What tests read of the environment; `has_tools` where exported projects are built.
+/// The environment variables that tests read; `has_tools` where exported projects are built.
 fn variables(has_tools: bool) -> Result<Variables> {
     let mut variables = Variables::new();
     if has_tools {
@@ -283,14 +284,14 @@ fn run_alone(report: &mut Report, mut ran: Vec<lanes::Ran>, alone: Vec<lanes::Sh
     }
 }
 
-/// What drives the page.
+/// The browser that runs the page.
 #[derive(Clone, Copy, Debug)]
 enum Browser {
     Chromium,
     Firefox,
 }
 
-/// What `e2e:PART` and `firefox:PART` ask for.
+/// The browser and the part that `e2e:PART` and `firefox:PART` ask for.
 fn browser_of(filter: &str) -> Option<(Browser, &str)> {
     [("e2e", Browser::Chromium), ("firefox", Browser::Firefox)].into_iter().find_map(|(name, browser)| {
         Some((browser, filter.strip_prefix(name)?.trim_start_matches([':', '/'])))

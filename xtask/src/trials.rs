@@ -1,4 +1,5 @@
-//! What is tried on a runner: long forms of tests that `cargo xtask test` runs shortly, with a release build.
+//! Trials of a runner, with a release build: long forms of tests that `cargo xtask test` runs for a short
+//! time.
 
 use anyhow::Result;
 

@@ -27,13 +27,13 @@ const ALL: u8 = 15;
 /// Every second of the singles of two vectors of 128 bits, for `VSHUFPS`.
 const EVEN: Option<u8> = Some(0x88);
 
-// Lanes are numbered from the lowest bits on. `VEXTRACTF128` takes a half of a vector, and `VSHUFPS` works on halves, since most
-// instructions of AVX2 do not let values cross from one half to the other.
+// Lanes are numbered from the lowest bits on. Most instructions of AVX2 do not let values cross from one half
+// of a vector to the other. So `VEXTRACTF128` takes a half, and `VSHUFPS` works on halves.
 impl Emit<'_> {
     /// Puts each word of the caller that has no register into a slot, once for each lane.
     ///
-    /// That is done once, before the loop: no instruction here takes an operand in memory for all lanes at
-    /// once, so each use would cost one more.
+    /// That is done once, before the loop. No operation of AVX2 spreads an operand in memory over all lanes,
+    /// so each use would cost one more instruction.
     pub(super) fn spread_words(&mut self) {
         for (id, value) in self.body.values.iter().enumerate() {
             let Op::Word(at) = value.op else { continue };
@@ -63,7 +63,7 @@ impl Emit<'_> {
         self.n_slots += 1;
         self.lanes_slot = slot;
         let is_double = self.body.lane_bytes() == 8;
-        // The numbers of the lanes, a byte each, of which words become.
+        // The numbers of the lanes, a byte each, which are then widened.
         self.asm.constant(R11, 0x0706_0504_0302_0100);
         self.asm.vex(VMOVQ_FROM_GENERAL, false, SPARE, 0, Rm::Register(R11.0), None);
         let words = if is_double { VPMOVZXBQ } else { VPMOVZXBD };
@@ -160,11 +160,12 @@ impl Emit<'_> {
         }
     }
 
-    /// Three ways: whole if all lanes take part, blended with what is there if a mask leaves some out, and
-    /// through a masked store at the end of a row.
+    /// Stores elements in one of three ways. If all lanes take part, the register is stored whole. If a mask
+    /// leaves lanes out, it is blended with the old elements. At the end of a row it goes through a masked
+    /// store.
     ///
-    /// A masked store does for all three. It is avoided since reads cannot be served from it before it has
-    /// reached the cache, and the next loop often reads what this one wrote.
+    /// A masked store would do for all three. It is avoided because reads cannot be served from it before it
+    /// has reached the cache. The next loop often reads the elements that this one wrote.
     fn store_elements(
         &mut self,
         place: Place,
@@ -180,7 +181,8 @@ impl Emit<'_> {
                 let to = Rm::Memory(self.elements(place, kind.bytes()));
                 self.asm.vex(code, is_long, register, 0, to, None);
             }
-            // What is there is written again in the other lanes, all of which have an iteration of this loop.
+            // The other lanes write their old elements again. That is safe, since each of them has an
+            // iteration of this loop.
             Some(mask) if !self.is_rest => {
                 let old = self.free_vector();
                 let at = self.mask_for(kind, mask);
@@ -199,8 +201,8 @@ impl Emit<'_> {
         }
     }
 
-    /// A byte of 0 or 1 for each lane: lanes are packed to words and then to bytes with their signs, so
-    /// that -1 stays -1, of which the lowest bit is kept.
+    /// Stores a byte of 0 or 1 for each lane. Lanes are packed to words and then to bytes with their signs,
+    /// so that -1 stays -1. Of each byte, the lowest bit is kept.
     fn store_bools(&mut self, place: Place, mask: u8) {
         let upper = Rm::Register(SPARE);
         self.asm.vex(VEXTRACTF128, true, mask, 0, upper, Some(1));
@@ -265,8 +267,9 @@ impl Emit<'_> {
 
     /// Makes a value by other instructions than where vectors have 512 bits.
     ///
-    /// What an operand leaves with its last use may be the register of the result, since one instruction reads all
-    /// before it writes. `gather` is several, so there the result gets its register before the index leaves its own.
+    /// The result may take a register that an operand leaves with its last use, since one instruction reads
+    /// all before it writes. `gather` is several instructions, so there the result gets its register before
+    /// the index leaves its own.
     pub(super) fn make_avx2(&mut self, id: Id) {
         let value = self.body.values[id];
         let kind = value.kind;
@@ -327,7 +330,7 @@ impl Emit<'_> {
         self.asm.vex(VINSERTF128, true, to, to, Rm::Register(upper), Some(1));
     }
 
-    /// What `then` has in the lanes of a mask, and a register elsewhere.
+    /// Takes `then` in the lanes of a mask, and the register `otherwise` in the others.
     ///
     /// It looks at the sign of each lane of the mask, which has to be as wide as the values: see
     /// [`Self::mask_for`].

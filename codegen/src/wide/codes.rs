@@ -215,8 +215,8 @@ pub(super) fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
     }
 }
 
-/// The product and a sum, or less what is summed: where the register that is written is what is added to, and where it
-/// is a factor.
+/// The product plus the third operand, or minus it. With `adds_to_written`, the register that is written
+/// holds this third operand, otherwise a factor.
 pub(super) fn fused_code(kind: Kind, adds_to_written: bool, subtracts: bool) -> Code {
     match (adds_to_written, subtracts) {
         (true, false) => by_size(kind, VFMADD231PS, VFMADD231PD),

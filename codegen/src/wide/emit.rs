@@ -1,10 +1,11 @@
 //! A body as machine code: the function that runs all iterations of a loop.
 //!
-//! What differs where vectors have 256 bits stands in [`super::avx2`].
+//! Code that differs for vectors of 256 bits stands in [`super::avx2`].
 //!
-//! Values live in registers within a block, and in slots of the frame from block to block. Of those that are in the
-//! way, the one goes whose next use is farthest (L. A. Belady, "A study of replacement algorithms for a
-//! virtual-storage computer", 1966). What lies in memory anyway is read where it is used.
+//! Values live in registers within a block, and in slots of the frame from block to block. When a register is
+//! needed, the value whose next use is farthest gives up its own (L. A. Belady, "A study of replacement
+//! algorithms for a virtual-storage computer", 1966). A value that lies in memory anyway is read where it is
+//! used.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ const WORDS: Gpr = RDI;
 pub(super) const AT: Gpr = RAX;
 /// The last position at which all lanes have an iteration.
 const LAST: Gpr = RSI;
-/// What pointers may stay in.
+/// The registers that pointers may stay in.
 const POINTERS: [Gpr; 9] = [RDX, R8, R9, R10, RBX, R12, R13, R14, R15];
 const SAVED: [Gpr; 5] = [RBX, R12, R13, R14, R15];
 /// The masks of all lanes, and one for a moment.
@@ -121,7 +122,8 @@ pub(super) struct Emit<'b> {
     pub(super) lanes_slot: usize,
 }
 
-/// The function of a body: its argument is the address of the words, the first of which is the number of iterations.
+/// The function of a body. Its argument is the address of the words; the first word is the number of
+/// iterations.
 pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
     let mut asm = Assembler::default();
     let done = asm.label();
@@ -154,7 +156,7 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
 }
 
 impl Emit<'_> {
-    /// All of the function. For `n` iterations:
+    /// All of the function. The loop is unrolled: each turn computes several vectors. For `n` iterations:
     ///
     /// ```text
     ///     at = 0, last = n - lanes
@@ -163,8 +165,8 @@ impl Emit<'_> {
     ///     if at < n { one vector that ends with the row, or one whose mask leaves lanes out }
     /// ```
     ///
-    /// Where rows may go past the caches, the loops are there twice, and one of them runs: what is aligned
-    /// is found out once, before them.
+    /// Where rows may go past the caches, the loops are there twice, and one of the two runs. Alignment
+    /// decides which; it is tested once, before the loops.
     fn function(&mut self) {
         let lanes = i32::try_from(self.body.lanes).expect("few lanes");
         let [plain, past_caches, others, end] = std::array::from_fn(|_| self.asm.label());
@@ -401,18 +403,18 @@ impl Emit<'_> {
         self.time * i32::try_from(self.body.lanes).expect("few lanes")
     }
 
-    /// A slot of the body, of which each vector of a turn has its own.
+    /// A slot of the body. Each vector of a turn has its own.
     pub(super) fn slot(&self, slot: usize) -> usize {
         slot + usize::try_from(self.time).expect("few vectors") * self.body.n_slots
     }
 
-    /// What a block does for one vector.
+    /// The code of a block for one vector.
     ///
-    /// Uses are collected from the last step to the first, so that the next one is at the end of each list,
-    /// and popping it is all that a use costs. When a list is empty, the value leaves its register.
+    /// Uses are collected from the last step to the first. So the next use is at the end of each list, and a
+    /// use costs no more than popping it. When a list is empty, the value leaves its register.
     ///
-    /// Several vectors of a turn ask together whether any lane goes on: bits of their masks are added up in
-    /// memory, which is 0 only if all of them are.
+    /// The vectors of a turn are tested together for lanes that go on. The bits of their masks are added up
+    /// in memory, and the sum is 0 only if all of them are.
     fn block(&mut self, at: usize) {
         let block = &self.body.blocks[at];
         let is_fixed = |it: Id| self.body.values[it].op.is_fixed();
@@ -496,8 +498,8 @@ impl Emit<'_> {
         }
     }
 
-    /// The code of a step. What counts `while` iterations does so for the first vector only: all vectors of
-    /// a turn go round together.
+    /// The code of a step. Iterations of a `while` are counted for the first vector only: all vectors of a
+    /// turn go round together.
     fn step(&mut self, step: Step) {
         match step {
             Step::Make(id) => self.make(id),
@@ -611,8 +613,8 @@ impl Emit<'_> {
     }
 }
 
-/// How many vectors are done in a turn: as many as fill a cache line, so that what is asked for ahead is asked for once.
-/// Where blocks wait for each other, as in a `while`, one vector computes while another one waits.
+/// The number of vectors in a turn: as many as fill a cache line, so that each line is prefetched once. Where
+/// blocks wait for each other, as in a `while`, one vector computes while another one waits.
 fn most_times(body: &Body) -> i32 {
     let of_line = i32::try_from(LINE_BYTES / body.isa.bytes() as u64).expect("few vectors");
     match body.blocks.as_slice() {

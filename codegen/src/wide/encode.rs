@@ -70,7 +70,7 @@ impl Code {
     }
 }
 
-/// What an instruction on vectors says beside its operands.
+/// The fields of an instruction on vectors beside its operands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct How {
     /// 16, 32 or 64.
@@ -161,8 +161,9 @@ impl Assembler {
 
     /// An instruction with an EVEX prefix.
     ///
-    /// `register` is the one that is written, as a rule, `other` the first operand, `rm` the last one.
-    /// Registers have five bits, of which the prefix has the upper ones, inverted; a mask has three.
+    /// `register` is the one that is written, as a rule, `other` the first operand, `rm` the last one. The
+    /// number of a register has five bits; the prefix holds the upper ones, inverted. The number of a mask
+    /// has three.
     pub(super) fn evex(&mut self, code: Code, how: How, register: u8, other: u8, rm: Rm) {
         let (base, index) = match rm {
             Rm::Register(it) => (it & 15, (it >> 4) << 3),
@@ -241,7 +242,7 @@ impl Assembler {
     fn memory(&mut self, register: u8, Memory { base, index, offset }: Memory, unit: usize) {
         let unit = i32::try_from(unit.max(1)).unwrap_or(1);
         let short = if offset % unit == 0 { i8::try_from(offset / unit).ok() } else { None };
-        // Without an offset, these registers would mean something else.
+        // Without an offset, the codes of these registers have another meaning.
         let is_bare = offset == 0 && base.0 & 7 != RBP.0;
         let mode = match short {
             _ if is_bare => 0,

@@ -17,7 +17,7 @@ use super::super::lanes::Operand;
 use super::lower::{Lowering, TABLES, kind_of};
 use super::nodes::{Binary, Id, Kind, Op, Place, Pointer, Relation, Unary};
 
-// Each function answers none where vectors have no instruction for what is asked: integer division,
+// Each function answers none where vectors have no instruction. They have none for integer division,
 // remainders, rounding away from zero, integers of 8 and 16 bits, and positions as values of lanes.
 impl Lowering<'_, '_, '_> {
     /// Whether a sum differs from iteration to iteration.
@@ -72,8 +72,8 @@ impl Lowering<'_, '_, '_> {
         Some(self.make(Op::Word(at), kind))
     }
 
-    /// The value of an expression for each lane. What is the same for all is found at each level, so of
-    /// `a[i] * (x + y)` the sum is one word.
+    /// The value of an expression for each lane. Parts that are the same for all lanes are found at each
+    /// level: in `a[i] * (x + y)`, the sum is one word.
     pub(super) fn expr(&mut self, expr: &Expr<Read>) -> Option<Id> {
         if self.is_same(expr) {
             return self.same(expr);
@@ -285,16 +285,17 @@ impl Lowering<'_, '_, '_> {
         Some(self.make(Op::Convert(of, value), kind))
     }
 
-    /// Toward zero; no number is 0, and what does not fit is the nearest that does.
+    /// Rounds toward zero. NaN becomes 0, and a value that does not fit becomes the nearest integer that
+    /// does.
     ///
-    /// The processor gives the least integer for all that does not fit. So two cases are mended: what is
-    /// too large, and NaN. Lanes of 32 bits are left out, since the conversion goes through 64.
+    /// The processor gives the least integer for all values that do not fit. So two cases are mended: values
+    /// that are too large, and NaN. Lanes of 32 bits are left out, since the conversion goes through 64.
     pub(super) fn whole(&mut self, from: DType, value: Id) -> Option<Id> {
         if self.body.lane_bytes() < 8 {
             return None;
         }
         let of = kind_of(from)?;
-        // What is too small becomes the least by itself, as does everything else that does not fit.
+        // Values that are too small become the least integer by themselves, as do all others that do not fit.
         let whole = self.make(Op::Convert(of, value), Kind::I64);
         let bound = self.constant(Number::Float64(-(i64::MIN as f64)).cast(from))?;
         let is_large = self.compare(Relation::LessOrEqual, of, bound, value);

@@ -22,7 +22,8 @@ const WORTH_A_BRANCH: usize = 24;
 pub(super) const TABLES: usize = usize::MAX;
 
 impl Translation<'_, '_> {
-    /// Runs all iterations by wide code; nothing is done where that does not know something of the body.
+    /// Runs all iterations by wide code. Does nothing where the body holds something that wide code does not
+    /// know.
     pub(in super::super) fn wide_loop(&mut self, it: &For) -> bool {
         let Some(isa) = self.links.wide_vectors() else { return false };
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
@@ -51,7 +52,7 @@ impl Translation<'_, '_> {
     }
 }
 
-/// What a local of the body is at the moment.
+/// The place of a local of the body at the moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Local {
     Value(Id),
@@ -59,15 +60,15 @@ pub(super) enum Local {
     Slot(usize),
 }
 
-/// A body that is being made. Functions answer none where it holds something that vectors do not do; then
-/// the whole loop is made without them, and what was made so far is dropped.
+/// A body that is being made. Functions answer none where it holds something that vectors do not do. Then the
+/// code made so far is dropped, and the whole loop is made without them.
 pub(super) struct Lowering<'w, 't, 'p> {
     pub(super) around: &'w mut Translation<'t, 'p>,
     pub(super) body: Body,
-    /// What the function around passes: the number of iterations, then addresses and values in the order of
-    /// their first use.
+    /// The words that the function around passes: the number of iterations, then addresses and values in the
+    /// order of their first use.
     pub(super) words: Vec<Clif>,
-    /// What is made in the block at hand, or fixed.
+    /// Values that are made in the block at hand, and fixed ones.
     pub(super) known: BTreeMap<(Op, Kind), Id>,
     pub(super) fixed: BTreeMap<(Op, Kind), Id>,
     /// Expressions that are the same for all lanes, and their words.
@@ -215,7 +216,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     /// Ends the block at hand and starts another one, whose number is the answer.
     ///
-    /// Nothing is known in it but what is fixed: control may come to it from elsewhere.
+    /// Only fixed values are known in it: control may come to it from elsewhere.
     pub(super) fn next_block(&mut self, end: End) -> usize {
         self.body.blocks.last_mut().expect("there is a block").end = end;
         self.body.blocks.push(Block { steps: Vec::new(), end: End::Done });
@@ -223,9 +224,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.at_block()
     }
 
-    /// Ends the block at hand before or after a function that takes long, where that pays. Several vectors go through a
-    /// block before the next one begins, and the processor has more of them under way in the function alone than in all
-    /// of a body.
+    /// Ends the block at hand before or after a function that takes long, where that pays. Several vectors go
+    /// through a block before the next one begins. The processor has more of them under way in the function
+    /// alone than in all of a body.
     pub(super) fn cut(&mut self) {
         if self.body.is_cut {
             let next = self.at_block() + 1;
@@ -353,9 +354,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    /// Writes an element of each lane that takes part. What is stored for all lanes is known from here on,
-    /// so that a later statement of this block does not load it again. Lanes that share an element are left
-    /// to other code.
+    /// Writes an element of each lane that takes part. A value stored for all lanes is known from here on, so
+    /// later statements of this block do not load it again. Lanes that share an element are left to other
+    /// code.
     pub(super) fn store(&mut self, element: &Element, value: Id) -> Option<()> {
         let dtype = self.around.shared.program.arrays[element.array].dtype;
         let kind = kind_of(dtype)?;
@@ -367,7 +368,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let old = self.known.get(&(op, kind)).copied();
         let (value, mask) = match (self.mask, old) {
             (None, _) => (value, None),
-            // What is there is at hand.
+            // The old elements are known, so the store needs no mask.
             (Some(mask), Some(old)) => (self.select(kind, mask, value, old), None),
             (Some(mask), None) if dtype == DType::Bool => {
                 let old = self.make(op, kind);
@@ -393,8 +394,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(())
     }
 
-    /// Whether rows of an array are written past the caches: what the program writes and does not read, where its
-    /// fields are more than the last cache keeps from one call to the next.
+    /// Whether rows of an array are written past the caches. That is so for arrays that the program writes
+    /// and does not read. The fields must also be more than the last cache keeps from one call to the next.
     pub(super) fn is_streamed(&self, array: usize) -> bool {
         self.around.shared.program.arrays[array].is_streamed && self.around.shared.streams
     }
@@ -562,7 +563,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(())
     }
 
-    /// What a block declares ends with it.
+    /// Forgets the locals that a block has declared.
     pub(super) fn forget_new(&mut self, before: &BTreeMap<usize, Local>) {
         self.locals.retain(|local, _| before.contains_key(local));
     }
@@ -613,8 +614,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(())
     }
 
-    /// The word with how many iterations count as done: all where the run must end before the first cell of the row, which
-    /// is found out once for each row.
+    /// The word with the number of iterations that count as done. Where the run must end before the first
+    /// cell of the row, it is all of them. That is found out once for each row.
     fn iterations_done(&mut self, trap: &Trap) -> Option<usize> {
         self.factors_of(trap)?;
         let limit = i64::try_from(self.around.shared.max_turns).unwrap_or(i64::MAX);
@@ -634,7 +635,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(self.word(done))
     }
 
-    /// What a report has to be for lanes to share it: the loop goes along I, and nothing else depends on its variable.
+    /// Checks that lanes can share a report: the loop goes along I, and nothing else of the report depends on
+    /// its variable.
     fn factors_of(&self, trap: &Trap) -> Option<()> {
         let all = [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));
         (all == [0, 1, 0, 0]).then_some(())

@@ -1,9 +1,9 @@
 //! Loops over lanes as code with vectors of 512 or 256 bits, where the processor has them.
 //!
-//! The code generator for everything else knows vectors of 128 bits. So the body of a vector loop is also made into
-//! operations on vectors as wide as the processor's ([`nodes`]), these into instructions ([`emit`], [`values`], [`registers`],
-//! [`codes`], [`avx2`], [`encode`]), and
-//! the function around calls that code with the addresses and numbers that do not change in the loop.
+//! The code generator for everything else knows vectors of 128 bits. So the body of a vector loop is also
+//! made into operations on vectors as wide as the processor's ([`nodes`]). These become instructions
+//! ([`emit`], [`values`], [`registers`], [`codes`], [`avx2`], [`encode`]). The function around calls that
+//! code with the addresses and numbers that do not change in the loop.
 
 mod avx2;
 mod codes;

@@ -55,7 +55,7 @@ impl Isa {
 /// A value, by position in [`Body::values`].
 pub(super) type Id = usize;
 
-/// What a lane of a value is.
+/// The type of a value's lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     F64,
@@ -127,7 +127,7 @@ pub(super) enum Relation {
     Unordered,
 }
 
-/// What makes a value.
+/// The operation that makes a value.
 ///
 /// It is a key as well: in one block, an operation on the same values is made once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,7 +161,7 @@ pub(super) enum Op {
     Convert(Kind, Id),
     /// Entries of a table of doubles.
     Gather(Place, Id),
-    /// What a slot of the frame holds.
+    /// The value in a slot of the frame.
     Slot(usize),
 }
 
@@ -208,7 +208,7 @@ pub(super) struct Value {
     pub(super) kind: Kind,
 }
 
-/// What a block does, in order.
+/// One step of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Makes a value.
@@ -288,7 +288,7 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
     pub(super) word: usize,
-    /// What it points into; arrays do not overlap.
+    /// The array that it points into; arrays do not overlap.
     pub(super) array: usize,
     /// Of one element.
     pub(super) bytes: usize,
@@ -308,8 +308,8 @@ pub(in super::super) struct Body {
     pub(super) n_slots: usize,
     /// Whether iterations may be done twice.
     pub(super) may_repeat: bool,
-    /// Whether functions that take long have blocks of their own: where there is something else to wait for, and
-    /// vectors have 256 bits, of which it was measured.
+    /// Whether functions that take long have blocks of their own. They have where there is something else to
+    /// wait for, and vectors have 256 bits: it was measured for those.
     pub(super) is_cut: bool,
 }
 
@@ -327,11 +327,12 @@ impl Body {
         })
     }
 
-    /// Gives what is used in other blocks than its own a slot, and leaves out what nothing uses.
+    /// Gives a slot to each value that is used in other blocks than its own, and removes values that nothing
+    /// uses.
     ///
-    /// Registers belong to one block: values in them are not known in the next one. So a value is kept in
-    /// its slot right behind the step that makes it, and each block that uses it reads the slot as a value
-    /// of its own. Constants and words need no slot, since they have a place in memory already.
+    /// Registers belong to one block: values in them are not known in the next one. So a value is kept in its
+    /// slot right behind the step that makes it. Each block that uses it reads the slot as a value of its
+    /// own. Constants and words need no slot, since they have a place in memory already.
     ///
     /// ```text
     /// block0:                      block0:
@@ -411,8 +412,8 @@ impl Body {
         self.drop_unused();
     }
 
-    /// Leaves out values that no later step uses, from the last step to the first, so that what only they
-    /// used goes too.
+    /// Removes values that no later step uses. It goes from the last step to the first, so that values which
+    /// only they used go too.
     fn drop_unused(&mut self) {
         let mut is_used = vec![false; self.values.len()];
         // Blocks of loops come round, but what they hand on lies in slots.

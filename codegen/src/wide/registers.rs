@@ -7,8 +7,8 @@ use super::emit::{ALL, AT, Emit, Last, N_MASKS, Source, slot_at, word};
 use super::encode::{Gpr, How, Memory, R11, Rm};
 use super::nodes::{Id, Isa, Kind, Place};
 
-// A value is in a register, or in memory, or in both; a source in memory is never wrong, since `settle`
-// takes it away before the memory changes. Registers of the instruction at hand are `held`: none of them is
+// A value is in a register, or in memory, or in both. A source in memory is never wrong, since `settle`
+// removes it before the memory changes. Registers of the instruction at hand are `held`: none of them is
 // given away before the instruction is written.
 impl Emit<'_> {
     /// Bytes of a value's vector.
@@ -38,11 +38,11 @@ impl Emit<'_> {
         Memory { base, index: Some((AT.0, scale)), offset }
     }
 
-    /// The operand that may lie in memory.
+    /// The operand of an instruction that may be read from memory.
     ///
-    /// It does if this is its last use: then no register is spent on it. So it does from a slot or a constant where no
-    /// register is free. `may_guard` tells whether the instruction can leave out lanes that do not exist, as it must when
-    /// it reads elements at the end of a row.
+    /// A value is read from memory at its last use: then no register is spent on it. A slot or a constant is
+    /// also read from memory where no register is free. `may_guard` tells whether the instruction can leave
+    /// out lanes that do not exist, as is necessary for elements at the end of a row.
     pub(super) fn last(&mut self, id: Id, kind: Kind, may_guard: bool) -> Last {
         let length = self.length(kind);
         let register = |it: u8| Last { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };
@@ -185,7 +185,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The operands have been used once more; those that are not any more leave their registers.
+    /// Notes one more use of the operands. Those that have no further use leave their registers.
     pub(super) fn used(&mut self, operands: &[Id]) {
         for &id in operands {
             self.values[id].uses.pop();
@@ -204,10 +204,10 @@ impl Emit<'_> {
         }
     }
 
-    /// Loads what would be read too late where memory changes.
+    /// Loads values that would be read too late where memory changes.
     ///
-    /// Of values that lie where it changes, those that are still used go into registers, and none is read
-    /// from there again.
+    /// Values that lie in the changed memory and are still used go into registers. None is read from there
+    /// again.
     pub(super) fn settle(&mut self, changes: impl Fn(Source) -> bool) {
         for at in 0..self.seen.len() {
             let id = self.seen[at];
@@ -257,7 +257,7 @@ impl Emit<'_> {
         }
         let register = self.new_mask(id);
         match source {
-            // What is not true for all is true for none: a register differs from itself nowhere.
+            // Any other constant holds for no lane: a register differs from itself nowhere.
             Source::Constant(_) => {
                 self.asm.vex(KXORW, true, register, register, Rm::Register(register), None);
             }

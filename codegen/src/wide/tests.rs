@@ -4,7 +4,7 @@ fn bytes(write: impl FnOnce(&mut Assembler)) -> Vec<u8> {
     let mut assembler = Assembler::default();
     write(&mut assembler);
     let mut bytes = assembler.finish();
-    // What fills up to the constants.
+    // Padding up to the constants.
     while bytes.last() == Some(&0xcc) {
         bytes.pop();
     }

@@ -200,7 +200,8 @@ impl Emit<'_> {
         }
     }
 
-    /// What it says beside its operands. Lanes beyond the row are not read from memory, and become zero.
+    /// The fields of an instruction beside its operands. Lanes beyond the row are not read from memory, and
+    /// become zero.
     fn how(&self, length: usize, last: Last, immediate: Option<u8>) -> How {
         let mask = if last.is_guarded { ALL } else { 0 };
         How { length, mask, zeroes: last.is_guarded, is_same: last.is_same, unit: last.unit, immediate }

@@ -12,13 +12,14 @@ use crate::for_elements;
 use crate::space::{Axis, AxisSet};
 use crate::types::DType;
 
-/// The pairs of parameters, by position, that are given one array, of which one at least is written: the first one that
-/// was given it, and another one. `touched` tells the positions of the compute domain, per parameter and axis; along K
-/// all levels of an array count, since some may be found at run time.
+/// Returns the pairs of parameters, by position, that are given the same array: the first of its parameters,
+/// and another one. Each such array is written through at least one parameter. `touched` gives the touched
+/// positions per parameter and axis, counted from the start of the compute domain. Along K all levels of an
+/// array count, since some may be found at run time.
 ///
 /// # Errors
 ///
-/// C08: fields overlap otherwise and one of them is written, or the same element of a field that is written stands at
+/// C08: fields overlap in another way and one of them is written, or a written field has the same element at
 /// several points.
 pub fn shared(
     signature: &Signature,
@@ -64,7 +65,7 @@ pub fn shared(
     Ok(pairs.map(|(&first, view)| [views[first].position, view.position]).collect())
 }
 
-/// What a call touches of an array.
+/// The part of an array that a call touches.
 #[derive(Debug)]
 struct View {
     position: usize,
@@ -204,7 +205,7 @@ fn reaches_with(distances: &[Distances], target: &RangeInclusive<i64>, tries: &m
     let Some((Distances { bytes, range }, smaller)) = distances.split_first() else {
         return target.contains(&0);
     };
-    // What the smaller ones add is between these.
+    // The least and greatest sum of the smaller distances.
     let least: i64 =
         smaller.iter().map(|it| it.bytes.saturating_mul(*it.range.start())).fold(0, i64::saturating_add);
     let most: i64 =

@@ -16,7 +16,7 @@ pub enum Elements {
     Float64(Buffer<f64>),
 }
 
-/// Calls `$body` with `$vec` bound to the vector of whichever type there is.
+/// Calls `$body` with `$vec` bound to the buffer of the elements, whatever their type.
 #[macro_export]
 macro_rules! for_elements {
     ($elements:expr, $vec:ident => $body:expr) => {
@@ -39,7 +39,7 @@ impl Elements {
         Self::zeros_at_line(dtype, n, 0, 0)
     }
 
-    /// `n` zeros, of which the one at `first` starts at a multiple of `line_bytes`; see [`Buffer::zeros_at_line`].
+    /// `n` zeros. The one at `first` starts at a multiple of `line_bytes`; see [`Buffer::zeros_at_line`].
     #[must_use]
     pub fn zeros_at_line(dtype: DType, n: usize, first: usize, line_bytes: usize) -> Self {
         match dtype {

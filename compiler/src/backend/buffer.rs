@@ -1,13 +1,13 @@
-//! Elements side by side in memory: our own, with one of them at the start of a cache line where that is asked for, or
-//! memory that somebody lends.
+//! Elements side by side in memory: our own memory, or memory that a caller lends. In our own memory, a
+//! chosen element can lie at the start of a cache line.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Memory of somebody else's, which is neither freed nor moved here.
+/// Memory of a caller, which is neither freed nor moved here.
 ///
-/// Two of them may lend the same elements; then whoever runs a stencil takes a reference to one at a time, and lets go
-/// of it before it takes the next.
+/// Two of them may lend the same elements. A run then takes a reference to one at a time, and drops it before
+/// it takes the next.
 pub trait Lent<T>: fmt::Debug + Send + Sync {
     /// All elements, from the lowest address to the highest.
     fn elements(&self) -> &[T];
@@ -19,21 +19,22 @@ pub trait Lent<T>: fmt::Debug + Send + Sync {
     fn start(&mut self) -> *mut T;
 }
 
-/// A slice with memory of its own or of somebody else's. In its own it may start at any element: whoever asks
-/// for a line gets one wherever the allocation lies, and so does whoever copies it. A copy of what is lent is its own.
+/// A slice in memory of its own or in lent memory. In its own memory the slice may start anywhere in the
+/// allocation, so that the chosen element starts a cache line. A copy keeps this alignment. A copy of lent
+/// elements has memory of its own.
 pub struct Buffer<T> {
-    /// Whose elements these are, where they are not our own.
+    /// The lent elements; none where they are our own.
     lent: Option<Box<dyn Lent<T>>>,
-    /// Elements nobody sees lie before `start` and behind the last, together less than a line.
+    /// Unused elements lie before `start` and behind the last element, together less than a line.
     all: Vec<T>,
     start: usize,
     len: usize,
-    /// What the first element keeps its distance from; 0 where any place is right.
+    /// Copies keep the distance of the first element from a multiple of this; 0 where any place will do.
     line_bytes: usize,
 }
 
 impl<T: Copy + Default> Buffer<T> {
-    /// So many zeros, of which the one at `first` starts at a multiple of `line_bytes`. No page of them is touched
+    /// Returns `n` zeros. The one at `first` starts at a multiple of `line_bytes`. No page of them is touched
     /// where the system hands out zeros.
     #[must_use]
     pub fn zeros_at_line(n: usize, first: usize, line_bytes: usize) -> Self {

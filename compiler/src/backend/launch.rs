@@ -10,7 +10,7 @@ use crate::diag::catalog::call;
 use crate::space::{Axis, AxisSet, Domain};
 use crate::types::{DType, Value};
 
-/// What a caller hands over, by parameter name.
+/// The input of a caller; fields, scalars and origins by parameter name.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     pub fields: BTreeMap<String, Array>,
@@ -54,7 +54,7 @@ pub struct Launch {
     pub arguments: Vec<Argument>,
 }
 
-/// What stands for one parameter.
+/// The argument for one parameter.
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// The stencil does not use it.
@@ -98,10 +98,11 @@ impl FieldArgument {
         [below, size - below - domain.k]
     }
 
-    /// As the stencil sees it whose I and K change places: no element is moved. Turned again, it is what it was.
+    /// Swaps I and K, for a stencil whose I and K change places. No element is moved. A second call restores
+    /// the field.
     pub fn turn(&mut self, axes: AxisSet) {
         let n = axes.len();
-        // What stands for I, J and K in order stands for K, J and I, and that without one of them where one is missing.
+        // The dimensions for I, J, K become those for K, J, I, also where the field lacks some of the axes.
         if let (Some(shape), Some(strides)) = (self.array.shape.get_mut(..n), self.array.strides.get_mut(..n))
         {
             shape.reverse();
@@ -337,8 +338,8 @@ fn checked_domain(domain: [i64; 3], signature: &Signature) -> Result<Domain, Dia
 /// Refuses a launch in which a run would touch what its arrays do not hold.
 /// `touched` tells the positions of the compute domain, per parameter and axis.
 ///
-/// [`bind`] applies the rule of acceptance, which looks at one edge only of a region that
-/// is anchored at one; this looks at what really happens on this domain.
+/// [`bind`] applies the rule of acceptance. For a region that is anchored at one edge, the rule looks at this
+/// edge only. This function looks at the positions that are really touched on this domain.
 ///
 /// # Errors
 ///

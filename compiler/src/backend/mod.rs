@@ -1,8 +1,8 @@
-//! Back ends: what turns a level into something that runs.
+//! Back ends: they turn a level into something that runs.
 //!
-//! A back end is a folder and starts from one level. What they share is the
-//! contract with the caller: a [`Signature`](signature::Signature), the
-//! [`Array`](array::Array)s of a call, and the checked [`Launch`](launch::Launch).
+//! A back end is a folder and starts from one level. All back ends share the contract with the caller: a
+//! [`Signature`](signature::Signature), the [`Array`](array::Array)s of a call, and the checked
+//! [`Launch`](launch::Launch).
 
 pub mod aliasing;
 pub mod array;

@@ -1,8 +1,8 @@
 //! Elements of a box, put in C order.
 //!
-//! Neighbours in memory lie along one dimension and neighbours of the result along another, so that element by element
-//! each line of one side would be asked for many times, and lost in between. Blocks of eight by eight elements have whole
-//! lines of both.
+//! Neighbours in memory lie along one dimension, neighbours of the result along another. Element by element,
+//! each cache line of one side would be loaded many times, and evicted in between. Blocks of eight by eight
+//! elements have whole lines of both.
 
 /// Elements of a block along both of its dimensions.
 const SIDE: usize = 8;
@@ -147,7 +147,7 @@ mod tests {
             // Data dimensions behind the axes.
             (0, vec![10, 11, 12, 2, 3], vec![1, 10, 110, 1320, 2640]),
             (0, vec![10, 11, 12, 2, 3], vec![6, 60, 660, 1, 2]),
-            // What somebody lends: apart, backwards, and one element at many indices.
+            // Lent arrays: elements apart, backwards, and one element at many indices.
             (1, vec![12, 13, 14], vec![2, 30, 400]),
             (9_999, vec![20, 9, 10], vec![-1, -20, -400]),
             (500, vec![20, 9, 10], vec![1, -20, 400]),

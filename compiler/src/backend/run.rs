@@ -1,4 +1,4 @@
-//! What an interpreter tells while it runs, and why it may end early.
+//! Progress of an interpreter's run, and the reasons why it may end early.
 
 use std::fmt;
 

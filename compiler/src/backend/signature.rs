@@ -1,4 +1,4 @@
-//! What a stencil takes, and what it does with it.
+//! The parameters of a stencil, and how it uses them.
 
 use std::fmt;
 
@@ -39,8 +39,8 @@ impl Signature {
         turned
     }
 
-    /// What a run has to move at least, in bytes: within the compute domain, each field that is read once, and each
-    /// that is written once.
+    /// Returns the least number of bytes that a run has to move. Within the compute domain, each field counts
+    /// once if it is read, and once if it is written.
     #[must_use]
     pub fn compulsory_bytes(&self, domain: Domain) -> u64 {
         let of = |param: &Param| match &param.kind {
@@ -66,7 +66,7 @@ pub struct Param {
     pub span: Span,
 }
 
-/// What a parameter is.
+/// The kind of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
     Field {
@@ -109,7 +109,7 @@ impl ParamKind {
     }
 }
 
-/// What a stencil does with a parameter.
+/// The way in which a stencil uses a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AccessKind {
     /// No statement uses it: it may be left out.

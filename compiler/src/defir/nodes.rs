@@ -29,7 +29,7 @@ pub struct Param {
     pub default: ParamDefault,
 }
 
-/// What a parameter is.
+/// Whether a parameter is a field or a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     Field(Handle<Field>),
@@ -88,7 +88,7 @@ pub struct Computation {
 /// regions of one `with` are several statements.
 pub type Stmt = expr::statement::Stmt<Handle<Field>, Access, ()>;
 
-/// What a statement is.
+/// The kind of a statement.
 pub type StmtKind = expr::statement::StmtKind<Handle<Field>, Access, ()>;
 
 /// An expression whose type is not known yet. Literals are typed: the configured precision decides theirs.
@@ -97,7 +97,7 @@ pub type Expr = expr::Expr<Access, ()>;
 /// Which element of a field is meant.
 pub type Index = expr::Index<Access, ()>;
 
-/// What an expression reads.
+/// The leaf of an expression that reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     Field { field: Handle<Field>, offset: Offset },

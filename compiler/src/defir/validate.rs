@@ -1,4 +1,4 @@
-//! The rules that every Definition IR keeps. What breaks one is a fault of this compiler.
+//! The rules that every Definition IR keeps. A violation is a bug of this compiler.
 
 use std::collections::BTreeSet;
 

@@ -29,15 +29,15 @@ pub struct Label {
     pub text: String,
 }
 
-/// A change of the text that mends what is wrong, for certain.
+/// A change of the text that certainly mends the fault.
 ///
-/// It stands only where a single change is right whatever else the text says:
-/// whoever applies it need not look at the result.
+/// It stands only where a single change is right whatever else the text says: it can be applied without a
+/// look at the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, in the imperative: "write `a < b and b < c`".
+    /// The change, in the imperative: "write `a < b and b < c`".
     pub title: String,
-    /// In order of their places, none over another, all of one fix or none.
+    /// In order of their places, without overlap. All of them are applied, or none.
     pub edits: Vec<TextEdit>,
 }
 
@@ -67,7 +67,7 @@ impl TextEdit {
     }
 }
 
-/// What is wrong, where, why it matters, and what to write instead.
+/// A fault, with its place, the reason why it matters, and advice on what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub code: Code,
@@ -76,19 +76,19 @@ pub struct Diagnostic {
     pub message: String,
     /// The place; `None` where the call and not the text is at fault.
     pub primary: Option<Label>,
-    /// Further places that tell the story.
+    /// Further places that explain the fault.
     pub secondary: Vec<Label>,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub help: Option<String>,
     /// Further sentences.
     pub notes: Vec<String>,
     /// Changes that mend it; more than one where each alone does.
     pub fixes: Vec<Fix>,
-    /// What beside the text would mend it.
+    /// A remedy outside of the text.
     pub remedy: Option<Remedy>,
 }
 
-/// What a page can offer where no change of the text is certain to be right.
+/// A remedy that a page can offer where no change of the text is certain to be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// A value for this external.
@@ -140,7 +140,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says what beside the text would mend it.
+    /// Adds a remedy outside of the text.
     #[must_use]
     pub fn remedy(mut self, remedy: Remedy) -> Self {
         self.remedy = Some(remedy);

@@ -19,7 +19,7 @@ pub struct Listing {
 pub struct ListedNode {
     /// Unique within the level, as spelled in the text where it is spelled: `x3`.
     pub id: String,
-    /// What it is, in the level's words: `assign`, `horizontal-execution`, `map`.
+    /// The kind of node in the level's words: `assign`, `horizontal-execution`, `map`.
     pub kind: &'static str,
     /// Lines of the text, from 0, half-open.
     pub lines: Range<u32>,

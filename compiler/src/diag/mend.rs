@@ -1,16 +1,17 @@
 //! Carries out fixes on a text: [`mend`] as they stand, [`mend_surely`] those that mend it.
 //!
-//! A fix is made from the text that is wrong, and what else is wrong there may stand in its way. So whoever carries
-//! fixes out unseen compiles what comes out, and leaves a fix alone that leaves its diagnostic, adds an error, or
-//! breaks the syntax.
+//! A fix is made from the wrong text, and other faults of this text may stand in its way. So [`mend_surely`]
+//! has each result compiled. It leaves out a fix whose diagnostic stays, that adds an error, or that breaks
+//! the syntax.
 
 use super::catalog::syntax::SYNTAX;
 use super::{Diagnostic, FileId, Fix, Severity, TextEdit};
 
 /// The text of `file` with as many of the fixes as go together, and how many these are.
 ///
-/// Of two fixes that change the same place the first one counts, and so it does where one inserts at the edge of
-/// what the other replaces: what is left shows again when the new text is compiled. A fix of another file is left out.
+/// Of two fixes that change the same place, the first one counts. It also counts where one inserts at the
+/// edge of the text that the other replaces. The other fix shows again when the new text is compiled. A fix
+/// of another file is left out.
 #[must_use]
 pub fn mend<'f>(text: &str, file: FileId, fixes: impl IntoIterator<Item = &'f Fix>) -> (String, usize) {
     let mut taken: Vec<&TextEdit> = Vec::new();
@@ -38,7 +39,7 @@ pub fn mend<'f>(text: &str, file: FileId, fixes: impl IntoIterator<Item = &'f Fi
     (mended, count)
 }
 
-/// What a diagnostic says, as far as carrying out its fix goes.
+/// The part of a diagnostic that is needed to carry out its fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub code: String,
@@ -70,7 +71,7 @@ impl Finding {
     }
 }
 
-/// What became of a text.
+/// The result of mending a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
     pub text: String,
@@ -84,7 +85,7 @@ const MOST_ROUNDS: usize = 20;
 /// So many texts are compiled in one round.
 const MOST_TRIALS: usize = 64;
 
-/// Carries out the fixes of what `check` says of a text, again and again, as far as each of them mends it.
+/// Carries out the fixes that `check` gives for a text, again and again, as far as each of them mends it.
 ///
 /// # Errors
 ///
@@ -119,12 +120,12 @@ struct Round<'f> {
     found: &'f [Finding],
     taken: Vec<&'f Finding>,
     trials: usize,
-    /// The text with those taken, and what is said of it.
+    /// The text with those taken, and its findings.
     best: Option<(String, Vec<Finding>)>,
 }
 
 impl<'f> Round<'f> {
-    /// Takes as many of `wanted` as mend the text: all of them, or else of each half what does.
+    /// Takes as many of `wanted` as mend the text: all of them, or of each half as many as do.
     fn take<E>(
         &mut self,
         wanted: &[&'f Finding],
@@ -160,8 +161,8 @@ impl<'f> Round<'f> {
         self.take(second, check)
     }
 
-    /// Whether what is said of a text with these fixes is less: each of their diagnostics is gone, there are no more
-    /// errors, and no more of them of the syntax.
+    /// Whether a text with these fixes has fewer findings. Each of their diagnostics must be gone, and there
+    /// may be no more errors, nor syntax errors, than before.
     fn is_better(&self, fixed: &[&Finding], next: &[Finding]) -> bool {
         let before = self.best.as_ref().map_or(self.found, |it| &it.1);
         let errors = |all: &[Finding]| all.iter().filter(|it| it.is_error).count();
@@ -176,7 +177,7 @@ impl<'f> Round<'f> {
             let says_so = |it: &&Finding| it.code == fixed.code && it.message == fixed.message;
             return next.iter().filter(says_so).count() < self.found.iter().filter(says_so).count();
         };
-        // What was inserted right there may stand before or behind what was said of it.
+        // Text that was inserted right there may stand before or behind the place of the diagnostic.
         let edits = || all.iter().filter_map(|it| it.fix.as_ref()).flat_map(|it| &it.edits);
         let moved = |is_before: &dyn Fn(&TextEdit) -> bool| {
             edits().filter(|it| is_before(it)).fold(i64::from(start), |at, it| {

@@ -1,4 +1,4 @@
-//! What is told to people: places in the text, diagnostics, remarks, listings.
+//! Messages to people: places in the text, diagnostics, remarks, listings.
 
 pub mod span;
 pub mod cells;

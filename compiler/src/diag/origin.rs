@@ -18,8 +18,8 @@ impl fmt::Display for StmtId {
     }
 }
 
-/// The statement that asked for a node, and its places in the text: first where
-/// it is written, then the call that inlined it, then the call of that, ...
+/// The statement that asked for a node, and its places in the text. The first place is where it is written.
+/// Then come the call that inlined it, the call of that, ...
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "(StmtId, Vec<Span>)", try_from = "(StmtId, Vec<Span>)")]
 pub struct Origin {

@@ -11,7 +11,7 @@ pub struct Line<'a> {
     pub children: Vec<Line<'a>>,
 }
 
-/// What is wrong with a listing, and in which line (from 1).
+/// A fault of a listing, with its line (from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     pub line: u32,
@@ -26,11 +26,11 @@ impl std::fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// What was read, or what is wrong and where.
+/// The value that was read, or the place and the message of a fault.
 pub type Read<T> = Result<T, (Span, String)>;
 
 impl Unreadable {
-    /// What is wrong at a place of `text`.
+    /// A fault at a place of `text`.
     #[must_use]
     pub fn at(text: &str, (span, message): (Span, String)) -> Self {
         Self { line: super::LineIndex::new(text).line(span.start), message }

@@ -6,18 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::StmtId;
 
-/// When each statement runs, if all run as they are written. Of several places where a run must end, the first of
-/// this order is the one that is told, on every level and with any number of threads.
+/// When each statement runs, if all run as they are written. Of several places where a run must end, the
+/// first of this order is reported. That is so on every level and with any number of threads.
 ///
-/// A statement that would read what one before it could not compute comes behind that one here. So whatever
-/// order things run in, once all have been tried, the least place is the one where the text itself would have ended.
+/// A statement that would read a value which an earlier one could not compute comes behind that one here. So
+/// statements may run in any order. Once all have been tried, the least place is the one where the text
+/// itself would have ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramOrder {
     moments: BTreeMap<StmtId, Moment>,
 }
 
-/// When a statement runs: of two, the one in the lesser sweep; there the one on the first level, where levels have an
-/// order; there the one whose `statement` is less; there the one at the first point.
+/// When a statement runs. Statements are ordered by sweep, then by level where levels have an order, then by
+/// `statement`, and then by point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// Which loop over the levels it stands in.
@@ -53,7 +54,7 @@ impl ProgramOrder {
         self.moments.entry(stmt).or_insert(moment);
     }
 
-    /// `None` for a statement of which nobody said it.
+    /// `None` for a statement whose moment is not known.
     #[must_use]
     pub fn of(&self, stmt: StmtId) -> Option<Moment> {
         self.moments.get(&stmt).copied()

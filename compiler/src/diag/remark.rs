@@ -1,4 +1,4 @@
-//! What a pass did, or why it did not.
+//! Decisions of passes, with their reasons.
 
 use super::Origin;
 
@@ -13,7 +13,7 @@ pub struct Remark {
     pub message: String,
     /// The statements it is about.
     pub origins: Vec<Origin>,
-    /// What the whole stencil moves, as predicted, where the decision rests on that.
+    /// The predicted traffic of the whole stencil, where the decision rests on it.
     pub traffic: Option<Traffic>,
 }
 
@@ -21,7 +21,7 @@ pub struct Remark {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
     pub before: f64,
-    /// What it is, or would be, with the change.
+    /// With the change, whether it was made or not.
     pub after: f64,
 }
 

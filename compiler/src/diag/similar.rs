@@ -15,8 +15,9 @@ pub struct Similar {
     pub is_alone: bool,
 }
 
-/// The closest of the `known` names, where one is close enough: one letter may be added, left out, replaced or
-/// swapped with its neighbour for each three letters of the longer name. A name in other capitals is always close.
+/// The closest of the `known` names, where one is close enough. For each three letters of the longer name,
+/// one letter may be added, left out, replaced or swapped with its neighbour. A name in other capitals is
+/// always close.
 ///
 /// Names that differ in a digit alone are never close: `q1` and `q2` are two names, not a slip.
 #[must_use]

@@ -15,7 +15,7 @@ pub fn in_function(name: &str) -> Option<&str> {
         .then_some(local)
 }
 
-/// Puts what the text calls these names in their place; what is the same then is told once.
+/// Replaces these names by those of the text. Diagnostics that are equal then are told once.
 #[must_use]
 pub fn as_written(found: Vec<Diagnostic>, names: &BTreeMap<&str, &str>) -> Vec<Diagnostic> {
     if names.is_empty() {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Hands out identifiers of generated code, each once.
 ///
-/// Every identifier comes through here, so none holds a character that is not on the
-/// list of allowed ones, and none means something to the target language.
+/// Every identifier comes through here. So all characters of an identifier are on the list of allowed ones,
+/// and none means something to the target language.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Namer {
     taken: BTreeSet<String>,

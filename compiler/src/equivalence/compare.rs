@@ -15,7 +15,7 @@ use crate::pass::Limit;
 use crate::space::Axis;
 use crate::types::Value;
 
-/// What a step gave that the stencil does not mean.
+/// A result of a step that differs from the meaning of the stencil.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divergence {
     /// The door or pass, as `schedule/merge-loops`.
@@ -32,7 +32,7 @@ pub struct Divergence {
 pub struct Decision {
     /// Counted from 1, in the order in which the pass makes them.
     pub number: usize,
-    /// What the pass says it did.
+    /// The pass's own remark on the change.
     pub remark: Option<String>,
 }
 
@@ -74,9 +74,9 @@ pub fn compare(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String
     (names, found)
 }
 
-/// Finds the first step whose outcome differs as [`compare`] does, but with few runs: what went wrong stays wrong,
-/// so half of the steps that are left can be ruled out by one. Then the change of the pass that makes the
-/// difference, by allowing it fewer and fewer. Answers the names of the steps that were run.
+/// Finds the first step whose outcome differs as [`compare`] does, but with few runs. A wrong outcome stays
+/// wrong, so each run rules out half of the steps that are left. Then finds the change of the pass that makes
+/// the difference, by allowing it fewer and fewer changes. Answers the names of the steps that were run.
 #[must_use]
 pub fn bisect(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
     let reference = Reference::of(journey.oir(), launch);
@@ -106,7 +106,7 @@ pub fn bisect(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String>
 /// No pass makes so many changes to one stencil.
 const MOST_CHANGES: usize = 1 << 20;
 
-/// What a run of a stencil gives, by definition.
+/// The outcome of a stencil by definition.
 #[derive(Debug)]
 pub struct Reference<'a> {
     oir: &'a Stencil,

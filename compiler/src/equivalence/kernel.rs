@@ -1,9 +1,9 @@
 //! Kernels, run as they stand.
 //!
-//! Blocks run in any order, and so do the positions of a stage. Each access of memory that threads or blocks share is
-//! held against those before it: what two threads touch between the same two barriers, or two blocks in one launch, is
-//! a fault where one of them writes ([`races`](super::races)). Arrays of a block and of a thread are undefined when it
-//! begins.
+//! Blocks run in any order, and so do the positions of a stage. Each access of memory that threads or blocks
+//! share is compared with those before it. Two threads must not touch an element between the same two
+//! barriers if one of them writes. The same holds for two blocks in one launch ([`races`](super::races)).
+//! Arrays of a block and of a thread are undefined when it begins.
 
 use super::loops::Lowering;
 use super::machine;

@@ -1,8 +1,8 @@
 //! The program of loops, run as it stands.
 //!
-//! Iterations that are parallel run in any order. Where the last vector of a row may overlap the one before it, some
-//! iterations run twice. A local is undefined again where it is declared, and a part of a loop in strips knows of the
-//! other parts only what the strip keeps.
+//! Iterations that are parallel run in any order. Where the last vector of a row may overlap the one before
+//! it, some iterations run twice. A local is undefined again where it is declared. A part of a loop in strips
+//! knows only those values of the other parts that the strip keeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,7 @@ fn prepared(source: &loops::Program, params: &[&str], launch: &Launch) -> Result
     Ok(lowering.program)
 }
 
-/// What symbols mean that a call gives.
+/// Returns the values of the symbols that a call gives.
 fn symbols_of(
     source: &loops::Program,
     place: &dyn Fn(&loops::Array) -> Option<usize>,
@@ -132,7 +132,8 @@ impl Lowering<'_> {
                 (Storage::Heap | Storage::Private, _) => ContainerKind::Kept,
                 (Storage::Register, _) => ContainerKind::Register,
             };
-            // What an iteration has may count from its position, which is known where it begins.
+            // An iteration's own array may count from its position, which is known only where the iteration
+            // begins.
             let shift = if it.storage == Storage::Private { &[][..] } else { &it.shift };
             let (shape, shift) = self.symbols.measures(&it.shape, shift)?;
             let (name, dtype, axes) = (it.stencil_name.clone(), it.dtype, it.axes.iter().collect());
@@ -386,8 +387,9 @@ impl Lowering<'_> {
         made.map(Step::Loop)
     }
 
-    /// A part of a strip for one iteration. What a `while` of the strip does for others does not matter to it, but each
-    /// part of that starts without what the one before it had and the strip does not keep.
+    /// A part of a strip for one iteration. A `while` of the strip runs as if there were no other iterations
+    /// of the strip. But each part of the `while` loses the locals of the part before that the strip does not
+    /// keep.
     fn part(&mut self, part: &Part) -> Result<Vec<Step>, Stop> {
         match part {
             Part::Lanes(items) => self.items(items),

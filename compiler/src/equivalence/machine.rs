@@ -70,7 +70,7 @@ struct Machine<'p> {
     /// The first of all places so far where the run must end.
     raised: Option<Raised>,
     chance: Option<Chance>,
-    /// Who touched what in the kernel at hand.
+    /// The accesses of elements in the kernel at hand.
     races: Races,
 }
 
@@ -82,9 +82,9 @@ enum Turn {
     Descending,
 }
 
-/// A place where the run must end, in the order in which the debug back end gets to such places: by sweep, by level
-/// of a sweep, by statement, by cell. Where nobody says in which sweep of the text a statement stands, the parts of
-/// the program and the loops around take the place of sweeps.
+/// A place where the run must end. Places are ordered as the debug back end gets to them: by sweep, by level
+/// of a sweep, by statement, by cell. Where the sweep of a statement is not known, the parts of the program
+/// and the loops around take the place of sweeps.
 struct Raised {
     rank: (usize, i64, StmtId, [i64; 3]),
     trap: Trap,
@@ -101,8 +101,8 @@ enum Unfinished {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     On,
-    /// A statement must end the run. What else does not depend on it is still done, since it may have to end the run
-    /// at a place that comes before; a `while` around ends, or it might never.
+    /// A statement must end the run. Statements that do not depend on it still run, since one of them may
+    /// have to end the run at an earlier place. A `while` around ends, or it might never.
     Trapped,
 }
 
@@ -114,7 +114,8 @@ impl Machine<'_> {
                 self.part = *part;
                 self.steps(steps)?;
             }
-            // What comes later here may come before in the text.
+            // With an order of the text, the run goes on: a later stage may hold a place that comes before in
+            // the text.
             if let Some(raised) = self.raised.take_if(|_| self.order.is_empty()) {
                 return Err(Stop::Trap(raised.trap));
             }
@@ -194,7 +195,7 @@ impl Machine<'_> {
             (_, Order::Descending) => (0..n).rev().try_for_each(|at| self.iteration(it, start + at * stride)),
             _ => (0..n).try_for_each(|at| self.iteration(it, start + at * stride)),
         };
-        // What overlaps is as long as a vector at most; which iterations these are does not matter.
+        // The overlap is as long as a vector at most; which iterations it covers does not matter.
         let result = result.and_then(|()| match it.repeats {
             true => (n - n.min(REPEATED)..n).try_for_each(|at| self.iteration(it, start + at * stride)),
             false => Ok(()),
@@ -204,7 +205,8 @@ impl Machine<'_> {
         result.map(|()| Flow::On)
     }
 
-    /// Finds the integers, then does what uses them. What the check refuses has to end the run.
+    /// Finds the integers, then runs the body that uses them. If the check refuses an index, the body has to
+    /// end the run.
     fn checked(&mut self, it: &Checked) -> Result<Flow, Stop> {
         let mut exist = true;
         for (integer, code, size) in &it.indices {
@@ -445,7 +447,8 @@ impl Machine<'_> {
         format!("`{}{place}` does not exist", names::of_stencil(self.speaks_for(container)))
     }
 
-    /// What a container is called in a message: a copy of old values, which the Tree IR makes, as its original.
+    /// The name of a container in a message. A copy of old values, which the Tree IR makes, has the name of
+    /// its original.
     fn speaks_for<'c>(&self, container: &'c Container) -> &'c str {
         let name = container.name.as_str();
         let numbered = name.trim_end_matches(|it: char| it.is_ascii_digit());

@@ -27,9 +27,9 @@ pub(super) struct Slot {
 }
 
 impl Memory {
-    /// Takes the arrays out of the launch, and makes what lives as long as the run.
+    /// Takes the arrays out of the launch, and makes the containers that live as long as the run.
     pub(super) fn new(program: &Program, launch: &mut Launch) -> Result<Self, Stop> {
-        // What lives as long as the run counts from no loop.
+        // The sizes of containers that live as long as the run depend on no loop.
         let variables = vec![0; program.n_variables];
         let mut slots = Vec::with_capacity(program.containers.len());
         for container in &program.containers {
@@ -168,8 +168,9 @@ fn fill(elements: &mut Elements, value: Value) {
     }
 }
 
-/// What the symbols mean that a call gives: the sizes of the domain, and of each argument (by the name of its
-/// container) how many levels its array has beside the domain and how far apart its elements lie.
+/// Returns the values of the symbols that a call gives. These are the sizes of the domain, and the numbers of
+/// levels that each argument's array has below and above it. The symbols of an argument are named after its
+/// container.
 pub(super) fn symbols_of_call<'c>(
     launch: &Launch,
     arguments: impl Iterator<Item = (&'c str, AxisSet, usize)>,

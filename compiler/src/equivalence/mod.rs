@@ -1,10 +1,10 @@
-//! What the later levels mean: interpreters of the schedule tree and of the SDFG.
+//! Interpreters of the later levels: the schedule tree, the SDFG, loops and kernels.
 //!
-//! The debug back end defines the meaning on the OIR before any pass. These run the levels
-//! behind it as they stand, so that every door and every pass can be held against it. What
-//! must not matter they decide by a seed: in which order the iterations of a parallel loop
-//! run, and the nodes of a state that no path connects. What must not be kept they forget:
-//! a register is undefined again in each iteration that has its own.
+//! The debug back end defines the meaning on the OIR before any pass. These interpreters run the levels
+//! behind it as they stand, so that every door and every pass can be compared with it. A seed decides each
+//! order that must not matter. Such are the orders of the iterations of a parallel loop, and of the nodes of
+//! a state that no path connects. Values that must not be kept are forgotten: a register is undefined again
+//! in each iteration that has its own.
 
 pub mod run;
 

@@ -1,4 +1,4 @@
-//! What a level becomes to be run: containers and variables by number, sizes evaluated.
+//! The form in which a level is run: containers and variables by number, sizes evaluated.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ pub(super) enum Step {
     Kernel(KernelStep),
 }
 
-/// What only kernels do.
+/// Steps that only kernels have.
 #[derive(Debug)]
 pub(super) enum KernelStep {
     /// A launch begins: what others did before is seen by all.
@@ -207,7 +207,7 @@ pub(super) struct Element {
 #[derive(Clone, Debug)]
 pub(super) struct At {
     pub(super) known: Sum,
-    /// What an integer of run time adds.
+    /// The part that an integer of run time adds.
     pub(super) found: Option<Box<Code>>,
 }
 
@@ -245,7 +245,7 @@ impl Bound {
     }
 }
 
-/// What symbols mean at one place of a level.
+/// The values of symbols at one place of a level.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols(BTreeMap<Symbol, Sum>);
 

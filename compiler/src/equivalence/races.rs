@@ -1,5 +1,6 @@
-//! Who touched which element in a kernel: what two threads touch, of which one writes, has to lie behind a barrier or
-//! in another launch. It is a fault also where both would write the same.
+//! The accesses of each element in a kernel, by thread. If two threads touch an element and one of them
+//! writes, a barrier or the end of a launch has to lie between. It is a fault also where both would write the
+//! same value.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -22,7 +23,7 @@ impl fmt::Display for Race {
     }
 }
 
-/// Whoever touches an element: of which block, between which barriers, on which thread.
+/// The place of an access: the block, the interval between two barriers, and the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     block: u32,
@@ -41,10 +42,10 @@ struct Touched {
     read_by_blocks: bool,
 }
 
-/// What was touched in the launch at hand.
+/// The accesses of elements in the launch at hand.
 #[derive(Debug)]
 pub(super) struct Races {
-    /// By container; none where nobody shares it.
+    /// By container; none where no threads share it.
     touched: Vec<Option<RefCell<Vec<Touched>>>>,
     /// None outside of kernels.
     now: Option<Mark>,
@@ -61,7 +62,7 @@ impl Races {
         Self { touched, now: None, n_marks: 0 }
     }
 
-    /// Forgets who touched a container, which is a new one.
+    /// Forgets the accesses of a container, which is a new one.
     pub(super) fn forget(&mut self, container: usize) {
         if let Some(it) = &mut self.touched[container] {
             it.get_mut().clear();

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::backend::debug::{MAX_ITERATIONS, Trap};
 use crate::diag::StmtId;
 
-/// What may be chosen for a run.
+/// The choices for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Decides every order that must not matter; without it everything runs in the order in which it is written.

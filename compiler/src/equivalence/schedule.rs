@@ -145,7 +145,7 @@ impl Lowering<'_> {
         while let Some((node, behind)) = rest.split_first() {
             rest = behind;
             match node {
-                // What stands between two barriers ends before what stands behind them.
+                // Steps between two barriers end before those behind them anyway, so a barrier needs no step.
                 Node::Barrier => {}
                 Node::Loop(it) if it.placement == Placement::Block => {
                     let n = behind.iter().take_while(|node| is_stage_like(node, it)).count();

@@ -51,7 +51,7 @@ fn prepared(sdfg: &Sdfg, params: &[&str], launch: &Launch, options: &Options) ->
     });
     let mut graph = Graph { symbols: symbols_of_call(launch, arguments), containers: BTreeMap::new() };
     for (_, it) in sdfg.containers.iter() {
-        // No index mentions these: they are for whoever finds elements in memory.
+        // No index mentions these: they are for code that finds elements in memory.
         if let Strides::Given(strides) = &it.strides {
             strides.iter().for_each(|it| drop(graph.symbols.set(it, Sum::constant(0))));
         }
@@ -279,7 +279,7 @@ impl Lowering {
     }
 }
 
-/// What is passed into a nested graph under a name.
+/// The memlet that is passed into a nested graph, or out of it, under a name.
 fn passed<'s>(state: &'s State, node: Handle<Node>, name: &str) -> Option<&'s Memlet> {
     let into = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(name));
     let out_of = || state.edges_out_of(node).find(|it| it.source_connector.as_deref() == Some(name));

@@ -1,4 +1,4 @@
-//! What an interpreter must show: orders that matter, values that are not kept, faults, traps.
+//! Tests of the interpreters: orders that matter, values that are not kept, faults, traps.
 
 mod kernels;
 
@@ -164,7 +164,7 @@ for k in [0, K) parallel:
         )
     };
     assert_eq!(divergence(oir, &tiled("4")), None);
-    // What the tile beside wrote is not there.
+    // The values that the neighbouring tile wrote are not there.
     let Some(Difference::Element(element)) = divergence(oir, &tiled("3")) else { panic!("it is not found") };
     assert!(element.found.as_f64().is_nan());
 }

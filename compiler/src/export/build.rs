@@ -1,4 +1,4 @@
-//! What builds and finds a project: CMake, pkg-config, and a line for no tool at all.
+//! The files that build and find a project: CMake, pkg-config, and a line for no tool at all.
 
 use super::c::source_paths;
 use super::{ABI, File, Project, filled};
@@ -48,7 +48,8 @@ pub(super) fn files(project: &Project<'_>) -> Vec<File> {
     ]
 }
 
-/// What every compiler is told beside the language and OpenMP, and what gcc alone knows.
+/// The flags for every compiler, without those for the language and OpenMP; then the flags that gcc alone
+/// knows.
 pub(super) fn flags(project: &Project<'_>) -> [Vec<&'static str>; 2] {
     let told = project.flags.iter().copied().filter(|it| !["-fopenmp", "-std=gnu11"].contains(it));
     let (of_gcc, of_all) = told.partition(|it| GCC_FLAGS.contains(it));

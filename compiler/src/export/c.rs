@@ -15,7 +15,7 @@ const CHECKS: &str = include_str!("texts/checks.h");
 pub(super) const BINDING: Binding =
     Binding { name: "c", title: "C", files: |_| Vec::new(), cmake: |_| String::new(), example };
 
-/// What all other languages call.
+/// The sources in C, which all other languages call.
 pub(super) fn sources(project: &Project<'_>) -> Vec<File> {
     let mut files = vec![File::new(format!("include/{}.h", project.name), header(project))];
     files.push(File::new("src/isobar_checks.h", CHECKS));
@@ -45,7 +45,7 @@ pub(super) fn constant(dtype: DType) -> String {
     format!("ISOBAR_{}", dtype.name().to_ascii_uppercase())
 }
 
-/// What a field is, in words: `float64 [I, J, K], written`.
+/// The name of each parameter, and its description: `float64 [I, J, K], written`.
 pub(super) fn described(stencil: &Stencil<'_>) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for it in &stencil.params {
@@ -167,7 +167,7 @@ fn source(project: &Project<'_>, stencil: &Stencil<'_>) -> String {
     )
 }
 
-/// What the check of a call reads.
+/// The tables that the check of a call reads.
 fn tables(stencil: &Stencil<'_>) -> String {
     let found = touched(stencil.source.oir, stencil.source.extents);
     let none = |it: Option<i32>| it.map_or_else(|| "ISOBAR_NONE".to_owned(), |it| it.to_string());

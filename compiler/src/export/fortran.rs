@@ -1,5 +1,5 @@
-//! Fortran: a module whose procedures take arrays of assumed shape, the C that reads their descriptors, and the module
-//! that all projects of a program share.
+//! Fortran: a module whose procedures take arrays of assumed shape, and the C that reads their descriptors.
+//! Another module is shared by all projects of a program.
 
 use std::fmt::Write as _;
 

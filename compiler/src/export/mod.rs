@@ -1,8 +1,8 @@
-//! Exported projects: C with an interface of its own that other languages call, and what builds it.
+//! Exported projects: C with an interface of its own that other languages call, and the files that build it.
 //!
-//! Text in, files out: whoever exports writes them. The kernel is the text that the back end `c` makes; around it stand
-//! a check of each call ([`c`]), one file for each other language, and the files of build systems ([`build`]).
-//! A further language is a module and a row of [`BINDINGS`].
+//! Text in, files out: the caller writes them. The kernel is the text that the back end `c` makes. Around it
+//! stand a check of each call ([`c`]), one file for each other language, and the files of build systems
+//! ([`build`]). A further language is a module and a row of [`BINDINGS`].
 
 mod names;
 mod touched;
@@ -30,20 +30,20 @@ use names::Names;
 /// The version of the interface, as `abi.h` has it.
 pub const ABI: u32 = 1;
 
-/// What a field of the interface has room for.
+/// The most dimensions that the interface has room for in a field.
 const MOST_DIMENSIONS: usize = 8;
 
-/// What is exported.
+/// A project to export.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What the project is called; without, as its first stencil.
+    /// The name of the project; without it, that of its first stencil.
     pub name: Option<&'a str>,
     pub bindings: Vec<&'static Binding>,
     /// One at least.
     pub stencils: Vec<Source<'a>>,
     /// Whether last bits may differ from those of `debug`.
     pub is_fast: bool,
-    /// Who exports, with a version.
+    /// The program that exports, with its version.
     pub generator: &'a str,
 }
 
@@ -81,7 +81,7 @@ pub struct Binding {
     pub name: &'static str,
     pub title: &'static str,
     files: fn(&Project<'_>) -> Vec<File>,
-    /// What builds and installs it, for `CMakeLists.txt`.
+    /// The lines of `CMakeLists.txt` that build and install it.
     cmake: fn(&Project<'_>) -> String,
     /// How it is called, for the README, in Markdown.
     example: fn(&Project<'_>) -> String,
@@ -117,7 +117,7 @@ pub fn files(request: &Request<'_>) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// What the parameters of a stencil are called in all languages, in their order.
+/// The names of a stencil's parameters in all languages, in their order.
 #[must_use]
 pub fn parameter_names(signature: &Signature) -> Vec<String> {
     let mut names = Names::default();
@@ -130,7 +130,7 @@ struct Project<'a> {
     name: String,
     stencils: Vec<Stencil<'a>>,
     bindings: Vec<&'static Binding>,
-    /// What compilers of C must be told, or the bits change.
+    /// The flags that compilers of C need; without them the bits change.
     flags: Vec<&'static str>,
     is_fast: bool,
 }
@@ -150,7 +150,7 @@ struct Parameter<'a> {
     param: &'a Param,
 }
 
-/// What an interface says of a field.
+/// A field as an interface describes it.
 #[derive(Clone, Copy, Debug)]
 struct FieldOf<'a> {
     axes: AxisSet,
@@ -170,7 +170,7 @@ impl Parameter<'_> {
         self.param.kind.dtype()
     }
 
-    /// What it is as a field; none where it is a scalar.
+    /// Its description as a field; none for a scalar.
     fn field(&self) -> Option<FieldOf<'_>> {
         match &self.param.kind {
             ParamKind::Field { axes, data_dims, .. } => Some(FieldOf {

@@ -62,7 +62,7 @@ const WORDS: [&str; 6] = [
     // Python.
     "and as assert async await break class continue def del elif else except finally for from global if import in is \
      lambda none nonlocal not or pass raise return try while with yield ctypes os numpy print len range list dict tuple",
-    // What a call has beside the stencil's parameters.
+    // Names that a call has beside the stencil's parameters.
     "call error domain origin origins threads scratch scratch_bytes options status view field description given views \
      passed scalars fields run message status_t",
     "python test tests lib src std core alloc proc_macro build example",

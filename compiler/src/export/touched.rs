@@ -1,14 +1,15 @@
-//! What a call touches of its arrays, as tables that the check of a call reads.
+//! The elements of arrays that a call touches, as tables that the check of a call reads.
 //!
-//! It is what `oir::analysis::touched` tells of one domain, for all of them: what statements without a region
-//! touch is one range for each axis, and each statement in a region is a row of its own.
+//! `oir::analysis::touched` gives these elements for one domain; the tables hold for all domains. Statements
+//! without a region touch one range along each axis. Each statement in a region is a row of its own.
 
 use crate::oir::analysis::{Extents, Touch, touches_of_params};
 use crate::oir::nodes::{self as oir, ParamKind};
 use crate::space::{Bound, Level, Reach, Region};
 
-/// Positions along an axis of n points: from the least of two to the greatest of two, which count from its start and
-/// from its end.
+/// A range of positions along an axis of n points. It goes from the lesser of the two positions in `start` to
+/// the greater of the two in `end`. The first of each two counts from the start of the axis, the second from
+/// its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hull {
     pub(super) start: [Option<i32>; 2],
@@ -30,12 +31,12 @@ impl Hull {
     }
 }
 
-/// What is touched of all fields that are parameters, in their order.
+/// The elements that are touched of all fields that are parameters, in the order of the fields.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Touched {
     /// Along I, J and K; none where no statement without a region touches the field.
     pub(super) hulls: Vec<Option<[Hull; 3]>>,
-    /// What is touched in regions, with the field's place among the fields.
+    /// The elements touched in regions, each with the field's place among the fields.
     pub(super) in_regions: Vec<(usize, Touch)>,
 }
 

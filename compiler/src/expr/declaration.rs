@@ -7,7 +7,7 @@ use itertools::Itertools;
 use crate::space::{AxisSet, parse as space};
 use crate::types::{DType, Value};
 
-/// What one line declares. A name is spelled as it is, also where it means something else in an expression.
+/// The declaration on one line. A name is spelled as it is, even if it has another meaning in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Declaration {
     Stencil {
@@ -74,7 +74,7 @@ pub fn sizes(data_dims: &[u32]) -> impl fmt::Display + '_ {
 ///
 /// # Errors
 ///
-/// What was expected behind the first word.
+/// The message names the text that was expected behind the first word.
 pub fn parse(line: &str) -> Option<Result<Declaration, String>> {
     let (word, rest) = line.split_once(' ')?;
     let (read, expected) = match word {

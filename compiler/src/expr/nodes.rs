@@ -18,7 +18,7 @@ pub struct Expr<A, T = DType> {
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ExprKind<A, T = DType> {
     Literal(Value),

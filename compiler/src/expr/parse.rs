@@ -15,7 +15,7 @@ pub type Leaf<'a, A> = dyn FnMut(&str, Vec<Subscript<A>>) -> Result<(A, DType), 
 const RESERVED: [&str; 16] =
     ["I", "J", "K", "NaN", "and", "else", "false", "i", "if", "inf", "j", "k", "not", "or", "true", "while"];
 
-/// A name as listings spell it: with a `$` before it where it would be read as something else.
+/// A name as listings spell it: with a `$` in front where it would have another meaning.
 #[must_use]
 pub fn spelled(name: &str) -> impl fmt::Display + '_ {
     let is_reserved = RESERVED.contains(&name);
@@ -28,7 +28,7 @@ pub fn spelled(name: &str) -> impl fmt::Display + '_ {
 ///
 /// # Errors
 ///
-/// What was met instead of what was expected.
+/// The message names the token that was not expected, or what was expected.
 pub fn parse<A>(text: &str, span: Span, leaf: &mut Leaf<'_, A>) -> Result<Expr<A>, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, span, leaf };
@@ -43,7 +43,7 @@ pub fn parse<A>(text: &str, span: Span, leaf: &mut Leaf<'_, A>) -> Result<Expr<A
 ///
 /// # Errors
 ///
-/// What was met instead of what was expected.
+/// The message names the token that was not expected, or what was expected.
 pub fn target<'t, A>(
     text: &'t str,
     span: Span,

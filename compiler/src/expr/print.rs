@@ -94,7 +94,7 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, style: Style<'_, A>
     }
 }
 
-/// What stands behind the leaf: `.up(n)` or `.at(n)` for the level, `.A[m, n]` for the data dimensions.
+/// The index behind the leaf: `.up(n)` or `.at(n)` for the level, `.A[m, n]` for the data dimensions.
 pub fn index<'a, A, T>(index: &'a Index<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
     behind(index, Style { leaf: spell, position: Axis::name })
 }

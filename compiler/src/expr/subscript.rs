@@ -8,13 +8,13 @@ use crate::space::{Affine, Symbol};
 
 /// An index into one dimension, 0 at its start.
 ///
-/// What symbols tell lies within the dimension, whatever they are. Where an integer of run time has a say,
-/// the run ends with a trap if it does not.
+/// An index of symbols alone lies within the dimension, whatever their values. If an index with an integer of
+/// run time lies outside, the run ends with a trap.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subscript<A> {
-    /// What symbols tell.
+    /// The part that symbols give.
     pub known: Affine,
-    /// What an integer adds that is found at run time.
+    /// The other part: an integer that is found at run time, added to `known`.
     pub found: Option<Box<Expr<A>>>,
 }
 
@@ -37,9 +37,9 @@ impl<A> Subscript<A> {
         self.as_known()?.as_constant()
     }
 
-    /// The number beside `variable`, where symbols tell the index and it follows that one step by step.
+    /// The number beside `variable`, where symbols alone give the index and `variable` has the factor 1.
     ///
-    /// What else stands beside it is the same for all accesses to a dimension.
+    /// Other symbols in the index are the same for all accesses to a dimension.
     #[must_use]
     pub fn distance_from(&self, variable: &Symbol) -> Option<i64> {
         let known = self.as_known()?;

@@ -175,7 +175,7 @@ impl<A, T> Vertical<A, T> {
 }
 
 impl<A, T> Index<A, T> {
-    /// What is evaluated to find the element, in the order in which it is written.
+    /// The expressions that are evaluated to find the element, in the order in which they are written.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr<A, T>> {
         self.vertical.expr().into_iter().chain(&self.data)
     }

@@ -1,4 +1,5 @@
-//! The keyword arguments of what builds stencils: which there are, and which mean something here.
+//! The keyword arguments of the calls and decorators that build stencils: which exist, and which have an
+//! effect here.
 
 use super::bindings::Build;
 use super::constants::Constant;
@@ -56,7 +57,8 @@ pub fn idle<'p>(names: &Names<'p>, file: FileId) -> Option<(Vec<&'p str>, Span)>
     Some((names, first))
 }
 
-/// What a call builds with its keywords: `stencil(...)`, and the inner call of `stencil(...)(f)`.
+/// The makers of stencils in a call, each with its keywords: `stencil(...)`, and the inner call of
+/// `stencil(...)(f)`.
 fn made<'p>(
     names: &Names<'p>,
     Build { scope, call, .. }: Build<'p>,

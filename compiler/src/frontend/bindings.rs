@@ -1,4 +1,5 @@
-//! What the bodies of one file bind: every assignment, import and definition, none of them evaluated.
+//! The names that the bodies of one file bind, by assignments, imports and definitions. None of them is
+//! evaluated.
 
 mod changes;
 mod collect;
@@ -27,8 +28,10 @@ pub struct FunctionInfo<'p> {
 }
 
 impl FunctionInfo<'_> {
-    /// When the names of its body are read: as its decorator runs, or at some time behind it, where that waits for the
-    /// first use (`lazy_function`, `lazy_stencil`).
+    /// The time at which the names of its body are read.
+    ///
+    /// That is when its decorator runs. A `lazy_function` or `lazy_stencil` waits for the first use, so it
+    /// reads them at some later time.
     #[must_use]
     pub fn moment(&self) -> Moment {
         let is_lazy = |it: &Expr| {
@@ -51,7 +54,7 @@ pub(super) struct ClassInfo<'p> {
     /// Where it is defined.
     pub(super) scope: ScopeId,
     pub(super) body: ScopeId,
-    /// What its methods assign to attributes of their object.
+    /// The attributes that its methods assign to their object.
     pub(super) object: ScopeId,
 }
 
@@ -63,7 +66,7 @@ pub(super) struct Scope<'p> {
     pub(super) stars: Vec<usize>,
     /// The class whose body it is.
     pub(super) class: Option<ClassId>,
-    /// What a method calls its object, and the object's attributes.
+    /// The name of the object in a method, and the scope of the object's attributes.
     this: Option<(&'p str, ScopeId)>,
     /// In a function, where its definition ends: its body runs at some time after that.
     pub(super) called_after: Option<u32>,

@@ -1,5 +1,5 @@
-//! What is known without a file: the words of GTScript, NDSL's types, dimensions
-//! and constants, and as much of `math` and `numpy` as constants need.
+//! The names that are known without a file: the words of GTScript, and NDSL's types, dimensions and
+//! constants. `math` and `numpy` are known as far as constants need them.
 
 use std::sync::Arc;
 
@@ -43,15 +43,15 @@ const WORDS: [&str; 26] = [
 /// Numeric functions of Python that the constant evaluator knows, beside the language's.
 const NUMERIC: [&str; 4] = ["pow", "len", "iinfo", "finfo"];
 
-/// What Python's `math` rounds with: to integers, unlike NumPy and the language.
+/// The rounding functions of Python's `math`, which return integers, unlike those of NumPy and the language.
 const TO_INTEGERS: [&str; 3] = ["int_floor", "int_ceil", "int_trunc"];
 
 /// Further functions of Python's `math`, which no stencil can call.
 const MATH: [&str; 9] =
     ["atan2", "hypot", "copysign", "fmod", "radians", "degrees", "log2", "expm1", "log1p"];
 
-/// The name in the language itself, or among NDSL's types and dimensions: the
-/// import path does not matter, and there may be no import at all.
+/// The meaning of a name in the language itself, or among NDSL's types and dimensions. The import path does
+/// not matter, and the import may be missing.
 #[must_use]
 pub fn language_name(name: &str, config: &Config) -> Option<Constant> {
     if let Some(word) = WORDS.into_iter().find(|&it| it == name) {
@@ -156,8 +156,8 @@ pub fn is_builtin_module(path: &[String]) -> bool {
     )
 }
 
-/// Whether the module is the one that is installed with Python, whatever files there are with its name: a folder
-/// `numpy` deep in a project is another one.
+/// Whether a module of that name is installed with Python, whatever files have that name. A folder `numpy`
+/// deep in a project is another module.
 #[must_use]
 pub fn is_installed_module(path: &[String]) -> bool {
     let first = path.first().map(String::as_str);

@@ -35,7 +35,7 @@ impl<'p> Names<'p> {
         self.assigned(class, name, span).unwrap_or_else(|| self.class_attribute(class, name, span))
     }
 
-    /// What the methods of a class or of its bases assign to an attribute of their object.
+    /// The value that the methods of a class or of its bases assign to an attribute of their object.
     fn assigned(&self, class: ClassId, name: &str, span: Span) -> Option<Evaluated> {
         self.lineage(class).find_map(|it| {
             let object = self.class(it).object;
@@ -51,8 +51,10 @@ impl<'p> Names<'p> {
         self.lineage(class).find_map(|it| self.lookup_in(self.class(it).body, u32::MAX, name))
     }
 
-    /// The class, its first base, the bases of that one, ..., its second base, ...: those that the files define, each
-    /// once, and each sought when it is asked for.
+    /// The class and its ancestors, depth first: its first base, the bases of that one, then its second base.
+    ///
+    /// Only classes that the files define are listed, each once. Each is searched for when the iterator
+    /// reaches it.
     fn lineage(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
         let (mut next, mut last, mut seen) = (vec![class], None, Vec::new());
         std::iter::from_fn(move || {
@@ -133,8 +135,11 @@ impl<'p> Names<'p> {
         })
     }
 
-    /// What is wrong with the classes of a file that are decorated as enumerations, at the place of each name: GT4Py
-    /// refuses them when it imports the file. Those in functions are left out, which nobody may call.
+    /// The faults of the classes of a file that are decorated as enumerations, each with the place of its
+    /// name.
+    ///
+    /// GT4Py refuses such classes when it imports the file. Classes in functions are left out, since those
+    /// functions may never be called.
     #[must_use]
     pub fn faulty_enums(&self, file: FileId) -> Vec<(&'p str, Span, EnumFault)> {
         let decorated = self.classes(file).filter(|(id, _)| self.is_marked_enum(*id));
@@ -171,7 +176,7 @@ impl<'p> Names<'p> {
         let mut members = BTreeMap::new();
         let mut fields = Vec::new();
         let mut is_made_by_hand = false;
-        // What a class says holds over what its bases say.
+        // The defaults of a class replace those of its bases, so the bases come first.
         let lineage: Vec<ClassId> = self.lineage(class).collect();
         for it in lineage.into_iter().rev() {
             self.defaults(it, &mut members, &mut fields, &mut is_made_by_hand);

@@ -1,4 +1,4 @@
-//! What a name can stand for while compiling: numbers, types, functions, modules.
+//! The values that a name can have while compiling: numbers, types, functions, modules.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub enum Constant {
     Function(FunctionId),
     /// A class of the files.
     Class(ClassId),
-    /// An object of a class of the files, of which only that is known: `self`.
+    /// An object of a class of the files, such as `self`. Nothing but its class is known.
     Object(ClassId),
     /// A member of an enumeration, as its number.
     Member(i64),
@@ -64,8 +64,9 @@ const MOST_PARTS: usize = 1 << 16;
 const DEEPEST: usize = 64;
 
 impl Constant {
-    /// The value, unless it is so large or deep that whoever walks through it would not come to an end: names let a
-    /// short text write `b = (a, a)`, `c = (b, b)`, ...
+    /// Returns the value, or an error where it is too large or deep to be walked in reasonable time.
+    ///
+    /// Names let a short text write `b = (a, a)`, `c = (b, b)`, ..., which doubles the size each time.
     pub(super) fn bounded(self, span: Span) -> Evaluated {
         fn fits(value: &Constant, depth: usize, left: &mut usize) -> bool {
             if depth == 0 || *left == 0 {
@@ -88,7 +89,7 @@ impl Constant {
         }
     }
 
-    /// What it is, for a message: `a number`, `a function`.
+    /// The kind of the value, for a message: `a number`, `a function`.
     #[must_use]
     pub fn describe(&self) -> &'static str {
         match self {
@@ -180,7 +181,7 @@ pub struct AxisPosition {
 pub struct Opaque {
     /// Follows "because": lower-case, no final dot.
     pub why: String,
-    /// What could not be evaluated.
+    /// The expression that could not be evaluated.
     pub span: Option<Span>,
     /// Whether there is a value that may change at that place.
     pub is_change: bool,

@@ -10,7 +10,7 @@ pub const STENCIL: [&str; 2] = ["stencil", "lazy_stencil"];
 /// All decorators of GTScript.
 const ALL: [&str; 5] = ["stencil", "lazy_stencil", "function", "lazy_function", "enum"];
 
-/// What a decorator calls, or is.
+/// The function of a decorator: the one that it calls, or the decorator itself.
 #[must_use]
 pub fn callee(decorator: &Expr) -> &Expr {
     match &decorator.kind {
@@ -32,7 +32,7 @@ pub(super) fn mark(module: &mut Module) {
     bound.mark(&mut module.body);
 }
 
-/// What the top of a file binds.
+/// The names that the top level of a file binds.
 #[derive(Debug, Default)]
 struct Bound {
     /// Names of GTScript's module.

@@ -191,9 +191,10 @@ impl Evaluator<'_, '_> {
         for (at, (key, value)) in entries.iter().enumerate() {
             let value = self.expr(value);
             match (key, value) {
-                // What cannot be unpacked may hold anything, and hides nothing that is told.
+                // A known dict adds its entries.
                 (None, Ok(Constant::Dict(inner))) => known.extend(inner.iter().cloned()),
-                // An unknown dict may hold any key, so it hides the entries before it.
+                // An unknown dict may hold any key, so it hides the entries before it. `axis_offsets` returns
+                // only its own keys.
                 (None, Err(_)) if self.is_of_axis_offsets(&entries[at].1) => {}
                 (None, other) => {
                     let why = match other {
@@ -287,7 +288,8 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// What stands between brackets, a tuple as its parts: those may nest once more than tuples elsewhere.
+    /// The values between brackets, for a tuple its parts. These parts may nest one level deeper than tuples
+    /// elsewhere.
     fn parts(&self, index: &Expr) -> Result<Vec<Constant>, Opaque> {
         if let ExprKind::Tuple(parts) = &index.kind {
             return parts.iter().map(|it| self.expr(it)).collect();

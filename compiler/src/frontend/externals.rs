@@ -26,7 +26,7 @@ pub struct ExternalUse {
     pub given: Option<External>,
 }
 
-/// What the text uses an external as.
+/// The way in which the text uses an external.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternalKind {
     /// It is called, with so many arguments.
@@ -39,12 +39,15 @@ pub enum ExternalKind {
     Int,
     /// It is a condition.
     Bool,
-    /// Anything else.
+    /// Every other use.
     Float,
 }
 
-/// The externals of the stencils that `stencil` means in the main file, each once, in order of files and text:
-/// its own, and those of the functions that it reaches. Without a name, those of all stencils of the main file.
+/// The externals of the stencils that `stencil` means in the main file, each once, in order of files and
+/// text.
+///
+/// Those of the functions that these stencils reach are included. Without a name, all stencils of the main
+/// file are meant.
 #[must_use]
 pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<ExternalUse> {
     let config = names.config;
@@ -102,8 +105,8 @@ pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<Ex
     found
 }
 
-/// The functions of the files that take so many arguments, as a path from the main file; those that `name` resembles
-/// and those that are near the main file first.
+/// The functions of the files that take `n_args` arguments, each as a path from the main file. Those that
+/// resemble `name` come first, and those that are near the main file.
 #[must_use]
 pub fn candidates(program: &Program, name: &str, n_args: usize) -> Vec<String> {
     let words: Vec<&str> = name.split('_').filter(|it| it.len() > 2 && *it != "func").collect();
@@ -187,7 +190,7 @@ pub(super) fn for_each_expr<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Expr
     }
 }
 
-/// What speaks for one kind or another.
+/// The evidence for the kind of an external.
 #[derive(Clone, Debug, Default)]
 struct Evidence {
     n_args: Option<usize>,
@@ -223,7 +226,7 @@ impl Evidence {
     }
 }
 
-/// What an expression is used as by what is around it.
+/// The use of an expression, as the code around it tells.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Value,
@@ -244,7 +247,7 @@ struct UseOf<'u, 'p> {
     depth: usize,
     /// The name as the stencil that imports it would write it.
     path: String,
-    /// What was looked for already: a name of a body, and what it stands for there.
+    /// The searches made so far: a name of a body, and the path that it stands for there.
     followed: &'u mut BTreeSet<(FunctionId, &'p str, String)>,
 }
 
@@ -417,15 +420,17 @@ impl<'p> UseOf<'_, 'p> {
             }
         }
         for side in sides() {
-            // What is computed with on one side (`x + 1 > 2`) has a role of its own.
+            // A side with arithmetic, such as `x + 1` in `x + 1 > 2`, takes only the role `Int` from others.
             let is_plain = side.as_dotted().is_some();
             self.expr(side, if is_plain || matches!(role, Role::Int) { role } else { Role::Value });
         }
     }
 }
 
-/// A plausible value of an external by its name, where models have one of that name and it is used so, and else by its
-/// use alone; `None` for a function. `int` and `switch` are for what no convention tells.
+/// Makes up a plausible value of an external; `None` for a function.
+///
+/// If models have a conventional value for the name and it fits the use, that value is taken. Otherwise the
+/// use alone decides. `int` and `switch` are the values of integers and conditions that have no convention.
 #[must_use]
 pub fn made_up(name: &str, kind: &ExternalKind, int: i64, switch: bool, config: &Config) -> Option<External> {
     let usual = || conventions::number(name).or_else(|| number_of_ndsl(name, config));

@@ -92,7 +92,7 @@ fn element_and_dims(value: &Constant) -> Result<(ElementType, Vec<u32>), String>
 ///
 /// # Errors
 ///
-/// What it is instead.
+/// The reason why the constant is no element type.
 pub(super) fn element(value: &Constant) -> Result<ElementType, String> {
     match value {
         Constant::Element(element) => Ok(element.clone()),
@@ -109,7 +109,7 @@ fn dims(value: &Constant) -> Result<Vec<u32>, String> {
     };
     let sizes =
         sizes.ok_or_else(|| format!("the sizes of data dimensions are integers from 1 to {MAX_SIZE}"))?;
-    // What holds more values than an index of 32 bits can tell apart cannot be read.
+    // Elements are numbered with 32 bits, so larger data dimensions cannot be read.
     let is_countable = sizes.iter().try_fold(1_u32, |all, &it| all.checked_mul(it)).is_some();
     if is_countable { Ok(sizes) } else { Err("the data dimensions hold too many values".to_owned()) }
 }

@@ -1,5 +1,7 @@
-//! What the text itself tells of how a stencil is built: `externals={...}` and `dtypes={...}` of a decorator, or of a
-//! call that is handed the stencil. So a test or a script compiles as it stands.
+//! The arguments in the text itself that say how a stencil is built.
+//!
+//! They are `externals={...}` and `dtypes={...}` of a decorator, or of a call that is passed the stencil. So
+//! a test or a script compiles as it stands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,7 @@ use crate::config::{Config, External};
 use crate::diag::Span;
 use crate::types::DType;
 
-/// What stands in for what nobody else gave.
+/// Values from the text, used where the configuration gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     /// Those whose values are known without running the text.
@@ -49,7 +51,7 @@ pub struct Chosen<'n> {
     pub build: Option<&'n str>,
 }
 
-/// What the decorators of a stencil, then the calls in its file, tell.
+/// Returns the values that the decorators of a stencil give, then those of the calls in its file.
 #[must_use]
 pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
     let mut given = Given::default();

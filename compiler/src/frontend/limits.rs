@@ -1,7 +1,7 @@
 //! Refuses texts that are too long or nested too deeply, and names that are too long, before the parser sees them.
 //!
-//! The parser and every step after it recurse, and a stack in the browser does
-//! not grow; a text of twenty thousand opening parentheses must be an answer, not a crash.
+//! The parser and every step after it recurse, and a stack in the browser does not grow. A text of twenty
+//! thousand opening parentheses must end in an answer, not in a crash.
 
 use crate::diag::{FileId, Span};
 
@@ -14,10 +14,10 @@ pub const MAX_NESTING: usize = 256;
 /// The longest name, in bytes.
 pub const MAX_NAME_BYTES: usize = 256;
 
-/// Where `text` is first nested more deeply than [`MAX_NESTING`].
+/// The place where `text` is first nested more deeply than [`MAX_NESTING`].
 ///
-/// An estimate from above, without a parser: each open block, each `elif` of a
-/// chain, each open bracket and each operator since the last comma counts one.
+/// The depth is an upper estimate, made without a parser. Each open block, `elif` of a chain, open bracket
+/// and operator since the last comma counts one.
 #[must_use]
 pub fn too_deep(file: FileId, text: &str) -> Option<Span> {
     Scanner::of(text).run(file)

@@ -1,4 +1,5 @@
-//! What builds stencils: which keyword arguments it has, and which of them mean something here.
+//! The decorators and functions that build stencils: their keyword arguments, and which of them have an
+//! effect here.
 
 use super::syntax::{Expr, Keyword};
 
@@ -6,7 +7,7 @@ use super::syntax::{Expr, Keyword};
 pub(super) const MEANT: [&str; 4] =
     ["externals", "dtypes", "literal_int_precision", "literal_float_precision"];
 
-/// What builds stencils.
+/// A decorator or function that builds stencils.
 #[derive(Debug)]
 pub struct Maker {
     pub name: &'static str,
@@ -84,7 +85,7 @@ const OPTIONS: [&str; 10] = [
 ];
 
 impl Maker {
-    /// What a call builds stencils with, if it does, as far as its name tells.
+    /// The maker that a call uses, as far as its name tells; `None` if it is no known maker.
     pub(super) fn of(function: &Expr) -> Option<&'static Maker> {
         let name = function.as_dotted()?.pop()?;
         MAKERS.iter().find(|it| it.name == name)

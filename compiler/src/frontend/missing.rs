@@ -19,7 +19,7 @@ use crate::diag::Span;
 pub struct MissingModule {
     /// As it would be imported from anywhere, as far as the files tell: `model.stencils.basic`.
     pub module: String,
-    /// What the stencil needs of it, in order of the alphabet.
+    /// The names that the stencil needs of the module, in alphabetical order.
     pub names: BTreeSet<String>,
     /// The first import.
     pub span: Span,
@@ -100,7 +100,7 @@ impl<'p> Search<'_, 'p> {
             part.walk(&mut |it| read.push(it));
         }
         let read = read.names;
-        // What the body binds itself hides what the file calls so.
+        // A name that the body binds itself hides the same name of the file.
         let own: BTreeSet<&str> = info.def.params.iter().map(|it| it.name.name.as_str()).collect();
         for expr in read {
             if expr.as_dotted().is_some_and(|it| it.first().is_some_and(|first| !own.contains(first))) {
@@ -150,7 +150,7 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
-    /// What binds a name that has no value.
+    /// Follows the binding of a name that has no value.
     fn binding(&mut self, scope: ScopeId, name: &str, dotted: &[&str]) {
         let mut next = Some(scope);
         while let Some(id) = next {
@@ -217,7 +217,7 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
-    /// What `from module import *` may have brought.
+    /// Notes that `from module import *` may have brought the name.
     fn stars(&mut self, scope: ScopeId, name: &str) {
         for (span, level, module) in self.names.starred(scope) {
             if self.names.find_module(span.file, level, module).is_none() {
@@ -236,7 +236,7 @@ impl<'p> Search<'_, 'p> {
     }
 
     fn missing(&mut self, path: &[String], name: &str, span: Span) {
-        // What is installed with Python is no file to add.
+        // A module that is installed with Python is no file to add.
         if path.is_empty() || super::builtins::is_installed_module(path) {
             return;
         }

@@ -1,16 +1,23 @@
-//! The front end: text to syntax trees, and names to what they mean.
+//! The front end: turns text into syntax trees, and names into their meanings.
 //!
-//! It never fails: a text with errors is understood as far as it goes. It knows
-//! no IR; [`defir::from_syntax`](crate::defir::from_syntax) is the door out.
+//! It never fails: a text with errors is understood as far as possible. It knows no IR;
+//! [`defir::from_syntax`](crate::defir::from_syntax) is the way out.
 //!
-//! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it, [`tokens`] is what it stands on,
-//! [`repair`] reads a text with slips as it was meant, [`decorators`] marks the functions that are meant as stencils,
-//! [`program`] holds the files; [`constants`] is what a name can stand for,
-//! [`modules`] finds it, by what `imports` reads in each file, [`reaching`] says which binding holds at a place, `assigned` what another
-//! file may have changed, [`evaluate`] computes it, [`field_types`] makes types of it,
-//! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
-//! [`externals`] is what a stencil asks for, [`given`] what its text answers, [`missing`] which modules
-//! it would need beside, [`arguments`] what else builds it.
+//! Reading order:
+//!
+//! - [`syntax`] is the tree.
+//! - [`limits`] and [`parse`] make it, and [`tokens`] holds the tokens below it.
+//! - [`repair`] reads a text with slips as it was meant.
+//! - [`decorators`] marks the functions that are meant as stencils.
+//! - [`program`] holds the files.
+//! - [`constants`] are the values that a name can have.
+//! - [`modules`] finds the value, from the imports that `imports` reads in each file.
+//! - [`reaching`] says which binding holds at a place, and `assigned` what another file may have changed.
+//! - [`evaluate`] computes the value, and [`field_types`] makes types of it.
+//! - [`builtins`] holds the names that are known without a file, and [`spelling`] those that a slip may mean.
+//! - [`externals`] are the values that a stencil asks for, and [`given`] those that its text provides.
+//! - [`missing`] finds the modules that the stencil would need in addition.
+//! - [`arguments`] checks the other arguments with which it is built.
 
 pub mod syntax;
 

@@ -37,7 +37,7 @@ pub enum EnumFault {
     NamedTwice(Span),
 }
 
-/// What the names of a program are worth; a file is read when something of it is needed.
+/// The values of the names of a program. A file is read when one of its names is needed.
 #[derive(Debug)]
 pub struct Names<'p> {
     pub(super) program: &'p Program,
@@ -47,7 +47,8 @@ pub struct Names<'p> {
     chain: Cell<usize>,
     /// How deeply the expression nests that is being computed.
     depth: Cell<usize>,
-    /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
+    /// The names that are being searched through `import *`, or were not found that way. Such imports may
+    /// form cycles.
     pub(super) stars: RefCell<BTreeSet<(ScopeId, String)>>,
     pub(super) star_depth: Cell<usize>,
     /// The expressions that are being computed and have no name: conditions, bases of classes, ...
@@ -141,7 +142,7 @@ impl<'p> Names<'p> {
         scopes.flat_map(|id| self.scope(id).names.keys().copied()).collect()
     }
 
-    /// What may stand behind the dot of a value, as far as the files say it.
+    /// The names that may follow the dot of a value, as far as the files tell.
     #[must_use]
     pub fn attributes(&self, value: &Constant) -> Vec<String> {
         let of_scope =
@@ -190,7 +191,8 @@ impl<'p> Names<'p> {
         &self.of_file(file).builds
     }
 
-    /// What binds `name` in a scope, the last first, each with the scope and the place it is written in.
+    /// The bindings of `name` in a scope, the last first, each with its scope and the place where it is
+    /// written.
     pub(super) fn bound(&self, id: ScopeId, name: &str) -> Vec<(ScopeId, Span, &Bound<'p>)> {
         let file = self.of_file(id.file);
         let of_name = self.scope(id).names.get(name).map(Vec::as_slice).unwrap_or_default();
@@ -226,7 +228,8 @@ impl<'p> Names<'p> {
         (usize::from(file.0) < self.files.len()).then_some(ScopeId { file, index: 0 })
     }
 
-    /// What `compute` tells of a part of the expression that is being computed, unless it nests too deeply.
+    /// Computes the value of a part of the present expression, one level deeper; an error if that nests too
+    /// deeply.
     pub(super) fn deeper(&self, span: Span, compute: impl FnOnce() -> Evaluated) -> Evaluated {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH {
@@ -315,7 +318,7 @@ impl<'p> Names<'p> {
             let known = builtins::is_builtin_module(module);
             known.then(|| builtins::module_attribute(module, name, self.config)).flatten()
         };
-        // What the language itself is made of is no text to compile.
+        // A word of the language is not evaluated from the files that define the language itself.
         if builtins::is_language_module(module)
             && let Some(word) = builtins::language_name(name, self.config)
         {
@@ -526,7 +529,8 @@ impl<'p> Names<'p> {
         (&name.name, name.span)
     }
 
-    /// What keeps the members of a class from being read in a stencil, if it is meant as an enumeration.
+    /// The fault for which the members of a class cannot be read in a stencil; `None` if it is not meant as
+    /// an enumeration.
     #[must_use]
     pub fn enum_fault(&self, class: ClassId) -> Option<EnumFault> {
         let def = self.class(class).def;

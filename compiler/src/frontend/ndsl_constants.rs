@@ -74,7 +74,7 @@ pub(super) fn value(name: &str, config: &Config) -> Option<Constant> {
     }))
 }
 
-/// What differs between the sets, and what follows from it, in one precision.
+/// The constants that differ between the sets, and those derived from them, in one precision.
 macro_rules! constants_in {
     ($name:ident, $float:ident) => {
         #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 
 use super::syntax::{self, Expr, ExprKind, FunctionDef};
 
-/// What a parameter is in the first row.
+/// The value of a parameter in the first row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FirstValue<'p> {
     Whole(&'p Expr),

@@ -73,9 +73,9 @@ fn parsed(text: &str) -> Option<Parsed<py::ModModule>> {
     parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module()
 }
 
-/// A text for those who look for what its faults come from.
+/// Reads a text while the causes of its faults are searched for.
 fn read(text: &str) -> Reading {
-    // What was added to a text may nest too deeply.
+    // A repaired text may nest more deeply than the original.
     if limits::too_deep(FileId(0), text).is_some() {
         let fault = Fault { range: 0..0, kind: SyntaxFault::Other, message: String::new() };
         return Reading { faults: vec![fault; usize::from(u16::MAX)], ..Reading::default() };
@@ -96,7 +96,7 @@ fn read(text: &str) -> Reading {
     Reading { tokens, ends, faults }
 }
 
-/// What the parser stumbles over.
+/// The kind of a fault that the parser reports.
 fn kind(error: &ParseErrorType) -> SyntaxFault {
     use InterpolatedStringErrorType::{UnterminatedString, UnterminatedTripleQuotedString};
     match error {
@@ -205,11 +205,11 @@ impl<'t> Visitor<'t> for Captured<'t> {
 /// Turns the library's tree into ours.
 struct Converter<'t> {
     file: FileId,
-    /// What was parsed.
+    /// The text that was parsed.
     text: &'t str,
-    /// Where it is a copy: the places of the text as written.
+    /// If the parsed text is a repaired copy, that copy, which maps to the places of the text as written.
     copy: Option<&'t Copy<'t>>,
-    /// What else the file calls the decorator of GTScript functions.
+    /// Further names that the file gives the decorators of GTScript functions.
     function_names: Vec<&'t str>,
     /// The `async`s of the function that is being read.
     asyncs: RefCell<Vec<Span>>,

@@ -56,7 +56,7 @@ impl SourceFile {
         &self.parsed().0
     }
 
-    /// What is wrong with the syntax.
+    /// The errors in the syntax.
     #[must_use]
     pub fn errors(&self) -> &Diagnostics {
         &self.parsed().1
@@ -138,7 +138,7 @@ impl SourceFile {
 /// A stencil of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StencilName {
-    /// What tells it from the others of its file: its own name, and its path where others have that name.
+    /// Its name within the file: its own name, or its path where several stencils have the same name.
     pub name: String,
     /// Its own name behind those of the classes and functions around it: `Model.advect`, `make.advect`.
     pub path: String,
@@ -246,9 +246,9 @@ impl Program {
         found
     }
 
-    /// The program that these files of a project are; what is wrong with the main file goes to `diagnostics`.
+    /// Makes the program of these files of a project. Errors in the main file go to `diagnostics`.
     ///
-    /// What is wrong with another file is told once something of that file is needed.
+    /// Errors in another file are reported once one of its names is needed.
     pub fn new(project: &Project, files: Vec<Arc<SourceFile>>, diagnostics: &mut Diagnostics) -> Self {
         if project.files.len() > files.len() {
             diagnostics.push(catalog::too_many_files(project.files.len(), files.len()));
@@ -309,8 +309,10 @@ pub const HEADS: [&str; 3] = ["computation", "interval", "horizontal"];
 /// The orders of a computation.
 pub const ORDERS: [&str; 3] = ["PARALLEL", "FORWARD", "BACKWARD"];
 
-/// Whether the function is meant as a stencil, and is not decorated as a function: it is decorated so, or its own body
-/// has a `with computation(...)`, or one that looks like it but for a slip.
+/// Whether the function is meant as a stencil, and is not decorated as a function.
+///
+/// It is meant as one if it is decorated so, or if its own body has a `with computation(...)`, possibly
+/// misspelt.
 #[must_use]
 pub fn is_stencil(function: &FunctionDef) -> bool {
     // A stencil may hold the `with` behind an `if` by mistake; it is still meant as one.
@@ -328,7 +330,7 @@ fn is_computation(items: &[WithItem]) -> bool {
     items.iter().any(|it| called(it) == Some("computation"))
 }
 
-/// What an item of a `with` calls, without the modules before it.
+/// The function that an item of a `with` calls, without the modules before it.
 fn called(item: &WithItem) -> Option<&str> {
     match &item.context.kind {
         ExprKind::Call { function, .. } => last_name(function),

@@ -76,7 +76,8 @@ enum Outcome {
 }
 
 impl<'p> Names<'p> {
-    /// What `name` means in a scope at some time; `None` when nothing binds it there and the language does not know it.
+    /// The value of `name` in a scope at some time; `None` when nothing binds it there and the language does
+    /// not know it.
     #[must_use]
     pub fn lookup(&self, scope: ScopeId, moment: impl Into<Moment>, name: &str) -> Option<Evaluated> {
         let mut moment = moment.into();
@@ -188,8 +189,10 @@ impl<'p> Names<'p> {
         Ok(found)
     }
 
-    /// The value that the last of some bindings gives; those that stand at `depth` of what is not sure to run are for
-    /// one part of it. The name is read at `from`.
+    /// The value that the last of some bindings gives. The name is read at `from`.
+    ///
+    /// Bindings with a guard at `depth` belong to a statement that may not run. Those of one such statement
+    /// are taken together.
     fn reach(
         &self,
         file: &FileNames<'p>,

@@ -2,7 +2,7 @@
 
 use crate::types::Function;
 
-/// What may stand in an annotation without an import.
+/// The names of types that an annotation may use without an import.
 #[must_use]
 pub fn types() -> Vec<String> {
     let plain = ["bool", "float", "int", "int32", "int64", "float32", "float64", "Float", "Int", "Bool"];
@@ -16,7 +16,7 @@ pub fn types() -> Vec<String> {
     all
 }
 
-/// What may be called in an expression without an import.
+/// The functions that an expression may call without an import.
 pub fn callable() -> impl Iterator<Item = &'static str> {
     let casts = ["int", "float", "int32", "int64", "float32", "float64"];
     Function::builtins().map(Function::name).chain(casts)

@@ -1,8 +1,8 @@
 //! The syntax tree: Python as far as GTScript needs it, everything else by name.
 //!
-//! It is ours so that nothing beyond [`parse`](super::parse) knows the parser
-//! library. What the language never uses is kept as `Other` with its name,
-//! so that a refusal can say what it saw.
+//! It is our own tree, so that only [`parse`](super::parse) and [`tokens`](super::tokens) depend on the
+//! parser library. Syntax that the language never uses is kept as `Other` with its name, so that an error can
+//! name it.
 
 use crate::diag::Span;
 
@@ -30,7 +30,7 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     Function(FunctionDef),
@@ -245,7 +245,7 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// Where the text has a syntax error instead.
@@ -349,7 +349,7 @@ impl Expr {
         }
     }
 
-    /// `a.b.c` as its parts; `None` for anything else.
+    /// The parts of `a.b.c`; `None` for every other expression.
     #[must_use]
     pub fn as_dotted(&self) -> Option<Vec<&str>> {
         match &self.kind {

@@ -21,7 +21,7 @@ pub struct Token {
     pub is_in_string: bool,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     Name,
@@ -42,7 +42,7 @@ pub enum TokenKind {
     LineBreak,
     Indent,
     Dedent,
-    /// What Python has no use for.
+    /// Text that is no token of Python.
     Unknown,
 }
 

@@ -31,7 +31,7 @@ pub struct Param {
     pub is_optional: bool,
 }
 
-/// What a parameter is.
+/// Whether a parameter is a field or a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     Field(Handle<Field>),
@@ -70,7 +70,7 @@ pub struct VerticalLoop {
 /// A statement.
 pub type Stmt = expr::statement::Stmt<Handle<Field>, Access>;
 
-/// What a statement is.
+/// The kind of a statement.
 pub type StmtKind = expr::statement::StmtKind<Handle<Field>, Access>;
 
 /// A typed expression.
@@ -79,7 +79,7 @@ pub type Expr = expr::Expr<Access>;
 /// Which element of a field is meant.
 pub type Index = expr::Index<Access>;
 
-/// What an expression reads.
+/// The leaf of an expression that reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     Field { field: Handle<Field>, offset: Offset },

@@ -1,4 +1,4 @@
-//! Every rule of GTIR. What it finds is a bug of ours.
+//! Every rule of GTIR. A violation is a bug of this compiler.
 
 use super::nodes::{Access, Expr, ParamKind, Stencil, Stmt, StmtKind};
 use crate::expr::{self, Index};

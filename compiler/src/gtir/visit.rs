@@ -6,7 +6,7 @@ use crate::entity::Handle;
 use crate::expr::{ExprKind, Index};
 use crate::space::{Interval, Offset, Region};
 
-/// What stands around a statement.
+/// The context of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// The region that limits it.
@@ -53,8 +53,10 @@ impl Stencil {
 }
 
 impl Stmt {
-    /// Every read and write of a field in this statement and those inside it, in program order:
-    /// the reads of an assignment and of its target's index, then its write; a condition before what depends on it.
+    /// Every read and write of a field in this statement and those inside it, in program order.
+    ///
+    /// An assignment reads its value and the index of its target, then writes. A condition comes before the
+    /// statements that depend on it.
     #[must_use]
     pub fn touches(&self) -> Vec<Touch> {
         let mut found = Vec::new();

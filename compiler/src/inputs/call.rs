@@ -13,19 +13,21 @@ use crate::for_elements;
 use crate::space::{Axis, AxisSet, Domain};
 use crate::types::DType;
 
-/// A call of `signature` with what the directives say: fields just large enough
-/// for the domain and the halo that the stencil touches, each with its own origin.
+/// Makes a call of `signature` with the inputs of the directives.
 ///
-/// A field that is written and has no generator starts with zeros. A field that
-/// is read and has none is left out, and so is a scalar without a value, for
-/// [`bind`](crate::backend::launch::bind) to report. Ask [`bytes_for`] first.
+/// Fields are just large enough for the domain and the halo that the stencil touches, each with its own
+/// origin. A field that is written and has no generator starts with zeros. A field that is read and has none
+/// is left out, and so is a scalar without a value, for [`bind`](crate::backend::launch::bind) to report. Ask
+/// [`bytes_for`] first.
 #[must_use]
 pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) -> Call {
     call_with(signature, directives, domain, Rows::Dense, &Alone)
 }
 
-/// As [`call_for`], in memory as `rows` tells. Who fills a part of a field is the first to touch it; zeros are
-/// touched by nobody here, but by whoever writes them later. Ask [`bytes_with`] first.
+/// Makes a call as [`call_for`] does, with fields laid out in memory as `rows` tells.
+///
+/// The worker that fills a part of a field is the first to touch its memory. Zeros are not touched here, but
+/// by the first later write. Ask [`bytes_with`] first.
 #[must_use]
 pub fn call_with(
     signature: &Signature,
@@ -103,9 +105,10 @@ fn zeros(dtype: DType, axes: AxisSet, shape: Vec<usize>, origin: [i64; 3], rows:
     Array { elements, first: 0, shape, strides }
 }
 
-/// An array with the values of a generator at every point, halo included;
-/// `origin` is the index of the first point of the compute domain along I, J, K.
-/// What `shape` has behind the axes are data dimensions; each of their elements has random numbers of its own.
+/// Makes an array with the values of a generator at every point, halo included.
+///
+/// `origin` is the index of the first point of the compute domain along I, J, K. The dimensions of `shape`
+/// behind the axes are data dimensions. Each of their elements has random numbers of its own.
 #[must_use]
 pub fn fill(
     generator: &Generator,
@@ -143,7 +146,7 @@ fn fill_on(
     }
     let n_points: usize = array.shape[..axes.len()].iter().product();
     let n_elements: usize = array.shape[axes.len()..].iter().product();
-    // What is kept beside an array is no larger than it.
+    // The sampled values take no more memory than the array itself.
     let n_values = n_points * array.dtype().size_bytes() / size_of::<f64>();
     let generators: Vec<Generator> =
         (0_u64..).take(n_elements).map(|number| generator.of_element(number)).collect();
@@ -168,8 +171,8 @@ fn fill_on(
     });
 }
 
-/// An array in slices across its slowest axis, one behind the other: those of the first element of the data
-/// dimensions, then those of the next.
+/// An array in slices across its slowest axis, in the order of memory. The slices of the first element of the
+/// data dimensions come first, then those of the next.
 struct Slices<'g> {
     /// Of each element.
     sampled: &'g [Sampled<'g>],
@@ -311,7 +314,7 @@ mod tests {
         }
         let text = "# @input q sum(random(low=0, high=1, seed=3), linear(high=4))\n# @input p random(low=0, high=99, seed=5)\n# @input out linear(high=7, along=j)\n";
         let directives = directive::read(text, FileId(0)).0;
-        // Rows of `q` have 155 points and those of `out` 150, of which lines hold 16 and 8.
+        // A row of `q` has 155 points, 16 to a line of 64 bytes; a row of `out` has 150, 8 to a line.
         let domain = Domain::new(150, 40, 30);
         let plain = call_for(&signature, &directives, domain);
         assert_eq!(plain.fields["q"].strides, [1, 155, 155 * 41]);

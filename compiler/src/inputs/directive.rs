@@ -1,8 +1,7 @@
 //! Reads the run directives: all comment lines `# @word ...` of a text.
 //!
-//! A line that cannot be read is left out and warned about; it never keeps a
-//! stencil from compiling, since the text may come from a place where such
-//! comments mean something else.
+//! A line that cannot be read is left out with a warning. It never keeps a stencil from compiling, since such
+//! comments may mean something different where the text comes from.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use crate::diag::catalog::directive as say;
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::space::{Axis, Domain};
 
-/// What the directives of a text say.
+/// The directives of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Directives {
     pub title: Option<String>,
@@ -29,11 +28,11 @@ pub struct Directives {
     pub externals: Vec<ExternalDirective>,
     /// Between which values scalars are of interest, by name.
     pub ranges: BTreeMap<String, [f64; 2]>,
-    /// What leads from one time step to the next, in the order of the text.
+    /// The updates of fields between time steps, in the order of the text.
     pub steps: Vec<StepDirective>,
-    /// What to show; the first one first.
+    /// The plots to show, the first one first.
     pub plots: Vec<Plot>,
-    /// What passes are to leave as it is.
+    /// The loops that passes must not change in some way.
     pub keeps: Vec<KeepDirective>,
 }
 
@@ -93,7 +92,7 @@ pub struct KeepDirective {
     pub below: Span,
 }
 
-/// What is to stay as it is at the loops around a statement.
+/// A property that passes must preserve of the loops around a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// They do not continue those before them.
@@ -113,7 +112,7 @@ const WORDS: [&str; 10] =
 pub fn read(text: &str, file: FileId) -> (Directives, Vec<Diagnostic>) {
     let mut directives = Directives::default();
     let mut warnings = Vec::new();
-    // What is to be kept at the next line that is neither empty nor a comment.
+    // The `keep` directives for the next line that is neither empty nor a comment.
     let mut waiting: Vec<(Keep, Span)> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {

@@ -233,8 +233,8 @@ fn position(point: [i64; 3], domain: Domain, axis: Axis) -> f64 {
     (point[axis.index()] as f64 + 0.5) / domain.along(axis).max(1) as f64
 }
 
-/// In `0 .. 1`. A hash of the indices instead of a stream of numbers, so that a
-/// point has the same value whatever the halo, the size, or the order of filling.
+/// A uniform number in `0 .. 1`. It is a hash of the indices and not the next number of a stream. So a point
+/// has the same value whatever the halo, the size, or the order of filling.
 fn uniform(seed: u64, point: [i64; 3]) -> f64 {
     hashed(splitmix64(seed), point)
 }

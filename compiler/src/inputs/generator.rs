@@ -6,9 +6,9 @@ use crate::space::Axis;
 
 /// A field given by a formula.
 ///
-/// Positions are those of the compute domain, `x = (i + 0.5) / n`: the first
-/// and last points lie half a cell from 0 and 1, halo points outside. So the
-/// same line means the same picture at every size, and the halo continues it.
+/// Positions are those of the compute domain, `x = (i + 0.5) / n`. The first and last points lie half a cell
+/// from 0 and 1, and halo points lie outside. So the same line gives the same picture at every size, and the
+/// halo continues it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generator {
     /// The same value everywhere.

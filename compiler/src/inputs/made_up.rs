@@ -1,8 +1,10 @@
-//! Inputs for fields and scalars that nobody gave any: by what their names mean in atmospheric models, and else numbers
-//! near one, of which logarithms, roots and quotients stay finite.
+//! Makes up inputs for fields and scalars that have none.
 //!
-//! A pasted text runs with them. They are shown as made up, and they travel in a request as if somebody had typed them:
-//! whoever computes reads generators and knows none of these names.
+//! A name that has a meaning in atmospheric models gets values of that meaning. Every other name gets numbers
+//! near one, whose logarithms, roots and quotients stay finite.
+//!
+//! A pasted text runs with these inputs. They are shown as made up, and they travel in a request like typed
+//! ones. The computing side reads generators and knows none of these names.
 //!
 //! ```text
 //! delp       FloatField     linear(low=300, high=1200, along=k) with a hill on it
@@ -104,7 +106,7 @@ fn has_plane(axes: AxisSet) -> bool {
     axes.has(Axis::I) || axes.has(Axis::J)
 }
 
-/// What a field is in a model.
+/// The role of a field in a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Role {
     /// Pressure difference across a layer, or mass: positive.
@@ -130,7 +132,7 @@ enum Role {
     /// Divergence and vorticity.
     Small,
     Courant,
-    /// What passes through a face in a step, in square metres.
+    /// The flux through a face in a step, in square metres.
     AreaFlux,
     /// About this size everywhere: metric terms, heat capacities.
     Near(f64),
@@ -168,7 +170,7 @@ impl Role {
             (false, _) => down(low, high),
             (true, false) => hill(high - above, high, [0.5, 0.5]),
         };
-        // What varies in the plane, where there is one.
+        // A generator that varies in the plane, or the mean where the field has no plane.
         let flat = |of_plane: Generator, mean: f64| {
             if has_plane(axes) { of_plane } else { Generator::Constant(mean) }
         };
@@ -238,7 +240,7 @@ const BESIDE: [&str; 22] = [
     "srf",
 ];
 
-/// What a name means, as far as it does.
+/// The role that a name suggests, if any.
 fn role(name: &str) -> Option<Role> {
     let lower = name.to_ascii_lowercase();
     if let Some(found) = role_of_word(&lower) {

@@ -1,8 +1,7 @@
-//! What to run a stencil with, as the comments at its head say.
+//! The inputs to run a stencil with, given in comments at the head of its text.
 //!
-//! A gallery entry, a shared link or a file on disk is one text that carries
-//! its own domain, inputs and externals. They stand in ordinary comments, so
-//! the text stays valid Python and means the same to every other tool:
+//! A gallery entry, a shared link or a file on disk is one text with its own domain, inputs and externals.
+//! They stand in ordinary comments, so the text stays valid Python and means the same to every other tool:
 //!
 //! ```text
 //! # @title Horizontal diffusion            a title
@@ -16,11 +15,11 @@
 //! # @step q = q_out periodic               what a field holds when the next time step begins
 //! ```
 //!
-//! [`directive`] reads these lines, [`generator`] says which inputs there are,
-//! [`parse`] reads one of them, [`generate`] makes numbers, [`call`] fills
-//! whole arrays for a signature, [`rows`] tells where their rows lie, [`step`]
-//! leads from one time step to the next, and [`made_up`] describes inputs that
-//! nobody gave.
+//! - [`directive`] reads these lines.
+//! - [`generator`] lists the generators, [`parse`] reads one, and [`generate`] makes its numbers.
+//! - [`call`] fills whole arrays for a signature, and [`rows`] tells where their rows lie.
+//! - [`step`] leads from one time step to the next.
+//! - [`made_up`] describes inputs for fields and scalars that have none.
 
 pub mod call;
 pub mod directive;

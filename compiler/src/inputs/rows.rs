@@ -10,8 +10,8 @@ pub enum Rows {
     /// Each right behind the one before.
     #[default]
     Dense,
-    /// In large fields the first point of the compute domain at a multiple of so many bytes, a power of two: in all
-    /// rows where that takes little room between them, else in the first.
+    /// In large fields the first point of the compute domain lies at a multiple of `bytes`, a power of two.
+    /// This holds in all rows where the padding between them is small, and otherwise in the first row only.
     AtLines { bytes: usize },
 }
 
@@ -31,7 +31,7 @@ pub struct Plan {
     pub strides: Vec<usize>,
     /// Elements from the first to the end of the last row, with the room between rows.
     pub n: usize,
-    /// What the first point of the compute domain starts at a multiple of; 0 where that does not matter.
+    /// The alignment of the first point of the compute domain, in bytes; 0 where it does not matter.
     pub line_bytes: usize,
 }
 

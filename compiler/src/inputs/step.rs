@@ -25,10 +25,10 @@ pub struct StepDirective {
     pub span: Span,
 }
 
-/// What stands around a field along I and J when a step begins.
+/// The values in the halo of a field along I and J when a step begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Halo {
-    /// What stood there before.
+    /// The values that stood there before.
     #[default]
     Kept,
     /// The values of the opposite edge.

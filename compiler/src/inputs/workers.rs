@@ -1,14 +1,14 @@
-//! Who fills fields.
+//! The workers that fill fields.
 
 /// A part of some work, which may be done at the same time as others.
 pub type Piece<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Does work in pieces: on one thread or on several, in any order. What is filled is the same.
+/// Does work in pieces: on one thread or on several, in any order. The filled values do not depend on that.
 pub trait Workers {
     /// In how many pieces work is divided.
     fn pieces(&self) -> usize;
 
-    /// Does all of them, and comes back when they are done.
+    /// Does all of them, and returns when they are done.
     fn all(&self, work: Vec<Piece<'_>>);
 }
 

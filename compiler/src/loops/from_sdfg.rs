@@ -17,8 +17,9 @@
 //! nodes, which is the order of statements now. Whatever is unknown until the call (strides, sizes, levels beside the
 //! domain) stays a symbol.
 //!
-//! Indices count from the start of the compute domain, so that one position means the same point in all arrays. What an
-//! iteration has for itself counts from its own start: seen from the domain, that would move with the iteration.
+//! Indices count from the start of the compute domain, so that one position means the same point in all
+//! arrays. An array that an iteration has for itself counts from its own start. Seen from the domain, that
+//! start would move with the iteration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,8 +82,8 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         };
         graph.places.insert(handle, place);
     }
-    // Of a state, each node at the top is work of its own; so is each loop and branch beside it. What they
-    // hand on decides below which of them share a step.
+    // Each node at the top of a state is a piece of its own, and so is each loop and branch beside the
+    // states. The locals that pieces hand on decide below which of them share a step.
     let mut pieces = Vec::new();
     for block in sdfg.region.in_sequence() {
         match &block.kind {
@@ -102,7 +103,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         lowering.finish_step(step);
     }
     let mut program = lowering.program;
-    // The graph may say of a field that it is read, and have no statement left that does.
+    // The graph may mark a field as read, though no statement that reads it is left.
     program.forget_reads();
     program
 }
@@ -147,14 +148,14 @@ fn array(it: &Container, namer: &mut Namer) -> Array {
     array.with_name(&it.name, namer)
 }
 
-/// What one block of the outermost graph does, and the sweeps of the text that may end the run there.
+/// The statements of one block of the outermost graph, and the sweeps of the text that may end the run there.
 #[derive(Default)]
 struct Piece {
     items: Vec<Item>,
     ending: BTreeSet<u32>,
 }
 
-/// The pieces as steps: those that hand on a local are one, since a local ends with its function.
+/// Joins pieces to steps. Pieces that hand on a local are one step, since a local ends with its function.
 ///
 /// ```text
 /// piece 0: x = a[i]      piece 1: c[i] = 1.0      piece 2: b[i] = x      piece 3: d[i] = 2.0
@@ -197,8 +198,8 @@ fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
 /// Where a container of a graph is found in the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// One of [`Program::arrays`], by position. A private one is not seen from the start of the domain, also where
-    /// it was passed on.
+    /// One of [`Program::arrays`], by position. A private array counts from its own start, also where it was
+    /// passed on.
     Array {
         array: usize,
         is_private: bool,
@@ -241,13 +242,13 @@ struct Scope {
 }
 
 impl Lowering<'_> {
-    /// What one block does, with the sweeps that its traps have noted meanwhile.
+    /// Makes a piece of the items of one block, with the sweeps that its traps have noted meanwhile.
     fn piece(&mut self, items: Vec<Item>) -> Piece {
         Piece { items, ending: std::mem::take(&mut self.ending) }
     }
 
-    /// Makes a function of what one step does, behind those that it launches.
-    /// A step without statements is none.
+    /// Makes a function of the statements of one step, behind the functions that it launches. Without
+    /// statements there is no step.
     fn finish_step(&mut self, Piece { mut items, ending }: Piece) {
         if items.is_empty() {
             return;
@@ -276,10 +277,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a nested graph has for itself.
+    /// Adds a container that a nested graph has for itself.
     ///
-    /// Inside of a map that is spread over threads, it is each thread's own: iterations at other threads
-    /// have another one.
+    /// Inside of a map that is spread over threads, each thread has its own: iterations in other threads have
+    /// another one.
     fn owned(&mut self, container: &Container) -> Place {
         if container.storage == Storage::Register {
             return self.local(container);
@@ -350,7 +351,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What stands inside of a statement with control flow.
+    /// Calls `make` for the inside of a statement with control flow, and notes that statement if it is the
+    /// outermost.
     fn inside<T>(&mut self, origin: &Origin, make: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.outermost;
         self.outermost = outer.or(Some(origin.stmt));
@@ -359,7 +361,7 @@ impl Lowering<'_> {
         made
     }
 
-    /// Branches, in the order in which their conditions are asked.
+    /// Lowers branches, in the order in which their conditions are evaluated.
     fn conditional(&mut self, graph: &Graph<'_>, it: &ConditionalBlock) -> Vec<Item> {
         let branches = it.branches.iter().map(|branch| {
             let condition = self.condition(graph, &branch.condition);
@@ -373,9 +375,9 @@ impl Lowering<'_> {
 
     /// The report of a statement that must end the run here.
     ///
-    /// Its order is that of the text, and the order of the loops may be another one: a schedule can swap
-    /// loops and merge sweeps. So [`ProgramOrder`] is asked for the sweep, and the loops around for the
-    /// cell only. A statement that it does not know is taken to run as it stands.
+    /// Reports are in the order of the text. The order of the loops may differ, since a schedule can swap
+    /// loops and merge sweeps. So [`ProgramOrder`] gives the sweep, and the loops around give the cell only.
+    /// A statement that it does not know is taken to run where it stands.
     fn trap(&mut self, origin: &Origin) -> Trap {
         let innermost = |axis: Axis| self.scopes.iter().rev().find(|it| it.axis == axis);
         let at = |it: &Scope| Affine::symbol(&it.variable);
@@ -404,8 +406,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// A loop over one variable, and what stands in it while that variable is known. An inner loop inside
-    /// of a `while` is no `while` itself: a check in there leaves out one iteration of the loop.
+    /// Lowers a loop over one variable, and its body while that variable is known. A loop inside of a `while`
+    /// is no `while` itself: a check in it leaves out one iteration of that loop.
     fn for_loop(
         &mut self,
         graph: &Graph<'_>,
@@ -448,8 +450,8 @@ impl Lowering<'_> {
         order.into_iter().flat_map(|node| self.node(graph, state, node)).collect()
     }
 
-    /// A node as statements. Access nodes are the order of others, and the exit of a map is its end;
-    /// neither does anything.
+    /// A node as statements. Access nodes only order other nodes, and the exit of a map is its end; neither
+    /// becomes a statement.
     fn node(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>) -> Vec<Item> {
         match &state.nodes[node].kind {
             NodeKind::Access(_) | NodeKind::MapExit { .. } => Vec::new(),
@@ -459,8 +461,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A map as loops, or as a function that the threads share. It stays loops where it takes a local in or
-    /// hands one out, since a function does not see the locals of another one, and inside of a map that is
+    /// A map as loops, or as a function that the threads share. It stays loops where a local goes in or out,
+    /// since a function does not see the locals of another one. It also stays loops inside of a map that is
     /// spread already.
     fn map(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Vec<Item> {
         let touches_register = |it: &crate::sdfg::nodes::Edge| {
@@ -521,8 +523,8 @@ impl Lowering<'_> {
         Item::Launch(Launch { positions, function: self.launched.len() - 1, outer })
     }
 
-    /// A nested graph has no function of its own: its arguments are the containers that the edges of its
-    /// node move, its symbols what the node maps them to.
+    /// Lowers a nested graph, which has no function of its own. Its arguments are the containers that the
+    /// edges of its node move. Its symbols are the values that the node maps them to.
     fn nested(
         &mut self,
         outer: &Graph<'_>,
@@ -546,7 +548,8 @@ impl Lowering<'_> {
             inner.places.insert(handle, place);
         }
         for (handle, container) in nested.sdfg.containers.iter() {
-            // What waits in an output is written there in this graph, or in one inside, so it has that output.
+            // A container that lies over an output is written to it in this graph or in one inside. So the
+            // graph has that output.
             if let (Some(nodes::Place::Over(output)), Place::Array { array, .. }) =
                 (&container.place, inner.places[&handle])
                 && let Some(output) = nested.sdfg.containers.find(|it| it.name == *output)
@@ -597,7 +600,7 @@ impl Lowering<'_> {
         // From the last to the first, so that those before stand around.
         let mut at = tasklet.found.len();
         while at > 0 {
-            // What picks no element needs no check before, and stands beside the others.
+            // An index that picks no element needs no check before, and stands beside the others.
             let first = (0..at).rev().find(|&it| it == 0 || picks(&tasklet.found[it].code)).unwrap_or(0);
             let indices = (first..at).map(|it| {
                 let nodes::Found { code, size, .. } = &tasklet.found[it];
@@ -631,8 +634,8 @@ impl Lowering<'_> {
         code
     }
 
-    /// A condition over containers, which it names without connectors. Its indices are known: what is found
-    /// at run time is found by a statement before.
+    /// A condition over containers, which it names without connectors. Its indices are known: a statement
+    /// before it finds those of run time.
     fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> Expr<Read> {
         let mut condition = condition.map_accesses(&mut |operand| match operand {
             Operand::Element { container, index } => {
@@ -653,7 +656,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Makes the type of what symbols tell explicit where it is not int64.
+/// Casts sums of symbols to the type of their expression, where that is not int64.
 ///
 /// A sum is an int64 in all code generators, and an expression may want another type of it.
 fn cast_sums(expr: &mut Expr<Read>) {
@@ -701,7 +704,7 @@ impl Graph<'_> {
         let container = &self.sdfg.containers[data];
         let (array, is_own) = match self.places[&data] {
             Place::Local(local) => return Read::Local(local),
-            // An iteration's own array is not seen from the start of the domain, which may be far away.
+            // An iteration's own array counts from its own start: that of the domain may be far away.
             Place::Array { array, is_private } => (array, is_private),
         };
         let index = index.zip(&container.shift).map(|(at, own)| {
@@ -723,12 +726,12 @@ struct TaskletPlace<'s> {
     state: &'s State,
     node: Handle<Node>,
     tasklet: &'s Tasklet,
-    /// What it finds, by position in [`Program::integers`].
+    /// The integers that it finds, by position in [`Program::integers`].
     found: &'s [usize],
 }
 
 impl TaskletPlace<'_> {
-    /// The element that the tasklet picks of what a memlet moves.
+    /// The element that the tasklet picks from the subset of a memlet.
     fn moved(&self, memlet: &Memlet, picked: &[nodes::At]) -> Read {
         let index = memlet.subset.iter().enumerate().map(|(dimension, range)| {
             match picked.iter().find(|it| it.dimension == dimension) {

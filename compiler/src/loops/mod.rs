@@ -1,9 +1,9 @@
-//! Loops and statements over elements: what all code generators of the graph read.
+//! Loops and statements over elements, from which all code generators of the graph start.
 //!
-//! Maps and loop regions are loops, tasklets are assignments, and each name means one thing in the whole program. The
-//! passes of this level decide what a processor should do with a loop: what stands before it, which iterations are
-//! lanes, how rows are stored and prefetched. Code generators write that down. This level knows no text of a target, and
-//! no layout beyond what the graph knows of it.
+//! Maps and loop regions are loops, tasklets are assignments, and each name means one thing in the whole
+//! program. The passes of this level decide how a processor runs a loop. They move statements before it,
+//! choose its lanes, and decide how rows are stored and prefetched. Code generators write that down. This
+//! level knows no text of a target, and no layout beyond the one that the graph knows.
 
 pub mod nodes;
 pub mod visit;

@@ -21,13 +21,13 @@ pub struct Program {
     /// Those that the caller passes, by position in `arrays`, in the order of the signature.
     pub arguments: Vec<usize>,
     pub locals: Vec<Local>,
-    /// What code names beside locals: those of the outermost graph, by position, and behind them
-    /// those that an iteration of some loop has for itself.
+    /// The arrays that code names: those of the outermost graph, by position. Behind them stand the arrays
+    /// that an iteration of some loop has for itself.
     pub arrays: Vec<Array>,
-    /// The names of integers that are found at run time, and of counters of turns.
+    /// The names of integers that are found at run time, and of counters of iterations.
     pub integers: Vec<String>,
     pub symbols: BTreeMap<Symbol, Meaning>,
-    /// From so many bytes of all fields on, rows are stored past the caches.
+    /// Rows are stored past the caches if all fields together have at least so many bytes.
     pub stream_from: u64,
     /// Points along I that the domain must have for loops in blocks; 0 where there are none.
     pub least_points: i64,
@@ -60,8 +60,8 @@ pub struct Step {
 /// The subject of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// The arrays that it writes, as the stencil calls them, in the order of its text; those that each thread has
-    /// for itself only where there are no others.
+    /// The arrays that it writes, by their names in the stencil, in the order of its text. Arrays that each
+    /// thread has for itself count only if there are no others.
     pub writes: Vec<String>,
     /// Where its statements stand in the stencil, each once, in the order of the file.
     pub spans: Vec<Span>,
@@ -81,7 +81,7 @@ pub struct Function {
 /// An array in memory, or one value that the caller passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Array {
-    /// In code; none for what is a local.
+    /// The name in code; none for a local.
     pub name: Option<String>,
     /// As the stencil calls it.
     pub stencil_name: String,
@@ -94,15 +94,15 @@ pub struct Array {
     pub shift: Vec<Affine>,
     pub strides: Strides,
     pub storage: Storage,
-    /// Where fewer elements do than the shape says.
+    /// The ring, where fewer elements are kept along a dimension than the shape says.
     pub ring: Option<Ring>,
     /// Which memory of a GPU it lives in, where the schedule tells that.
     pub place: Option<Place>,
-    /// Of what a loop has for itself in each iteration: which of the loops around that a GPU spreads is the innermost.
+    /// For an array that each iteration has for itself: the innermost of the loops around that a GPU spreads.
     pub owner: Option<GpuAxis>,
     /// Whether each thread has one.
     pub is_per_thread: bool,
-    /// Elements before the first row, and before each other one, that nothing uses: see `passes/place_rows`.
+    /// Unused elements before the first row and before each other one: see `passes/place_rows`.
     pub row_start: u64,
     /// Whether rows of it are stored past the caches, where the fields of a call are larger than these.
     pub is_streamed: bool,
@@ -115,7 +115,7 @@ pub enum ArrayKind {
     Field { is_read: bool, is_written: bool },
     /// A scalar of the caller.
     Scalar,
-    /// What does not outlive the run.
+    /// An array that does not outlive the run.
     Temporary,
 }
 
@@ -150,8 +150,9 @@ pub enum Place {
     Shared,
     /// In the memory of the device, one for each thread or block.
     Scratch,
-    /// In an output, by position in [`Program::arrays`]: where this one has the axes of that one its index is the same
-    /// position, and along all others the position of the loops around. It is written for good after the last use.
+    /// In an output, by position in [`Program::arrays`]. Along the axes that both arrays have, the index is
+    /// the same position. Along all other axes of the output, it is the position of the loops around. The
+    /// final values of the output are written after the last use.
     Over(usize),
 }
 
@@ -224,18 +225,19 @@ pub enum Target {
     Local(usize),
 }
 
-/// Indices that are found at run time, and what runs if all of them exist.
+/// Indices that are found at run time, and the statements that run if all of them exist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checked {
     pub indices: Vec<Index>,
     pub trap: Trap,
-    /// Whether it stands in the body of a `while`, which must not go on then: what would end it is left out.
+    /// Whether it stands in the body of a `while`. That loop must end where the check fails, since the
+    /// statements that would end it are left out.
     pub is_in_while: bool,
     pub origin: Origin,
     pub body: Vec<Item>,
 }
 
-/// An index under a name, and what it has to be less than.
+/// An index under a name, and the size that it has to be less than.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Index {
     /// By position in [`Program::integers`].
@@ -244,7 +246,7 @@ pub struct Index {
     pub size: Size,
 }
 
-/// What is reported where the run must end: the statement and the cell, and what puts it in order.
+/// The report where the run must end: the statement, the cell, and the numbers that order several reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trap {
     pub statement: StmtId,
@@ -303,8 +305,8 @@ pub struct Lanes {
     pub may_overlap: bool,
     /// Whether each function that takes long has a loop of its own over some vectors.
     pub is_split: bool,
-    /// Iterations of a block, where the loop runs in blocks of a whole vector, of which the last one overlaps the one
-    /// before.
+    /// Iterations of a block of one whole vector, where the loop runs in blocks. The last block overlaps the
+    /// one before.
     pub block: Option<i64>,
 }
 
@@ -343,16 +345,17 @@ pub struct Strips {
 pub enum Part {
     /// Runs in lanes.
     Lanes(Vec<Item>),
-    /// Repeats its parts as long as an iteration of the strip goes on; those that do not keep what they have.
+    /// Repeats its parts as long as an iteration of the strip goes on. Iterations that have ended keep their
+    /// values.
     While(Box<WhileOfStrip>),
-    /// Runs each arm where an iteration of the strip takes it, for those that do.
+    /// Runs each arm that some iteration of the strip takes, for those iterations.
     Branch(BranchOfStrip),
 }
 
-/// So many branches of strips stand in each other at most.
+/// Branches of strips are nested at most so deep.
 pub const MOST_BRANCHES: usize = 3;
 
-/// A branch of all iterations of a strip: what none of them takes is passed over.
+/// A branch of all iterations of a strip: an arm that none of them takes is skipped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BranchOfStrip {
     /// The first whose condition holds is taken.
@@ -382,13 +385,13 @@ pub struct WhileOfStrip {
     pub origin: Origin,
     /// The report of a loop that does not end.
     pub trap: Trap,
-    /// Of iterations, by position in [`Program::integers`].
+    /// The counter of iterations, by position in [`Program::integers`].
     pub counter: usize,
     /// Each is a loop in lanes.
     pub parts: Vec<Vec<Item>>,
 }
 
-/// Where a loop starts, ends, and how far it goes each time.
+/// The variable of a loop, its start, its end and its step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Positions {
     pub variable: Symbol,
@@ -398,8 +401,8 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// The only position, where there is one at most, and which of two sizes have to be apart for it: the first below
-    /// the second.
+    /// Returns the only position of a loop that has at most one, and the conditions on its existence. Each
+    /// condition is a pair of sizes: the first must be below the second.
     #[must_use]
     pub fn only_turn(&self) -> Option<(Size, Vec<(Size, Size)>)> {
         if self.step != 1 || !is_at_most(&self.end, &self.start.moved(1)) {
@@ -446,20 +449,21 @@ pub struct While {
     pub origin: Origin,
     /// The report of a loop that does not end.
     pub trap: Trap,
-    /// Of turns, by position in [`Program::integers`].
+    /// The counter of iterations, by position in [`Program::integers`].
     pub counter: usize,
     pub body: Vec<Item>,
 }
 
-/// Bytes of a cache line, and of the widest vector: what a run allocates starts at a multiple of it, and so do the rows
-/// of threads.
+/// Bytes of a cache line, and of the widest vector. Memory that a run allocates starts at a multiple of it,
+/// and so do the rows of threads.
 pub const LINE_BYTES: u64 = 64;
 
-/// Bytes that stay free between the arrays of one thread and those of the next, a page: processors fetch ahead of what
-/// is read as far as a page goes, and what one of them writes while another one has fetched it both have to wait for.
+/// Bytes that stay free between the arrays of one thread and those of the next: one page. Processors fetch
+/// ahead up to the end of a page. If one of them writes a line that another one has fetched, both have to
+/// wait.
 pub const BETWEEN_THREADS: u32 = 4096;
 
-/// What so many threads take that have `own` bytes each; none where that is beyond any memory.
+/// Returns the bytes that so many threads take with `own` bytes each; none where that is beyond any memory.
 #[must_use]
 pub fn bytes_of_threads(own: u64, threads: u32) -> Option<u64> {
     if own == 0 {
@@ -493,7 +497,7 @@ impl Element {
         (0..self.index.len()).any(|it| self.is_apart_along(it, other, ring))
     }
 
-    /// Whether they are never the same in whatever iterations of the loop over a variable.
+    /// Whether they are never the same, in any two iterations of the loop over a variable.
     #[must_use]
     pub fn is_apart_from_all(&self, other: &Self, ring: Option<Ring>, variable: &Symbol) -> bool {
         let is_same = |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
@@ -512,11 +516,11 @@ impl Element {
 }
 
 impl Array {
-    /// Gives it a name that resembles `wanted`, and keeps those of its strides and levels free.
+    /// Gives it a name that resembles `wanted`, and keeps the names of its strides and levels free.
     pub(super) fn with_name(mut self, wanted: &str, namer: &mut Namer) -> Self {
         let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
         let sides = sides.into_iter().filter(|_| self.level_symbols().next().is_some());
-        // What code needs to store its rows past the caches.
+        // Code that stores its rows past the caches needs these names.
         let is_field = matches!(self.kind, ArrayKind::Field { .. });
         let rows = ["_row", "_to", "_step"].into_iter().filter(|_| is_field).map(str::to_owned);
         let suffixes: Vec<String> =
@@ -526,7 +530,7 @@ impl Array {
         self
     }
 
-    /// What stands behind its name for its stride along a dimension.
+    /// Returns the suffix of its name in the name of its stride along a dimension.
     #[must_use]
     pub fn suffix(&self, dimension: usize) -> String {
         match self.axes.iter().nth(dimension) {
@@ -557,7 +561,7 @@ impl Array {
         matches!(self.storage, Storage::Heap | Storage::Private)
     }
 
-    /// The length along each dimension, with what stays free.
+    /// The length along each dimension, with the unused elements before a row.
     pub fn places(&self) -> impl Iterator<Item = Size> {
         let free = self.row_start as i64;
         let along =
@@ -571,8 +575,8 @@ impl Array {
         places.enumerate().map(along)
     }
 
-    /// What the length along its first dimension is rounded up to, in elements: rows that a thread has for itself all
-    /// start at a cache line.
+    /// The multiple to which the length along its first dimension is rounded up, in elements. With it, all
+    /// rows that a thread has for itself start at a cache line.
     #[must_use]
     pub fn row_unit(&self) -> u64 {
         let is_of_rows = self.is_per_thread && self.shape.len() > 1;
@@ -593,8 +597,9 @@ impl Array {
 }
 
 impl Program {
-    /// What a step does when it has ended with a trap, and others are to come: it goes on if this is the least sweep
-    /// among these and the trap's stands behind it.
+    /// Returns the least sweep in which a later step may end the run, if a sweep up to this step stands
+    /// behind it. A trap in a sweep behind the returned one does not end the run yet: a later step may have
+    /// an earlier trap.
     #[must_use]
     pub fn least_sweep_after(&self, step: usize) -> Option<u32> {
         let so_far = self.steps[..=step].iter().flat_map(|it| &it.ending).max()?;

@@ -1,9 +1,13 @@
 //! Programs read back from their text, so that a test of a pass can start from one.
 //!
-//! [`print`](super::print) tells how the text looks. What it does not tell is made anew: statements are numbered from 0
-//! in the order of their lines, which are also their places; what is read of locals follows from the statements; and the
-//! namer takes all names that are there, so that a pass that runs on what was read makes the names that it would have
-//! made on the program itself. Arrays that no statement can name, since they became locals, are left out.
+//! [`print`](super::print) describes the text. The parser makes anew what the text does not tell:
+//!
+//! - Statements are numbered from 0 in the order of their lines, and their places are these lines.
+//! - The statements tell which locals are read.
+//! - The namer takes all names of the text. So a pass makes the names that it would make on the program
+//!   itself.
+//!
+//! Arrays that no statement can name, since they became locals, are left out.
 
 mod names;
 
@@ -20,7 +24,7 @@ use crate::diag::{Origin, Span, StmtId};
 use crate::expr::{self, Expr, ExprKind, Subscript};
 use crate::space::{Affine, Axis, Size, Symbol, names as symbols, parse as space};
 
-/// What was read, or what is wrong and where.
+/// The result of reading, or the fault and its place.
 type Outcome<T> = outline::Read<T>;
 
 /// Reads a program that [`listing`](super::print::listing) wrote. Statements are numbered in order,
@@ -36,7 +40,7 @@ pub fn parse(text: &str) -> Result<Program, Unreadable> {
     names.program(functions, steps).map_err(|message| Unreadable { line: 1, message })
 }
 
-/// What was read so far.
+/// The parts of the program that were read so far.
 #[derive(Default)]
 struct Reader {
     names: Names,
@@ -65,8 +69,8 @@ impl Reader {
         Ok(())
     }
 
-    /// `function step_1_at(k, j) of step 1:`, and its body below. It is known to the lines behind it only,
-    /// which is right since functions stand before those that launch them.
+    /// `function step_1_at(k, j) of step 1:`, and its body below. Only the lines behind it know it, which
+    /// suffices: a function stands before those that launch it.
     fn function(&mut self, rest: &str, line: &Line<'_>) -> Outcome<()> {
         let parsed = || {
             let (name, rest) = rest.split_once('(')?;
@@ -201,8 +205,8 @@ impl Reader {
         Ok(Item::Checked(Checked { indices, trap, is_in_while, origin, body }))
     }
 
-    /// A loop: `for i in [0, I) parallel simd:`. What it prefetches and how it stores rows stands in its
-    /// first lines:
+    /// A loop: `for i in [0, I) parallel simd:`. Its first lines tell which rows it prefetches and how it
+    /// stores rows:
     ///
     /// ```text
     /// for k in [0, K) parallel:
@@ -404,7 +408,7 @@ impl Reader {
         Origin::new(stmt, &[line.span])
     }
 
-    /// An expression without integers of run time, which are indices and nothing else.
+    /// An expression without integers of run time, which stand in indices only.
     fn expr(&self, text: &str, span: Span) -> Outcome<Expr<Read>> {
         let mut integer = None;
         let expr = self.word(text, span)?.map_accesses(&mut |it| match it {
@@ -427,7 +431,7 @@ impl Reader {
     }
 }
 
-/// What a trap looks like.
+/// The message where a trap was expected.
 const STOP: &str = "`stop at [i, j, k] in sweep 0 turn k of 1` was expected";
 
 /// A trap behind its statement: the cell, the sweep of the text, the level in its order, and the outermost
@@ -451,7 +455,7 @@ fn variables(text: &str) -> Vec<Symbol> {
     text.split(", ").filter(|it| !it.is_empty()).map(Symbol::new).collect()
 }
 
-/// `i in [0, I) step 2`, and what stands behind it.
+/// `i in [0, I) step 2`, and the rest of the text.
 fn positions(text: &str) -> Option<(Positions, &str)> {
     let (name, rest) = text.split_once(" in [")?;
     let (range, rest) = rest.rsplit_once(')')?;

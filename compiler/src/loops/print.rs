@@ -1,7 +1,8 @@
 //! A program as text.
 //!
-//! What a pass decided stands where it holds: behind the bounds of a loop, and in lines of its own at the start of
-//! its body. [`parse`](super::parse) reads the text back, so a test of a pass goes from text to text.
+//! The decisions of passes stand where they hold. Some are behind the bounds of a loop, others in lines of
+//! their own at the start of its body. [`parse`](super::parse) reads the text back, so a test of a pass goes
+//! from text to text.
 //!
 //! # Names
 //!
@@ -19,14 +20,15 @@
 //! local x: float64                     one that no statement declares yet
 //! ```
 //!
-//! A shape has one size for each dimension, in points; the axes come first, then dimensions of data. A shift is what is
-//! added to a position to get an index. `given` and `packed` tell where strides come from. `for q` at the end of an
-//! array is what the stencil calls it, where code has another name. `as shared of grid` and `over b of block` tell where on
-//! a GPU an array lives, and which loop around has one for each iteration.
+//! A shape has one size for each dimension, in points; the axes come first, then dimensions of data. An index
+//! is a position plus the shift. `given` and `packed` tell where strides come from. `for q` at the end of an
+//! array is its name in the stencil, where code has another name. `as shared` and `over b` tell where on a
+//! GPU an array lives. `of grid` and `of block` tell which loop around has one for each iteration.
 //!
 //! # Statements
 //!
-//! An index is a position in the compute domain, or, of an array that a thread has for itself, counts from its start.
+//! An index is a position in the compute domain. In an array that a thread has for itself, it counts from the
+//! start of that array.
 //!
 //! ```text
 //! function step_1_at(k) of step 1:     with the positions that it gets
@@ -43,8 +45,9 @@
 //! step step_1 on all threads may stop in sweep 0
 //! ```
 //!
-//! The cell behind `stop at`, the sweep, the turn in it, and the number of the outermost statement say which of several
-//! places is the first at which the stencil would have ended.
+//! The cell stands behind `stop at`. Several places may end a run; the cell, the sweep, the turn in it, and
+//! the number of the outermost statement order them. So the first of them is where the stencil would have
+//! ended.
 //!
 //! # What passes decide
 //!
@@ -88,7 +91,7 @@ pub fn listing(program: &Program) -> Listing {
     printer.writer.finish()
 }
 
-/// What stands before an integer that is made of symbols; no variable has that name.
+/// The word before an integer that is made of symbols; no variable has that name.
 pub(super) const SUM: &str = "int";
 
 /// Writes a program, and what other levels make of its statements.
@@ -386,7 +389,7 @@ impl Printer<'_> {
     }
 }
 
-/// What code calls an array; nothing names one that has no name.
+/// Returns the name of an array in code; nothing names an array that has none.
 fn name_of(array: &Array) -> &str {
     array.name.as_deref().unwrap_or_default()
 }
@@ -488,7 +491,7 @@ fn marks(it: &For) -> String {
     format!("{}{blocks}", words.into_iter().flatten().format(" "))
 }
 
-/// `stop at [i, j, k] in sweep 0 turn k of 3`: the cell, and what puts several such places in order.
+/// `stop at [i, j, k] in sweep 0 turn k of 3`: the cell, and the numbers that order several such places.
 fn stop(it: &Trap) -> String {
     let Trap { sweep, turn, outermost, cell, .. } = it;
     format!("stop at [{}] in sweep {sweep} turn {turn} of {}", cell.iter().format(", "), outermost.0)

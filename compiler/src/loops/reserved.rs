@@ -1,6 +1,6 @@
 //! The names that no variable of a program has: one list for all targets, so that a name is the same in each of them.
 
-/// Words that mean something to a target, or in what its code generator writes around the program.
+/// Words of the languages of targets, and names that code generators write around the program.
 pub(super) const RESERVED: &[&str] = &[
     "auto",
     "break",
@@ -46,7 +46,7 @@ pub(super) const RESERVED: &[&str] = &[
     "main",
     "errno",
     "math_errhandling",
-    // What the file itself names.
+    // Names of the generated file itself.
     "I",
     "J",
     "K",
@@ -89,7 +89,7 @@ pub(super) const RESERVED: &[&str] = &[
     "uint32_t",
     "uint64_t",
     "size_t",
-    // What it calls.
+    // Functions that it calls.
     "fabs",
     "fabsf",
     "sqrt",

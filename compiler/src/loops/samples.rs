@@ -1,4 +1,4 @@
-//! The loops of small schedules as the C that becomes of them, for the tests of this room.
+//! The loops of small schedules, and the C that is generated for them, for the tests of this module.
 
 use expect_test::Expect;
 
@@ -8,7 +8,7 @@ use crate::target::Target;
 
 use super::ready;
 
-/// The C of loops, between the names of what it uses and the end of the function.
+/// Compares the C of loops, without the declarations at the start of the function.
 pub(super) fn check(loops: &str, expected: &Expect) {
     let tree = samples::parsed(&format!(
         "\
@@ -25,7 +25,7 @@ threads j in [0, J) parallel:
     let text = generate(&ready(&lower(&tree), &Target::c(None)), &COptions::default()).listing.text;
     let function = &text[text.find("void step_1_at").expect("there is a step")..];
     let function = &function[..function.find("\n}").expect("functions end")];
-    // Rows that are asked for ahead are another matter.
+    // Other tests check prefetches.
     let mut is_fetched = false;
     let is_loop = |it: &&str| {
         let ends_fetch = std::mem::replace(&mut is_fetched, it.contains("ISOBAR_FETCH"));

@@ -1,7 +1,7 @@
 //! The rules of this level.
 //!
-//! A program keeps all of them behind the door and behind every pass; tests and debug builds ask after each. What they
-//! find is a fault of ours, and no text of a stencil can bring it about.
+//! A program keeps all of them after lowering and after every pass; tests and debug builds check after each.
+//! A violation is a fault of ours, and no text of a stencil can bring it about.
 //!
 //! - **Names** ([`names`]): arrays, locals, integers, positions and functions have names that differ, and a symbol has a
 //!   meaning. Arguments are the caller's; rings, rows that were placed and arrays of threads are not.
@@ -105,8 +105,8 @@ impl Rules<'_> {
         }
     }
 
-    /// Each function is a step or is launched by one place, which stands behind it. A launch from before
-    /// counts twice, and so is never right.
+    /// Each function is a step, or is launched by one place, which stands behind it. A launch that stands
+    /// before it counts twice, and so is always a violation.
     fn function(&mut self, at: usize, function: &Function) {
         let program = self.program;
         self.positions = function.positions.clone();
@@ -137,7 +137,8 @@ impl Rules<'_> {
         self.locals = outer;
     }
 
-    /// One statement. What it names must be known here, and the blocks inside know what it adds.
+    /// Checks one statement. The names in it must be known here, and the blocks inside know the names that it
+    /// adds.
     fn item(&mut self, item: &Item) {
         match item {
             Item::Assign(it) => self.assign(it),
@@ -202,7 +203,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The value is looked at before the target, as it is computed.
+    /// Checks the value before the target, since it is computed first.
     fn assign(&mut self, it: &Assign) {
         self.expr(&it.value);
         let (name, dtype) = match &it.target {
@@ -243,7 +244,7 @@ impl Rules<'_> {
         self.integers = outer;
     }
 
-    /// What is kept is declared for all parts, since each of them is a loop of its own over the strip.
+    /// Kept locals are declared for all parts, since each part is a loop of its own over the strip.
     fn strips(&mut self, it: &Strips) {
         self.demand(it.positions.step == 1 && it.width > 0, || {
             format!("strips of {} go along a row by {}", it.width, it.positions.step)
@@ -303,7 +304,7 @@ impl Rules<'_> {
         self.within(&positions, |_| {});
     }
 
-    /// What stands inside of loops.
+    /// Checks loops, and calls `body` while their positions are known.
     fn within(&mut self, loops: &[&Positions], body: impl FnOnce(&mut Self)) {
         let n_outer = self.positions.len();
         for it in loops {
@@ -331,7 +332,7 @@ impl Rules<'_> {
         self.demand(it.dtype == DType::Bool, || format!("a condition is {}", it.dtype));
     }
 
-    /// Types by the rules of all levels, and then what the leaves name.
+    /// Checks types by the rules of all levels, and then the names at the leaves.
     fn expr(&mut self, expr: &Expr<Read>) {
         let program = self.program;
         let leaf = |read: &Read, _: Option<&expr::Index<Read>>| match read {
@@ -418,7 +419,7 @@ impl Rules<'_> {
     }
 }
 
-/// What a message calls an array.
+/// Returns the name of an array in messages.
 fn name_of(array: &Array) -> String {
     array.name.clone().unwrap_or_else(|| array.stencil_name.clone())
 }

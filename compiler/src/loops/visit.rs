@@ -1,9 +1,14 @@
-//! The one place that knows what stands inside of a statement, and what it reads and writes.
+//! The one place that knows the parts of each statement, and its reads and writes.
 //!
-//! Whoever looks for something in a program asks here, and so finds it in each kind of statement: [`walk`] comes to all
-//! statements from outside in, `each_expr` to what one of them evaluates before the blocks inside, `each_element` to the
-//! elements that it touches or marks, `each_size` to its bounds. A new kind of statement is added here and is seen by
-//! all analyses then; the matches name every kind, so that none is forgotten.
+//! Every search in a program goes through here, and so sees each kind of statement:
+//!
+//! - [`walk`] visits all statements from outside in.
+//! - `each_expr` visits the expressions that a statement evaluates before the blocks inside.
+//! - `each_element` visits the elements that it touches or marks.
+//! - `each_size` visits its bounds.
+//!
+//! A new kind of statement is added here, and all analyses see it then. The matches name every kind, so that
+//! none is forgotten.
 
 use std::collections::BTreeSet;
 
@@ -236,7 +241,7 @@ impl Program {
         self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
 
-    /// Whether cells may have to go round in a loop of their own.
+    /// Whether cells may run a `while` of their own.
     #[must_use]
     pub fn has_whiles(&self) -> bool {
         let is_while = |it: &Item| match it {
@@ -253,14 +258,15 @@ impl Program {
         self.functions.iter().any(|it| any(&it.body, &mut |it| is_while(it)))
     }
 
-    /// What the step at a position is about.
+    /// Describes the step at a position.
     ///
-    /// That is for whoever reads generated code, as the comment of the step. Names are the stencil's, not those of code.
+    /// The description is the comment of the step in generated code. Names are the stencil's, not those of
+    /// code.
     #[must_use]
     pub fn about(&self, step: usize) -> About {
         let (mut shared, mut own, mut spans) = (Vec::new(), Vec::new(), BTreeSet::new());
         let mut note = |origin: &Origin| {
-            // What is called stands elsewhere; the call is the stencil's.
+            // A called function stands elsewhere; the call itself stands in the stencil.
             spans.extend(origin.spans().last().map(|it| (it.file, it.start, it.end)));
         };
         for function in self.functions.iter().filter(|it| it.step == step + 1) {
@@ -373,7 +379,7 @@ pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
     found
 }
 
-/// Calls `each` for every symbol that an item itself names, and what it evaluates before the blocks inside.
+/// Calls `each` for every symbol that an item names, without those of the blocks inside.
 pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
     item.each_size(&mut |it| it.each_symbol(each));
     item.each_element(&mut |it| each_symbol_of(it, each));

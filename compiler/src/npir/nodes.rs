@@ -29,7 +29,7 @@ pub struct Param {
     pub is_optional: bool,
 }
 
-/// What a parameter is.
+/// Whether a parameter is a field or a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     Field(Handle<Field>),
@@ -47,7 +47,7 @@ pub struct Field {
     pub is_temporary: bool,
     /// Holds every column that is touched, whatever the size of the domain, and the compute domain.
     pub extent: Extent,
-    /// What the copy is called that a block reads as [`Access::Kept`], where one does.
+    /// The name of the copy that a block reads as [`Access::Kept`], if one does.
     pub kept_as: Option<String>,
     pub span: Span,
 }
@@ -80,8 +80,8 @@ pub struct VerticalPass {
 
 /// Statements on one range of columns, each finished on all of them before the next.
 ///
-/// What a block writes it reads in the column at hand only; so its points may as well be worked on
-/// one by one, or some at a time.
+/// Fields that a block writes are read in it only in the present column. So its points may also be computed
+/// one by one, or several at a time.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The columns.
@@ -98,7 +98,8 @@ pub struct Stmt {
     pub origin: Origin,
 }
 
-/// What a statement is. Where it has a mask, nothing is read or written at the points where that is false.
+/// The kind of a statement. Where it has a mask, nothing is read or written at the points where that is
+/// false.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// Evaluates the value at all points, then stores it. It has the target's type.
@@ -107,14 +108,16 @@ pub enum StmtKind {
     Mask { mask: Handle<Local>, within: Option<Handle<Local>>, condition: Expr },
     /// Makes a mask: the points of `within` at which `of` is false.
     Rest { mask: Handle<Local>, within: Option<Handle<Local>>, of: Handle<Local> },
-    /// Runs the body as long as `active` is true anywhere: first at the points of `within` at which the condition
-    /// holds, and after each round at those of them at which it still does.
+    /// Runs the body as long as `active` is true anywhere.
+    ///
+    /// At first it is true at the points of `within` at which the condition holds. After each iteration it
+    /// stays true at those of them at which the condition still holds.
     While { active: Handle<Local>, within: Option<Handle<Local>>, condition: Expr, body: Vec<Stmt> },
     /// Limits its body to one slice of the block.
     Region { region: Region, body: Vec<Stmt> },
 }
 
-/// What an assignment writes, at the point itself.
+/// The target of an assignment, written at the point itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     Field(Handle<Field>),
@@ -127,14 +130,14 @@ pub type Expr = expr::Expr<Access>;
 /// Which element of a field is meant.
 pub type Index = expr::Index<Access>;
 
-/// What an expression reads.
+/// The leaf of an expression that reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     Field {
         field: Handle<Field>,
         offset: Offset,
     },
-    /// What the field held before the block.
+    /// The value of the field before the block.
     Kept {
         field: Handle<Field>,
         offset: Offset,

@@ -1,7 +1,7 @@
 //! NPIR as text: declarations, then passes, blocks and their statements.
 //!
-//! Statements have the ids that they have from the Definition IR on, and `s0.1` where `s0` became several;
-//! passes are `v0`, `v1`, ..., their blocks `v0.0`, `v0.1`, ...
+//! Statements keep their ids from the Definition IR. If `s0` became several statements, the later ones are
+//! `s0.1`, `s0.2`, ... Passes are `v0`, `v1`, ..., and their blocks `v0.0`, `v0.1`, ...
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};

@@ -1,4 +1,4 @@
-//! Every rule of NPIR. What it finds is a bug of ours.
+//! Every rule of NPIR. A violation is a bug of this compiler.
 
 use std::collections::BTreeSet;
 

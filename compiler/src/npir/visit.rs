@@ -41,7 +41,7 @@ impl Stmt {
         }
     }
 
-    /// The mask outside of which this statement does nothing.
+    /// The mask that limits this statement: at points outside it, the statement does nothing.
     #[must_use]
     pub fn limiting_mask(&self) -> Option<Handle<Local>> {
         match self.kind {

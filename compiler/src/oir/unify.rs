@@ -24,9 +24,9 @@ pub struct Refused {
 ///
 /// - **Precondition**: valid OIR as it was lowered; both of a pair are fields with the same axes, data dimensions and
 ///   type. The first of a pair is the second of no other.
-/// - **Effect**: each statement reads what the statements before it wrote through any of the names. Where it reads a
-///   neighbour of the element that it writes, the value is that from before the statement: it is kept in a temporary,
-///   so that no point observes another point's progress.
+/// - **Effect**: each statement reads what the statements before it wrote through any of the names. A
+///   statement may read a neighbour of the element that it writes. It then reads the value from before the
+///   statement, kept in a temporary, so that no point observes another point's progress.
 ///
 /// # Errors
 ///
@@ -135,7 +135,7 @@ impl Keep<'_> {
         };
         let Access::Field { field, offset } = access else { return Ok(()) };
         let Some((_, write)) = self.written.iter().find(|it| it.0 == field) else {
-            // What finds the element may itself read beside the point.
+            // The index of the element may itself read beside the point.
             return expr.operands_mut().into_iter().try_for_each(|it| self.expr(it, region, origin));
         };
         if !offset.is_horizontal() {

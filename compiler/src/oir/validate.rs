@@ -1,4 +1,4 @@
-//! Every rule of OIR. What it finds is a bug of ours.
+//! Every rule of OIR. A violation is a bug of this compiler.
 
 use super::analysis::definite_assignment::read_unassigned;
 use super::analysis::extents::extents;
@@ -17,7 +17,7 @@ pub fn validate(stencil: &Stencil) -> Vec<String> {
         check.sections(vertical_loop);
     }
     check.executions();
-    // What follows needs handles that can be followed.
+    // The checks below follow handles, so these must be valid.
     if check.violations.is_empty() {
         check.neighbours();
         check.locals();

@@ -6,7 +6,7 @@ use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::space::{Interval, LoopOrder, Offset, Region};
 
-/// What stands around a statement, within its horizontal execution.
+/// The context of a statement within its horizontal execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// The region that limits it.
@@ -59,8 +59,10 @@ impl Touch<'_> {
 }
 
 impl HorizontalExecution {
-    /// Every read and write of a field or local, in program order: the reads of an assignment and of its
-    /// target's index, then its write; a condition before what depends on it.
+    /// Every read and write of a field or local, in program order.
+    ///
+    /// An assignment reads its value and the index of its target, then writes. A condition comes before the
+    /// statements that depend on it.
     #[must_use]
     pub fn touches(&self) -> Vec<Touch<'_>> {
         let mut found = Vec::new();

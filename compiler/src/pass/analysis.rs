@@ -16,7 +16,7 @@ pub trait Analysis<I>: 'static {
 
     fn compute(ir: &I, known: &mut Analyses<I>) -> Self::Fact;
 
-    /// What the results of a pipeline tell of it, where there is something to tell.
+    /// The value that the results of a pipeline report of a fact, where there is something to report.
     #[must_use]
     fn told(_fact: &Self::Fact) -> Option<LogValue> {
         None
@@ -28,7 +28,7 @@ pub struct Analyses<I> {
     known: BTreeMap<&'static str, Known>,
     /// Those that are being computed, from outside in.
     open: Vec<&'static str>,
-    /// What was computed since the last [`take_computed`](Self::take_computed), in order.
+    /// The analyses that were computed since the last [`take_computed`](Self::take_computed), in order.
     computed: Vec<&'static str>,
     told: BTreeMap<&'static str, LogValue>,
     of: std::marker::PhantomData<fn(&I)>,
@@ -66,7 +66,7 @@ impl<I> Analyses<I> {
             return known;
         }
         self.open.push(A::NAME);
-        // What is asked for meanwhile enters itself here.
+        // Analyses that are asked for meanwhile enter themselves here.
         self.known.insert(A::NAME, Known { fact: Rc::new(()), requires: BTreeSet::new() });
         let fact = Rc::new(A::compute(ir, self));
         self.open.pop();
@@ -113,7 +113,7 @@ impl<I> Analyses<I> {
         std::mem::take(&mut self.computed)
     }
 
-    /// What the analyses tell, each as it was computed last.
+    /// Returns the values that analyses report, each as it was computed last.
     pub(super) fn results(self) -> BTreeMap<&'static str, LogValue> {
         self.told
     }

@@ -1,4 +1,4 @@
-//! What a pass may use, and where it tells what it did.
+//! The context of a pass: the options and facts that it may use, and the record of its changes.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use super::log::{LogPoint, LogValue, Logged};
 use super::pipeline::Level;
 use crate::diag::{Origin, Remark, Traffic};
 
-/// What a pass may use and what it tells.
+/// The options and analyses that a pass may use, and its remarks and log.
 pub struct PassCx<I: Level> {
     pub options: I::Options,
     analyses: Analyses<I>,
@@ -91,7 +91,7 @@ impl<I: Level> PassCx<I> {
         self.log.push(Logged { pass: self.pass, point, value });
     }
 
-    /// What was told so far.
+    /// The remarks so far.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks

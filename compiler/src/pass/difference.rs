@@ -1,4 +1,5 @@
-//! What differs between two moments of a level: as lines with what stayed counted, or as a whole text with marks.
+//! Differences between two moments of a level. They are lines, with the unchanged ones counted, or a whole
+//! text with marks.
 
 use std::ops::Range;
 
@@ -42,7 +43,7 @@ pub struct DifferenceNode {
 }
 
 impl Trace {
-    /// What differs between two moments, as lines; what did not change is counted.
+    /// The differences between two moments, as lines; lines that did not change are counted.
     #[must_use]
     pub fn changes(&self, before: Snapshot, after: Snapshot) -> Vec<Change> {
         let mut found = Vec::new();
@@ -96,7 +97,7 @@ impl Trace {
         found.close();
     }
 
-    /// What two parts must have in common to be compared further: nodes of a kind that share a statement.
+    /// The key that two parts must share to be compared further: the kind of a node, and its first statement.
     fn key(&self, part: &Part) -> Option<(&'static str, Vec<StmtId>)> {
         let Part::Node { node, .. } = part else { return None };
         Some((self.node(*node).kind, self.first_statement(*node).into_iter().collect()))
@@ -113,9 +114,10 @@ impl Trace {
     }
 }
 
-/// Takes what a comparison finds, from the first line to the last.
+/// Takes the findings of a comparison, from the first line to the last.
 trait Found {
-    /// What follows, up to the matching [`close`](Self::close), is inside of these: one node, at one moment or two.
+    /// All parts up to the matching [`close`](Self::close) are inside of these: one node, at one moment or
+    /// two.
     fn open(&mut self, _trace: &Trace, _nodes: &[Snapshot]) {}
 
     fn close(&mut self) {}

@@ -1,4 +1,4 @@
-//! Who watches a compilation: to time its steps, or to print what they make. The compiler has no clock.
+//! Observers of a compilation, which time its steps or print their results. The compiler has no clock.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::log::Logged;
 use crate::diag::Listing;
 
-/// What is watched.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepKind {
     /// From one level to the next.
@@ -14,7 +14,7 @@ pub enum StepKind {
     /// All passes of a level.
     Pipeline,
     Pass,
-    /// It was computed inside the step that is open, and is told of when that ends.
+    /// It was computed inside the step that is open, and is reported when that step ends.
     Analysis,
 }
 
@@ -58,7 +58,7 @@ pub trait Hook {
 
     fn end(&mut self, _step: Step) {}
 
-    /// What the level is before its first pass, and after each pass that changed it.
+    /// Shows the level before its first pass, and after each pass that changed it.
     fn show(&mut self, _step: Step, _level: &dyn Shown) {}
 
     /// Whether enough was seen: no further pass runs then.

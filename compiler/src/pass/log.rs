@@ -1,4 +1,4 @@
-//! What passes and analyses measure: named points with structured values.
+//! Measurements of passes and analyses: named points with structured values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::fmt;
 pub struct LogPoint {
     /// `traffic`, below the name of the pass.
     pub name: &'static str,
-    /// What it tells, with its unit.
+    /// The meaning of its values, with their unit.
     pub about: &'static str,
 }
 
-/// What is reported.
+/// A value of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogValue {
     Bool(bool),

@@ -1,4 +1,4 @@
-//! The machine that schedules are made for, as far as it was described.
+//! The machine that schedules are made for, as the caller describes it.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +32,8 @@ impl MachineModel {
 
     /// From so many bytes of all fields on, rows that nobody reads again are written past the caches.
     ///
-    /// More than half of the last cache is not there any more when the next call comes: what was read and what the
-    /// call writes take turns in it.
+    /// More than half of the last cache is lost before the next call: elements that are read and written
+    /// evict each other.
     #[must_use]
     pub fn stream_from_bytes(&self) -> u64 {
         match self.last_cache_bytes() {
@@ -42,17 +42,17 @@ impl MachineModel {
         }
     }
 
-    /// What a core has for itself where nothing is known of it.
+    /// The bytes of cache that a core has for itself, where the machine is not known.
     pub const CORE_CACHE_BYTES: u64 = 1 << 20;
 
-    /// What a core has for itself of the second cache, or of the first where there is no other.
+    /// The bytes that a core has for itself of the second cache, or of the first where there is no other.
     #[must_use]
     pub fn core_cache_bytes(&self) -> Option<u64> {
         let cache = self.caches.get(1).or(self.caches.first())?;
         Some(cache.bytes / u64::from(cache.cores.max(1)))
     }
 
-    /// What a core has of a cache behind the second, if there is one.
+    /// The bytes that a core has of the last cache behind the second; 0 if there is none.
     #[must_use]
     pub fn share_of_last_cache_bytes(&self) -> u64 {
         self.caches.iter().skip(2).next_back().map_or(0, |it| it.bytes / u64::from(it.cores.max(1)))
@@ -70,7 +70,7 @@ impl MachineModel {
 /// Equal models give equal schedules. The figures of the fixed ones are rounded from what vendors publish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuModel {
-    /// Multiprocessors, each of which holds some blocks at a time.
+    /// Multiprocessors; each holds several blocks at a time.
     pub multiprocessors: u32,
     pub clock_mhz: u32,
     /// Gigabytes per second between memory and chip.
@@ -90,7 +90,8 @@ pub struct GpuModel {
     pub f64_ratio: u32,
     /// Threads of a multiprocessor that have work for others while one waits for what it computes.
     pub threads_at_work: u32,
-    /// What a stage, and a wait for others, take of a multiprocessor for each thread, in picoseconds.
+    /// The time that a stage, and a wait for others, take of a multiprocessor for each thread, in
+    /// picoseconds.
     pub stage_ps: u32,
     pub barrier_ps: u32,
     /// From one launch to the next.
@@ -139,9 +140,9 @@ impl GpuModel {
         launch_ns: 24000,
     };
 
-    /// Mesa's device of cores of the processor, whose shared memory is memory. Its threads are lanes of vectors, which
-    /// load and store one by one; at a barrier a group of them puts its registers away, and the next one takes its own
-    /// back. What stages and barriers take is from measured forms of the gallery.
+    /// Mesa's device of cores of the processor, whose shared memory is memory. Its threads are lanes of
+    /// vectors, which load and store one by one. At a barrier a group of them saves its registers, and the
+    /// next group restores its own. The times of stages and barriers are from measured forms of the gallery.
     pub const LAVAPIPE: Self = Self {
         multiprocessors: 4,
         clock_mhz: 2500,

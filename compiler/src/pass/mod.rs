@@ -1,7 +1,8 @@
-//! What all pipelines have in common: passes, analyses, hooks, log points, and the trace.
+//! The parts that all pipelines have in common: passes, analyses, hooks, log points, and the trace.
 //!
-//! A level brings its passes as a table of [`Pass`]; [`Pipeline::run`] does the rest: it asks the options which
-//! to skip and where to stop, tells the hook, keeps analyses as long as they hold, and has the level tidied.
+//! A level brings its passes as a table of [`Pass`]; [`Pipeline::run`] does the rest. It asks the options
+//! which passes to skip and where to stop, and tells the hook. It keeps analyses as long as they hold, and
+//! has the level tidied.
 
 pub mod analysis;
 pub mod cx;

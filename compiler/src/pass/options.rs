@@ -18,7 +18,7 @@ pub struct PassOptions {
     pub limit: Option<Limit>,
     /// The file of the project that says how loops are to run, instead of the passes.
     pub schedule: Option<String>,
-    /// What the schedule is made for.
+    /// The kind of machine that the schedule is made for.
     pub device: Device,
     /// The maker of code for a processor, where the device is one: the loops are for it.
     pub code: Code,
@@ -30,7 +30,8 @@ pub struct PassOptions {
     pub gpu_form: Option<GpuForm>,
     /// Along which axis neighbours lie side by side in memory.
     pub contiguous: Axis,
-    /// Whether the axes I and K are in each other's place from the schedule on, for whoever turns arrays too.
+    /// Whether the axes I and K are exchanged from the schedule on, for callers that exchange them in arrays
+    /// too.
     pub turned: bool,
     /// Whether the steps are kept that led to the schedule.
     pub steps: bool,

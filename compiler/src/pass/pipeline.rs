@@ -16,7 +16,7 @@ use crate::diag::{Listing, Origin, Remark, Tombstone};
 pub trait Level: Sized + 'static {
     /// `oir`, `schedule`: as stages are named.
     const NAME: &'static str;
-    /// What is chosen beside the level itself, as the machine that it is scheduled for.
+    /// Choices beside the level itself, such as the machine that it is scheduled for.
     type Options: Clone;
 
     /// All violations of the level's rules: faults of ours.
@@ -82,7 +82,7 @@ impl<I: Level> std::fmt::Debug for Pipeline<I> {
     }
 }
 
-/// Who looks on, and what is gathered.
+/// The observer of a pipeline, the options, and the trace.
 pub struct Watch<'a> {
     pub hook: &'a mut dyn Hook,
     pub options: &'a PassOptions,
@@ -95,12 +95,12 @@ impl std::fmt::Debug for Watch<'_> {
     }
 }
 
-/// What came of a pipeline.
+/// The reports of a pipeline.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub remarks: Vec<Remark>,
     pub log: Vec<Logged>,
-    /// What analyses told, each as it was computed last.
+    /// The values that analyses reported, each as it was computed last.
     pub results: BTreeMap<&'static str, LogValue>,
     /// The statements that passes removed.
     pub tombstones: Vec<Tombstone>,
@@ -204,7 +204,8 @@ fn last_change(remarks: &[Remark], pass: &str) -> Option<String> {
     remarks.iter().rev().find(|it| it.pass == pass && it.is_applied).map(|it| it.message.clone())
 }
 
-/// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.
+/// Panics in debug builds where a level is invalid. Such a level is a fault of ours, so tests must fail.
+/// Users do not wait for the check.
 fn check<I: Level>(step: &str, ir: &I) {
     if cfg!(debug_assertions) {
         let violations = ir.violations();
@@ -220,9 +221,9 @@ fn check<I: Level>(step: &str, ir: &I) {
 /// The statements that a level has.
 #[derive(Debug, Default)]
 struct Present {
-    /// Everything that was ever there, by number.
+    /// Every statement that was ever there, by number.
     origins: Vec<Option<Origin>>,
-    /// What is there, by number.
+    /// Whether each statement is there now, by number.
     is_there: Vec<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! How long each step takes, by the clock of whoever has one.
+//! The time that each step takes, by the clock of the caller.
 
 use super::hook::{Hook, Step, StepKind};
 
@@ -24,7 +24,7 @@ impl<C: FnMut() -> f64> Timer<C> {
         Self { clock, open: Vec::new(), times: Vec::new() }
     }
 
-    /// What was measured, in the order in which the steps ended.
+    /// Returns the measured times, in the order in which the steps ended.
     #[must_use]
     pub fn into_times(self) -> Vec<Timed> {
         self.times

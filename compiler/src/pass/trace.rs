@@ -1,8 +1,8 @@
 //! Every level before and after each pass, as a tree whose unchanged parts are one and the same.
 //!
-//! A snapshot is made from the level's listing: each of its nodes becomes a [`TraceNode`], and two that read
-//! the same, with the same statements, are one node. So a trace of thirty passes takes little more than one
-//! text, and what a pass changed is found by comparing numbers.
+//! A snapshot is made from the level's listing: each of its nodes becomes a [`TraceNode`]. Two nodes that
+//! read the same, with the same statements, are one node. So a trace of thirty passes takes little more
+//! memory than one text, and the changes of a pass are found by comparing numbers.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! A schedule as a document: steps that a person can read, change, keep and apply again.
 //!
-//! One step to a line; `#` begins a comment. `auto` lets the passes choose from there on, `auto graph` those of the
-//! graph alone, and `keep` pins what they would decide otherwise. A document says all that was done to a tree, so applying the one that a
-//! compilation printed gives the same tree.
+//! One step to a line; `#` begins a comment. `auto` lets the passes choose from there on, `auto graph` the
+//! passes of the graph alone. `keep` pins a choice that passes would make otherwise. A document lists all
+//! steps that were done to a tree. So applying the one that a compilation printed gives the same tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub struct Line {
     pub order: Order,
 }
 
-/// What a line asks for.
+/// The order that a line gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     Step(Step),
@@ -37,7 +37,7 @@ pub enum Order {
     Pin(Pin),
 }
 
-/// What a document leaves to passes.
+/// The choices that a document leaves to passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Open {
     /// Neither loops nor maps.
@@ -55,11 +55,11 @@ pub struct Unreadable {
     pub message: String,
 }
 
-/// Reads a document; every line that cannot be read is told.
+/// Reads a document; reports every line that cannot be read.
 ///
 /// # Errors
 ///
-/// What is wrong, line by line.
+/// The faults, line by line.
 pub fn parse(text: &str) -> Result<Document, Vec<Unreadable>> {
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
     let mut start = 0;
@@ -110,12 +110,12 @@ fn order(words: &str) -> Result<Order, String> {
     }
 }
 
-/// What came of a document.
+/// The result of applying a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// Every line; what is left to the passes.
+    /// Every line was carried out; `open` is left to the passes.
     Whole { open: Open },
-    /// The steps before this line.
+    /// This line was refused, and those behind it were not carried out.
     Refused { line: std::ops::Range<usize>, refusal: Refusal },
 }
 
@@ -157,14 +157,14 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
                 if let Err(refusal) = step.clone().apply(tree) {
                     return refused(refusal);
                 }
-                // Steps refuse what is not legal; what they leave all the same is not run.
+                // Steps refuse illegal changes; a tree that breaks a rule all the same is not run.
                 if let Some(fault) = rules(tree).into_iter().next() {
                     return refused(Refusal::new(format!("it leaves no schedule: {fault}")));
                 }
             }
         }
     }
-    // Loops on a grid are given to it one by one; what is missing between them shows when all are.
+    // Loops are given to a grid one by one, so a fault between them shows when all are placed.
     let wrong = launch::faults(tree).into_iter().next();
     if let Some((reason, Line { at, .. })) = wrong.zip(document.lines.last()) {
         return Applied::Refused { line: at.clone(), refusal: Refusal::new(reason) };
@@ -172,7 +172,7 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
     Applied::Whole { open }
 }
 
-/// Whether somebody has begun to form a launch.
+/// Whether a document has begun to form a launch.
 fn has_launch(tree: &Tree) -> bool {
     let mut is_any = false;
     for child in &tree.children {
@@ -195,7 +195,7 @@ fn has_statement(tree: &Tree, stmt: StmtId) -> bool {
     is_there
 }
 
-/// The statements by where in a file they are written, or the calls that bring them.
+/// The statements of a file, each with the place where it, or a call that brings it, is written.
 #[must_use]
 pub fn statements_in(tree: &Tree, file: FileId) -> BTreeSet<(u32, StmtId)> {
     let mut found = BTreeSet::new();
@@ -209,7 +209,7 @@ pub fn statements_in(tree: &Tree, file: FileId) -> BTreeSet<(u32, StmtId)> {
     found
 }
 
-/// The document that leads from the tree as it was lowered to this one. `said` is what a statement reads like.
+/// The document that leads from the tree as it was lowered to this one. `said` gives the text of a statement.
 #[must_use]
 pub fn text(tree: &Tree, said: &dyn Fn(StmtId) -> Option<String>) -> String {
     let mut text = format!("# The schedule of {}: each step, in order.\n", tree.name);
@@ -294,7 +294,7 @@ for k in [0, K) parallel:
                     b[i, j, k] = t[i, j - j_tile] + t[i, j - j_tile + 2]
         "#]]
         .assert_eq(&listing(&scheduled).text);
-        // What was done reads back, and does the same again.
+        // The printed document reads back, and gives the same tree again.
         let again = parse(&text(&scheduled, &|_| None)).expect("it can be read");
         let mut other = tree(TREE).expect("it is a tree");
         assert_eq!(apply(&mut other, &again), Applied::Whole { open: Open::Nothing });

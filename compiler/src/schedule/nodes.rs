@@ -17,9 +17,9 @@ pub struct Tree {
     /// Arguments in the order of the signature (those that are used), then temporaries, then locals.
     pub containers: Arena<Container>,
     pub children: Vec<Node>,
-    /// What was done to come here from the tree as it was lowered, in order.
+    /// The steps that led here from the tree as it was lowered, in order.
     pub steps: Vec<Step>,
-    /// What passes leave as it is.
+    /// The choices that passes leave as they are.
     pub pins: BTreeSet<Pin>,
 }
 
@@ -36,9 +36,9 @@ pub struct Container {
     /// Per dimension: index = position in the compute domain + shift. Data has no positions, and 0 here.
     pub shift: Vec<Affine>,
     pub storage: Storage,
-    /// Where fewer places do than the shape says.
+    /// Present where fewer places suffice than the shape says.
     pub ring: Option<Ring>,
-    /// Which memory of a GPU an iteration's own array lives in, where a pass has decided that.
+    /// The memory of a GPU that an iteration's own array lives in, where a pass has decided that.
     pub place: Option<Place>,
     pub span: Span,
 }
@@ -62,10 +62,10 @@ impl Container {
     }
 }
 
-/// Who owns a container.
+/// The owner of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
-    /// A field of the caller; what the stencil does with it.
+    /// A field of the caller, and whether the stencil reads and writes it.
     Field { is_read: bool, is_written: bool },
     /// A scalar of the caller.
     Scalar,
@@ -89,7 +89,7 @@ pub enum Storage {
     Register,
 }
 
-/// Where on a GPU the array lives that iterations have for themselves.
+/// The memory of a GPU that an iteration's own array lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// In registers of one thread.
@@ -98,7 +98,7 @@ pub enum Place {
     Shared,
     /// In the memory of the device.
     Scratch,
-    /// In an output, which is written for good after the last use.
+    /// In an output, whose final values are written after the last use.
     Over(Handle<Container>),
 }
 
@@ -118,10 +118,10 @@ pub enum Node {
 /// A loop over one axis, `start <= variable < end`.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// `i`, `j`, `k`: a position of the compute domain, 0 at its start; or `i_tile`, ...: where a tile of
-    /// positions starts ([`space::names::tile`](crate::space::names::tile)); or `i_front`, ...: what stages inside
-    /// follow at their distances ([`space::names::front`](crate::space::names::front)). Unique on every path from
-    /// the root.
+    /// `i`, `j`, `k`: a position of the compute domain, 0 at its start. `i_tile`, ...: the start of a tile of
+    /// positions ([`space::names::tile`](crate::space::names::tile)). `i_front`, ...: a front that stages
+    /// inside follow at their distances ([`space::names::front`](crate::space::names::front)). Unique on
+    /// every path from the root.
     pub variable: Symbol,
     pub axis: Axis,
     pub start: Size,
@@ -144,7 +144,7 @@ pub enum Order {
     Descending,
 }
 
-/// What carries out the iterations.
+/// The hardware that carries out the iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
     /// One after the other.
@@ -186,7 +186,7 @@ pub struct RegionScope {
 
 /// Limits its children to a part of a loop around: `start <= variable < end`.
 ///
-/// Not an [`If`], since it reads nothing but symbols, and not a region, since nobody wrote it: loops of
+/// Not an [`If`], since it reads nothing but symbols. Not a region either, since nobody wrote it: loops of
 /// different ranges were merged here.
 #[derive(Clone, Debug)]
 pub struct Where {
@@ -214,7 +214,7 @@ pub struct Access {
     pub index: Vec<Subscript>,
 }
 
-/// Where along one dimension an element lies.
+/// The place of an element along one dimension.
 pub type Subscript = expr::Subscript<Access>;
 
 impl Spelled for Container {

@@ -264,9 +264,9 @@ fn container(tree: &Tree, word: &str, text: &str, span: Span) -> Option<Containe
     Some(Container { name, dtype, kind, axes, shape, shift, storage, ring, place, span })
 }
 
-/// What stands behind a shift without where the array lives, and that.
+/// Splits the words behind a shift into the storage of the array and its place on a GPU.
 fn placed<'t>(tree: &Tree, word: &str, last: &'t str) -> (&'t str, Option<Place>) {
-    // `register` alone is a value of each iteration.
+    // `register` without axes before it is no place, but a value of each iteration.
     if word != "temporary" || !last.starts_with("along ") {
         return (last, None);
     }

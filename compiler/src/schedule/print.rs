@@ -57,7 +57,7 @@ fn declaration(tree: &Tree, container: &Container) -> String {
     }
 }
 
-/// Where an array lives, as a declaration and a step tell it.
+/// The place of an array, as a declaration and a step write it.
 #[must_use]
 pub fn place_text(tree: &Tree, place: Place) -> String {
     match place {
@@ -68,7 +68,7 @@ pub fn place_text(tree: &Tree, place: Place) -> String {
     }
 }
 
-/// What carries the loop out, then in which order: `threads parallel`.
+/// The head of a loop, from its placement to its order: `threads k in [0, K) parallel:`.
 fn header(it: &Loop) -> String {
     let placement = match it.placement {
         Placement::Sequential => "for",

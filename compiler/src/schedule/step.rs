@@ -1,5 +1,5 @@
-//! One step of a schedule: a transformation and the loops it is about, as it is written in a document; and what passes
-//! leave as it is.
+//! One step of a schedule as it is written in a document: a transformation and the loops it is about. A
+//! [`Pin`] is a choice that passes leave as it is.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct LoopRef {
     pub copy: usize,
 }
 
-/// What becomes of loops whose ranges differ when they are merged.
+/// How loops of different ranges are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranges {
     /// They stay apart.
@@ -31,7 +31,7 @@ pub enum Ranges {
     Domain,
 }
 
-/// What is done to a tree.
+/// A change of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The second loop continues the first, behind which it stands.
@@ -44,17 +44,17 @@ pub enum Step {
     Split { at: LoopRef, position: Affine },
     /// The loop is split at the bounds of the regions inside.
     Peel(LoopRef),
-    /// A loop that runs once goes.
+    /// A loop that runs once is removed.
     Drop(LoopRef),
     /// The neighbours from the first to the last loop run tile by tile.
     Tile { axis: Axis, size: i64, first: LoopRef, last: LoopRef },
     /// The neighbours from the first to the last loop run position by position, each ahead of those behind it.
     Roll { axis: Axis, first: LoopRef, last: LoopRef },
-    /// The last of the neighbours computes itself what it reads of those before it.
+    /// The last of the neighbours itself computes the values that it reads from those before it.
     Recompute { first: LoopRef, last: LoopRef },
-    /// The loop computes itself what it reads of an array that loops before it wrote.
+    /// The loop itself computes the elements that it reads of an array that loops before it wrote.
     Repeat { container: String, owner: LoopRef },
-    /// What the sweeps inside write into a field and read again has an array of its own.
+    /// The values that the sweeps inside write into a field and read again get an array of their own.
     Copy { container: String, owner: LoopRef },
     /// Each iteration has its own array.
     Contract { container: String, owner: LoopRef },
@@ -64,7 +64,7 @@ pub enum Step {
     Reside { container: String, place: Residence },
     /// The threads of a block wait for each other before or behind the loop.
     Barrier { side: Side, at: LoopRef },
-    /// Who carries out the loop.
+    /// The hardware that carries out the loop.
     Place(Placement, LoopRef),
 }
 
@@ -85,7 +85,7 @@ pub enum Side {
     Behind,
 }
 
-/// What passes leave as it is.
+/// A choice that passes leave as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pin {
     /// The loops around a statement do not continue those before them.
@@ -124,7 +124,7 @@ impl LoopRef {
         is_found.then_some(Self { variable, stmt, copy })
     }
 
-    /// Where the loop stands.
+    /// Finds the path of the loop.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ pub fn loop_ref(text: &str) -> Option<LoopRef> {
 ///
 /// # Errors
 ///
-/// What was expected.
+/// A sentence that says what was expected.
 pub fn parse(line: &str) -> Result<Step, String> {
     let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
     let words: Vec<&str> = rest.split_whitespace().collect();

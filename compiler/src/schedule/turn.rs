@@ -1,8 +1,9 @@
-//! The same loops with the axes I and K in each other's place: for arrays whose neighbours along k lie side by side.
+//! Exchanges the axes I and K of loops, for arrays whose neighbours along k lie side by side.
 //!
-//! What has no order along k is the same whichever axis is called I. So nothing behind this has to know of more than one
-//! layout: rows, lanes, stores past the caches and blocks are along I. Whoever calls turns its arrays too: sizes, strides
-//! and origin along I and K change places ([`AxisSet::turned`](crate::space::AxisSet::turned)).
+//! Loops without an order along k are the same whichever axis is called I. So later passes know only one
+//! layout: rows, lanes, stores past the caches and blocks are along I. The caller turns its arrays too:
+//! sizes, strides and origin along I and K change places
+//! ([`AxisSet::turned`](crate::space::AxisSet::turned)).
 
 use super::nodes::{Access, Container, Expr, Loop, Node, Order, RegionScope, Tree, Where};
 use super::transform::peel::place_of;
@@ -31,12 +32,12 @@ impl Unturned {
 
 /// Turns a tree as it was lowered: nests `k { j { i } }`, no choice made.
 ///
-/// Nests come out as `k { j { i } }` again, each with the statements of one horizontal loop: where levels have no order,
-/// those of one loop over them do not see each other's.
+/// Nests come out as `k { j { i } }` again, each with the statements of one horizontal loop. A loop over
+/// levels may be divided like that, since levels without an order do not see each other's values.
 ///
 /// # Errors
 ///
-/// Why it cannot be turned.
+/// The reason why the tree cannot be turned.
 pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
     let mut to = tree.clone();
     to.children.clear();
@@ -54,7 +55,7 @@ pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
             let [Node::Loop(row)] = rows.children.as_slice() else { return Err(Unturned::Order) };
             let mut body = row.children.clone();
             let (mut row, mut rows) = (loop_over(row, Axis::K)?, loop_over(rows, Axis::J)?);
-            // Where all stands in one region, the loops have nothing to do beside it.
+            // A region that holds the whole body becomes limits of the loops around.
             while let [Node::Region(it)] = body.as_mut_slice() {
                 limit(&mut row, it.region.i);
                 limit(&mut rows, it.region.j);
@@ -92,18 +93,18 @@ fn container(it: &mut Container) -> Result<(), Unturned> {
     let n = it.axes.len();
     it.shape.iter_mut().try_for_each(size)?;
     it.shift.iter_mut().try_for_each(affine)?;
-    // What stood for I, J and K stands for K, J and I, and that without one of them where one is missing.
+    // The dimensions of I, J and K become those of K, J and I; a missing axis is left out.
     it.shape[..n].reverse();
     it.shift[..n].reverse();
     it.axes = it.axes.turned();
     Ok(())
 }
 
-/// What statements are turned by.
+/// The context in which statements are turned.
 struct Turn<'t> {
     /// How many axes each container has.
     axes: &'t [usize],
-    /// The loop over what was I.
+    /// The loop over the former axis I.
     levels: &'t Loop,
 }
 
@@ -131,7 +132,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// A region along I as a limit of the loop over levels; along J it is a region still.
+    /// Makes the part of a region along I a limit of the loop over levels. The part along J stays a region.
     fn limited(&self, it: RegionScope) -> Node {
         let RegionScope { region: Region { i, j }, children, origin } = it;
         let levels = self.levels;
@@ -178,7 +179,7 @@ fn size(it: &mut Size) -> Result<(), Unturned> {
     }
 }
 
-/// Symbols of I and K change places; those of others are known at run time only.
+/// Exchanges the symbols of I and K. Refuses other symbols, whose values are known at run time only.
 fn affine(sum: &mut Affine) -> Result<(), Unturned> {
     let turned = |symbol: &Symbol| {
         let name = match symbol.name() {
@@ -211,7 +212,7 @@ mod tests {
         let turned = turned(&tree).map_err(Unturned::reason)?;
         assert_eq!(validate(&turned), Vec::<String>::new());
         let text = listing(&turned).text;
-        // Nests of one loop over points each are what they were, but for regions.
+        // Nests of one loop over points each come back when they are turned twice, but for regions.
         if !loops.contains("region") && loops.matches("for k").count() == loops.matches("for i").count() {
             assert_eq!(super::turned(&turned).map(|it| listing(&it).text), Ok(listing(&tree).text));
         }

@@ -7,14 +7,14 @@ use super::nodes::{Access, Expr, Loop, Node, Where};
 use crate::diag::Origin;
 use crate::space::Size;
 
-/// What an access of a container is for.
+/// The purpose of an access to a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A statement computes with it.
     Read,
     /// Control flow depends on it.
     Condition,
-    /// It says which element of another container is meant.
+    /// It selects the element of another container.
     Index,
     Write,
 }
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// What this node itself writes.
+    /// The element that this node itself writes.
     pub fn target(&self) -> Option<&Access> {
         match self {
             Node::Assign(it) => Some(&it.target),
@@ -77,8 +77,8 @@ impl Node {
         }
     }
 
-    /// Calls `each` for every access of this node itself, with what it is for: what it reads before what it writes, and
-    /// what finds an element before the element.
+    /// Calls `each` for every access of this node itself, with its role. Reads come before the write, and the
+    /// accesses in an index before the element that it finds.
     pub fn each_own_access<'a>(&'a self, each: &mut dyn FnMut(Role, &'a Access)) {
         match self {
             Node::Assign(it) => {
@@ -91,7 +91,7 @@ impl Node {
         }
     }
 
-    /// The statement that this node is; loops carry out those inside them.
+    /// The statement of this node; none for loops, limits and barriers, which are no statements.
     pub fn origin(&self) -> Option<&Origin> {
         match self {
             Node::Loop(_) | Node::Where(_) | Node::Barrier => None,
@@ -129,7 +129,8 @@ impl Node {
         self.blocks_mut().into_iter().flatten().for_each(|it| it.each_size_mut(change));
     }
 
-    /// Calls `change` for every access, here and inside, those that find an element before that element's.
+    /// Calls `change` for every access, here and inside. The accesses in an index come before the element
+    /// that it finds.
     pub fn each_access_mut(&mut self, change: &mut dyn FnMut(&mut Access)) {
         match self {
             Node::If(it) => accesses_mut(&mut it.condition, change),
@@ -145,7 +146,7 @@ impl Node {
 }
 
 impl Access {
-    /// Calls `change` for every access that finds this one's element, and then for this one.
+    /// Calls `change` for every access in this one's index, and then for this one.
     fn walk_mut(&mut self, change: &mut dyn FnMut(&mut Access)) {
         for found in self.index.iter_mut().filter_map(|it| it.found.as_mut()) {
             accesses_mut(found, change);
@@ -153,7 +154,7 @@ impl Access {
         change(self);
     }
 
-    /// Calls `each` for every access that finds this one's element, and then for this one, which has a role.
+    /// Calls `each` for every access in this one's index, and then for this one, which has a role.
     pub(in crate::schedule) fn walk_as<'a>(&'a self, role: Role, each: &mut dyn FnMut(Role, &'a Access)) {
         for found in self.index.iter().filter_map(|it| it.found.as_ref()) {
             found.accesses(&mut |access| access.walk_as(Role::Index, each));

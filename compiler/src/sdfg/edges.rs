@@ -9,8 +9,8 @@ use crate::entity::Handle;
 
 /// The edges of a state in the order of their creation.
 ///
-/// They are used as a list. Which ones are at a node is found out when it is asked for, and forgotten when edges are
-/// changed otherwise than by adding some, or by what they move.
+/// They are used as a list. The edges at a node are looked up when they are first asked for. Any change but a
+/// new edge or another memlet forgets them.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
     all: Vec<Edge>,
@@ -51,7 +51,7 @@ impl Edges {
         }
     }
 
-    /// What the edges move.
+    /// The memlets of the edges.
     pub fn memlets_mut(&mut self) -> impl Iterator<Item = &mut Memlet> {
         self.all.iter_mut().filter_map(|it| it.memlet.as_mut())
     }

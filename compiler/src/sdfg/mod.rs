@@ -1,9 +1,8 @@
 //! The SDFG: which data moves where, and what must happen before what.
 //!
-//! States hold data flow, blocks hold control flow, and every access names its
-//! elements in a memlet. It takes the order of the loops as the schedule made it
-//! and does not know a machine or a language: those belong to the code generators,
-//! which read this level and no other.
+//! States hold data flow, blocks hold control flow, and every access names its elements in a memlet. The
+//! graph keeps the order of the loops as the schedule made it. It knows neither a machine nor a language:
+//! those belong to the code generators, which read this level and no other.
 
 pub mod nodes;
 pub mod edges;

@@ -17,11 +17,12 @@ pub struct Sdfg {
     /// Everything that is not transient; of the outermost graph, in the order of the signature.
     pub arguments: Vec<Handle<Container>>,
     pub containers: Arena<Container>,
-    /// Integers that come from outside: sizes of the domain, strides of the
-    /// caller's fields, and in a nested graph the variables of the loops around it.
+    /// Integers that come from outside: sizes of the domain and strides of the caller's fields. In a nested
+    /// graph, also the variables of the loops around it.
     pub symbols: Vec<Symbol>,
     pub region: ControlFlowRegion,
-    /// Of the outermost graph: statements whose maps continue none before them, since somebody decided so.
+    /// Of the outermost graph: statements whose maps are not fused with those before them, since somebody
+    /// pinned that.
     pub apart: BTreeSet<StmtId>,
     /// Of the outermost graph: when its statements run as they are written, where that is known.
     pub order: ProgramOrder,
@@ -43,17 +44,17 @@ pub struct Container {
     pub shift: Vec<Affine>,
     pub strides: Strides,
     pub storage: Storage,
-    /// Where fewer places do than the shape says.
+    /// Present where fewer places suffice than the shape says.
     pub ring: Option<Ring>,
-    /// Which memory of a GPU it lives in, where that is decided; a file does not tell it.
+    /// The memory of a GPU that it lives in, where that is decided; a file does not tell it.
     pub place: Option<Place>,
     pub span: Span,
 }
 
-/// What a container is for the stencil.
+/// The role of a container in the stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
-    /// A field of the caller; what the stencil does with it.
+    /// A field of the caller, and whether the stencil reads and writes it.
     Field { is_read: bool, is_written: bool },
     /// A scalar of the caller.
     Scalar,
@@ -85,7 +86,7 @@ pub enum Storage {
     Register,
 }
 
-/// Where on a GPU the array of a graph lives that a map of a grid or of blocks holds.
+/// The memory of a GPU for an array of a graph that a map of a grid or of blocks holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// In registers of one thread.
@@ -94,7 +95,7 @@ pub enum Place {
     Shared,
     /// In the memory of the device.
     Scratch,
-    /// In the output of this name, which is written for good after the last use.
+    /// In the output of this name, whose final values are written after the last use.
     Over(String),
 }
 
@@ -123,7 +124,7 @@ pub struct Block {
     pub kind: BlockKind,
 }
 
-/// What a block does.
+/// The kind of a block, with its content.
 #[derive(Clone, Debug)]
 pub enum BlockKind {
     State(State),
@@ -178,7 +179,7 @@ pub struct Branch {
 /// A bool that is evaluated once when control flow gets there.
 pub type Condition = expr::Expr<Operand>;
 
-/// What a condition reads.
+/// An operand of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operand {
     Element {
@@ -189,7 +190,7 @@ pub enum Operand {
     Symbolic(Affine),
 }
 
-/// Acyclic data flow: what has no path between may run in any order.
+/// Acyclic data flow: nodes without a path between them may run in any order.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     pub nodes: Arena<Node>,
@@ -204,7 +205,7 @@ pub struct Node {
     pub scope: Option<Handle<Node>>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     /// A container, at one moment of the state.
@@ -225,7 +226,7 @@ pub struct Tasklet {
     /// its dimension, the run ends with a trap, and nothing behind it is evaluated or written.
     pub found: Vec<Found>,
     pub output: Connector,
-    /// Where the output goes, in the dimensions of which its memlet moves all.
+    /// The place of the output, in the dimensions that its memlet moves as a whole.
     pub output_at: Vec<At>,
     /// Has the type of the output.
     pub code: expr::Expr<Input>,
@@ -250,7 +251,7 @@ pub struct Found {
     pub size: Size,
 }
 
-/// The end of an edge at a tasklet: one value under a name, or an array of which the tasklet picks one.
+/// The end of an edge at a tasklet: one value under a name, or an array from which the tasklet picks one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connector {
     /// Different from every container and symbol of the graph.
@@ -258,7 +259,7 @@ pub struct Connector {
     pub dtype: DType,
 }
 
-/// What a tasklet's code reads.
+/// An operand of a tasklet's code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Input {
     /// The input connector of that position.
@@ -266,7 +267,7 @@ pub enum Input {
     /// The element of an array at a connector that is found at run time.
     Element {
         connector: usize,
-        /// Where it lies, in the dimensions of which the memlet moves all.
+        /// The place of the element, in the dimensions that the memlet moves as a whole.
         at: Vec<At>,
     },
     /// An integer made of symbols.
@@ -290,7 +291,7 @@ pub struct MapParam {
     pub step: i64,
 }
 
-/// What carries out the iterations of a map.
+/// The hardware that carries out the iterations of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Schedule {
     /// One after the other.
@@ -305,11 +306,11 @@ pub enum Schedule {
     Block,
 }
 
-/// A graph as a node: what a map does whose body has control flow, or statements
-/// that data flow alone does not put in order.
+/// A graph as a node: the body of a map that has control flow, or statements that data flow alone does not
+/// put in order.
 ///
-/// Its containers that are not transient are whole containers of the graph
-/// around it, under connectors of their names.
+/// Its containers that are not transient are whole containers of the graph around it, under connectors of
+/// their names.
 #[derive(Clone, Debug)]
 pub struct NestedSdfg {
     pub sdfg: Sdfg,
@@ -323,8 +324,8 @@ pub struct NestedSdfg {
 #[derive(Clone, Debug)]
 pub struct Edge {
     pub source: Handle<Node>,
-    /// Which value of a tasklet, or which argument of a nested graph. An access node has none, nor has the entry or exit
-    /// of a map, through which each container passes once: the memlet tells which one.
+    /// The value of a tasklet, or the argument of a nested graph. An access node has none. Neither has the
+    /// entry or the exit of a map: each container passes through it once, and the memlet tells which one.
     pub source_connector: Option<String>,
     pub target: Handle<Node>,
     /// As for the source.
@@ -405,7 +406,8 @@ impl Memlet {
 }
 
 impl Container {
-    /// The symbols in its shape beside the sizes of the compute domain: how many levels its array has.
+    /// The symbols in its shape beside the sizes of the compute domain. They tell how many levels its array
+    /// has.
     pub fn level_symbols(&self) -> impl Iterator<Item = &Symbol> {
         let sums = self.shape.iter().filter_map(|it| match it {
             Size::Affine(sum) => Some(sum),

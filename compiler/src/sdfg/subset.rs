@@ -1,4 +1,4 @@
-//! Arithmetic on ranges of indices: union, propagation over a loop, what can be proven of two.
+//! Arithmetic on ranges of indices: union, propagation over a loop, and proofs about two ranges.
 
 use std::sync::LazyLock;
 
@@ -59,7 +59,7 @@ pub fn moved(size: &Size, distance: i64) -> Size {
     size.moved(distance)
 }
 
-/// What the range covers while `symbol` runs through `over`.
+/// The indices that the range covers while `symbol` runs through `over`.
 #[must_use]
 pub fn propagated(range: &Range, symbol: &Symbol, over: &Range) -> Range {
     let last = moved(&over.end, -1);
@@ -69,7 +69,7 @@ pub fn propagated(range: &Range, symbol: &Symbol, over: &Range) -> Range {
     }
 }
 
-/// The range without what can be seen to lie outside of `0..size`.
+/// The range without indices that can be seen to lie outside of `0..size`.
 #[must_use]
 pub fn clipped(range: Range, size: &Size) -> Range {
     let zero = Size::Affine(Affine::constant(0));
@@ -78,7 +78,7 @@ pub fn clipped(range: Range, size: &Size) -> Range {
     Range { start, end }
 }
 
-/// What the subset covers in all iterations of a map.
+/// The indices that the subset covers in all iterations of a map.
 #[must_use]
 pub fn propagated_over(subset: &[Range], params: &[MapParam]) -> Vec<Range> {
     // From the innermost parameter out, since its range may depend on those before it.

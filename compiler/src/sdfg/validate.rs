@@ -323,7 +323,7 @@ impl<'a> Rules<'a> {
         self.code(&place, tasklet, &tasklet.code, tasklet.found.len(), known);
     }
 
-    /// Code that may use the first so many of what is found.
+    /// Checks code that may use the first `n_found` indices that are found.
     fn code(&mut self, place: &str, tasklet: &Tasklet, code: &Expr<Input>, n_found: usize, known: &[Symbol]) {
         code.accesses(&mut |it| match it {
             Input::Connector(at) | Input::Element { connector: at, .. } if *at >= tasklet.inputs.len() => {
@@ -347,7 +347,7 @@ impl<'a> Rules<'a> {
         self.typed(code, &leaf, place);
     }
 
-    /// What is found is checked against the dimension that it is an index of.
+    /// An index that is found is checked against the size of the dimension that it belongs to.
     fn checked_sizes(&mut self, place: &str, tasklet: &Tasklet, at: &[At], memlet: &Memlet) {
         let Some(container) = self.sdfg.containers.get(memlet.data) else { return };
         for it in at {

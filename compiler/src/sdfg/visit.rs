@@ -1,7 +1,7 @@
-//! The one place that knows the shape of a graph: what is inside of what, in which order, and who accesses what.
+//! The one place that knows the shape of a graph: its nesting, its order, and its accesses.
 //!
-//! Blocks hold regions and conditions, states hold nodes and edges. Everything that looks for something in a graph
-//! asks here: all states, all conditions, all nested graphs, or all accesses of containers, each with its [`Role`].
+//! Blocks hold regions and conditions, states hold nodes and edges. Every search in a graph asks here: for
+//! states, conditions, nested graphs, or accesses of containers, each with its [`Role`].
 //!
 //! ```text
 //! n3: b[i, j, k] = a[i, j, {n[i, j]}]
@@ -18,14 +18,14 @@ use super::nodes::{
 use crate::diag::Origin;
 use crate::entity::Handle;
 
-/// What an access of a container is for.
+/// The purpose of an access to a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A statement computes with it, or a nested graph gets it.
     Read,
     /// Control flow depends on it.
     Condition,
-    /// It says which element of another container is meant, and nothing else.
+    /// It only selects the element of another container.
     Index,
     Write,
 }
@@ -46,7 +46,7 @@ pub struct EdgeAccess<'s> {
     /// The tasklet or nested graph.
     pub node: Handle<Node>,
     pub role: Role,
-    /// Where the edge comes from: the node itself, for what it writes.
+    /// The source of the edge: the node itself, for a write.
     pub source: Handle<Node>,
     pub memlet: &'s Memlet,
 }
@@ -271,7 +271,7 @@ impl NodeKind {
         }
     }
 
-    /// What somebody does with the data of an edge that ends here; `None` for what only hands it on.
+    /// The role of an edge that ends here at `connector`; `None` for nodes that only hand its data on.
     pub fn role_of_input(&self, connector: Option<&str>) -> Option<Role> {
         match self {
             NodeKind::Tasklet(it) => Some(it.role_of_input(connector)),
@@ -358,8 +358,8 @@ impl State {
         (order.len() == members.len()).then_some(order)
     }
 
-    /// Calls `each` for every access of a container by a tasklet or a nested graph: in the order of the edges, what is
-    /// written before what is read.
+    /// Calls `each` for every access of a container by a tasklet or a nested graph, in the order of the
+    /// edges. At one edge, the write comes before the read.
     pub fn each_access<'s>(&'s self, each: &mut dyn FnMut(EdgeAccess<'s>)) {
         for edge in &self.edges {
             let Some(memlet) = &edge.memlet else { continue };

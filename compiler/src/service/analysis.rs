@@ -19,7 +19,7 @@ use crate::inputs::{self, Directives};
 use crate::project::Project;
 use crate::space::AxisSet;
 
-/// What an annotation says.
+/// The type that an annotation gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// `element` as people name it: `float64`, `float`.
@@ -43,7 +43,7 @@ pub struct Analysis {
     pub index: Index,
     /// Of the parameters whose annotations are understood.
     pub types: BTreeMap<SymbolId, Type>,
-    /// What the comment lines of the main file say.
+    /// The directives in comment lines of the main file.
     pub directives: Directives,
     /// By stencil, each with whether it is of this very text.
     pub facts: BTreeMap<String, (Arc<Facts>, bool)>,
@@ -84,7 +84,7 @@ impl Analysis {
         Names::new(&self.program, &self.config)
     }
 
-    /// What compilations know about a name, and whether that is of this very text.
+    /// Returns the facts of compilations about a name, and whether these are of this very text.
     #[must_use]
     pub fn facts_of(&self, symbol: SymbolId) -> Option<(&[Fact], bool)> {
         let symbol = self.index.scopes.symbol(symbol);
@@ -101,7 +101,7 @@ impl Analysis {
         Some((facts.get(&owner.name, &symbol.name), *is_present))
     }
 
-    /// What tells a stencil of the main file from the others, as compilations do.
+    /// The name by which compilations tell a stencil of the main file from the others.
     #[must_use]
     pub fn stencil_name(&self, symbol: &Symbol) -> Option<&str> {
         let known = self.stencils.iter().find(|it| symbol.bindings.contains(&it.span));
@@ -164,7 +164,7 @@ pub fn docstring(def: &FunctionDef) -> Option<String> {
     Some(out.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-/// What a docstring says about a parameter: `name: text` or `name (type): text` in a line of its own.
+/// The text of a docstring about a parameter: `name: text` or `name (type): text` in a line of its own.
 #[must_use]
 pub fn about_parameter(docstring: &str, name: &str) -> Option<String> {
     let mut lines = docstring.lines().skip(1);
@@ -201,7 +201,7 @@ fn types(index: &Index, names: &Names<'_>) -> BTreeMap<SymbolId, Type> {
     types
 }
 
-/// What an annotation means; none where it is no type.
+/// The type that an annotation means; none where it means no type.
 fn type_of(names: &Names<'_>, scope: ScopeId, position: u32, annotation: &Expr) -> Option<Type> {
     let read;
     let expr = match &annotation.kind {
@@ -235,7 +235,7 @@ fn type_of(names: &Names<'_>, scope: ScopeId, position: u32, annotation: &Expr) 
     }
 }
 
-/// The texts of a project after some edits, none of which meet.
+/// The texts of a project after some edits, which do not overlap.
 #[must_use]
 pub fn applied(project: &Project, edits: &[Edit]) -> Project {
     let mut project = project.clone();

@@ -1,4 +1,4 @@
-//! What may be written at a place.
+//! Completions: the texts that may be written at a place.
 //!
 //! Everything that may stand there is returned, best first: editors filter by what is typed already.
 
@@ -14,7 +14,7 @@ use crate::frontend::builtins;
 use crate::frontend::constants::Constant;
 use crate::frontend::tokens::{Token, TokenKind};
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemKind {
     Field,
@@ -73,18 +73,18 @@ pub struct Item {
     pub detail: String,
     /// Sentences.
     pub about: String,
-    /// What is written in place of [`Completions::span`].
+    /// The text that replaces [`Completions::span`].
     pub insert: String,
 }
 
-/// What may be written in place of a piece of text, best first.
+/// Completions that may replace a piece of text, best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completions {
     pub span: Span,
     pub items: Vec<Item>,
 }
 
-/// What may be written at a place; nothing in strings and in comments that are no directives.
+/// Returns the completions at a place; none in strings, and none in comments that are no directives.
 #[must_use]
 pub fn complete(analysis: &Analysis, file: FileId, offset: u32) -> Completions {
     let text = analysis.project.text(file);
@@ -262,7 +262,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What a module that is not among the files has, or an object that is known while compiling.
+    /// Adds the names of a module that is not among the files, or of an object that is known while compiling.
     fn attributes_of_value(&mut self, base: Token) {
         let names = self.analysis.names();
         let Some(scope) = names.module_scope(self.file) else { return };
@@ -446,7 +446,7 @@ impl<'a> Place<'a> {
         let is_body = matches!(kind, Some(SymbolKind::Stencil | SymbolKind::Function));
         for id in index.scopes.visible(scope, &analysis.names()) {
             let symbol = index.scopes.symbol(id);
-            // What a body cannot use, and the words that follow below.
+            // Skips names that a body cannot use, and the words that follow below.
             let is_of_use = match index.scopes.symbol(index.scopes.behind(id)).kind {
                 SymbolKind::Stencil | SymbolKind::PlainFunction => !is_body,
                 SymbolKind::Foreign => word_named(&symbol.name).is_none(),

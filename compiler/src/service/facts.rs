@@ -1,4 +1,4 @@
-//! What a compilation knows about the names of its text, kept by name so that it outlives the next edit.
+//! Facts of a compilation about the names of its text, kept by name so that they outlive the next edit.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::pipeline::Compilation;
 use crate::space::{Axis, AxisSet, Extent, Reach};
 use crate::types::{DType, Value};
 
-/// What is known about one field, temporary or scalar of a stencil.
+/// Facts about one field, temporary or scalar of a stencil.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// As the levels call it: a local of a function has the call in its name.
@@ -23,7 +23,7 @@ pub struct Fact {
     pub uses: Vec<(Span, bool)>,
 }
 
-/// What a name is in the levels.
+/// The meaning of a name in the levels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     Parameter {
@@ -46,7 +46,7 @@ pub enum What {
     },
 }
 
-/// What the passes made of a temporary.
+/// The form of a temporary after the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// It has memory of its own.
@@ -59,7 +59,7 @@ pub enum Kept {
     Unknown,
 }
 
-/// What a compilation knows, by the function that a name stands in and the name.
+/// The facts of a compilation, by the function that a name stands in and the name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     known: BTreeMap<(String, String), Vec<Fact>>,
@@ -133,7 +133,7 @@ impl Facts {
     }
 
     fn add(&mut self, index: &Index, declared: Span, fact: Fact) {
-        // What a result is called stands nowhere in the text.
+        // The result of a function has no name in the text.
         let Some(found) = index.at(declared.file, declared.start) else { return };
         let symbol = index.scopes.symbol(found.symbol);
         let Some(owner) = symbol.owner else { return };

@@ -4,7 +4,7 @@ use super::analysis::Analysis;
 use crate::diag::{FileId, Span};
 use crate::frontend::tokens::{Token, TokenKind};
 
-/// What is folded.
+/// The kind of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FoldKind {
     /// A body, or what stands in brackets.
@@ -13,7 +13,7 @@ pub enum FoldKind {
     Imports,
 }
 
-/// What disappears when a place is folded: from the end of the first line to the end of the last.
+/// The text that a fold hides: from the end of the first line to the end of the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
     pub span: Span,

@@ -1,8 +1,8 @@
-//! Lays a text out: indents, spaces, blank lines, and nothing else.
+//! Lays a text out: changes indents, spaces and blank lines only.
 //!
-//! It changes only what stands between tokens, never a token, and never where a line of a statement ends; the tree
-//! of the text and its comments stay what they are, which is checked before an edit is made. There is a library
-//! that would do more, but it brings a file system and a command line with it.
+//! It changes only the white space between tokens, and never where a line of a statement ends. The tree of
+//! the text and its comments stay the same, which is checked before an edit is made. There is a library that
+//! would do more, but it brings a file system and a command line with it.
 
 use super::analysis::{Analysis, Edit};
 use crate::diag::{Diagnostics, FileId, Span};
@@ -68,7 +68,7 @@ fn is_same(before: &str, after: &str) -> bool {
     !found.has_errors() && statements(before) == statements(after) && comments(before) == comments(after)
 }
 
-/// What stands between the tokens and should be another.
+/// The gaps between tokens that should change, with their new text.
 fn edits(text: &str) -> Vec<Gap> {
     // A line that ends with a carriage return alone is from a machine of the last century.
     if text.replace("\r\n", "\n").contains('\r') {
@@ -146,7 +146,7 @@ struct Layout<'t> {
 }
 
 impl Layout<'_> {
-    /// What should stand before `token`; none where that is not ours to say.
+    /// The white space that should stand before `token`; none where it stays as it is.
     fn gap(&mut self, token: Token, rest: &[Token], old: &str) -> Option<String> {
         if token.is_in_string || old.contains('\\') {
             return None;
@@ -217,7 +217,7 @@ impl Layout<'_> {
         }
     }
 
-    /// What stands between two tokens of a line.
+    /// The white space between two tokens of a line; none where it stays as it is.
     fn space(&self, before: Token, token: Token, old: &str) -> Option<String> {
         let some = |it: &str| Some(it.to_owned());
         let kept = || Some(if old.is_empty() { String::new() } else { " ".to_owned() });

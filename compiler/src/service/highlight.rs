@@ -1,4 +1,4 @@
-//! What every piece of a text is: semantic tokens.
+//! Semantic tokens: the class of every piece of a text.
 
 use super::analysis::{Analysis, Type};
 use super::scopes::{Role, SymbolId, SymbolKind};
@@ -9,7 +9,7 @@ use crate::frontend::builtins;
 use crate::frontend::constants::Constant;
 use crate::frontend::tokens::TokenKind;
 
-/// What a piece of text is.
+/// The class of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     Keyword,
@@ -179,7 +179,7 @@ fn class_of(analysis: &Analysis, names: &Names<'_>, id: SymbolId) -> Option<Clas
     })
 }
 
-/// What a name of the language is; none where it is no such.
+/// The class of a name of the language; none for any other name.
 pub(super) fn class_of_word(analysis: &Analysis, name: &str) -> Option<Class> {
     if let Some(word) = word_named(name) {
         return Some(match word.kind {

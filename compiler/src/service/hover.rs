@@ -1,4 +1,4 @@
-//! What is told about the thing under the pointer.
+//! The information that an editor shows about the name under the pointer.
 
 use super::analysis::{Analysis, Type, about_parameter, docstring};
 use super::facts::{Fact, Kept, What};
@@ -11,7 +11,7 @@ use crate::frontend::constants::{Constant, ElementType};
 use crate::frontend::tokens::TokenKind;
 use crate::space::{Axis, AxisSet, Reach};
 
-/// What is known about a piece of text.
+/// Information about a piece of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hover {
     pub span: Span,
@@ -23,7 +23,7 @@ pub struct Hover {
     pub about: String,
 }
 
-/// What is known about what stands at a place; none where that is nothing.
+/// Returns the information about the name at a place; none where nothing is known.
 #[must_use]
 pub fn hover(analysis: &Analysis, file: FileId, offset: u32) -> Option<Hover> {
     if let Some(found) = analysis.index.at(file, offset) {

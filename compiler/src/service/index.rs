@@ -1,7 +1,7 @@
 //! Every name of the files, and everything that it stands for: trees say what is bound, tokens say where it is used.
 //!
-//! Uses come from the tokens, so that none is missed in what the language has no tree for (a dict, an f-string) or
-//! in a line that does not parse.
+//! Uses come from the tokens. So none is missed in constructs without a tree (a dict, an f-string), or in a
+//! line that does not parse.
 
 use std::collections::BTreeMap;
 
@@ -224,7 +224,7 @@ pub(super) fn directive(comment: &str, start: u32) -> Option<(&str, &str, u32)> 
     (end > 0).then_some((word, &rest[..end], at))
 }
 
-/// What a name led to, for the one behind the dot.
+/// The target of a name, kept for the name behind its dot.
 #[derive(Clone, Debug)]
 enum Led {
     Symbol(SymbolId),
@@ -302,7 +302,7 @@ impl Reader<'_, '_> {
         found
     }
 
-    /// What the name at a position of the tokens leads to.
+    /// The target of the name at a position of the tokens, and its role.
     fn name(&self, position: usize, scope: usize, led: &BTreeMap<usize, Led>) -> Option<(Led, Role)> {
         let tokens = &self.index.tokens[usize::from(self.file.0)];
         let scopes = &self.index.scopes;

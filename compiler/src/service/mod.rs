@@ -1,12 +1,12 @@
-//! What an editor asks: names and their places, completions, what a thing under the pointer is.
+//! Answers to an editor: names and their places, completions, information about the name under the pointer.
 //!
-//! Never fails, whatever the text: names come from trees that recover and from tokens, and what only a compilation
-//! knows (extents, halos, lifetimes) is that of the last text that compiled. Positions are bytes; the page's worker
-//! and the language server turn them into lines and columns.
+//! Never fails, whatever the text. Names come from tokens, and from trees that recover from errors. Facts
+//! that only a compilation knows (extents, halos, lifetimes) are those of the last text that compiled.
+//! Positions are bytes; the page's worker and the language server turn them into lines and columns.
 //!
-//! Reading order: [`scopes`] and [`index`] are the names of the files, [`facts`] what the compiler knows about
-//! them, [`words`] what the language says of its own, [`analysis`] all of it together; then one file for each thing
-//! that can be asked, and [`desk`], which remembers.
+//! Reading order: [`scopes`] and [`index`] hold the names of the files, and [`facts`] what the compiler knows
+//! about them. [`words`] describes the language's own words, and [`analysis`] puts all of it together. Then
+//! comes one file for each question, and [`desk`], which remembers.
 
 pub mod scopes;
 pub mod index;

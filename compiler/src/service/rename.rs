@@ -9,11 +9,11 @@ use crate::diag::{Diagnostics, FileId, Span};
 use crate::frontend::tokens::{TokenKind, tokens};
 use crate::frontend::{Names, builtins, parse};
 
-/// What can be renamed at a place: where it is written, and as what.
+/// Returns the name that can be renamed at a place: its span and its text.
 ///
 /// # Errors
 ///
-/// Why there is nothing.
+/// The message says why nothing can be renamed.
 pub fn prepare(analysis: &Analysis, file: FileId, offset: u32) -> Result<(Span, String), String> {
     let scopes = &analysis.index.scopes;
     let Some(found) = analysis.index.at(file, offset) else {

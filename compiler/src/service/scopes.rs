@@ -15,7 +15,7 @@ const MAX_CHAIN: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SymbolId(pub usize);
 
-/// What a name of the files is.
+/// A name of the files, with its kind and its bindings.
 #[derive(Clone, Debug)]
 pub struct Symbol {
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Symbol {
     pub owner: Option<SymbolId>,
 }
 
-/// What a name of the files is.
+/// The kind of a name of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     Stencil,
@@ -43,7 +43,7 @@ pub enum SymbolKind {
     Temporary,
     /// A name that a GTScript function assigns.
     Local,
-    /// What `__externals__` gives: one for all files.
+    /// A name from `__externals__`: one for all files.
     External,
     /// A name that is assigned outside of stencils and GTScript functions.
     Constant,
@@ -57,7 +57,7 @@ pub enum SymbolKind {
     Foreign,
 }
 
-/// What an occurrence of a name does with it.
+/// The role of an occurrence of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     Declaration,
@@ -115,7 +115,7 @@ struct Import {
     symbol: Option<SymbolId>,
 }
 
-/// What an import leads to.
+/// The target of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Symbol(SymbolId),
@@ -177,7 +177,7 @@ impl Scopes {
         self.scopes.iter().find(|it| it.owner == Some(owner))
     }
 
-    /// What `name` means in a scope, or in those around it.
+    /// The symbol that `name` means in a scope, or in those around it.
     #[must_use]
     pub fn lookup(&self, scope: usize, name: &str, names: &Names<'_>) -> Option<SymbolId> {
         let mut next = Some(scope);
@@ -235,7 +235,7 @@ impl Scopes {
         found
     }
 
-    /// What is bound at a place, and what happens to it there.
+    /// The symbol that is bound at a place, and its role there.
     pub(super) fn bound_at(&self, file: FileId, start: u32) -> Option<(SymbolId, Role)> {
         if let Some((scope, name, role)) = self.bound.get(&(file, start)) {
             let id = match self.scopes[*scope].entries.get(name)? {
@@ -247,7 +247,7 @@ impl Scopes {
         None
     }
 
-    /// What an import names at a place.
+    /// The target of the name that an import has at a place.
     pub(super) fn imported_at(&self, file: FileId, start: u32, names: &Names<'_>) -> Option<Target> {
         let import = &self.imports[*self.imported.get(&(file, start))?];
         self.target(import, names, 0)

@@ -1,4 +1,4 @@
-//! What the call takes in which the caret stands.
+//! The parameters of the call in which the caret stands.
 
 use super::analysis::{Analysis, about_parameter, docstring};
 use super::scopes::{SymbolId, SymbolKind};
@@ -92,7 +92,7 @@ impl<'t> OpenCall<'t> {
     }
 }
 
-/// What the innermost call around a place takes.
+/// The signature of the innermost call around a place.
 #[must_use]
 pub fn signature(analysis: &Analysis, file: FileId, offset: u32) -> Option<Signature> {
     let text = analysis.project.text(file);

@@ -1,4 +1,4 @@
-//! What the language says of its own words: how each is called, and what it means in a sentence or two.
+//! The language's own words: how each is written, and its meaning in a sentence or two.
 
 use std::sync::LazyLock;
 
@@ -238,7 +238,7 @@ static BEHIND_FUNCTIONS: [Word; 5] = [
     ),
 ];
 
-/// What is known of a word.
+/// The entry of a word.
 #[must_use]
 pub fn word_named(name: &str) -> Option<&'static Word> {
     all().find(|it| it.name == name)
@@ -261,7 +261,7 @@ pub const KEYWORDS: [(&str, &str); 13] = [
     ("pass", "nothing"),
 ];
 
-/// What is known of the axis offsets that NDSL gives as externals.
+/// The meaning of an axis offset that NDSL gives as an external.
 #[must_use]
 pub fn axis_offset(name: &str) -> Option<&'static str> {
     Some(match name {

@@ -1,15 +1,15 @@
-//! What can be proven of sizes, given what is known of their symbols; and the simplest form of a size.
+//! Proofs about sizes, from known bounds of their symbols; and the simplest form of a size.
 
 use super::{Affine, Axis, Size, Symbol};
 
-/// What is known of symbols.
+/// Known bounds of symbols.
 #[derive(Clone, Debug, Default)]
 pub struct Assumptions {
     /// From outside in: the bounds of one may mention those before it.
     ranges: Vec<(Symbol, Known)>,
 }
 
-/// What is known of one symbol.
+/// The known bounds of one symbol.
 #[derive(Clone, Debug)]
 struct Known {
     least: Option<Size>,
@@ -25,7 +25,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// What holds where both do; the first alone where they limit different things.
+    /// The limit that holds where both hold; the first alone where they limit different things.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if (&self.symbol, self.is_least) != (&other.symbol, other.is_least) {
@@ -36,7 +36,7 @@ impl Limit {
         Self { bound, ..self }
     }
 
-    /// What holds where this one does or `other` does; none where they limit different things.
+    /// The limit that holds where this one or `other` holds; none where they limit different things.
     #[must_use]
     pub fn or(self, other: Self) -> Option<Self> {
         if (&self.symbol, self.is_least) != (&other.symbol, other.is_least) {
@@ -78,7 +78,8 @@ impl Assumptions {
         self
     }
 
-    /// What `left <= right` limits: the innermost symbol of both that counts once. None where there is no such symbol.
+    /// The limit that `left <= right` sets on the innermost symbol of their difference. None where there is
+    /// no symbol, or where its factor is not 1 or -1.
     #[must_use]
     pub fn limit(&self, left: &Affine, right: &Affine) -> Option<Limit> {
         let difference = right - left;

@@ -22,7 +22,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Whether it lies at or below another one in every run, none of which has fewer levels than these.
+    /// Whether it lies at or below another one in every run. Runs have at least `min_levels` levels.
     #[must_use]
     pub fn is_at_most(self, other: Self, min_levels: i64) -> bool {
         let distance = i64::from(self.offset) - i64::from(other.offset);
@@ -92,8 +92,8 @@ impl Interval {
     }
 }
 
-/// The fewest levels for which no interval but the full one is empty or reversed, and none of those at one
-/// end meets one at the other; 0 where any number will do.
+/// The fewest levels at which no interval but the full one is empty or reversed, and none at the start meets
+/// one at the end. 0 where any number will do.
 #[must_use]
 pub fn min_levels(intervals: impl IntoIterator<Item = Interval>) -> i64 {
     let (mut single, mut at_start, mut at_end) = (0, 0, 0);

@@ -2,16 +2,16 @@
 
 use super::{Axis, Symbol};
 
-/// What a container is called that holds what the stencil calls `name`.
+/// The name of the container for the stencil's `name`.
 ///
-/// It is the same name, but for the letters of positions and sizes: these, and what follows them in this way,
-/// get one underscore more. [`of_stencil`] is the way back.
+/// It is the same name, except for the letters of positions and sizes: these get one underscore more, also
+/// where underscores follow them already. [`of_stencil`] is the way back.
 #[must_use]
 pub fn of_container(name: &str) -> String {
     if is_letter(name.trim_end_matches('_')) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// What the stencil calls the thing that a container holds.
+/// The stencil's name for the contents of a container.
 #[must_use]
 pub fn of_stencil(container: &str) -> &str {
     match container.strip_suffix('_') {

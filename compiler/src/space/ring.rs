@@ -1,18 +1,18 @@
-//! Arrays of which only some places are kept.
+//! Arrays that keep only some of their places.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Along one dimension an array has fewer places than its shape has positions: the element at an index lies at the
-/// remainder of its division by their number.
+/// Along one dimension, an array has fewer places than its shape has positions. The element at an index lies
+/// at the index modulo the number of places.
 ///
-/// Whoever has the array never needs more neighbouring positions at a time, so one with all of them, that knows
-/// nothing of this, does as well.
+/// The code around never needs more neighbouring positions at a time. So an array with a place for every
+/// position, which ignores the ring, gives the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ring {
     pub dimension: usize,
-    /// A power of two, so that the remainder is what is left of the last bits.
+    /// A power of two, so that the remainder is the last bits of the index.
     pub places: i64,
 }
 

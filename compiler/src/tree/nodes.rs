@@ -6,9 +6,8 @@ use crate::expr;
 use crate::space::{Affine, Axis, AxisSet, LoopOrder, Region, Size};
 use crate::types::DType;
 
-/// A stencil as a tree of loops. The sizes of the compute domain are the symbols
-/// `I`, `J`, `K`; the loop variables are `i`, `j`, `k`, 0 at the start of the
-/// compute domain.
+/// A stencil as a tree of loops. The sizes of the compute domain are the symbols `I`, `J`, `K`. The loop
+/// variables are `i`, `j`, `k`, 0 at the start of the compute domain.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     pub name: String,
@@ -28,20 +27,20 @@ pub struct Container {
     pub kind: ContainerKind,
     /// Which axes it has; one dimension for each, in index order. Empty for scalars, locals and tables.
     pub axes: AxisSet,
-    /// Per dimension: those of the axes, then those of data. A field argument: the part that the stencil
-    /// touches, its true range of indices. Where levels are found at run time, these are all that its array
-    /// has, told by symbols (`space::names`).
+    /// Per dimension: those of the axes, then those of data. For a field argument, the part that the stencil
+    /// touches, its true range of indices. Where levels are found at run time, these are all levels that its
+    /// array has, told by symbols (`space::names`).
     pub shape: Vec<Size>,
-    /// Per dimension: what is added to a position of the compute domain to get an index,
-    /// so that the first element that is touched has index 0. Data has no positions, and 0 here.
+    /// Per dimension: index = position in the compute domain + shift, so that the first element that is
+    /// touched has index 0. Data has no positions, and 0 here.
     pub shift: Vec<Affine>,
     pub span: Span,
 }
 
-/// Who owns a container.
+/// The owner of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
-    /// A field of the caller; what the stencil does with it.
+    /// A field of the caller, and whether the stencil reads and writes it.
     Field { is_read: bool, is_written: bool },
     /// A scalar of the caller.
     Scalar,
@@ -122,7 +121,7 @@ pub struct Access {
     pub index: Vec<Subscript>,
 }
 
-/// Where along one dimension an element lies.
+/// The place of an element along one dimension.
 pub type Subscript = expr::Subscript<Access>;
 
 /// The symbol of a size: `I`, `J`, `K`.

@@ -26,7 +26,7 @@ impl Node {
         }
     }
 
-    /// What this node itself writes.
+    /// The element that this node itself writes.
     pub fn target(&self) -> Option<&Access> {
         match self {
             Node::Assign(it) => Some(&it.target),
@@ -38,7 +38,7 @@ impl Node {
         }
     }
 
-    /// The statement that this node is; loops carry out those inside them.
+    /// The statement of this node; none for loops, which are no statements.
     pub fn origin(&self) -> Option<&Origin> {
         match self {
             Node::VerticalLoop(_) | Node::HorizontalLoop(_) => None,

@@ -58,13 +58,13 @@ impl Function {
         Self::all().find(|it| it.name() == name)
     }
 
-    /// What a stencil calls by that name.
+    /// The function that a stencil calls by that name.
     #[must_use]
     pub fn builtin(name: &str) -> Option<Self> {
         Self::builtins().find(|it| it.name() == name)
     }
 
-    /// What NumPy calls by that name, which may be another one than the language's.
+    /// The function that NumPy calls by that name, which may differ from the language's.
     #[must_use]
     pub fn of_numpy(name: &str) -> Option<Self> {
         Self::builtins().find(|it| it.row().in_numpy.contains(&name))
@@ -76,7 +76,7 @@ impl Function {
         Self::all().find(|it| it.primitive() == Some(op)).expect("every primitive has a row, as a test holds")
     }
 
-    /// What stands in the text of a stencil that calls it.
+    /// The name in the text of a stencil that calls it.
     #[must_use]
     pub fn written(self) -> &'static str {
         self.row().instead_of.unwrap_or(self.name())
@@ -135,8 +135,8 @@ impl Function {
 
     /// The value at numbers in double precision.
     ///
-    /// Total, so that no caller can make it panic: a predicate answers 1 or 0, and what takes one argument does not
-    /// look at the second.
+    /// Total, so that no caller can make it panic. A predicate answers 1 or 0, and a function of one argument
+    /// does not look at the second.
     #[must_use]
     pub fn of_f64(self, x: f64, y: f64) -> f64 {
         match self.row().meaning {

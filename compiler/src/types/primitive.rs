@@ -154,7 +154,7 @@ impl BinaryPrimitive {
         }
     }
 
-    /// What C's arithmetic has in its place.
+    /// The operation that C's arithmetic has in its place.
     #[must_use]
     pub const fn of_c(self) -> BinaryPrimitive {
         match self {

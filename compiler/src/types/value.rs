@@ -39,7 +39,7 @@ impl Value {
         Value::Int64(0).cast(dtype)
     }
 
-    /// What an element holds that no statement has written: NaN, the smallest integer, false.
+    /// The value of an element that no statement has written: NaN, the smallest integer, false.
     #[must_use]
     pub fn undefined(dtype: DType) -> Self {
         match dtype {
@@ -136,7 +136,7 @@ impl Value {
         })
     }
 
-    /// Reads what [`digits`](Self::digits) of a value of this type wrote; none where it is something else.
+    /// Reads the text that [`digits`](Self::digits) wrote for a value of this type; none for any other text.
     #[must_use]
     pub fn from_digits(text: &str, dtype: DType) -> Option<Self> {
         let unsigned = text.strip_prefix('-').unwrap_or(text);

@@ -74,7 +74,8 @@ fn proven(home: &Path) -> Result<usize, String> {
     Ok(n)
 }
 
-/// What lies beside the folder of courses, where it does; a course elsewhere is held against the playground's own.
+/// Reads the glossary and the names that a lesson may use from the folder around the courses. A course that
+/// lies elsewhere is checked against those of the playground.
 fn around(home: &Path) -> Result<Around, String> {
     let beside = home.parent().map(Path::to_path_buf).unwrap_or_default();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../static/lessons");

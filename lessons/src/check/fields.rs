@@ -183,7 +183,7 @@ fn compared(wanted: &Fields, domain: [i64; 3], found: &[Kept], expected: &[Kept]
 /// A value and its place.
 type Cell = ([u64; 3], f64);
 
-/// What the wrong cells have in common, where that tells something.
+/// Names a property that all wrong cells share, where it hints at the mistake.
 fn sight(wrong: &[(&Cell, &Cell)], all: &[Cell], domain: [i64; 3]) -> Option<&'static str> {
     let [ni, nj, nk] = domain.map(|it| u64::try_from(it).unwrap_or(0));
     let every = |is: &dyn Fn(&Cell) -> bool| wrong.iter().all(|(one, _)| is(one));

@@ -1,7 +1,8 @@
-//! The checks of a lesson: what is asked of a learner's stencil, and what is said where it is not so.
+//! The checks of a lesson: its requirements for a learner's stencil, and the messages where one is not met.
 //!
-//! All of them are deterministic and run where the compiler does, in the tab or in CI. A message names what was found
-//! and what is expected, and of a field the first cell that is wrong; it never says just that something is wrong.
+//! All checks are deterministic and run where the compiler does, in the tab or in CI. A message names both
+//! the found and the expected value. For a field it also names the first wrong cell. No message says only
+//! that something is wrong.
 
 mod fields;
 mod property;
@@ -36,16 +37,16 @@ pub struct Checks {
 /// One check, as the file has it. Keys that its kind does not know are refused by the kind.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Check {
-    /// What it looks at, in the lesson's words.
+    /// The subject of the check, in the lesson's words.
     pub title: String,
-    /// Said beside what was found.
+    /// Printed beside the message of a failed check.
     #[serde(default)]
     pub hint: String,
     #[serde(flatten)]
     pub kind: Kind,
 }
 
-/// What a check looks at.
+/// The kinds of check, with their keys.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Kind {
@@ -70,7 +71,7 @@ pub enum Kind {
         #[serde(default)]
         most: Option<u64>,
     },
-    /// What the schedule is predicted to move or to compute is below a bound.
+    /// The bytes moved or the operations computed by the schedule are predicted to stay within a bound.
     Cost {
         of: shape::Costly,
         most: f64,
@@ -99,7 +100,7 @@ pub struct Answer {
     pub texts: Vec<String>,
 }
 
-/// What came of the checks, with the fields of the first one that failed over some.
+/// The verdicts of all checks, with the two fields of the first check that failed over a field.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub verdicts: Vec<Verdict>,
@@ -153,7 +154,7 @@ pub fn read(text: &str) -> Result<Checks, TomlError> {
 pub fn check(session: &mut Session, task: &Task) -> Result<Outcome, String> {
     let checks = read(&task.checks).map_err(|it| format!("checks.toml: {it}"))?;
     let mut request = task.request.clone();
-    // What a learner chose in the page for this text is not part of the task.
+    // The page's choice of passes for this text is not part of the task.
     request.passes = isobar_protocol::request::Passes::default();
     let solution = Request {
         files: [("main.py".to_owned(), task.solution.clone())].into(),
@@ -322,7 +323,8 @@ fn answered(wanted: &Answer, given: Option<&String>) -> Result<(), Failed> {
     Err(Failed::new(format!("`{given}` is not it; look once more at what the task names")))
 }
 
-/// What a hidden run is made with: the solution's own lines, and in their place those of the check.
+/// The directives of a hidden run: those of the solution, with the inputs and scalars of the check in their
+/// place.
 fn directives_of(
     solution: &Compilation,
     inputs: &BTreeMap<String, String>,
@@ -354,7 +356,7 @@ impl Kind {
     }
 }
 
-/// What the lesson wants to hear, by question.
+/// The expected answers, by question.
 ///
 /// # Errors
 ///

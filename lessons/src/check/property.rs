@@ -16,15 +16,15 @@ use super::{Desk, Failed, Look, directives_of};
 #[serde(deny_unknown_fields)]
 pub struct Property {
     pub law: Law,
-    /// What the law is about, after the run.
+    /// The field that the law constrains, after the run.
     pub field: String,
-    /// The input that it is held against.
+    /// The input that the field is compared with.
     #[serde(default)]
     pub before: String,
-    /// Conserved is the sum of the field times this input.
+    /// The sum of the field times this input is conserved.
     #[serde(default)]
     pub weight: String,
-    /// Mirrored along this axis the field is the same.
+    /// Mirroring the field along this axis leaves it unchanged.
     #[serde(default)]
     pub along: String,
     #[serde(default)]
@@ -46,7 +46,7 @@ fn rounding() -> f64 {
     1e-12
 }
 
-/// What holds of a result.
+/// A law that a result obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {

@@ -1,4 +1,4 @@
-//! What became of a stencil in the compiler: how many nodes of a kind, and what the schedule is predicted to cost.
+//! Checks of the compiled stencil: the number of nodes of a kind, and the predicted cost of the schedule.
 
 use isobar_compiler::oir::nodes::{Stencil, StmtKind};
 use isobar_compiler::pipeline::Compilation;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Failed;
 
-/// What is counted, with the level that it is counted in.
+/// The node that is counted, with its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Counted {
     /// Temporaries of the text, before any pass.
@@ -142,7 +142,7 @@ pub(super) fn counted(
     Err(Failed::new(format!("there are {found} {}, and {bound} are expected", what.title())))
 }
 
-/// What is predicted.
+/// The predicted cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Costly {

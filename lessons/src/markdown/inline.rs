@@ -1,4 +1,4 @@
-//! What stands inside of a paragraph.
+//! Inline Markdown: the parts of a paragraph.
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fn read(text: &str, depth: usize) -> Vec<Inline> {
     found
 }
 
-/// What begins here, and what stands behind it.
+/// The inline element at the beginning of the text, and the text behind it.
 fn special(text: &str, depth: usize) -> Option<(Inline, &str)> {
     if let Some(rest) = text.strip_prefix("``") {
         let (code, after) = rest.split_once("``")?;

@@ -2,7 +2,7 @@
 //!
 //! Headings, paragraphs, lists, tables, code, quotes and rules; inside of text code, emphasis, links, and words that
 //! explain themselves: `[[halo]]`. `::: name key=value` begins a block that ends at a line `:::`; what it means is the
-//! reader's matter. What looks like HTML is text like any other.
+//! reader's matter. HTML is not interpreted: it is text.
 
 mod inline;
 

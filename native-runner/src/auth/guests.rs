@@ -1,8 +1,8 @@
-//! Connections while nobody has shown a token on them: they make room for those who come later.
+//! Connections on which no token was shown yet: they make room for those who come later.
 //!
-//! Any program of a machine can hold connections open and say nothing. Were all places theirs, the owner would stand
-//! outside. So whoever comes is let in as long as there is a connection without a token: the one that is there longest
-//! is closed.
+//! Any program of a machine can hold connections open and say nothing. If such connections took all places,
+//! the owner could not connect. So a full runner admits a new connection by closing the oldest one without a
+//! token.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -66,7 +66,8 @@ fn make(path: &Path) -> io::Result<String> {
 }
 
 fn read(path: &Path) -> Result<String, Refused> {
-    // What is checked is what is read: the file is opened once, and a link or a pipe is not followed or waited for.
+    // The file is opened once, so that the checked file is the file read. A link is refused, and a pipe is
+    // not waited for.
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| {
         let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());

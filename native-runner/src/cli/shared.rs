@@ -127,28 +127,29 @@ pub struct Shared {
     /// Physical constants that `ndsl.constants` holds
     #[arg(long, value_name = "SET", value_parser = clap::builder::PossibleValuesParser::new(["UFS", "GFDL", "GEOS"]))]
     pub constants: Option<String>,
-    /// Where on its tile the domain lies, which says what `i_start`, `local_js` and their like are
+    /// Place of the domain on its tile, which decides the values of `i_start`, `local_js` and their like
     #[arg(
         long,
         value_name = "PLACE",
         value_parser = clap::builder::PossibleValuesParser::new(["single", "interior", "west", "east", "south", "north"])
     )]
     pub tile: Option<String>,
-    /// What `min` and `max` give where an operand is NaN: NaN as NumPy does, or the first operand as C++ does
+    /// Result of `min` and `max` where an operand is NaN: NaN as NumPy does, or the first operand as C++ does
     #[arg(long, value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
     pub minmax: Option<String>,
-    /// Which sign `%` and `mod` have: the divisor's as in NumPy, or the dividend's as in C
+    /// Sign of `%` and `mod`: the divisor's as in NumPy, or the dividend's as in C
     #[arg(long = "mod", value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
     pub modulo: Option<String>,
-    /// How the loops are to run, step by step, instead of what the compiler would choose; `isobar emit FILE
-    /// --stage schedule --steps` prints what that is
+    /// Run the loops as this document says, step by step, instead of as the compiler would choose. `isobar
+    /// emit FILE --stage schedule --steps` prints the compiler's choice
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
     /// Run as the compiler chooses, also where `isobar tune` has kept a faster schedule
     #[arg(long)]
     pub no_tuned: bool,
-    /// What the schedule is made for: a file like `machine` in `isobar backends --format json`, or `here` for this
-    /// machine. Without, runs are scheduled for the machine that they run on, and what is printed for a common one
+    /// Target of the schedule: a file like `machine` in `isobar backends --format json`, or `here` for this
+    /// machine. Without, a run is scheduled for the machine that it runs on, and printed schedules for a
+    /// common machine
     #[arg(long, value_name = "FILE.json|here")]
     pub machine: Option<PathBuf>,
     /// `reproducible`, the bits of `debug`, or `fast`, where `openmp` may compute other last bits

@@ -44,7 +44,7 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
         }
     }
     let is_same = |it: &Compared| it.reason == meant.0 && it.fields.iter().all(|it| it.differing == 0);
-    // What `fast` may change is no failure.
+    // Mode `fast` may change last bits: such a difference is not a failure.
     let may_differ = document.request.options.mode == Mode::Fast && meant.0 == EndReason::Ok;
     let is_fine = !report.backends.is_empty() && report.backends.iter().all(|it| is_same(it) || may_differ);
     match args.shared.format {
@@ -60,10 +60,11 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
     Ok(if is_fine { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// What a back end left.
+/// The written fields of a back end.
 type Left = Vec<(FieldInfo, Vec<u8>)>;
 
-/// Runs the call with one back end. What is said of the stencil is said once.
+/// Runs the call with one back end. Diagnostics of the stencil, the same for all back ends, are reported
+/// once.
 fn ran(
     backend: &str,
     document: &Document,

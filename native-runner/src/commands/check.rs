@@ -93,7 +93,7 @@ fn fix_file(
         last = Some(checked);
         Ok(found)
     })?;
-    // What was tried last may be none of what is kept.
+    // The last text tried is not always the text kept.
     if request.files.get(&name) != Some(&mended.text) {
         request.files.insert(name, mended.text.clone());
         last = None;

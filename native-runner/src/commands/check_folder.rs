@@ -16,7 +16,7 @@ use crate::config::Environment;
 use crate::document::{self, Document};
 use crate::error::count;
 
-/// What is said of a folder in the end.
+/// The counts that are printed after all files of a folder.
 #[derive(Debug, Default)]
 struct Summary {
     files: usize,

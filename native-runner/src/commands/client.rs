@@ -1,5 +1,5 @@
-//! Speaks with a remote runner: HTTP/1.0 over one connection for each request, which every answer
-//! ends by closing, so that an event stream is simply lines until the end.
+//! The client of a remote runner. It uses HTTP/1.0 over one connection for each request. Every answer ends by
+//! closing the connection, so an event stream is simply lines until the end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

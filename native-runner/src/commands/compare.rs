@@ -30,7 +30,7 @@ const SEEDS: u64 = 3;
 /// Domains that show what large ones hide: one column, one row, few points.
 const SMALL: [[i64; 2]; 4] = [[1, 1], [1, 5], [5, 1], [2, 3]];
 
-/// What the interpreters may have; they are for small domains.
+/// The memory limit of the interpreters; they are for small domains.
 pub(super) const MEMORY: u64 = 1 << 30;
 
 pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<Outcome, Usage> {

@@ -170,7 +170,7 @@ fn read(args: &EmitArgs) -> Result<Document, Usage> {
     Ok(document)
 }
 
-/// What each pass changed, of one level or of all.
+/// The changes that each pass made, of one level or of all.
 fn changes(trace: &Trace, stage: Option<Stage>) -> String {
     let mut text = String::new();
     let mut unchanged = Vec::new();

@@ -36,7 +36,7 @@ fn codes() -> Vec<&'static str> {
     parts().map(|it| it.0).collect()
 }
 
-/// What the manual says of a code, in Markdown, its title first.
+/// The manual's section on a code, in Markdown, beginning with its title.
 #[must_use]
 pub fn part(code: &str) -> Option<&'static str> {
     parts().find(|it| it.0 == code).map(|it| it.1)

@@ -63,7 +63,7 @@ fn bindings(names: &[String]) -> Result<Vec<&'static Binding>, Usage> {
     Ok(BINDINGS.iter().filter(|it| names.iter().any(|name| name == it.name)).collect())
 }
 
-/// What is written, and what was said meanwhile.
+/// The files to write, with the diagnostics of their stencils.
 struct Project {
     files: Vec<File>,
     stencils: Vec<String>,

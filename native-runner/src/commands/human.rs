@@ -56,7 +56,7 @@ fn one(found: &Diagnostic, files: &[(&str, &str)]) -> String {
     format!("{}[{}]: {}\n{below}", found.severity, found.code, found.message)
 }
 
-/// What passes did and left, one to a line, with the place it is about.
+/// The changes that passes made or missed, one to a line, each with its place in the text.
 pub(crate) fn remarks(all: &[Remark]) -> String {
     let mut text = String::new();
     for Remark { pass, applied, message, places, traffic, .. } in all {
@@ -135,7 +135,7 @@ pub(crate) fn fields(fields: &[FieldInfo], hashes: &BTreeMap<String, String>) ->
     table(&rows)
 }
 
-/// What a run needs, in a line.
+/// The memory that a run needs, in a line.
 pub(crate) fn memory(it: &Memory) -> String {
     let mut text = format!("memory: {} of fields", short(it.fields_bytes));
     if it.workspace_bytes > 0 {
@@ -179,7 +179,7 @@ pub(crate) fn steps(all: &[MeasuredStep], copy: Option<CopyRate>) -> String {
     text
 }
 
-/// What runs are held against.
+/// The copy rate that runs are compared with.
 pub(crate) fn copies(copy: CopyRate) -> String {
     let rate = copy.bytes_per_s / 1e9;
     match copy.threads {

@@ -53,7 +53,7 @@ fn file(path: &Path) -> Result<Vec<u8>, Usage> {
     std::fs::read(path).map_err(|error| Usage::Unreadable { path: shown(path), error })
 }
 
-/// What a job has told so far.
+/// The results that a job has sent so far.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub diagnostics: Vec<Diagnostic>,
@@ -96,7 +96,7 @@ impl Seen {
                 if !layout.is_plain() {
                     say(&layout.to_string());
                 }
-                // What was found first is how the fields were given.
+                // The first layout is that of the fields as they were given.
                 self.layout.get_or_insert(layout);
             }
             EventKind::Restarted { .. } => {
@@ -157,7 +157,7 @@ fn here(
         .enable_all()
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
-    // Who waits at a terminal can end the command; nothing else limits its time or its results.
+    // The user at the terminal can end the command; so neither its time nor its results are limited.
     let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX, room: Room::default() };
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);

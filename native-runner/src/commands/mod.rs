@@ -35,7 +35,7 @@ pub use crate::document::Usage;
 use crate::telemetry::NOTES;
 use crate::telemetry::lines::Lines;
 
-/// What came of a command that could be followed.
+/// The outcome of a command whose arguments were valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Fine,
@@ -51,7 +51,7 @@ impl Outcome {
     }
 }
 
-/// What is noted on standard error.
+/// The notes that go to standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Errors,
@@ -66,7 +66,7 @@ impl Notes {
     }
 }
 
-/// Sends what is noted to standard error, unless `ISOBAR_LOG` names something else.
+/// Sends notes to standard error. `ISOBAR_LOG`, where it is set, says which notes instead.
 pub(crate) fn log(environment: &Environment, notes: Notes) {
     let own = || match notes {
         Notes::Errors => EnvFilter::new("isobar_runner=error"),
@@ -78,13 +78,13 @@ pub(crate) fn log(environment: &Environment, notes: Notes) {
         None => own(),
     };
     if let Notes::All(_) = notes {
-        // Where it was: what it says may have words of a client.
+        // Only the place: the message of a panic may hold words of a client.
         std::panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             tracing::error!("a thread panicked at {place}");
         }));
     }
-    // Nobody waits for who reads the log of a runner, and what cannot be written ends nothing.
+    // A runner does not wait for the reader of its log, and goes on where a line cannot be written.
     let writer = match notes {
         Notes::Errors => BoxMakeWriter::new(std::io::stderr),
         Notes::Warnings | Notes::All(_) => BoxMakeWriter::new(Lines::of_process()),
@@ -97,8 +97,8 @@ pub(crate) fn log(environment: &Environment, notes: Notes) {
     };
 }
 
-/// Writes to standard output; of characters that a terminal would obey, what they are. That nobody reads it any more
-/// is no error of ours.
+/// Writes to standard output, with characters that a terminal would obey spelled out. It is no error if
+/// nobody reads the output any more.
 pub(crate) fn print(text: &str) {
     write(&terminal::harmless(text));
 }

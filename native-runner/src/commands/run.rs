@@ -33,7 +33,7 @@ pub(crate) fn for_gpu(
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = read(&mut args)?;
     for_gpu(args.target.as_deref(), &mut document.request, environment)?;
-    // What measures is another command.
+    // Measurements have their own commands.
     (document.request.bench, document.request.tune) = (None, None);
     if let Some(out) = &document.out {
         check_writable(out)?;

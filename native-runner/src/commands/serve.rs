@@ -93,7 +93,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
         None => format!("http://{}/", reachable(address)),
     };
     let url = Zeroizing::new(format!("{page}#token={}", *token));
-    // What a service prints goes into a log, and its token is in the file.
+    // The output of a service goes into a log, which must not hold the token; the token is in the file.
     let is_shown = args.token_file.is_none() || std::io::stdout().is_terminal();
     if is_shown {
         print(&Zeroizing::new(format!("{}\n", *url)));
@@ -126,7 +126,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     Ok(Outcome::Fine)
 }
 
-/// What a runner says once, where its lines go.
+/// Prints a line once: into the log if there is one, otherwise as plain text.
 fn tell(args: &ServeArgs, line: &str) {
     if args.log.is_some() { tracing::info!("{line}") } else { say(line) }
 }
@@ -302,8 +302,9 @@ fn limits(args: &ServeArgs) -> Result<Limits, Usage> {
     Ok(limits)
 }
 
-/// Opens `url` in a browser. Its token must not stand in the list of processes, so what the browser is told to
-/// open is a file that only its owner can read, and that leads there; it is removed when the answer is dropped.
+/// Opens `url` in a browser. Its token must not appear in the list of processes. So the browser opens a file
+/// that only its owner can read, and that file leads to the address. The file is removed when the answer is
+/// dropped.
 fn open(url: &str, environment: &Environment) -> Option<Folder> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = folder::make(&environment.temporary).and_then(|folder| {

@@ -1,4 +1,4 @@
-//! Text of others on a terminal: it may be read, and does nothing else.
+//! Text of others on a terminal: it can be read, and cannot control the terminal.
 
 use std::borrow::Cow;
 

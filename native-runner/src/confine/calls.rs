@@ -1,4 +1,5 @@
-//! Which system calls a job makes: lists of what it needs, and an end for what only a wrong or hostile program asks.
+//! The system calls that a job may make: lists of the necessary ones. A call that only a wrong or hostile
+//! program makes ends the process.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -12,10 +13,10 @@ use seccompiler::{
 
 use super::Needs;
 
-/// With what a process ends that made a system call it may not make.
+/// The exit status of a process that made a refused system call.
 pub const REFUSED_STATUS: i32 = 97;
 
-/// How its last words begin; the number of the call follows.
+/// The beginning of its last words; the number of the call follows.
 const REFUSED: &str = "isobar: no job makes system call ";
 
 type Calls = &'static [(&'static str, c_long)];
@@ -198,7 +199,7 @@ const START_OLDER: Calls = calls![SYS_fork, SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const START_OLDER: Calls = &[];
 
-/// What drivers of GPUs ask for beside it.
+/// Further system calls that drivers of GPUs make.
 const OF_GPUS: Calls = calls![
     SYS_accept4,
     SYS_bind,
@@ -224,7 +225,7 @@ const OF_GPUS: Calls = calls![
     SYS_setsockopt,
 ];
 
-/// What libraries ask for and do without.
+/// System calls that libraries try, and work without: they are answered as if the kernel lacked them.
 const UNHEEDED: Calls = calls![
     SYS_clone3,
     SYS_get_mempolicy,
@@ -237,14 +238,15 @@ const UNHEEDED: Calls = calls![
     SYS_statx,
 ];
 
-/// Rights of files, which no rule of Landlock is about. A linker goes on without.
+/// Changes of file permissions, which Landlock has no rules for. A linker works without them.
 const RIGHTS: Calls = calls![SYS_fchmod, SYS_fchmodat, SYS_fchmodat2];
 #[cfg(target_arch = "x86_64")]
 const RIGHTS_OLDER: Calls = calls![SYS_chmod];
 #[cfg(not(target_arch = "x86_64"))]
 const RIGHTS_OLDER: Calls = &[];
 
-/// What only a wrong or hostile program asks for, of one that speaks with a GPU, whose driver opens files.
+/// System calls that only a wrong or hostile program makes, in a process that holds the driver of a GPU.
+/// Opening files is not among them, because the driver does it.
 const HOSTILE: Calls = calls![
     SYS_accept4,
     SYS_add_key,
@@ -276,15 +278,16 @@ const HOSTILE: Calls = calls![
     SYS_userfaultfd,
 ];
 
-/// Opening and looking for files: it fails, and the process goes on, for the C library does so by itself at times.
+/// Opening and looking for files. It fails and the process goes on, because the C library does it by itself
+/// at times.
 const DENIED: Calls = calls![SYS_faccessat, SYS_faccessat2, SYS_newfstatat, SYS_openat, SYS_readlinkat];
 #[cfg(target_arch = "x86_64")]
 const DENIED_OLDER: Calls = calls![SYS_access, SYS_open, SYS_readlink, SYS_stat];
 #[cfg(not(target_arch = "x86_64"))]
 const DENIED_OLDER: Calls = &[];
 
-/// What the C library opens, which is no attempt at anything: how memory may be given back, and how many processors a
-/// container has.
+/// Files that the C library opens by itself, which is no attempt to break out. They tell how memory may be
+/// given back, and how many processors a container has.
 const HARMLESS: [&[u8]; 3] =
     [b"/proc/sys/vm/overcommit_memory\0", b"/proc/self/cgroup\0", b"/sys/fs/cgroup/"];
 
@@ -346,7 +349,7 @@ pub(super) fn running(has_gpu: bool) -> Result<(), String> {
     } else {
         let mut rules = listed(&[COMPUTE, UNHEEDED]);
         rules.extend(threads_alone()?);
-        // What the limits are may be asked, and nothing else.
+        // Limits may be read but not set.
         rules.insert(libc::SYS_prlimit64, vec![argument(2, 0)?]);
         // The C library ends a program that has gone wrong by a signal to itself.
         rules.insert(libc::SYS_tgkill, vec![argument(0, u64::from(std::process::id()))?]);
@@ -418,7 +421,7 @@ fn program(rules: Rules, other: SeccompAction, listed: SeccompAction) -> Result<
     BpfProgram::try_from(filter).map_err(|why| why.to_string())
 }
 
-/// Has a refused call told, and the process ended, whoever made it.
+/// Handles a refused call: reports it and ends the process, in any thread.
 #[expect(unsafe_code, reason = "a handler of a signal is set")]
 fn answer_refusals() {
     // SAFETY: zeros are a valid `sigaction`; the handler calls what signals may interrupt alone.
@@ -434,8 +437,8 @@ fn answer_refusals() {
 const CRASHES: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT];
 
-/// Has a crash end the process by its signal. Rust's handlers would set others at that moment, which no job may while
-/// code runs, so that a crash would look like an attempt to break out.
+/// Lets a crash end the process by its own signal. Rust's handlers would set other handlers at that moment,
+/// which no job may do while code runs. The crash would then look like an attempt to break out.
 #[expect(unsafe_code, reason = "handlers of signals are taken away")]
 pub(super) fn let_crashes_be() {
     for signal in CRASHES {
@@ -515,7 +518,7 @@ unsafe fn deny(number: c_int, context: *mut libc::ucontext_t) -> bool {
 
 #[expect(unsafe_code, reason = "nothing of the process is cleaned up")]
 pub(super) fn end(status: i32) -> ! {
-    // SAFETY: it ends the process, and does nothing else.
+    // SAFETY: it only ends the process.
     unsafe { libc::_exit(status) }
 }
 

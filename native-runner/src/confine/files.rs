@@ -26,7 +26,7 @@ const SYSTEM: [&str; 13] = [
     "/etc/alternatives",
 ];
 
-/// What the C library and the C compiler ask about the machine.
+/// Files in which the C library and the C compiler look up properties of the machine.
 const MACHINE: [&str; 5] = [
     "/proc/cpuinfo",
     "/proc/meminfo",

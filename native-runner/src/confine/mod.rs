@@ -1,13 +1,16 @@
-//! What the process of a job may do: little while its code is made, and next to nothing while that code runs.
+//! Confines the process of a job: it may do little while its code is made, and next to nothing while that
+//! code runs.
 //!
-//! The compiler of stencils is taken to be wrong here. A job's process comes in two phases.
-//! **Making**: it compiles, and may start the C compiler, which is confined as it is. Both read the system's
-//! programs and libraries and what is kept of compiled code, write below the folder of the job alone, and reach no
-//! network. **Running**, from before the first call of made code on: no file is opened, no process is started, and a
-//! system call that only a wrong or hostile program makes ends the process, which the runner logs by name.
+//! The sandbox assumes that the compiler of stencils has faults. A job's process comes in two phases.
+//! **Making**: it compiles, and may start the C compiler, which is confined in the same way. Both read the
+//! programs and libraries of the system and the stored code. They write below the folder of the job alone,
+//! and reach no network. **Running** begins before the first call of made code. Then no file is opened,
+//! except by the driver of a GPU, and no process is started. A system call that only a wrong or hostile
+//! program makes ends the process, and the runner logs the call by name.
 //!
-//! Where a machine allows it, all of a job lives in a PID namespace of its own, and ends with its first process,
-//! also where the runner was killed. What a machine does not allow is told: see [`Confined`].
+//! Where a machine allows it, all processes of a job live in a PID namespace of their own. They end with its
+//! first process, also where the runner was killed. [`Confined`] lists the parts that a machine does not
+//! allow.
 
 mod attempts;
 mod calls;
@@ -31,7 +34,7 @@ pub use calls::{REFUSED_STATUS, refused_calls};
 pub(crate) use inherited::let_go;
 pub(crate) use namespaces::alone;
 
-/// What holds a job's process, and what this machine did not allow.
+/// The parts of the sandbox that hold a job's process, and the parts that this machine did not allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confined {
     pub held: Vec<String>,
@@ -47,7 +50,7 @@ impl Confined {
         }
     }
 
-    /// What holds jobs on this machine, as a process finds out that tries it.
+    /// Tests in a process of its own which parts of the sandbox work on this machine.
     #[must_use]
     pub fn here(worker: &Path, temporary: &Path) -> Self {
         let probe = Command::new(worker)
@@ -63,11 +66,11 @@ impl Confined {
         found.unwrap_or_else(|why| Self { held: Vec::new(), missing: vec![format!("any of it: {why}")] })
     }
 
-    /// Whether all of that holds which was promised before, of what is known by now.
+    /// Whether every promised part holds, as far as known by now.
     ///
     /// # Errors
     ///
-    /// The first that does not.
+    /// The first part that does not.
     pub(crate) fn keeps(&self, promised: &[String]) -> Result<(), String> {
         let broken = self.missing.iter().find(|missing| promised.iter().any(|it| missing.starts_with(it)));
         broken.map_or(Ok(()), |it| Err(it.clone()))
@@ -77,7 +80,7 @@ impl Confined {
     ///
     /// # Errors
     ///
-    /// What is missing.
+    /// The missing parts.
     pub(crate) fn is_whole(&self) -> Result<(), String> {
         if self.missing.is_empty() { Ok(()) } else { Err(self.missing.join(", ")) }
     }
@@ -160,7 +163,7 @@ pub(crate) fn attempt(attempt: Attempt, target: &str, is_held: bool) {
     }
 }
 
-/// What a job's process needs while its code is made.
+/// The paths and tools that a job's process needs while its code is made.
 #[derive(Clone, Debug)]
 pub(crate) struct Needs<'a> {
     /// The folder of the job, which it may write.
@@ -202,10 +205,10 @@ pub(crate) fn running(has_gpu: bool) -> Result<(), String> {
     calls::running(has_gpu)
 }
 
-/// What is told of the second phase.
+/// The name of the second phase in reports.
 pub(crate) const WHILE_RUNNING: &str = "nothing opened or started while code runs";
 
-/// What is told of the namespace.
+/// The name of the namespace in reports.
 pub(crate) const NAMESPACE: &str = "a PID namespace";
 
 /// Whether the second phase has begun.

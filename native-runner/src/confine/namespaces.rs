@@ -65,8 +65,9 @@ pub(crate) fn alone() -> Result<(), String> {
     }
 }
 
-/// A `/proc` with the processes of the namespace and no others, under the numbers that they have there: drivers of GPUs
-/// look for their own threads in it. Where the machine allows none, as within some containers, the old one stays.
+/// Mounts a `/proc` that shows only the processes of the namespace, under their numbers in it: drivers of
+/// GPUs look for their own threads there. Where the machine forbids this, as within some containers, the old
+/// one stays.
 #[expect(unsafe_code, reason = "the system is asked for mounts")]
 fn own_processes() {
     let (nothing, no_data) = (ptr::null(), ptr::null());
@@ -79,7 +80,7 @@ fn own_processes() {
     }
 }
 
-/// What stays outside: it ends as the first process inside does.
+/// The process that stays outside: it ends in the same way as the first process inside.
 fn stand_for(first: i32) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let status = lets_go_and_waits(first);
@@ -97,8 +98,8 @@ fn first_of_all(job: i32) -> ! {
     end(lets_go_and_waits(job))
 }
 
-/// Waits for a process, and answers with what it ended. The pipes of the job are the job's alone: whoever reads them
-/// sees their end when it is over.
+/// Waits for a process, and answers with its exit status. Only the job holds its pipes, so that a reader sees
+/// their end when the job is over.
 fn lets_go_and_waits(process: i32) -> i32 {
     if let Ok(nothing) = fs::File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(nothing.as_fd());
@@ -126,7 +127,7 @@ pub(super) fn drop_capabilities() -> Result<(), String> {
     let told = |why: Errno| why.to_string();
     for capability in CapabilitySet::all() {
         match remove_capability_from_bounding_set(capability) {
-            // An older kernel does not know all of them, and whoever may not drop one has none.
+            // An older kernel does not know all of them. A process without the right to drop one has none.
             Ok(()) | Err(Errno::INVAL | Errno::PERM) => {}
             Err(why) => return Err(told(why)),
         }

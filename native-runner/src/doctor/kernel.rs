@@ -1,4 +1,4 @@
-//! What the kernel offers to confine jobs with.
+//! The features of the kernel that confine jobs.
 
 use std::fs;
 
@@ -30,7 +30,8 @@ fn landlock() -> Check {
     }
 }
 
-/// The newest interface of which the kernel takes all rules; 0 where it takes none. Nothing is confined by asking.
+/// The newest interface whose rules the kernel supports in full; 0 where it supports none. The test confines
+/// nothing.
 fn newest() -> u32 {
     let takes = |abi: ABI| {
         let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);

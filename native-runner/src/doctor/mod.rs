@@ -54,7 +54,7 @@ pub(crate) fn check(name: &str, state: CheckState, found: impl Into<String>, hel
     Check { name: name.to_owned(), state, found: found.into(), help }
 }
 
-/// What a job finds that tries it.
+/// The parts of the sandbox that hold a job here, as a test process finds them.
 fn jobs(tools: &Tools) -> Check {
     let Confined { held, missing } = Confined::here(&tools.worker, &tools.temporary);
     let help = "jobs are held by less: the checks before this one say what the machine would have to offer";

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// What is wrong with a document.
+/// A mistake in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Line and column from 1; 0 where the document ends too early in an empty line.

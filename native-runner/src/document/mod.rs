@@ -195,8 +195,8 @@ pub(crate) fn modules(folder: &Path) -> Result<BTreeMap<String, String>, Usage> 
     Ok(files)
 }
 
-/// A file is a module of its own name; the files of a folder are modules of it, and of
-/// a package of the folder's name where it is one.
+/// Adds the modules of a path. A file is a module of its own name. Files below a folder are named relative to
+/// the folder. Where the folder is a package, its name comes first.
 fn add_module(files: &mut BTreeMap<String, String>, path: &Path) -> Result<(), Usage> {
     let unreadable = |error| Usage::Unreadable { path: shown(path), error };
     if !path.metadata().map_err(unreadable)?.is_dir() {
@@ -266,7 +266,7 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Usage> {
     json::read(plain(path)?.as_bytes()).map_err(|fault| Usage::BadJson { path: shown(path), fault })
 }
 
-/// What a file of this machine is called in a request: its path, and for a runner elsewhere the last part of it.
+/// The name of a file in a request: its path, or for a runner elsewhere only the last part of the path.
 fn name_of(path: &Path, shared: &Shared) -> Result<String, Usage> {
     readable(if shared.runner.is_some() { last(path) } else { shown(path) })
 }

@@ -27,7 +27,7 @@ use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
 use crate::wire::{self, Fields, GRANTED, Order, Said, TooMuch};
 
-/// What a job may take.
+/// The limits of a job.
 #[derive(Debug)]
 pub struct Bounds {
     /// Without the time that it waits for memory.
@@ -89,7 +89,7 @@ pub async fn drive(
     let mut keeping = keeping;
     let listening = async {
         loop {
-            // What it made for the cache is no result.
+            // Entries for the cache do not count as results.
             match wire::read_said(&mut stdout, left.max(keeping.most_bytes())).await {
                 Ok((Said::Event(EventKind::Ended { reason, problem }), _)) => return Some((reason, problem)),
                 Ok((Said::Event(EventKind::Field { field }), bytes)) if is_whole(&field, &bytes) => {
@@ -101,7 +101,7 @@ pub async fn drive(
                     left -= n;
                     sink(EventKind::Field { field }, bytes);
                 }
-                // These are the runner's to say.
+                // Only the runner may send these.
                 Ok((Said::Event(EventKind::Accepted { .. } | EventKind::Queued { .. }), _)) => {}
                 Ok((Said::Event(EventKind::Field { .. }) | Said::Compiled(_), _)) => return None,
                 Ok((Said::Event(event), _)) => {

@@ -31,8 +31,8 @@ pub(crate) fn turns(limits: &Limits, cores: u32) -> Turns {
     Turns::new(Rules { places, beside: places, turn, least_rate: u64::MAX })
 }
 
-/// Compiles for a client, in a process of its own: bounded in time and memory, ended with its client, and a crash of the
-/// compiler costs this answer and nothing else.
+/// Compiles for a client, in a process of its own. The process is bounded in time and memory, and ends with
+/// its client. A crash of the compiler costs only this answer.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub(crate) async fn guarded(
     match compiled {
         Err(_) => Err(ApiError::CompileTimedOut { limit_ms }),
         Ok(Ok(compiled)) => Ok(*compiled),
-        // What it said is in the log.
+        // The log has the last words of the process.
         Ok(Err(status)) => {
             let how = if status.and_then(|it| it.signal()) == Some(Signal::XCPU.as_raw()) {
                 return Err(ApiError::CompileTimedOut { limit_ms });

@@ -1,8 +1,8 @@
 //! The folder of a job: for its owner alone, and gone when the job is over.
 //!
-//! Everything that a job writes beside its results lies there, that of the C compiler too. Whoever
-//! starts the job removes it, because a job that is ended cannot. What a runner leaves that was itself
-//! ended without notice, the next one clears.
+//! All files of a job except its results lie there, those of the C compiler too. The process that starts a
+//! job removes the folder, because a killed job cannot. A killed runner leaves folders behind; the next
+//! runner clears them.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

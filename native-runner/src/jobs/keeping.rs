@@ -1,5 +1,5 @@
-//! What a job's process made for the cache, which is the runner's: it is put in here, and only as long as nothing runs
-//! in the process that was made there.
+//! Puts the entries that a job's process made into the cache, which belongs to the runner. Entries are taken
+//! only until code of the client runs in that process, because from then on the code could forge them.
 
 use std::path::PathBuf;
 
@@ -33,13 +33,14 @@ pub(super) struct Keeping {
     threads: u32,
     left: usize,
     has_told: bool,
-    /// Whether code of the client runs: what its process says of the machine is no measurement from then on.
+    /// Whether code of the client runs. From then on, its process is not trusted to measure the machine.
     runs: bool,
     /// The search for schedules that was asked for; it tells once.
     searched: Option<Box<Searched>>,
 }
 
-/// What decides under which key a schedule is kept, but for the domain, which may be that of the given arrays.
+/// The values that make up the key of a schedule, except for the domain, which may be that of the given
+/// arrays.
 #[derive(Debug)]
 struct Searched {
     request: Request,

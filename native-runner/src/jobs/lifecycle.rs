@@ -139,7 +139,7 @@ fn ends(
     (reason, code)
 }
 
-/// What is said of a job that was told to end.
+/// The problem to report for a job that was told to end.
 pub(crate) fn stopped_problem(reason: EndReason) -> Problem {
     match reason {
         EndReason::RunnerShutdown => problems::SHUTTING_DOWN.problem("the runner was told to end"),

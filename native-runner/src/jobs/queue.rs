@@ -1,7 +1,7 @@
-//! Who may work, who waits, and what is kept of those who are done.
+//! The jobs of a runner: those that work, those that wait, and the results that are kept.
 //!
-//! Clients have fair turns: a full queue makes room for a client with fewer jobs, by the newest job of the client with
-//! the most, and results of the client with the most go first.
+//! Clients have fair turns. A full queue makes room for a client with fewer jobs: the client with the most
+//! jobs loses a waiting one. The results of the client with the most results are dropped first.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -84,7 +84,7 @@ impl Jobs {
         }))
     }
 
-    /// What is to be written down of a request, where jobs are kept.
+    /// The request document to store, where jobs are kept.
     pub(crate) fn document(&self, request: &Request) -> Option<Vec<u8>> {
         self.0.store.is_there().then(|| serde_json::to_vec(request).ok()).flatten()
     }
@@ -297,11 +297,12 @@ impl Table {
         }
     }
 
-    /// Room for one more job, where there is some, or where another client has more than this one: then its newest jobs
-    /// that wait make room, those first that nobody follows. Jobs of closed connections may be those of this client, and
-    /// make room for others of their address where nobody asks for them.
+    /// Makes room for one more job, unless there is room or no other client has more jobs than this one. The
+    /// newest waiting jobs of the client with the most jobs leave, beginning with those that nobody follows.
+    /// Jobs of closed connections may belong to this client. They make room for others of their address once
+    /// nobody has asked for them for some time.
     fn make_room_for(&self, job: &Job, limits: &Limits) -> Result<(), ApiError> {
-        // Those who wait and those who work together: a job that was just taken does not work yet.
+        // Waiting and working jobs together: a job that was just taken does not work yet.
         let mut open: Vec<&Arc<Job>> = self.jobs.iter().filter(|it| it.is_open()).collect();
         let most = limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1));
         let (key, bytes) = (job.client.key(), job.document_bytes);

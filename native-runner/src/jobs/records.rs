@@ -1,4 +1,4 @@
-//! What outlives the runner, in one file: the jobs that are not over, and the last of those that are.
+//! The records that outlive the runner, in one file: the unfinished jobs, and the last of the finished ones.
 //!
 //! Every change is one transaction, and on the disk when it is made. A file that cannot be read is put aside.
 
@@ -28,7 +28,7 @@ const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The request document of each job that is not over.
 const DOCUMENTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("documents");
-/// What else is known of it, by its name: an [`Open`].
+/// The other values of such a job, by its name: an [`Open`].
 const OPEN: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("open");
 /// The jobs that are over, in the order of their ends: an [`Ended`].
 const ENDED: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("ended");
@@ -173,12 +173,12 @@ pub(super) fn hash(document: &[u8]) -> String {
     Sha256::digest(document).iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// Why the file was of no use.
+/// Why the file could not be used.
 #[derive(Debug)]
 enum Failed {
-    /// What is in it.
+    /// The content is damaged.
     Damaged(String),
-    /// The system refuses for now: what is in it may be whole.
+    /// The system refuses for now; the content may be whole.
     System(String),
 }
 

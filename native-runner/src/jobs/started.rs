@@ -17,14 +17,14 @@ use crate::config::Tools;
 /// A field goes through it in a few parts.
 const PIPE_BYTES: usize = 1024 * 1024;
 
-/// How the C library gets memory for a process that lives for one job: in large pages where the system has them, for a
-/// third of a short job's time would go by while it gets small ones; from one place for all threads; and none of it is
-/// given back before the end.
+/// How the C library gets memory for a process that lives for one job. Large pages are used where the system
+/// has them, because getting small ones takes a third of a short job's time. All threads share one arena, and
+/// no memory is returned before the end.
 const MEMORY: &str = "glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1:glibc.malloc.mmap_threshold=33554432:\
     glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=2097152";
 
-/// Threads of `openmp` wait awake for so many turns, which is about half a millisecond: as long as steps are apart. As
-/// GCC has it they would go on for a hundred times of that while fields are sent.
+/// Threads of `openmp` spin for so many iterations, about half a millisecond: the usual time between steps.
+/// With GCC's default they would spin a hundred times as long while fields are sent.
 const AWAKE: &str = "30000";
 
 /// A process that waits for an order, and the folder that is its own.
@@ -78,8 +78,8 @@ impl Started {
     }
 }
 
-/// An empty environment but for what a C compiler needs, and where the libraries of a GPU are; a group of its own, to be
-/// ended as a whole.
+/// The command has an empty environment except for the C compiler's needs and the places of a GPU's
+/// libraries. Its process group is its own, so that it can be ended as a whole.
 fn command(tools: &Tools, name: &str, folder: &Path) -> Command {
     let mut command = Command::new(&tools.worker);
     command
@@ -134,7 +134,7 @@ impl Waiting {
         Self(Arc::new(Pool { tools, most, is_open: AtomicBool::new(false), ready: Mutex::default() }))
     }
 
-    /// What they work with.
+    /// The tools that the processes work with.
     #[must_use]
     pub fn tools(&self) -> &Tools {
         &self.0.tools

@@ -22,8 +22,8 @@ use super::inputs::Inputs;
 use super::records::{self, Change, Ended, Left, Open, Opened, Records};
 use crate::wire::Fields;
 
-/// The folder is waited for so long: a process that a runner was starting when it was killed has its files, until it is
-/// the program that it is to be.
+/// The time to wait for the folder. A killed runner may have been starting a process. That process holds the
+/// runner's files until it executes its own program.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -42,7 +42,7 @@ const GATHER: Duration = Duration::from_millis(25);
 /// After a failure the disk is left alone for so long.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is kept, or nothing. Cheap to copy.
+/// The store of jobs, or none. Cheap to copy.
 #[derive(Clone, Debug, Default)]
 pub struct Store(Option<Arc<Shared>>);
 
@@ -60,7 +60,7 @@ enum Message {
     Close(oneshot::Sender<()>),
 }
 
-/// What the runner before left.
+/// The jobs that the previous runner left.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Those that waited or worked, the first first.
@@ -74,7 +74,7 @@ pub struct Found {
 #[derive(Debug)]
 pub struct FoundJob {
     pub id: String,
-    /// What it shall do, or why that is not known.
+    /// The work to do, or why it is not known.
     pub work: Result<(Request, Fields), String>,
     /// How many runners had it, this one among them.
     pub starts: u32,
@@ -273,7 +273,7 @@ impl Working {
 #[derive(Default)]
 struct Batch {
     changes: Vec<Change>,
-    /// Who waits for it.
+    /// The callers who wait for it.
     asked: Vec<oneshot::Sender<bool>>,
     closing: Option<oneshot::Sender<()>>,
 }
@@ -314,10 +314,11 @@ impl Writer {
         }
     }
 
-    /// What a change means for its inputs, or for the next try where it could not be written.
+    /// Updates the inputs after a change, or queues the change for the next try where it could not be
+    /// written.
     fn follow(&mut self, change: Change, has_failed: bool, pending: &mut Vec<Change>) {
         match change {
-            // Who asked for it heard that it is not kept.
+            // The caller was told that the job is not kept.
             Change::Waits { .. } if has_failed => {}
             Change::Waits { id, open, .. } => {
                 self.names.extend(open.input.map(|name| (id, name)));

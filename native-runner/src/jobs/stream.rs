@@ -161,7 +161,7 @@ impl Job {
 
     /// Adds a field that was written, and its event.
     pub(crate) fn keep(&self, info: FieldInfo, bytes: Vec<u8>) {
-        // Whoever hears of it can fetch it.
+        // The field is stored before its event is sent: a client that reads the event can fetch the field.
         {
             let mut log = self.log();
             log.fields.insert(info.name.clone(), Arc::new(bytes));
@@ -286,7 +286,7 @@ impl Job {
         match (log.infos.iter().find(|it| it.name == name), log.fields.get(name)) {
             (Some(info), Some(bytes)) => Kept::Here(Box::new(info.clone()), Arc::clone(bytes)),
             (Some(_), None) if log.is_dropped => Kept::Dropped,
-            // What it wrote before this runner was started is not known.
+            // Fields that a job wrote before this runner was started are not known.
             (None, _) if log.is_dropped && log.infos.is_empty() => Kept::Dropped,
             _ => Kept::Unknown,
         }
@@ -329,7 +329,7 @@ fn size_of(event: &Event) -> u64 {
         }
     }
     let mut counter = Counter(0);
-    // What cannot be written is sent to nobody.
+    // An event that cannot be serialised is not sent.
     if serde_json::to_writer(&mut counter, event).is_ok() { counter.0 } else { u64::MAX }
 }
 

@@ -270,7 +270,7 @@ impl Server {
         Ok(actions)
     }
 
-    /// What is wrong with an open file: with each of its stencils.
+    /// The diagnostics of an open file, for all of its stencils.
     pub(super) fn problems(&mut self, uri: &Uri) -> Vec<Diagnostic> {
         let Some(project) = self.files.project(uri) else { return Vec::new() };
         let found = self.found(&project);

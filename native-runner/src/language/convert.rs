@@ -2,7 +2,7 @@
 
 use lsp_types::{Position, Range};
 
-/// What a column counts.
+/// The unit in which an editor counts columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     Utf8,

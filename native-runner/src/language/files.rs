@@ -14,7 +14,7 @@ const MOST_PATHS: usize = 20_000;
 /// A longer file is no stencil.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// What is open, and what is known of the disk.
+/// The open files, and files of the disk as far as known.
 #[derive(Debug, Default)]
 pub struct Files {
     roots: Vec<PathBuf>,
@@ -51,7 +51,7 @@ impl Files {
         self.open.keys().filter_map(|it| uri_of(it)).collect()
     }
 
-    /// What lies on the disk is read anew.
+    /// Forgets the files of the disk, so that they are read again.
     pub fn forget_the_disk(&mut self) {
         self.paths = None;
         self.read.clear();

@@ -1,7 +1,8 @@
 //! The language server: the compiler's editor service in the words of the protocol that editors speak.
 //!
-//! Reading order: [`files`] is what is open and what lies around it, [`convert`] the two ways of counting,
-//! [`answers`] one function for each question, [`notebooks`] the cells of notebooks; here is the loop.
+//! Reading order: [`files`] holds the open files and finds their modules. [`convert`] translates the two ways
+//! of counting columns. [`answers`] has one function for each question, and [`notebooks`] handles the cells
+//! of notebooks. This module has the loop.
 
 pub mod files;
 pub mod convert;
@@ -31,7 +32,7 @@ use convert::Encoding;
 use files::Files;
 use notebooks::Notebooks;
 
-/// What the command line says.
+/// The options of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Folders with modules, beside those of the editor.
@@ -235,7 +236,7 @@ impl Server {
             notification::DidSaveNotebookDocument::METHOD
             | notification::DidSaveTextDocument::METHOD
             | notification::DidChangeWatchedFiles::METHOD => {
-                // What others import may be another now.
+                // Other files may import the changed file.
                 self.files.forget_the_disk();
                 self.files.opened()
             }

@@ -37,7 +37,7 @@ impl From<String> for Unread {
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The reason why the archive cannot be read.
 pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| no_archive(bytes).to_owned())?;
     if archive.len() > MOST_ENTRIES {
@@ -57,7 +57,8 @@ pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread>
         };
         names::plain(&name)
             .map_err(|why| names::BadName { of: "an array", name: name.clone(), why }.to_string())?;
-        // What the archive says of an entry's size may be a lie: its array says what it needs, and no more is read.
+        // The archive may state a wrong size for an entry. Therefore the header of the array decides, and no
+        // more is read.
         let (array, size) = npy::read_from(&mut entry, limit - taken).map_err(|it| match it {
             Unread::Damaged(why) => Unread::Damaged(format!("array `{name}`: {why}")),
             Unread::TooLarge { asked, .. } => {
@@ -80,7 +81,7 @@ fn listed(bytes: &[u8]) -> Option<usize> {
     (number != u16::MAX).then_some(usize::from(number))
 }
 
-/// What a file is that is no archive.
+/// The kind of a file that is not an archive.
 fn no_archive(bytes: &[u8]) -> &'static str {
     if bytes.is_empty() {
         "the file is empty"

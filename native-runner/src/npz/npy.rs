@@ -16,7 +16,7 @@ const CUT: &str = "it ends within its header";
 /// NumPy's own limit.
 const MOST_DIMENSIONS: usize = 64;
 
-/// What a header says.
+/// The content of a header.
 #[derive(Debug, PartialEq, Eq)]
 struct Header {
     dtype: DType,
@@ -25,11 +25,11 @@ struct Header {
     shape: Vec<usize>,
 }
 
-/// Reads an array of at most `limit` bytes; also answers how many its data has.
+/// Reads an array of at most `limit` bytes; also answers the number of bytes of its data.
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The reason why the array cannot be read.
 pub(super) fn read_from(from: &mut impl Read, limit: u64) -> Result<(Array, u64), Unread> {
     let header = parse(&text_of_header(from)?)?;
     let points = header.shape.iter().try_fold(1_u64, |n, &size| n.checked_mul(size as u64));

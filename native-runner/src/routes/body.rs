@@ -1,4 +1,5 @@
-//! Bodies of requests: limited before they are read, and understood or refused with the place.
+//! Bodies of requests. Their size is limited before they are read. They are understood, or refused with the
+//! place of the mistake.
 
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ pub(crate) fn parts(headers: &HeaderMap, body: Body, limit: u64) -> Result<BodyD
     let parts = body.into_data_stream();
     match length {
         Some(length) if length > limit => {
-            // Who asks first whether to send need not send.
+            // A client that asks before it sends need not send.
             if !headers.contains_key(header::EXPECT) {
                 forget(parts);
             }
@@ -73,8 +74,8 @@ pub(crate) fn parts(headers: &HeaderMap, body: Body, limit: u64) -> Result<BodyD
     }
 }
 
-/// Takes what still comes of a refused body, and keeps nothing of it: a client that only listens once it has
-/// sent everything would otherwise see a broken connection, and not the reason.
+/// Receives the rest of a refused body and discards it. A client that only listens after sending everything
+/// would otherwise see a broken connection instead of the reason.
 pub(crate) fn forget(mut parts: BodyDataStream) {
     tokio::spawn(tokio::time::timeout(FORGOTTEN, async move {
         let mut bytes = 0;

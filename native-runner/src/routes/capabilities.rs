@@ -1,4 +1,4 @@
-//! What this runner is and can do.
+//! The version and the capabilities of this runner.
 
 use axum::Json;
 use axum::extract::State;

@@ -49,14 +49,14 @@ pub(crate) async fn events(
     Ok(stream.keep_alive(KeepAlive::new().interval(HEARTBEAT).text("heartbeat")))
 }
 
-/// The number of the event behind the one of this name; 0 where that is of a runner before this one.
+/// The number of the event after the one with this name; 0 where that event is of an earlier runner.
 fn after(last: &str, starts: u32) -> Option<usize> {
     let (of, seq) = last.split_once('.').unwrap_or(("1", last));
     let (of, seq) = (of.parse::<u32>().ok()?, seq.parse::<usize>().ok()?);
     Some(if of == starts { seq.saturating_add(1) } else { 0 })
 }
 
-/// What an event is called: its number, behind that of the start where the job was taken up again.
+/// The name of an event: its number, behind that of the start where the job was taken up again.
 fn name(starts: u32, seq: u64) -> String {
     if starts == 1 { seq.to_string() } else { format!("{starts}.{seq}") }
 }

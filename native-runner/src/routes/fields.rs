@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::jobs::stream::Kept;
 use crate::state::AppState;
 
-/// What of a field is asked for.
+/// The part of a field that is asked for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Slice {
@@ -117,7 +117,7 @@ fn element(mut info: FieldInfo, bytes: &[u8], data: &str) -> Result<(FieldInfo, 
     Ok((info, bytes))
 }
 
-/// What lies at one index along a dimension, which the description then lacks.
+/// The elements at one index along a dimension, which the description then lacks.
 fn picked(info: &mut FieldInfo, bytes: &[u8], dimension: usize, at: u64) -> Bytes {
     let index = |it: u64| usize::try_from(it).unwrap_or(usize::MAX);
     let size = DType::from_name(&info.dtype).map_or(1, DType::size_bytes);

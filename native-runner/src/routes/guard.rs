@@ -1,4 +1,4 @@
-//! What every request passes first, whatever its method and path.
+//! Checks that every request passes first, whatever its method and path.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use crate::auth::guests::Guest;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Notes who asks, checks host, origin and token, and adds the headers that keep an answer to itself.
+/// Notes the client, checks host, origin and token, and adds the headers that protect an answer from other
+/// sites.
 pub(crate) async fn guard(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let client = request.extensions().get::<Arc<Guest>>().map(|it| it.client()).unwrap_or_default();
     request.extensions_mut().insert(client);

@@ -1,4 +1,4 @@
-//! What Prometheus reads, on a listener of its own and without a token.
+//! Figures for Prometheus, on a listener of its own and without a token.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::state::AppState;
 use crate::telemetry::metrics::{self, CONTENT_TYPE, Now};
 
-/// `GET /metrics`, and nothing else, under the names of `hosts`.
+/// `GET /metrics` alone, under the names of `hosts`.
 pub(crate) fn router(state: AppState, hosts: Hosts) -> Router {
     let nothing = || async { ApiError::NotFound("address but `/metrics` here".to_owned()) };
     Router::new()
@@ -32,7 +32,8 @@ async fn figures(State(state): State<AppState>) -> Result<Response, ApiError> {
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
-/// A name that somebody points at this machine is not answered, and no page of another site reads figures.
+/// Refuses requests under a name that somebody else points at this machine. No page of another site can read
+/// figures.
 async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     let (uri, headers) = (request.uri(), request.headers());
     let checked = hosts.check_host(uri, headers).and_then(|()| hosts.check_origin(headers));

@@ -21,7 +21,7 @@ use axum::routing::{MethodRouter, delete, get, post};
 
 use crate::state::AppState;
 
-/// Who may ask for an address.
+/// The clients that may use an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody who reaches the runner under one of its names.
@@ -41,7 +41,7 @@ pub struct Route {
 
 macro_rules! routes {
     ($($access:ident $method:ident $path:literal => $handler:expr;)*) => {
-        /// Every address but the files of the page. What is not listed here needs the token, too.
+        /// Every address but the files of the page. An address that is not listed here needs the token, too.
         pub const ROUTES: &[Route] = &[$(Route {
             method: stringify!($method), path: $path, access: Access::$access,
         }),*];
@@ -83,7 +83,7 @@ pub(crate) fn router(state: AppState) -> Router {
     guarded.layer(axum::middleware::from_fn(observe::observe))
 }
 
-/// Who may ask: what is not known to be public needs the token.
+/// The access of an address: one that is not known to be public needs the token.
 fn access(method: &Method, path: &str) -> Access {
     let is_read = method == Method::GET || method == Method::HEAD;
     let is_listed = ROUTES.iter().any(|route| {

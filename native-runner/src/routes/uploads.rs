@@ -72,7 +72,7 @@ async fn receive(
     Ok(file.into_std().await)
 }
 
-/// What a client is told of a file that cannot be written: nothing of where it is.
+/// The error of a file that cannot be written; it does not name the place of the file.
 fn no_room(error: &std::io::Error) -> ApiError {
     tracing::warn!("an upload cannot be written: {error}");
     ApiError::NoRoom(match error.kind() {

@@ -72,7 +72,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// What is asked of the runner for each scrape.
+/// The state of the runner at a scrape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now<'a> {
     pub waiting: usize,

@@ -1,7 +1,7 @@
-//! What the operator sees: a line for each request and each job, and figures for Prometheus.
+//! The operator's view: a line for each request and each job, and figures for Prometheus.
 //!
-//! Lines and labels have words of ours, numbers and names that the runner gave: no token, no text of a client, no path
-//! as it was sent, no whole address.
+//! Lines and labels consist of fixed words, numbers, and names that the runner gave. They hold no token, no
+//! text of a client, no path as it was sent, and no whole address.
 
 pub(crate) mod lines;
 pub mod metrics;

@@ -25,7 +25,7 @@ use super::copies::device_copy_rate;
 use super::steps::graph_steps;
 use super::{Compiled, End, Tell, failed, inputs, refused, room, runs, with_kept};
 use crate::backends::events::{Event, PROGRESS, milliseconds};
-use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
+use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting, prepare};
 use crate::plan;
 use crate::translate;
 use crate::wire::Order;
@@ -93,9 +93,9 @@ pub(super) fn measure(
             }
             other => tell(translate::event(other), None),
         };
-        // What it takes to compile is measured too, so that nothing comes from the cache.
+        // The time to compile is measured too, so the cache is not used.
         let setting = Setting { cache: None, ..order.setting() };
-        let prepared = plans.prepare(&**executor, setting, &sink).and_then(|prepared| {
+        let prepared = prepare(&**executor, plans, setting, &sink).and_then(|prepared| {
             prepared.fit(&launch, &sink)?;
             Ok(prepared)
         });
@@ -150,7 +150,7 @@ pub(super) fn measure(
         let of_host = || (bytes > 0 && calls.median_ms > 0.0).then(|| copy.median_ms / calls.median_ms);
         let of_copy = match (&it.device, own_copy) {
             (None, _) => of_host(),
-            // What the host copies says nothing of it.
+            // The copy rate of the host is no measure for a device.
             (Some(_), own) => own.and_then(|it| it.part(bytes, calls.median_ms)),
         };
         let on_device = own_copy.and_then(|copy| {
@@ -218,7 +218,7 @@ fn called(
     rounds: &Rounds<'_>,
 ) -> Result<Vec<f64>, Failure> {
     for it in contestants.iter_mut() {
-        // What a device computes on stays there for all calls.
+        // Arrays on a device stay there for all calls.
         it.prepared.keep(&it.launch)?;
         it.first_ms = it.call()?;
     }

@@ -1,4 +1,4 @@
-//! Which of several is fastest: all in turn, and after each heat the slower half is out.
+//! Finds the fastest of several contestants. All are called in turn. After each heat the slower half is out.
 
 use isobar_protocol::bench::Samples;
 
@@ -11,7 +11,8 @@ const FINALISTS: usize = 4;
 const WORTH: f64 = 0.98;
 const CERTAIN: f64 = 0.99;
 
-/// The times of all, in the order of their rounds; who is out has fewer than the first, which never is.
+/// The times of all contestants, in the order of their rounds. One that is out has fewer times than the
+/// first, which never is out.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     ms: Vec<Vec<f64>>,
@@ -61,7 +62,7 @@ impl Times {
         let median = |it: usize| self.ratio(it).map_or(f64::INFINITY, |it| it.median_ms);
         left.sort_by(|&one, &other| median(one).total_cmp(&median(other)).then(one.cmp(&other)));
         let (mut in_front, behind) = (left[..stays].to_vec(), &left[stays..]);
-        // Whoever is slower than the first learns so by it.
+        // The first always stays, because the others are compared with it.
         if behind.contains(&0) {
             in_front[stays - 1] = 0;
         }
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Times of contestants that always take as long, but for a disturbance of each round; who was called how often.
+    /// The times and numbers of calls of contestants of constant speed. Each call is slightly disturbed.
     fn held(ms: &[f64], most_rounds: usize) -> (Times, Vec<usize>) {
         let mut rounds = 0;
         let mut calls = vec![0; ms.len()];
@@ -131,7 +132,8 @@ mod tests {
     fn the_slower_half_is_out_after_each_heat_and_the_first_never_is() {
         let ms = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0];
         let (times, calls) = held(&ms, usize::MAX);
-        // Eight of sixteen go on, then four, of which the first is one though three others are faster.
+        // Eight of sixteen go on, then four. The first is among the four, and the fastest three take the
+        // other places.
         assert_eq!(calls, [39, 8, 8, 8, 8, 39, 39, 39, 3, 3, 3, 3, 3, 3, 3, 3]);
         assert_eq!(times.fastest(), Some(7));
         assert_eq!(times.ranking()[..4], [7, 6, 5, 4]);

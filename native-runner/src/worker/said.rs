@@ -1,5 +1,5 @@
-//! What a job's process tells its runner, in order, and in few writes: each of them wakes the runner and whoever reads
-//! the events.
+//! Messages of a job's process to its runner, in order, and in few writes: each write wakes the runner and
+//! the readers of the events.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +15,12 @@ use rustix::stdio::{stdin, stdout};
 use super::{send, stop};
 use crate::wire::{self, Said};
 
-/// What was told and not yet written.
+/// Messages that are not written yet.
 static WAITS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// It is written when there is so much of it,
+/// The buffer is written when it holds this much,
 const MOST_BYTES: usize = 32 * 1024;
-/// or after so long. A process that tells nothing is looked at less often.
+/// or after this time. The buffer of a silent process is checked less often.
 const SOON: Duration = Duration::from_millis(2);
 const RARELY: Duration = Duration::from_millis(64);
 

@@ -22,7 +22,7 @@ use super::bench::same_bits;
 use super::heats::{Times, contest};
 use super::{Compiled, End, Tell, failed, inputs, runs, said, unknown_backend};
 use crate::backends::events::{Event, Sink, milliseconds};
-use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
+use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting, prepare};
 use crate::compile::Source;
 use crate::problems;
 use crate::translate;
@@ -36,16 +36,16 @@ struct Entry {
     compilation: Arc<Compilation>,
 }
 
-/// How often is looked around the fastest that is known: of tiles in other merged loops, say, the second finds what the
-/// first cannot.
+/// How often variants of the fastest known schedule are tried. The second generation can find, for example,
+/// tiles in other merged loops, which the first cannot.
 const GENERATIONS: usize = 3;
 
-/// When no more schedules are made, and when no more are compiled, as parts of the time that there is: what is made
-/// must be called too.
+/// The parts of the time after which no more schedules are made, and after which no more are compiled. Time
+/// must be left to call them.
 const MADE: [f64; GENERATIONS] = [0.3, 0.7, 0.78];
 const COMPILED: [f64; GENERATIONS] = [0.65, 0.75, 0.8];
 
-/// When no more rounds are begun: those that decide in the end need time too.
+/// The part of the time after which no more rounds begin: the final rounds need time too.
 const MEASURED: f64 = 0.85;
 
 pub(super) fn tune(
@@ -145,7 +145,7 @@ pub(super) fn tune(
     Ok(())
 }
 
-/// What the schedules of one request are made with.
+/// The state of making the schedules of one request.
 struct Making<'a> {
     source: &'a Source,
     /// Documents and code that were there before.
@@ -193,13 +193,13 @@ impl<'a> Making<'a> {
                 }
                 break;
             }
-            // One that cannot be carried out is none.
+            // A variant that cannot be carried out is skipped.
             let Some(document) = carried_out(self.source, &variant) else { continue };
             if !self.seen.insert(document.clone()) {
                 self.n_same += u32::from(is_own);
                 continue;
             }
-            // What is measured is what is kept: the document alone.
+            // The measured schedule is made from the document alone, because the document is kept.
             let mut source = self.source.with_schedule(&document);
             source.config.passes.steps = true;
             let compilation = source.compile(&mut NoHook);
@@ -228,7 +228,7 @@ struct Trial<'a> {
     tell: Tell<'a>,
 }
 
-/// What came of some schedules.
+/// The results of some schedules.
 struct Outcome {
     /// The first of them first, then the others from the fastest on.
     candidates: Vec<Candidate>,
@@ -237,8 +237,8 @@ struct Outcome {
 }
 
 impl Trial<'_> {
-    /// Holds all against the first, and measures them in turn; nothing new is compiled, and no round begun, when such
-    /// parts of the time are over.
+    /// Compares all schedules with the first, and measures them in turn. Nothing new is compiled and no round
+    /// begins after these parts of the time.
     fn measure(
         &mut self,
         entries: &[Entry],
@@ -296,7 +296,7 @@ impl Trial<'_> {
         // Most are for nobody, and so for no cache.
         let setting = Setting { cache: None, ..self.order.setting() };
         let mut prepared =
-            Plans::of(Arc::clone(&entry.compilation)).prepare(&*self.backend.executor(), setting, sink)?;
+            prepare(&*self.backend.executor(), &Plans::of(Arc::clone(&entry.compilation)), setting, sink)?;
         prepared.fit(self.given, sink)?;
         restore(&mut self.work, self.given);
         prepared.run(&mut self.work)?;
@@ -322,14 +322,15 @@ impl Trial<'_> {
             let begun = clock.now();
             prepared.run(work)?;
             let by_host = milliseconds(clock.now().saturating_sub(begun));
-            // What goes to a GPU and comes back is the same for all.
+            // The transfer to and from a GPU is the same for all schedules, so it does not count.
             let on_device: f64 = if is_on_gpu { prepared.progress().step_ms().iter().sum() } else { 0.0 };
             Ok(if on_device > 0.0 { on_device } else { by_host })
         })
     }
 }
 
-/// What is killed at the end of its time finds nothing: a little before it nothing new is begun.
+/// The time for the search. A process that is killed at the end of its time reports nothing, so the search
+/// ends a little earlier.
 fn allowed_seconds(order: &Order) -> u64 {
     let cores = order.request.passes.machine.as_ref().map_or(1, |it| it.cores);
     let allowed = order.processor_seconds / u64::from(order.threads.max(cores).max(1));
@@ -343,7 +344,7 @@ impl Entry {
     }
 }
 
-/// The document of what comes of a variant.
+/// The schedule document that a variant results in.
 fn carried_out(source: &Source, variant: &ScheduleVariant) -> Option<String> {
     let mut source = source.with_schedule(&variant.document);
     let passes = &mut source.config.passes;
@@ -358,7 +359,8 @@ fn carried_out(source: &Source, variant: &ScheduleVariant) -> Option<String> {
     made.schedule_document().filter(|_| !made.has_errors())
 }
 
-/// What tells schedules apart: all back ends carry out the same program, and all GPUs the same kernels.
+/// The code that distinguishes schedules: all back ends carry out the same program, and all GPUs the same
+/// kernels.
 fn code(compilation: &Compilation) -> Option<String> {
     match compilation.levels.c() {
         Some(it) => Some(it.listing.text.clone()),

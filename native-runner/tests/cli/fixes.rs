@@ -73,7 +73,7 @@ def s(q: Field[int], r: Field[IJ, float], b: int, out: FloatField):
     let (right, told) = fixed("fix_hidden.py", wrong);
     assert_eq!(right, wrong, "{told}");
     assert!(told.contains("0 fixes carried out") && told.contains("1 fix left out"), "{told}");
-    // What is wrong beside a slip of the syntax waits until the slip is mended.
+    // An error beside a slip of the syntax waits until the slip is mended.
     let wrong = "def s(q: FloatField, out: FloatField):
     with computation(PARALLEL), interval(...):
         out = min(q, q, 1.0) +

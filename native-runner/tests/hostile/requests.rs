@@ -16,7 +16,7 @@ def step(a: Field[float], b: Field[float], alpha: float = 2.0):
         b = b[0, 0, -1] if a > 0.5 else b
 ";
 
-/// What becomes of the connection.
+/// The client's use of the connection after it has sent its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
     Listen,
@@ -34,7 +34,7 @@ pub(super) struct Sent {
     pub may_be_closed: bool,
 }
 
-/// What was learned from answers: names of jobs and uploads.
+/// Names of jobs and uploads, learned from answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     jobs: Vec<String>,
@@ -193,7 +193,7 @@ impl Maker {
         })
     }
 
-    /// A document of which something is not as it should be.
+    /// Makes a request document in which something is not as it should be.
     fn odd_document(&mut self, known: &Known) -> Value {
         let mut document = self.document();
         let entries = document.as_object_mut().unwrap();

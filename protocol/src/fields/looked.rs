@@ -1,4 +1,4 @@
-//! What is looked at of two results: one of them, or how they differ, cell by cell.
+//! Views of two results: the values of one, or their difference, cell by cell.
 
 use std::ops::Range;
 
@@ -86,7 +86,7 @@ impl<'a> Looked<'a> {
                 cell[first] = column;
                 let seen = self.at(cell);
                 values.push(seen.value);
-                // What is written about the picture is of the domain, whatever stands around it.
+                // The summary beside the picture covers the domain only, without the halo.
                 if self.one.is_in_domain(cell) {
                     found.add(cell, &seen);
                 }
@@ -199,7 +199,7 @@ impl<'a> Looked<'a> {
         }
     }
 
-    /// What stands in a cell; NaN where no array has it.
+    /// The value in a cell; NaN where no array has it.
     fn at(&self, cell: [i64; 3]) -> Seen {
         let one = self.one.get(cell);
         let Some(other) = &self.other else {
@@ -240,7 +240,7 @@ impl<'a> Looked<'a> {
     }
 }
 
-/// What a cell has of each field that one of the results has.
+/// The values of one cell, for each field of either result.
 #[must_use]
 pub fn readings(a: &[Kept], b: &[Kept], at: [i64; 3], element: u64) -> Vec<Reading> {
     let more = b.iter().filter(|it| a.iter().all(|other| other.info.name != it.info.name));
@@ -275,7 +275,7 @@ pub fn readings(a: &[Kept], b: &[Kept], at: [i64; 3], element: u64) -> Vec<Readi
     infos.map(one).collect()
 }
 
-/// What stands in a cell.
+/// The value in a cell.
 struct Seen {
     value: f64,
     is_there: bool,

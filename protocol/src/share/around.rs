@@ -1,4 +1,4 @@
-//! What a link is handed on in: Markdown, and a command.
+//! Text around a shared link: Markdown, and a command.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ pub fn markdown(state: &State, link: &str) -> String {
     out
 }
 
-/// Text of which no character means anything to Markdown.
+/// Escapes every character that could mean something to Markdown.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for it in text.chars() {

@@ -8,15 +8,15 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 
 use super::{State, VERSION, deflate, dictionary};
 
-/// What a link held.
+/// The content of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Opened {
     pub state: State,
-    /// What was left out or is not understood.
+    /// Parts that were left out or are not understood.
     pub notes: Vec<Note>,
 }
 
-/// What was left out of a link, or is not understood.
+/// A part of a link that was left out or is not understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// It is of a later version.

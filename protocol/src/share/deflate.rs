@@ -1,7 +1,7 @@
-//! Deflate with a preset dictionary: what is packed may refer to the dictionary as to what stood before it.
+//! Deflate with a preset dictionary: packed text may refer to the dictionary as if it came before the text.
 //!
-//! No flag of the format says so: both sides have to know the dictionary, which is why it belongs to a version of
-//! links and is never changed.
+//! No flag of the format announces the dictionary, so both sides have to know it. Therefore each version of
+//! links has its own dictionary, which never changes.
 
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress, create_comp_flags_from_zip_params,

@@ -30,12 +30,12 @@ pub const VERSION: char = '2';
 /// Words of stencils and states, the commonest last: what is near is cheap to refer to.
 const DICTIONARY_2: &[u8] = include_bytes!("dictionary-2.txt");
 
-/// What stands before the deflated text in links of a version; later ones are tried with the newest that is known.
+/// The dictionary of links of a version. Links of a later version are tried with the newest one known.
 fn dictionary(version: char) -> &'static [u8] {
     if version == '1' { &[] } else { DICTIONARY_2 }
 }
 
-/// All that a link restores. What has its default is left out.
+/// All that a link restores. Values that equal their default are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
@@ -56,7 +56,7 @@ pub struct State {
     /// The whole tile where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<Tile>,
-    /// What `min` and `max` do with NaN; as NumPy does where it is missing.
+    /// The treatment of NaN by `min` and `max`; as in NumPy where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minmax: Option<Arithmetic>,
     /// Which sign `%` has; the divisor's, as in NumPy, where it is missing.
@@ -86,7 +86,7 @@ pub struct State {
     pub unknown: BTreeMap<String, serde_json::Value>,
 }
 
-/// What was looked at.
+/// The view of the page: stages, field and picture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {
@@ -102,10 +102,10 @@ pub struct View {
     /// Position along that axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// What kind of picture, where it is no plane: `profile`, `line-i`, `line-j`, `histogram`, `time`.
+    /// The kind of picture where it is not a plane: `profile`, `line-i`, `line-j`, `histogram`, `time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// What the colours span, where that is not the plane: `field`, `symmetric`, `fixed`.
+    /// The range of the colours where it is not that of the plane: `field`, `symmetric`, `fixed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<String>,
     /// The ends of a fixed range.

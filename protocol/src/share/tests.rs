@@ -97,7 +97,7 @@ fn changed_links_are_answered() {
         }
         if let Ok(found) = decode(&String::from_utf8_lossy(&link)) {
             opened += 1;
-            // What was opened can be shared again, and is the same then.
+            // An opened link can be shared again, and then holds the same state.
             let again = decode(&encode(&found.state)).map(|it| it.state);
             assert!(again == Ok(found.state) || again == Err(super::decode::Broken::TooLong));
         }

@@ -1,11 +1,11 @@
 //! A workspace as a zip archive: its files, and `workspace.json` with the settings.
 //!
-//! The format is that of APPNOTE.TXT, sections 4.3.7, 4.3.12 and 4.3.16: for each file a header and its packed bytes,
-//! then a directory of them all, and its end.
+//! The format is that of APPNOTE.TXT, sections 4.3.7, 4.3.12 and 4.3.16. Each file has a header and its
+//! packed bytes. The directory of all files and its end record follow.
 
 use super::{State, deflate};
 
-/// What the settings are called beside the files.
+/// The name of the settings beside the files.
 pub const WORKSPACE: &str = "workspace.json";
 
 /// The whole archive. The same state gives the same bytes.
@@ -72,7 +72,7 @@ fn packed(files: impl Iterator<Item = (String, String)>) -> Vec<u8> {
     out
 }
 
-/// What both headers of a file say.
+/// The values that both headers of a file contain.
 struct Entry<'a> {
     name: &'a str,
     crc: u32,

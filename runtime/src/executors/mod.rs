@@ -204,18 +204,32 @@ pub trait Executor: fmt::Debug + Send + Sync {
     fn prepare(&self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Prepared, Failure>;
 }
 
-/// Makes a compiled stencil ready to be called, for one back end; see [`Executor::prepare`].
+/// Makes a stencil ready to be called, for one back end; see [`Executor::prepare`].
 ///
 /// # Errors
 ///
 /// Those of [`Executor::prepare`].
 pub fn prepare(
     executor: &dyn Executor,
+    plans: &Arc<Plans>,
+    setting: Setting<'_>,
+    sink: Sink<'_>,
+) -> Result<Prepared, Failure> {
+    executor.prepare(&plans.plan_for(executor.program(setting)), setting, sink)
+}
+
+/// The same for a compilation, whose plans nobody else needs.
+///
+/// # Errors
+///
+/// Those of [`Executor::prepare`].
+pub fn prepare_compiled(
+    executor: &dyn Executor,
     compilation: &Compilation,
     setting: Setting<'_>,
     sink: Sink<'_>,
 ) -> Result<Prepared, Failure> {
-    Plans::of(compilation.clone()).prepare(executor, setting, sink)
+    prepare(executor, &Plans::of(compilation.clone()), setting, sink)
 }
 
 /// The part that all callers of a stencil share: its code, for each shape of arrays that it was called with.

@@ -1,12 +1,11 @@
-//! What goes wrong with a GPU of NVIDIA, provoked without one: a driver and an NVRTC of our own fail as they are told
-//! (`driver.c`). Each time there is a sentence that says what to do; the next run of the same stencil works where the
-//! driver lets it, and says why it does not where only another process can help.
+//! Faults of a GPU of NVIDIA, provoked without one: a driver and an NVRTC of our own fail as they are told
+//! (`driver.c`). Each fault gives a sentence that says what to do. Then the next run of the same stencil
+//! works where the driver lets it. Where only another process can help, that run says why it does not work.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::backend::array::Array;
@@ -16,7 +15,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
 use isobar_runtime::executors::cuda::{self, Cuda};
-use isobar_runtime::executors::{Executor, Failure, Prepared, Setting, prepare};
+use isobar_runtime::executors::{Failure, Prepared, Setting, prepare_compiled};
 use isobar_testing::skip;
 
 /// Says to a process of these tests what it is to try.
@@ -104,7 +103,8 @@ fn compiled(body: &str) -> Compilation {
     of_text(&format!("    with computation(PARALLEL), interval(...):\n{body}"))
 }
 
-/// What a sweep leaves for the next one, a column of each thread, is in the memory of a block.
+/// The first sweep leaves values for the second one, a column for each thread. They are in the shared memory
+/// of a block.
 const SOLVER: &str = "    with computation(FORWARD):
         with interval(0, 1):
             ratio = 1.0 / q
@@ -128,7 +128,8 @@ fn call(compilation: &Compilation) -> Launch {
 }
 
 fn prepared(compilation: &Compilation) -> Prepared {
-    prepare(&executor(), compilation, Setting::embedded(), &|_| ()).unwrap_or_else(|why| panic!("{why:?}"))
+    prepare_compiled(&executor(), compilation, Setting::embedded(), &|_| ())
+        .unwrap_or_else(|why| panic!("{why:?}"))
 }
 
 /// From now on this function of the driver gives this result; none does for an empty name.
@@ -193,12 +194,12 @@ fn of_this_process(tried: &str) {
         }
         told => {
             let compilation = compiled(TWICE);
-            let ready = prepare(&executor(), &compilation, Setting::embedded(), &|_| ());
+            let ready = prepare_compiled(&executor(), &compilation, Setting::embedded(), &|_| ());
             let why = match ready {
                 Ok(mut it) => said(it.run(&mut call(&compilation))),
                 Err(why) => {
                     let why = said(Err(why));
-                    // Whoever asks what can run here hears the same.
+                    // The check of what can run here gives the same reason.
                     assert_eq!(cuda::check().as_ref(), Err(&why));
                     why
                 }

@@ -1,4 +1,4 @@
-//! What the machine can do: how fast it copies, and how fast it computes.
+//! The limits of the machine: how fast it copies, and how fast it computes.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What time is measured.
+//! The clocks that measure calls.
 
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
-//! The kernels against C that is written by hand, the machine's own speed, and what others make of the same texts:
-//! `cargo xtask bench kernels`.
+//! Compares our kernels with hand-written C, with the machine's own speed, and with others that run the same
+//! texts: `cargo xtask bench kernels`.
 //!
-//! All who are measured take turns: in each round every one is called once, in an order of its own.
-//! So what else the machine does meets all of them, and ratios mean more than times. Those of this process share their
-//! fields; each call that is timed follows one that is not, with the same arguments. What is written by hand is held
-//! against the interpreter before anything is timed.
+//! All contestants take turns: each round calls every one once, in an order of its own (slow ones join fewer
+//! rounds).
+//! So other load of the machine affects all of them, and ratios mean more than times. Contestants in this
+//! process share their fields. Each timed call follows one that is not timed, with the same arguments. The
+//! hand-written version is checked against the interpreter before anything is timed.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to its user")]
 
 mod baseline;
@@ -63,7 +64,7 @@ struct Options {
     /// A Python with NumPy, to run the text of the stage `numpy`
     #[arg(long)]
     numpy: Option<PathBuf>,
-    /// What to call this day in the report
+    /// The date that the report shows
     #[arg(long)]
     date: Option<String>,
     /// `cargo bench` says so

@@ -33,7 +33,7 @@ const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
 /// Those of our back ends that are measured on layouts of callers.
 pub(crate) const GENERATED: [&str; 2] = ["openmp", "rayon"];
 
-/// Who takes longer than this for all calls takes fewer turns, in seconds.
+/// Seconds that all calls of one contestant may take. A slower contestant takes fewer turns.
 const PATIENCE: f64 = 12.0;
 
 /// Where and how often.
@@ -50,20 +50,20 @@ pub(crate) struct Setting<'a> {
     pub(crate) folder: &'a Path,
 }
 
-/// What came of it.
+/// The measurement of one kernel.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Measured {
     pub(crate) kernel: &'static str,
     pub(crate) domain: [i64; 3],
     pub(crate) dtype: String,
     pub(crate) threads: u32,
-    /// What has to be moved, and what has to be computed.
+    /// Bytes that a call has to move, and operations that it has to compute.
     pub(crate) bytes: u64,
     pub(crate) operations: f64,
     pub(crate) contestants: Vec<Contestant>,
 }
 
-/// What came of one of them.
+/// The result of one contestant.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Contestant {
     pub(crate) name: String,
@@ -101,7 +101,7 @@ enum Who<'a> {
     /// One of our back ends, by number.
     Ours(usize),
     Copy(Copy),
-    /// What is written by hand, or one of our back ends by number, on fields of this layout, by number.
+    /// The hand-written version, or one of our back ends by number, on fields of this layout, by number.
     HandOn(&'a Native, usize),
     OursOn(usize, usize),
     /// By process and number.
@@ -109,7 +109,7 @@ enum Who<'a> {
 }
 
 impl Who<'_> {
-    /// What its calls change and read is again what it was.
+    /// Restores the fields that its calls both change and read.
     fn restore(&self, fields: &mut Fields, laid: &mut [Fields]) {
         match self {
             Who::HandOn(_, at) | Who::OursOn(_, at) => laid[*at].restore(),
@@ -208,7 +208,7 @@ pub(crate) fn measure(
         processes.push(process);
     }
 
-    // What that gives is the interpreter's result, which was seen at a smaller size.
+    // The result of `openmp` is that of the interpreter, as was checked at a smaller size.
     let mut meant: Vec<(usize, Elements)> = Vec::new();
     let mut call = |who: &Who<'_>, fields: &mut Fields, laid: &mut [Fields]| -> Result<f64> {
         let done = match who {
@@ -277,7 +277,7 @@ pub(crate) fn measure(
     let mut order: Vec<usize> = (0..turns.len()).collect();
     let mut seed = 1;
     for round in 0..setting.repeats {
-        // Who comes after whom is not always the same.
+        // Each round has another order.
         shuffle(&mut order, &mut seed);
         for &at in &order {
             let turn = &mut turns[at];
@@ -316,7 +316,7 @@ fn gt4py(compiled: &Compiled) -> Vec<String> {
     GT4PY.iter().chain(compiled.kernel.peers).map(|&it| it.to_owned()).collect()
 }
 
-/// What `openmp` computes on fields that lie as they are given.
+/// Returns the fields that `openmp` computes, where they lie as they are given.
 fn meant(compiled: &Compiled, given: &Launch) -> Result<Fields> {
     let mut launch = given.clone();
     let mut ours = compiled.back_ends(1)?;
@@ -328,7 +328,7 @@ fn meant(compiled: &Compiled, given: &Launch) -> Result<Fields> {
 /// Another order, which `seed` decides.
 fn shuffle(order: &mut [usize], seed: &mut u64) {
     for last in (1..order.len()).rev() {
-        // Knuth's generator for 64 bits, of which the upper ones are good.
+        // Knuth's generator for 64 bits. Its upper bits are good.
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let at = (*seed >> 33) % (last as u64 + 1);
         order.swap(last, usize::try_from(at).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What is told: tables to read, and all of it as JSON.
+//! The report: tables to read, and all of it as JSON.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -254,8 +254,9 @@ fn table(text: &mut String, here: &[&Measured]) {
     }
 }
 
-/// How fast our back ends are on fields of callers: milliseconds, and in brackets the time that is written by hand takes
-/// on fields of the same layout, or where it knows no such, on its own, through ours.
+/// Writes how fast our back ends are on fields of callers, in milliseconds. In brackets is the time of the
+/// hand-written version on fields of the same layout, divided by ours. Where that version does not know the
+/// layout, its time on its own layout takes the place.
 fn layouts(text: &mut String, here: &[&Measured]) {
     let all: Vec<Layout> = [Layout::AlongI, Layout::AlongK]
         .into_iter()

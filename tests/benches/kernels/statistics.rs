@@ -1,8 +1,8 @@
-//! What many times of the same work say.
+//! Statistics of many times of the same work.
 
 use serde::Serialize;
 
-/// Of times in milliseconds.
+/// The summary of times in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
     pub(crate) n: usize,

@@ -24,7 +24,7 @@ const REASON_CHARS: usize = 160;
 pub(crate) struct Gt4py<'a> {
     pub(crate) python: PathBuf,
     pub(crate) backends: &'a [String],
-    /// What it has built is kept there.
+    /// The folder that keeps its builds.
     pub(crate) cache: &'a Path,
     /// For the files of a call.
     pub(crate) folder: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct Gt4py<'a> {
     pub(crate) threads: u32,
 }
 
-/// What came of a back end.
+/// The result of a back end.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Beside {
     pub(crate) backend: String,
@@ -126,7 +126,7 @@ impl Gt4py<'_> {
         Peers::start(&self.python, &self.folder, self.cache, &job, &tell)
     }
 
-    /// What it computed against what ours does on fields that lie as they are given.
+    /// Compares its results with those of ours, on fields that lie as they are given.
     fn agreement(
         &self,
         number: usize,

@@ -158,7 +158,7 @@ fn work(options: &Options) -> Result<()> {
 fn shuffle<T>(all: &mut [T], seed: u64) {
     let mut state = seed;
     for last in (1..all.len()).rev() {
-        // Knuth's generator for 64 bits, of which the upper ones are good.
+        // Knuth's generator for 64 bits. Its upper bits are good.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let at = (state >> 33) % (last as u64 + 1);
         all.swap(last, usize::try_from(at).unwrap_or_default());

@@ -11,7 +11,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::{AxisSet, Domain};
 use isobar_protocol::job::EventKind;
-use isobar_runner::backends::{Backend, Prepared, Setting, prepare};
+use isobar_runner::backends::{Backend, Prepared, Setting, prepare_compiled};
 use isobar_runner::translate;
 use isobar_runtime::copying::Copiers;
 use isobar_tests::corpus::launch;
@@ -23,10 +23,10 @@ use crate::beside::{Beside, Gt4py, Theirs};
 use crate::statistics::Summary;
 use crate::{Options, shuffle};
 
-/// Who takes longer than this for all calls takes fewer turns, in seconds.
+/// Seconds that all calls of one contestant may take. A slower contestant takes fewer turns.
 const PATIENCE: f64 = 4.0;
 
-/// What a loop could not be merged with is told by these passes.
+/// The passes that say why a loop could not be merged with another.
 const FUSING: [&str; 2] = ["schedule/merge-loops", "schedule/fuse-in-tiles"];
 
 /// The layouts that are measured: arrays of our own, and those of callers.
@@ -36,17 +36,17 @@ pub(crate) fn told(layout: Option<Layout>) -> &'static str {
     layout.map_or("own", Layout::told)
 }
 
-/// What came of a stencil.
+/// The measurement of one stencil.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     pub(crate) stencil: String,
     pub(crate) domain: [i64; 3],
     pub(crate) fields: usize,
-    /// What a call moves at least.
+    /// The least bytes that a call moves.
     pub(crate) bytes: u64,
     pub(crate) copy_ms: Option<Summary>,
     pub(crate) contestants: Vec<Contestant>,
-    /// What was not fused, and why.
+    /// The loops that were not fused, and why.
     pub(crate) apart: Vec<String>,
     /// The back ends of gt4py, where they are asked for.
     pub(crate) gt4py: Vec<Beside>,
@@ -59,7 +59,7 @@ pub(crate) struct Contestant {
     /// From the compiled levels to code for these arrays.
     pub(crate) ready_ms: f64,
     pub(crate) ms: Option<Summary>,
-    /// What the run told of its layout.
+    /// The run's messages about its layout.
     pub(crate) way: Vec<String>,
 }
 
@@ -207,7 +207,7 @@ fn turns(
     let setting = Setting { threads: options.threads, ..workplace.setting() };
     let mut turns = Vec::new();
     for &backend in backends {
-        let prepared = prepare(&*backend.executor(), compilation, setting, &|_| ());
+        let prepared = prepare_compiled(&*backend.executor(), compilation, setting, &|_| ());
         let prepared = prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))?;
         for layout in LAYOUTS {
             let fields = match layout {

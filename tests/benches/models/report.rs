@@ -1,4 +1,4 @@
-//! What is told: tables to read.
+//! The report: tables to read.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the targets share.
+//! Functions that the targets share.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 static KEPT: LazyLock<Option<PathBuf>> =
     LazyLock::new(|| std::env::var_os("ISOBAR_FUZZ_INPUT").map(Into::into));
 
-/// Keeps an input for whoever asks why the process ended: libFuzzer writes none when a stack overflows.
+/// Keeps an input, to find out why the process ended: libFuzzer writes none when a stack overflows.
 pub fn keep(text: &str) {
     if let Some(path) = &*KEPT {
         std::fs::write(path, text).expect("the input is kept");

@@ -1,4 +1,4 @@
-//! What is tried, by system calls alone.
+//! The attempts of a hostile program, by system calls alone.
 
 use std::ffi::{CStr, CString};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use libc::c_long;
 
-/// What a hostile program knows: paths, and the process that started all.
+/// The knowledge of a hostile program: paths, and the process that started all.
 #[derive(Debug)]
 pub(crate) struct Places {
     own: CString,
@@ -128,7 +128,7 @@ pub(crate) const RUNNING: [Attempt; 26] = [
 /// A crash while it runs, with the signal that ends it.
 pub(crate) type Crash = (&'static str, fn());
 
-/// Crashes, none of which is an attempt at anything.
+/// Crashes. None of them attempts anything.
 pub(crate) const CRASHES: [Crash; 5] = [
     ("signal 11", || {
         // SAFETY: it is hostile.

@@ -1,8 +1,8 @@
 //! Our elementary functions, as a service on a pipe.
 //!
-//! A question is a line with the function's name, the number of elements and one element type for
-//! each operand, as `pow 120 float64 int64`, and then the operands' bytes, one array after the
-//! other. The answer is the bytes of the result, which has the first operand's type.
+//! A question is a line and the operands' bytes, one array after the other. The line has the function's name,
+//! the number of elements and one element type for each operand, as `pow 120 float64 int64`. The answer is
+//! the bytes of the result, which has the first operand's type.
 
 use std::io::{BufRead, Write};
 

@@ -1,9 +1,9 @@
-//! Whether gt4py makes the same of a stencil: what is handed to it, and how answers are compared.
+//! Compares the results of gt4py with ours: how a stencil is handed to it, and how its answers are read.
 //!
-//! [`subject`] is a stencil with all that decides its meaning, [`handed`] how it is handed over, [`prepare`]
-//! compiles and runs it here and writes down what gt4py needs, [`functions`] lends gt4py our elementary functions, and
-//! [`verdict`] compares.
-//! [`kept`] is what of it is committed, so that CI needs no Python.
+//! [`subject`] is a stencil with all that decides its meaning, and [`handed`] is how it is handed over.
+//! [`prepare`] compiles and runs it here and writes down what gt4py needs. [`functions`] lends gt4py our
+//! elementary functions, and [`verdict`] compares.
+//! [`kept`] is the part that is committed, so that CI needs no Python.
 
 pub mod subject;
 pub mod values;

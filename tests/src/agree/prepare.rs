@@ -23,7 +23,7 @@ use super::subject::Subject;
 use super::values::physical;
 use crate::conformance;
 
-/// What becomes of a stencil here.
+/// Our result for a stencil.
 #[derive(Clone, Debug)]
 pub enum Ours {
     /// The written fields after a run, whole arrays.

@@ -21,7 +21,7 @@ use crate::generate::{self, Features};
 pub struct Subject {
     /// Where it comes from, as the table of results groups it.
     pub origin: String,
-    /// What a report calls it: a path and a name.
+    /// The name in reports: a path and a name.
     pub name: String,
     pub project: Project,
     pub stencil: String,
@@ -33,7 +33,7 @@ pub struct Subject {
     pub block: Option<Block>,
 }
 
-/// What the stencils of conformance pages take for granted.
+/// The imports that the stencils of conformance pages take for granted.
 const PRELUDE: &str = "from gt4py.cartesian import gtscript\nfrom gt4py.cartesian.gtscript import *\nfrom ndsl.dsl.typing import *\nimport numpy as np\n";
 
 /// The origin of the stencils of conformance pages.
@@ -80,7 +80,8 @@ impl Subject {
             let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             for block in conformance::blocks(&page) {
                 let is_plain = block.modules.is_empty() && block.minmax.is_none() && block.modulo.is_none();
-                // What a call must be is decided here, and not by gt4py.
+                // Isobar and not gt4py decides which calls are refused and which runs stop, so such blocks
+                // are left out.
                 let is_run = ["refused", "stops"].iter().all(|it| block.lines_of(it).next().is_none());
                 if is_plain && is_run && block.halo == 0 {
                     found.extend(Self::of_block(&format!("{file}:{}", block.line), block)?);
@@ -136,8 +137,8 @@ impl Subject {
         Ok(Self::of_text(&kept.origin, &kept.name, &kept.text, &kept.stencil, kept.precision, domain))
     }
 
-    /// The generated stencil of a seed: from seed to seed with more and more features in turn, in double
-    /// and in single precision, and on a domain that its regions may be larger than.
+    /// Returns the generated stencil of a seed. Four seeds in a row go from few features to all. It is in
+    /// double or in single precision. Its regions may be larger than its domain.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         Self::of_seed_with(seed, |it| it)

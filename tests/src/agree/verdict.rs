@@ -16,7 +16,8 @@ const LIMIT: u64 = 1 << 26;
 
 /// How far one of our functions may be from gt4py's, in units in the last place, in one call.
 fn ulps_per_call(call: &str) -> u64 {
-    // C's own, which gt4py calls, errs by up to 2.5 of them, and ours by up to 1 on the other side of the exact value.
+    // gt4py calls C's own, which errs by up to 2.5 units. Ours errs by up to 1 on the other side of the exact
+    // value.
     if call.starts_with("erfc ") { 4 } else { 2 }
 }
 
@@ -35,7 +36,7 @@ pub struct Theirs {
     pub ulps: BTreeMap<String, u64>,
 }
 
-/// What both answers together say.
+/// The verdict on both answers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The same bits.
@@ -67,7 +68,7 @@ pub enum Verdict {
     },
 }
 
-/// What gt4py's words say of decisions of ours: part of its message, and the decision.
+/// Messages of gt4py that show a decision of ours: a part of the message, and the decision.
 const DEVIATIONS: [(&str, &str); 2] = [
     (
         "Illegal write and read with horizontal offset",

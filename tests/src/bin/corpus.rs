@@ -11,7 +11,8 @@ use isobar_runner::backends::Backend;
 use isobar_tests::corpus::{Agreed, Checkout, OnBackend, Outcome, Trial};
 use isobar_tests::native::named;
 
-/// What gt4py checks after it has parsed a stencil, so that a test which only parses one never sees it.
+/// Errors that gt4py finds after it has parsed a stencil, so that a test which only parses one never sees
+/// them.
 const AFTER_PARSING: [&str; 3] = ["E18", "E28", "E37"];
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is done beside compiling each stencil and running it with `debug`.
+/// The checks beside compiling each stencil and running it with `debug`.
 #[derive(Debug, Default)]
 struct How {
     /// Every level and every pass is held against the meaning.
@@ -58,8 +59,8 @@ struct How {
     backends: Vec<Backend>,
 }
 
-/// Prints a line for each stencil that is not run to its end, and tables; whether the compiler crashed, or something
-/// means something else.
+/// Prints a line for each stencil that is not run to its end, and tables. Returns whether the compiler
+/// crashed, or a level or a back end changed the meaning of a stencil.
 fn report(roots: &[PathBuf], libraries: &[PathBuf], how: &How) -> anyhow::Result<bool> {
     let mut rows = Vec::new();
     let mut has_crashed = false;
@@ -134,7 +135,7 @@ fn report(roots: &[PathBuf], libraries: &[PathBuf], how: &How) -> anyhow::Result
     Ok(has_crashed)
 }
 
-/// What an outcome means beside the tests of the file.
+/// The meaning of an outcome in view of the file's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     AsSaid,
@@ -159,7 +160,7 @@ struct Row {
     refused: BTreeMap<&'static str, u32>,
     total: Duration,
     most: Duration,
-    /// What gives the bits of `debug` on a back end, and what it is called.
+    /// The stencils that give the bits of `debug` on a back end, with their names.
     agreed: Vec<(Backend, Agreed, String)>,
     /// How many do not, by back end.
     differ: BTreeMap<&'static str, u32>,

@@ -63,7 +63,8 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<bool> {
         fs::create_dir_all(&results)?;
         let mut command = Command::new(python);
         command.arg(&script).arg(&list).arg(&results).stdin(Stdio::null());
-        // What DaCe leaves where it runs, as graphs that it did not validate, is not for the repository.
+        // DaCe leaves files where it runs, such as graphs that it did not validate. They must not land in the
+        // repository.
         command.current_dir(&results);
         children.push((results, command.spawn().with_context(|| python.display().to_string())?));
     }

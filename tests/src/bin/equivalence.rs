@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is held, and by how many at the same time.
+/// Which seeds are checked, on which back ends, and by how many jobs at the same time.
 struct Options {
     first: u64,
     count: u64,
@@ -70,7 +70,7 @@ struct Options {
     levels: fn(u64) -> Result<Held>,
 }
 
-/// What a stencil is given on a back end.
+/// The arrays and the schedule that a stencil is given on a back end.
 #[derive(Clone, Copy, Debug)]
 enum Given {
     /// An array for each parameter.
@@ -147,7 +147,7 @@ fn run(options: Options) -> Result<bool> {
     Ok(is_fine)
 }
 
-/// What was found so far, by all who look at the same time.
+/// The results so far, shared by all threads.
 #[derive(Debug, Default)]
 struct Found {
     next: AtomicU64,
@@ -322,8 +322,8 @@ fn on_written(options: &[String]) -> Result<bool> {
     Ok(is_fine)
 }
 
-/// Prints where a back end differs from `debug`, and how many stencils were held. What is compiled runs in processes of
-/// its own, so that one that crashes is told by its seed.
+/// Prints where a back end differs from `debug`, and how many stencils were compared. Compiled code runs in
+/// processes of its own, so that a crash is reported by its seed.
 fn on_backend(options: &Options, backend: Backend) -> bool {
     let (begun, found) = (Instant::now(), Found::default());
     std::thread::scope(|scope| {
@@ -384,7 +384,7 @@ impl Drop for Holder {
     }
 }
 
-/// What a process found of a seed.
+/// The answer of a process about a seed.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Held { runs: u64, other_traps: u64 },

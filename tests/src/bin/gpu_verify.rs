@@ -51,7 +51,8 @@ struct Options {
     backends: Vec<Backend>,
     generated: u64,
     first: u64,
-    /// What is held and measured of what people wrote; where there are none, all of it.
+    /// Names of written stencils to check and to measure. Where the list is empty, all are checked, and those
+    /// of `MEASURED` are measured.
     kernels: Vec<String>,
     domains: Vec<Domain>,
     rounds: u32,
@@ -126,7 +127,7 @@ fn domain(text: &str) -> Result<Domain> {
     }
 }
 
-/// What a process of its own answers, in lines of JSON.
+/// The tasks for processes of their own, which answer in lines of JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Part {
     About {
@@ -161,7 +162,7 @@ fn tell(it: &impl Serialize) -> Result<()> {
 impl Part {
     /// Does it, in this process.
     fn answer(self) -> Result<()> {
-        // Whoever asks notices that a line is missing.
+        // The process that asked notices that a line is missing.
         let each = |it: Answer| drop(tell(&it));
         match self {
             Self::About { backend } => tell(&about(self::backend(&backend)?)),
@@ -284,7 +285,7 @@ fn verify(options: &Options, arguments: &[String]) -> Result<bool> {
     Ok(report.is_fine)
 }
 
-/// What there is of a back end.
+/// Asks a process of its own for the device of a back end.
 fn device(backend: Backend) -> OfDevice {
     let mut found = None;
     let asked = Part::About { backend: backend.name().to_owned() }.ask(|it| found = Some(it));

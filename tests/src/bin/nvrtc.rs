@@ -66,7 +66,7 @@ impl Options {
     }
 }
 
-/// What was found so far.
+/// The results so far.
 #[derive(Debug, Default)]
 struct Total {
     texts: u32,

@@ -96,7 +96,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
-/// What a block says about itself, by keyword; see the [module](super).
+/// The comments of a block about itself, by keyword; see the [module](super).
 impl Block {
     /// The diagnostics that must be: line from 1, `error`, `warning` or `hint`, code.
     #[must_use]

@@ -90,7 +90,7 @@ pub fn config(block: &Block) -> Result<Config> {
     Ok(request.config(&isobar_compiler::inputs::Directives::default()))
 }
 
-/// What is said, by line, severity and code; line 0 is the text as a whole.
+/// Returns the diagnostics by line, severity and code; line 0 is the text as a whole.
 fn said(compilation: &Compilation) -> BTreeMap<(usize, String, String), String> {
     let key = compilation.diagnostics.iter().map(|it| {
         let line = it.primary.as_ref().map_or(0, |label| {

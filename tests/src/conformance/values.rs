@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 /// data index.
 pub(super) type Position = BTreeMap<char, i64>;
 
-/// What stands behind `=`.
+/// The values that stand behind `=`.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     Formula(String),

@@ -26,12 +26,12 @@ use super::native::{OnBackend, hold_on};
 use crate::levels::reads_back;
 use crate::native::Workplace;
 
-/// What became of a stencil.
+/// The outcome of a stencil.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It compiled through all levels in this time, with these warnings; `Err` says why a run on small fields ended
-    /// early, of `levels` why one does not read back as it is printed, or means something else, and `native` is
-    /// what became of it on back ends.
+    /// It compiled through all levels in this time, with these warnings. An error of `run` says why a run on
+    /// small fields ended early. An error of `levels` says why a level has another meaning, or does not read
+    /// back as it is printed. `native` has the outcomes on back ends.
     Accepted {
         took: Duration,
         run: Result<(), String>,
@@ -122,7 +122,8 @@ impl Trial {
     /// Compiles a stencil, with externals guessed where it needs some, and runs it with `debug` on `domain`.
     #[must_use]
     pub fn attempt(&mut self, file: &str, stencil: &str, domain: Domain) -> Outcome {
-        // What a test expects to be refused is taken as it stands: a guessed external may be what is missing there.
+        // A stencil that a test expects to be refused gets no guesses: an external may be missing there on
+        // purpose.
         let guesses = !self.expects_refusal(file, stencil);
         let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil, guesses) {
             Ok((compilation, took, config)) => {

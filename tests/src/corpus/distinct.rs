@@ -8,11 +8,11 @@ use isobar_compiler::frontend::program::is_stencil;
 use isobar_compiler::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
 use isobar_compiler::project::Project;
 
-/// The text with every stencil but the first of its name called `name_L` and its line, where it is defined and where
-/// the statements after it, in the same function, speak of it.
+/// Renames every stencil but the first of its name: it is called `name_L` and its line. Its definition is
+/// renamed, and its name in the statements after it in the same function.
 #[must_use]
 pub(super) fn with_distinct_names(text: &str) -> String {
-    // What has no stencil at all need not be parsed.
+    // A text without any stencil need not be parsed.
     if !text.contains("computation") {
         return text.to_owned();
     }
@@ -31,7 +31,7 @@ struct Renaming<'t> {
     text: &'t str,
     /// Names of stencils that were met.
     taken: BTreeSet<String>,
-    /// What is inserted behind which byte.
+    /// The suffixes to insert, by the byte position at which they are inserted.
     insertions: BTreeMap<usize, String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the tests of a file expect of its stencils.
+//! Expectations that the tests of a file have of its stencils.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const BUILDS: [&str; 2] = ["stencil", "build"];
 /// The call with which gt4py's tests try its parser alone.
 const PARSES: [&str; 1] = ["parse_definition"];
 
-/// What is expected of the stencils of a file, by their names.
+/// The expectations of a file, by the names of its stencils.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expectations {
     /// A test expects an error.
@@ -21,10 +21,12 @@ pub(super) struct Expectations {
     pub(super) only_parsed: BTreeSet<String>,
 }
 
-/// An error is expected of what stands inside a `with pytest.raises(...)`, and of what a statement inside one compiles:
-/// by its name, or by a parameter of the test for which a decorator lists it.
+/// An error is expected of each stencil inside a `with pytest.raises(...)`. It is also expected of each
+/// stencil that a statement inside one compiles. That statement gives the stencil by its name, or by a
+/// parameter of the test for which a decorator lists it.
 ///
-/// What is also compiled outside of one is fine as it stands: it is refused with other values, or when it is called.
+/// A stencil that is also compiled outside of one is fine as it stands. It is refused with other values, or
+/// when it is called.
 #[must_use]
 pub(super) fn expectations(body: &[Stmt]) -> Expectations {
     let mut search = Search::default();
@@ -100,7 +102,7 @@ impl<'p> Search<'p> {
     /// The stencils that expressions name, but for those that they call: a call runs what is compiled already.
     fn named(&self, mut waiting: Vec<&'p Expr>, visible: &BTreeSet<String>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        // What a name was assigned is followed a few steps: `builder = Builder(definition)`.
+        // The values that a name was assigned are followed a few steps: `builder = Builder(definition)`.
         for _ in 0..3 {
             let mut next = Vec::new();
             for expr in waiting {
@@ -125,7 +127,7 @@ impl<'p> Search<'p> {
     }
 }
 
-/// The arguments of such calls, and the objects of which they are methods.
+/// Returns the arguments of such calls, and the objects whose methods they are.
 fn handed_to<'p>(expr: &'p Expr, calls: &[&str]) -> Vec<&'p Expr> {
     let mut found = Vec::new();
     expr.walk(&mut |it| {
@@ -140,7 +142,7 @@ fn handed_to<'p>(expr: &'p Expr, calls: &[&str]) -> Vec<&'p Expr> {
     found
 }
 
-/// What is assigned to a name in these statements.
+/// Collects the values that these statements assign to a name.
 fn assigned<'p>(body: &'p [Stmt], name: &str, found: &mut Vec<&'p Expr>) {
     for stmt in body {
         match &stmt.kind {

@@ -63,7 +63,7 @@ impl Checkout {
         files.iter().filter(|it| self.own.contains(&*it.name)).flat_map(of).collect()
     }
 
-    /// What the tests of a file expect of its stencils.
+    /// Returns the expectations that the tests of a file have of its stencils.
     pub(super) fn expectations(&mut self, file: &str) -> Expectations {
         let files = self.parsed.of(&self.project);
         let found = files.iter().find(|it| &*it.name == file);

@@ -7,7 +7,7 @@ use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Setting, prepare};
+use isobar_runner::backends::{Backend, Setting, prepare_compiled};
 
 use super::attempt::launch;
 use crate::against::native_gives_the_bits_of_debug;
@@ -17,11 +17,11 @@ use crate::native::{Layout, Workplace, params};
 /// Vectors with a rest, and more rows than a tile has.
 const WIDE: Domain = Domain { i: 37, j: 17, k: 5 };
 
-/// What became of a stencil on a back end.
+/// The outcome of a stencil on a back end.
 #[derive(Clone, Debug)]
 pub struct OnBackend {
     pub backend: Backend,
-    /// What differs from `debug`, or why it does not get ready, is the error.
+    /// An error says what differs from `debug`, or why the stencil does not get ready.
     pub outcome: Result<Agreed, String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Agreed {
 ///
 /// # Errors
 ///
-/// What differs, or why it does not get ready.
+/// The difference, or the reason why the stencil does not get ready.
 pub(super) fn hold_on(
     backend: Backend,
     project: &Project,
@@ -58,7 +58,7 @@ pub(super) fn hold_on(
     );
     let mut launches = Vec::new();
     for domain in [domain, WIDE] {
-        // What does not fit is told where it is run with `debug`.
+        // A domain that does not fit is reported where the stencil is run with `debug`.
         let Ok(given) = launch(&compilation, domain) else { continue };
         launches.extend([Layout::Fortran, Layout::C].map(|it| it.of(&given, params(&compilation))));
     }
@@ -66,7 +66,7 @@ pub(super) fn hold_on(
     let alone = Setting { cache: None, ..workplace.setting() };
     let begun = Instant::now();
     let failed = |why| anyhow!("it does not get ready: {why:?}");
-    let prepared = prepare(&*executor, &compilation, alone, &|_| ()).map_err(failed)?;
+    let prepared = prepare_compiled(&*executor, &compilation, alone, &|_| ()).map_err(failed)?;
     if let Some(launch) = launches.last_chunk::<2>().map(|[it, _]| it) {
         prepared.fit(launch, &|_| ()).map_err(failed)?;
     }

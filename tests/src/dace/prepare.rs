@@ -25,7 +25,7 @@ pub struct Case {
     pub name: String,
     /// Entries of the list of cases: one for each form.
     pub entries: Vec<Json>,
-    /// What the written fields must become, by the name of the container.
+    /// The expected values of the written fields, by the name of the container.
     pub expected: BTreeMap<String, Array>,
     /// Whether every operation is one that IEEE 754 decides to the bit.
     pub is_exact: bool,
@@ -72,7 +72,7 @@ pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, 
     Ok(Case { id: id.to_owned(), name: name.to_owned(), entries, expected, is_exact: is_exact(oir) })
 }
 
-/// What the graph is called with: symbols, fields with the part that it touches, scalars.
+/// Returns the arguments of the graph: symbols, fields with the part that it touches, scalars.
 fn call(graph: &Sdfg, compilation: &Compilation, launch: &Launch, folder: &Path) -> Result<Json> {
     let signature = compilation.signature.as_ref().context("it has no signature")?;
     let Domain { i, j, k } = launch.domain;

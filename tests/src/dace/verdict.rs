@@ -1,4 +1,4 @@
-//! What became of a case in one DaCe.
+//! The outcome of a case in one DaCe.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use super::prepare::Case;
 use crate::ulp::distance_at;
 
-/// Results of functions may differ by so many units in the last place of the largest value of their field: DaCe's are
-/// those of the system's library, and differences travel.
+/// Results of functions may differ by so many units in the last place of the largest value of their field.
+/// DaCe calls the functions of the system's library, and differences travel.
 const BOUND: u64 = 64;
 
 /// How far a case came.
@@ -25,7 +25,7 @@ pub enum Fate {
     Failed { step: &'static str, why: String },
 }
 
-/// Reads what became of a case in one form.
+/// Reads the outcome of a case in one form.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub enum Language {
 pub const LANGUAGES: [Language; 5] =
     [Language::C, Language::Cpp, Language::Fortran, Language::Python, Language::Rust];
 
-/// What a program is made of.
+/// The stencil and the call that a program is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Driver<'a> {
     /// The project and the stencil, as they are called there.

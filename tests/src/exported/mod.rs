@@ -221,7 +221,7 @@ pub fn write_arrays(folder: &Path, launch: &Launch) -> Result<()> {
     Ok(())
 }
 
-/// What the drivers wrote is what the launch has, nobody's elements included.
+/// Checks that the drivers wrote the arrays of the launch, including the elements that belong to nobody.
 ///
 /// # Errors
 ///

@@ -4,7 +4,7 @@ use super::Features;
 use super::function::Function;
 use super::random::Random;
 
-/// What an expression yields.
+/// The type of an expression's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     #[default]
@@ -284,7 +284,8 @@ impl Scope<'_> {
             if is_bare && !fields.is_empty() {
                 arguments.push(random.pick(&fields).name.clone());
             } else if self.calls_with_expressions || !reads_beside {
-                // What is read at the centre alone, like an output, must not reach an argument that is read beside it.
+                // A variable that is read at the centre alone, like an output, must not reach an argument
+                // that is read beside it.
                 let beside: Vec<Readable> =
                     self.readable.iter().filter(|it| it.beside || it.axes == Axes::None).cloned().collect();
                 let inner = Scope {

@@ -1,11 +1,13 @@
 //! Random stencils that are valid: every feature of the language, by a seed.
 //!
-//! A text is made so that nothing in it is undefined and no rule of the language is broken:
-//! every temporary is assigned on all levels before anything else happens (but for those of
-//! [`Features::partial`], whose first value is none), what a block assigns is
-//! not read beside the point inside it, outputs are read only where outputs are assigned, divisors
-//! and arguments of partial functions are kept where they have a meaning. So a refusal is a bug,
-//! of the generator or of the compiler.
+//! A text is made so that nothing in it is undefined and no rule of the language is broken.
+//! So a refusal is a bug, of the generator or of the compiler. A text keeps these rules:
+//!
+//! * Every temporary is assigned on all levels before anything else happens. Those of [`Features::partial`]
+//!   are exempt: their first value is none.
+//! * Inside a block, the variables that it assigns are not read beside the point.
+//! * Outputs are read only where outputs are assigned.
+//! * Divisors and arguments of partial functions are kept where they have a meaning.
 
 mod expression;
 mod function;
@@ -15,7 +17,7 @@ mod stencil;
 
 pub use stencil::{Generated, stencil};
 
-/// What a generated stencil may have beside the always present.
+/// The features that a generated stencil may have beside those that are always present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// `exp`, `log`, powers and the like, whose last bits differ between libraries.
@@ -32,7 +34,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// What is decided to the bit by IEEE 754.
+    /// Features whose results IEEE 754 decides to the bit.
     pub const EXACT: Self =
         Self { transcendental: false, loops: false, level_number: false, computed: false, partial: false };
     /// All that the older forms of the language have.

@@ -5,7 +5,7 @@ use super::expression::{Axes, Kind, Readable, Scope};
 use super::function::Function;
 use super::random::Random;
 
-/// What a variable is to a stencil.
+/// The role of a variable in a stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Input,
@@ -68,7 +68,7 @@ pub(super) struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// What a block that assigns `targets` may read.
+    /// Returns the variables that a block which assigns `targets` may read.
     fn readable(&self, targets: &[&str], in_region: bool) -> Vec<Readable> {
         let to_output = targets.iter().all(|it| {
             self.variables.iter().any(|variable| variable.name == **it && variable.role == Role::Output)
@@ -105,8 +105,9 @@ impl Body<'_> {
         found
     }
 
-    /// The K offsets for what is assigned somewhere in the stencil: behind the sweep only, where
-    /// this loop assigns it; outputs stay inside, so that what a halo starts with does not matter.
+    /// Returns the K offsets for reads of a variable that is assigned somewhere in the stencil. Where this
+    /// loop assigns it, they only reach levels behind the sweep. Outputs are read inside the domain alone, so
+    /// that the first values of a halo do not matter.
     fn levels_of_written(&self, is_target: bool, otherwise: (i32, i32)) -> (i32, i32) {
         let inside = (-self.room.0.min(1), self.room.1.min(1));
         let within = (otherwise.0.max(inside.0), otherwise.1.min(inside.1));

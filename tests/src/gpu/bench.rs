@@ -10,7 +10,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::bench::gigabytes_per_second;
 use isobar_runner::backends::events::milliseconds;
-use isobar_runner::backends::{Backend, Near, Prepared, Setting, prepare};
+use isobar_runner::backends::{Backend, Near, Prepared, Setting, prepare_compiled};
 use isobar_runtime::Device;
 use isobar_runtime::device::Memory;
 use isobar_runtime::executors::cuda::gpu::{CudaDevice, Gpu};
@@ -47,17 +47,17 @@ pub struct Case {
     pub kernel: String,
     pub precision: u32,
     pub domain: [i64; 3],
-    /// What a call has to move at least: each input read once, each output written once.
+    /// The least bytes that a call has to move: each input read once, each output written once.
     pub bytes: u64,
     pub rounds: u32,
     pub measured: Vec<Measured>,
     /// How many times as fast one is as another, round for round.
     pub ratios: Vec<Ratio>,
-    /// What was not measured, and why.
+    /// The measurements that were not made, and why.
     pub absent: Vec<Absent>,
 }
 
-/// What was measured of a back end, or of CUDA by hand.
+/// The measurements of a back end, or of CUDA by hand.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     pub who: String,
@@ -89,7 +89,7 @@ pub struct Absent {
     pub why: String,
 }
 
-/// What CUDA by hand is called in reports.
+/// The name of CUDA by hand in reports.
 pub const HAND: &str = "hand-written CUDA";
 
 /// Threads that make the fields and compute what is expected.
@@ -127,7 +127,7 @@ impl OnGpu {
     ///
     /// # Errors
     ///
-    /// What the driver says.
+    /// The message of the driver.
     pub fn launch(&mut self) -> Result<f64> {
         let Planned { blocks, threads, shared_bytes, arguments, .. } = &self.planned;
         let shape = Shape { blocks: *blocks, threads: *threads, shared_bytes: *shared_bytes };
@@ -143,8 +143,8 @@ impl OnGpu {
                 }
             });
         }
-        // SAFETY: `Hand::planned` made the arguments for this kernel, and buffers with as much around the domain as it
-        // reads and writes, which the emulation of the same launch checks.
+        // SAFETY: `Hand::planned` made the arguments for this kernel. Its buffers have as much around the
+        // domain as the kernel reads and writes, which the emulation of the same launch checks.
         #[expect(unsafe_code, reason = "kernels by hand are launched here")]
         let launched = unsafe { self.written.launch(0, shape, &mut given) };
         launched.map_err(|it| anyhow!("{it:?}"))
@@ -154,7 +154,7 @@ impl OnGpu {
     ///
     /// # Errors
     ///
-    /// What the driver says.
+    /// The message of the driver.
     pub fn bring(&self, launch: &mut Launch) -> Result<()> {
         let memory = &self.memories[self.planned.written()];
         let mut left = vec![0; memory.bytes()];
@@ -163,7 +163,7 @@ impl OnGpu {
     }
 }
 
-/// Who takes part.
+/// A back end or CUDA by hand, with its times.
 struct Contestant {
     who: String,
     work: Work,
@@ -248,7 +248,7 @@ pub fn measure(
     let mut meant = given.clone();
     let rayon = Backend::RAYON.executor();
     let setting = Setting { threads: THREADS, ..Setting::embedded() };
-    let done = prepare(&*rayon, &on_host, setting, &|_| ()).and_then(|mut it| it.run(&mut meant));
+    let done = prepare_compiled(&*rayon, &on_host, setting, &|_| ()).and_then(|mut it| it.run(&mut meant));
     done.map_err(|it| anyhow!("{it:?}"))?;
     let agreed = |found: &Launch| same(&on_host, &meant, found).err().map(|it| shortened(&it));
 
@@ -312,7 +312,8 @@ fn of_backend(
     let executor = backend.executor();
     let compilation = stencil.compiled(precision, model_of(backend))?;
     let failed = |it| anyhow!("{it:?}");
-    let mut prepared = prepare(&*executor, &compilation, Setting::embedded(), &|_| ()).map_err(failed)?;
+    let mut prepared =
+        prepare_compiled(&*executor, &compilation, Setting::embedded(), &|_| ()).map_err(failed)?;
     let mut launch = given.clone();
     prepared.run(&mut launch).map_err(failed)?;
     let wrong = agreed(&launch);

@@ -25,7 +25,7 @@ pub struct Answer {
     pub runs: u64,
     /// Runs that another statement ends than with `debug`.
     pub other_traps: u64,
-    /// What differs, if anything.
+    /// The difference, if there is one.
     pub wrong: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Answer {
         });
         let (held, wrong) = match held {
             Ok(held) => (held, None),
-            // What differs comes first: texts of stencils are long.
+            // The difference comes first, because texts of stencils are long.
             Err(why) => {
                 let whole: String = format!("{why:#}").chars().take(2000).collect();
                 (Held::default(), Some(format!("{}\n{whole}", why.root_cause())))

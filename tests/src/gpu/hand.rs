@@ -10,7 +10,8 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;
 
-/// What generated texts begin with too: types, and the words that `tests/emulation` defines otherwise.
+/// The text before each kernel, as before generated ones: types, and the words that `tests/emulation` defines
+/// otherwise.
 const PRELUDE: &str = include_str!("../../../shaders/prelude.cuh");
 
 /// A kernel.
@@ -40,7 +41,7 @@ pub const HAND: [Hand; 2] = [
     },
 ];
 
-/// Elements on both sides of each row, and rows beyond the first and the last, all of which kernels may read.
+/// Elements on both sides of each row, and rows beyond the first and the last. Kernels may read all of them.
 const MARGIN: i64 = 16;
 const ROWS: i64 = 2;
 
@@ -97,7 +98,7 @@ impl Hand {
         HAND.iter().find(|it| it.name == name)
     }
 
-    /// What NVRTC compiles.
+    /// Returns the text that NVRTC compiles.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{PRELUDE}\n{}", self.text)

@@ -1,7 +1,7 @@
-//! What is held and measured on a GPU, by a program that needs no other file: `tests/gpu/verify` calls it.
+//! Checks and measurements on a GPU, by a program that needs no other file: `tests/gpu/verify` calls it.
 //!
-//! Texts are part of the program. Everything runs in processes of its own, one for each thing that is asked: what breaks a
-//! driver, or the process with it, costs that answer and is told as such.
+//! Texts are part of the program. Each task runs in a process of its own. A fault that breaks a driver, or
+//! the process with it, costs that answer alone and is reported as such.
 
 pub mod bench;
 pub mod correct;
@@ -67,7 +67,7 @@ impl Stencil {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The errors of the stencil.
     pub fn compiled(&self, precision: u32, gpu: Option<GpuModel>) -> anyhow::Result<Compilation> {
         let project = Project::of_one(&format!("{}.py", self.name), self.text);
         let mut config = Config::with_precision(precision);

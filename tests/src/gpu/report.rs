@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::bench::{Absent, Case};
 use super::correct::Answer;
 
-/// What `tests/gpu/verify` writes. A field that is new is optional; one that means something else is another format.
+/// The document that `tests/gpu/verify` writes. A new field is optional; a field with another meaning is
+/// another format.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     pub format: u32,
@@ -20,7 +21,7 @@ pub struct Report {
     pub devices: Vec<OfDevice>,
     pub correctness: Vec<Correctness>,
     pub benchmark: Vec<Case>,
-    /// What was not done at all, and why.
+    /// The work that was not done at all, and why.
     pub absent: Vec<Absent>,
     pub seconds: u64,
     /// Whether all that was held agrees, and all that was measured has the bits of `rayon`.
@@ -38,7 +39,7 @@ pub struct OfDevice {
     /// Model, driver, versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub about: BTreeMap<String, String>,
-    /// What schedules are made for.
+    /// The figures that schedules are made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
 }
@@ -54,7 +55,7 @@ pub struct Model {
     pub threads_of_block: u32,
 }
 
-/// What was held of one kind.
+/// The results of one kind of stencils.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Correctness {
     pub backend: String,
@@ -68,7 +69,7 @@ pub struct Correctness {
     /// Runs that another statement ends than with `debug`.
     pub other_traps: u64,
     pub failures: u64,
-    /// What differs: of the first ones.
+    /// The differences of the first failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrong: Vec<String>,
 }
@@ -103,7 +104,7 @@ impl Correctness {
 }
 
 impl Report {
-    /// What people read first.
+    /// Returns the summary, which people read first.
     #[must_use]
     pub fn in_words(&self) -> String {
         let mut text = String::new();

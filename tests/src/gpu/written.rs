@@ -1,4 +1,5 @@
-//! What people wrote: the gallery, the kernels of the benchmarks, the conformance pages, and stencils of checkouts.
+//! Stencils that people wrote: the gallery, the kernels of the benchmarks, the conformance pages, and those
+//! of checkouts.
 
 use std::path::PathBuf;
 
@@ -42,8 +43,9 @@ pub fn subjects(checkouts: &[PathBuf], libraries: &[PathBuf]) -> Result<Vec<Subj
     Ok(all)
 }
 
-/// How a stencil is called: on two domains or as its page says, in two layouts; its launches in the form that is chosen,
-/// or that is asked for of one in turn, for one model in turn.
+/// Returns the calls of a stencil: on two domains or as its page says, in two layouts. Its launches have the
+/// form that the compiler chooses. Where `is_forced` is set, each number asks for the next form, and for the
+/// next model after all forms.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::events::{Event, Sink};
 use isobar_runner::backends::foreign::Foreign;
-use isobar_runner::backends::{Backend, Mode, Prepared, Relayout, Setting, Vectors, prepare};
+use isobar_runner::backends::{Backend, Mode, Prepared, Relayout, Setting, Vectors, prepare_compiled};
 use isobar_runner::config::{Environment, Tools};
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub struct Compiled {
     pub hand: Native,
     /// The same with contraction.
     pub fused: Native,
-    /// What is written by hand for fields along k, where there is such.
+    /// The hand-written version for fields along k, where there is one.
     pub hand_along_k: Option<Native>,
     ready: Ready,
 }
@@ -67,7 +67,7 @@ impl Native {
     }
 }
 
-/// What our back ends need to get ready.
+/// The tools and folders with which our back ends get ready.
 #[derive(Debug)]
 struct Ready {
     tools: Tools,
@@ -94,7 +94,7 @@ impl Ready {
             has_lines: false,
             is_embedded: false,
         };
-        let prepared = prepare(&*backend.executor(), compilation, setting, sink);
+        let prepared = prepare_compiled(&*backend.executor(), compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
     }
 }
@@ -103,7 +103,7 @@ fn cc() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
 }
 
-/// What the C compiler says of itself.
+/// Returns the name and version of the C compiler.
 #[must_use]
 pub fn cc_version() -> String {
     let said = Command::new(cc())

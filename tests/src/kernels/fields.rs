@@ -38,7 +38,7 @@ impl Layout {
 pub struct Fields {
     /// The call.
     pub launch: Launch,
-    /// What is written, by position; and what was there before, where it is read as well.
+    /// The written fields, by position. A field that is also read comes with its elements from before.
     written: Vec<(usize, Option<Elements>)>,
 }
 
@@ -66,7 +66,8 @@ impl Fields {
         Self::of(laid.of(given, &signature.params), signature)
     }
 
-    /// What calls wrote, element by element whatever the layout, against what is meant; both have the elements of `given`.
+    /// Compares the written fields with the expected ones, element by element whatever the layout. Both have
+    /// the elements of `given`.
     ///
     /// # Errors
     ///
@@ -109,7 +110,7 @@ impl Fields {
         Self { written: written.collect(), launch }
     }
 
-    /// What a call changed and reads is again what it was.
+    /// Restores the fields that a call both changes and reads.
     pub fn restore(&mut self) {
         for (at, before) in &self.written {
             if let (Some(before), Argument::Field(field)) = (before, &mut self.launch.arguments[*at]) {
@@ -118,7 +119,8 @@ impl Fields {
         }
     }
 
-    /// The same, and what a call must write is nothing that it would: so that nobody passes with what others left.
+    /// Restores these fields, and resets those that a call only writes, so that nobody passes with the
+    /// results of others.
     pub fn spoil(&mut self) {
         for (at, before) in &self.written {
             if let (None, Argument::Field(field)) = (before, &mut self.launch.arguments[*at]) {
@@ -136,11 +138,11 @@ impl Fields {
         })
     }
 
-    /// How far what is written is from what is meant, by position.
+    /// Compares the written fields with the expected ones, by position.
     ///
     /// # Errors
     ///
-    /// What differs, in a sentence.
+    /// The difference, in a sentence.
     pub fn compare(&self, meant: &[(usize, Elements)], tolerance: Tolerance) -> Result<Agreement, String> {
         let mut all = Agreement::Bits;
         for ((at, found), (_, meant)) in self.written().zip(meant) {

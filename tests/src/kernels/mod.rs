@@ -9,7 +9,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// From the root of the repository.
     pub text: &'static str,
-    /// What the hand-written version is compiled with beside [`FLAGS`].
+    /// The flags of the hand-written version beside [`FLAGS`].
     pub flags: &'static [&'static str],
     /// How far it may be from what the stencil means.
     pub tolerance: Tolerance,
@@ -20,19 +20,20 @@ pub struct Kernel {
     pub peers: &'static [&'static str],
 }
 
-/// What a result is compared by.
+/// The measure by which a result is compared.
 #[derive(Clone, Copy, Debug)]
 pub enum Tolerance {
     /// Bit by bit.
     Bits,
-    /// The system's mathematics has other last bits, a step of Newton's method more or less follows from those, and
-    /// so does a threshold that is reached or not, after which a whole column differs. Of a thousand points one may
-    /// differ by anything, and twenty where there are 32 bits; all others by so much of the largest value of the
-    /// field, for 64 and for 32 bits.
+    /// The largest difference as a part of the field's largest value, for 64 and for 32 bits.
+    ///
+    /// The system's mathematics has other last bits. These decide over one step of Newton's method more or
+    /// less, and over a threshold that is reached or not. After such a threshold a whole column differs. So
+    /// one of a thousand points may differ by anything, and twenty where there are 32 bits.
     Close([f64; 2]),
 }
 
-/// What every hand-written version is compiled with. `hand.h` needs the interface of generated code.
+/// The flags of every hand-written version. `hand.h` needs the interface of generated code.
 pub const FLAGS: [&str; 9] = [
     "-std=gnu11",
     "-O3",
@@ -47,7 +48,7 @@ pub const FLAGS: [&str; 9] = [
 
 /// The same arithmetic as the stencil's.
 pub const EXACT: &str = "-ffp-contract=off";
-/// What the compiler does unasked.
+/// The default of the compiler.
 pub const FUSED: &str = "-ffp-contract=fast";
 
 const fn exact(name: &'static str, text: &'static str, operations: f64) -> Kernel {

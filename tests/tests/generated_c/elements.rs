@@ -189,7 +189,7 @@ parallel [start, end)
         // A data dimension.
         "parallel [start, end)\n  b = v.A[n, 0]\n",
         "parallel [start, end)\n  b = v.A[1, n]\n  t = float64(w.A[n])\n",
-        // What is written.
+        // Written elements.
         "forward [start, end)\n  b.up(n) = a\n",
         "backward [start, end)\n  b.at(n) = a\n",
         "backward [start, end)\n  t.up(K) = a\n",

@@ -140,15 +140,16 @@ pub(super) fn fields(launch: &Launch) -> impl Iterator<Item = &FieldArgument> {
     })
 }
 
-/// What the child program left.
+/// The output of the child program.
 pub(super) struct Output {
     /// Status, statement, i, j, k.
     pub(super) said: String,
     pub(super) fields: Vec<Vec<u8>>,
 }
 
-/// Reads, for each field, its size in bytes, the offset of its start in bytes, its strides, its levels beside
-/// the domain, the number of data dimensions and the strides along them, then its bytes; for each scalar eight bytes. Writes status and trap in a line, then all fields.
+/// Reads for each field its size in bytes, the offset of its start in bytes, its strides and its levels
+/// beside the domain. Then come the number of data dimensions, the strides along them, and the bytes. For
+/// each scalar it reads eight bytes. Writes status and trap in a line, then all fields.
 pub(super) const MAIN: &str = r#"
 #include <stdio.h>
 static void get(void *to, size_t n) { if (n > 0 && fread(to, n, 1, stdin) != 1) exit(9); }

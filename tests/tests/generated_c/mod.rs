@@ -1,8 +1,8 @@
 //! Generated C gives the bits of the interpreter: small stencils, each with another shape of control flow.
 //!
-//! A child program, made of the generated file and a `main` that reads and writes arrays, runs the
-//! stencil: with every scheduling pass as a run is compiled, and with none without optimisation; on one
-//! thread and on two, with neighbours along i side by side and far apart.
+//! A child program is made of the generated file and a `main` that reads and writes arrays. It runs the
+//! stencil with every scheduling pass, as a run is compiled. It also runs it with no pass and without
+//! optimisation. Each runs on one thread and on two, with neighbours along i side by side and far apart.
 
 mod elements;
 mod harness;
@@ -323,7 +323,7 @@ parallel [start, end)
     names.sort_unstable();
     names.dedup();
     assert!(names.len() > 80, "{names:?}");
-    // What the headers make of names is not in the text.
+    // Macros of the headers are not in the text, and a field may have their names too.
     let macros = macros(&artifact.listing.text);
     let is_plain = |it: &&str| {
         let is_word = own.contains(it) || Function::from_name(it).is_some();

@@ -33,7 +33,7 @@ fn statement(out: &mut ListingWriter, value: &Expr<Read>, origin: &Origin) {
     out.close();
 }
 
-/// What is computed: everything but what is read.
+/// Counts the operations of a value: unary and binary ones, choices and calls.
 fn operations(value: &Expr<Read>) -> usize {
     let mut n = 0;
     value.walk(&mut |it| {

@@ -1,7 +1,7 @@
 //! A back end of a few files, made to show the seam: it is this folder and one row, and nobody else names it.
 //!
-//! It starts from the loops. It adds the text `operations`, which counts what each statement does for one element
-//! ([`count`]), and runs by going through the loops as they stand ([`run`]).
+//! It starts from the loops. It adds the text `operations`, which counts what each statement does for one
+//! element ([`count`]). It runs by going through the loops as they stand ([`run`]).
 
 mod count;
 mod run;

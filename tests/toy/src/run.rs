@@ -15,7 +15,7 @@ use isobar_runtime::events::Sink;
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
 use isobar_runtime::plans::PlanHandle;
 
-/// What makes a stencil ready: there is nothing to make.
+/// The executor of the toy: making a stencil ready takes no work.
 #[derive(Debug)]
 pub(crate) struct Toy;
 
@@ -44,7 +44,7 @@ impl Executor for Toy {
     }
 }
 
-/// What all who call it share.
+/// The program, which all callers share.
 struct Loops {
     program: Arc<Program>,
     plan: Arc<Plan>,

@@ -1,4 +1,4 @@
-//! The toy back end, by way of the command that has its row: listed, shown, run, and named by nobody else.
+//! The toy back end, by way of the command that has its row: listed, shown and run. No other file names it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
 use std::fs;
@@ -12,7 +12,7 @@ fn toy(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// What is printed where all went well.
+/// Returns the output of a command that went well.
 fn fine(arguments: &[&str]) -> String {
     let output = toy(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -39,7 +39,7 @@ fn it_is_in_the_list_of_back_ends_with_what_it_found() {
     assert_eq!(names, ["debug", "numpy", "rayon", "openmp", "cuda", "wgpu", "toy"]);
     let shown = fine(&["backends"]);
     assert!(shown.contains("toy     can run     goes through the loops"), "{shown}");
-    // Who asks for one that is not there is told of it too.
+    // The message about an unknown back end lists the toy too.
     let unknown = toy(&["run", &gallery("copy_scale.py"), "--backend", "nowhere", "--init"]);
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("wgpu, toy"));
 }

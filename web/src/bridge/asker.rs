@@ -43,7 +43,7 @@ impl Waiting {
 
 type Queue = Rc<RefCell<BTreeMap<u64, Rc<Waiting>>>>;
 
-/// A worker of which several things can be asked at a time.
+/// A worker that can have several open questions at a time.
 #[derive(Debug)]
 pub struct Asker {
     worker: RefCell<Option<Worker>>,

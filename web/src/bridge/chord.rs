@@ -1,9 +1,10 @@
-//! How a key is spelled with what is held down beside it.
+//! Spelling of a key together with its modifiers.
 
-/// What is held down beside a key.
+/// The modifier keys that are held down beside a key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Modifiers {
-    /// Command on a Mac, Control elsewhere; and the one of the two that no shortcut has.
+    /// `is_mod`: Command on a Mac, Control elsewhere. `is_other`: the other of these two, which no shortcut
+    /// uses.
     pub is_mod: bool,
     pub is_other: bool,
     pub is_alt: bool,

@@ -69,16 +69,17 @@ extern "C" {
     fn scroll_to_offset(this: &JsEditor, offset: f64);
 }
 
-/// What the compiler will tell, as JSON; nothing where it does not answer.
+/// The compiler's answer to a question of the editor, as JSON; nothing if it does not answer.
 pub type Answer = Pin<Box<dyn Future<Output = Option<String>>>>;
 
-/// What the editor reports and asks. Questions, places and edits are the wire's, as JSON.
+/// Callbacks through which the editor reports events and asks questions. Questions, places and edits are in
+/// the protocol's form, as JSON.
 pub struct Listeners {
     /// After each edit of the user.
     pub on_change: Box<dyn Fn(String)>,
     /// The offset of the caret, when it moves.
     pub on_cursor: Box<dyn Fn(usize)>,
-    /// What the compiler tells about the text; nothing where it does not answer.
+    /// A question about the text, which the compiler answers; nothing if it does not.
     pub on_ask: Box<dyn Fn(String) -> Answer>,
     /// A place of another file is to be shown.
     pub on_elsewhere: Box<dyn Fn(String)>,
@@ -111,10 +112,10 @@ pub struct Mark {
     pub fixes: String,
 }
 
-/// What is said about a line.
+/// A remark of a pass, shown beside a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What [`Listeners::on_remark`] hears when it is chosen.
+    /// The number that [`Listeners::on_remark`] receives when the note is chosen.
     pub number: usize,
     pub sign: &'static str,
     /// `applied`, `missed` or `removed`.

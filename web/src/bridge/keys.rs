@@ -52,7 +52,7 @@ pub fn focus(selector: &str) {
         .and_then(|it| it.query_selector(selector).ok().flatten())
         .and_then(|it| it.dyn_into::<HtmlElement>().ok());
     if let Some(element) = found {
-        // What takes no focus leaves it where it is.
+        // An element that cannot take the focus leaves it where it is.
         let _ = element.focus();
     }
 }

@@ -1,10 +1,11 @@
-//! What the page says, in the language of whoever reads it.
+//! The texts of the page, in the language of its reader.
 //!
-//! Texts stand in `static/locales/LANGUAGE/*.ftl`, as messages of Project Fluent: English is what all others are held
-//! against. A view names a message by its key, `t!("bar-run")`, with what is filled in, `t!("files-open", count = n)`;
-//! how many there are, and how numbers are written, is the message's business. Messages are plain texts.
+//! Texts stand in `static/locales/LANGUAGE/*.ftl`, as messages of Project Fluent. All other languages are
+//! checked against English. A view names a message by its key, `t!("bar-run")`, with the values to fill in,
+//! `t!("files-open", count = n)`. The message itself chooses plural forms and the notation of numbers.
+//! Messages are plain texts.
 //!
-//! The page speaks one language as long as it is open: another choice loads it again.
+//! The page keeps its language while it is open; choosing another one loads the page again.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
@@ -23,13 +24,13 @@ use wasm_bindgen::prelude::*;
 /// The languages that there are: the tag, and the language's own name for itself. Also in `web/editor/src/locale.js`.
 pub const LANGUAGES: [(&str, &str); 2] = [("en", "English"), ("de", "Deutsch")];
 
-/// Under which the choice of a language is kept.
+/// The storage key of the chosen language.
 pub const KEY: &str = "isobar.language";
 
-/// What is filled into a message.
+/// A value that is filled into a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Written as the language writes numbers, and what plurals are chosen by.
+    /// A number, in the notation of the language; it also selects the plural form.
     Number(f64),
     /// Taken as it is.
     Text(Cow<'a, str>),

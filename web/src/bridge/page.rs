@@ -58,7 +58,7 @@ pub fn scroll_to_heading(id: &str) {
     let longer = || longer().or_else(|| document.query_selector(&format!("[id^='h-{id}']")).ok().flatten());
     if let Some(element) = exact.or_else(longer).and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         element.scroll_into_view();
-        // What takes no focus leaves it where it is.
+        // An element that cannot take the focus leaves it where it is.
         let _ = element.focus();
     }
 }
@@ -226,7 +226,7 @@ pub async fn sleep(duration: Duration) {
     let _ = JsFuture::from(promise).await;
 }
 
-/// What the browser calls itself.
+/// The name that the browser gives itself, its user agent.
 #[must_use]
 pub fn browser() -> String {
     window().and_then(|it| it.navigator().user_agent().ok()).unwrap_or_default()

@@ -43,7 +43,7 @@ impl Runner {
         Self { token }
     }
 
-    /// What the runner is and can do.
+    /// Asks the runner for its description and its capabilities.
     ///
     /// # Errors
     ///

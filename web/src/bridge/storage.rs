@@ -1,4 +1,4 @@
-//! What the browser keeps: for good, or for this tab.
+//! The browser's storage: a lasting one, and one for this tab.
 
 use std::cell::Cell;
 

@@ -117,7 +117,7 @@ pub async fn state(id: &str, at: f64) -> Option<String> {
 
 /// Forgets a text with its earlier states.
 pub async fn forget(id: &str) {
-    // What cannot be forgotten is listed still.
+    // A text that cannot be forgotten stays in the list.
     let _ = forget_text(id).await;
 }
 

@@ -1,4 +1,5 @@
-//! What a run takes where the request gives nothing: the text's directives, and the externals that it imports.
+//! Values of a run that the request leaves out: the text's directives, and the externals that the text
+//! imports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use serde_json::{Map, json};
 /// The most functions that are offered for one external.
 const MAX_FUNCTIONS: usize = 40;
 
-/// What the text says of a run on this part of a tile.
+/// Returns the text's own settings for a run on this part of a tile.
 pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made: Made) -> Defaults {
     let directives = &compilation.directives;
     let scalars = directives.scalars.iter().map(|it| {
@@ -193,7 +194,7 @@ fn typed(value: Value) -> serde_json::Value {
     json!({ "dtype": value.dtype().to_string(), "value": number })
 }
 
-/// What JSON has no number for is spelled.
+/// A JSON number. NaN and infinities, which JSON lacks, are spelled as text.
 fn number(value: f64) -> serde_json::Value {
     serde_json::Number::from_f64(value).map_or_else(
         || {

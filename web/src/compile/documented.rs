@@ -1,4 +1,4 @@
-//! What the docstring of a stencil says of its parameters: a few words, and a unit.
+//! Descriptions of parameters from the docstring of a stencil: a few words, and a unit.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ fn documented(about: &str) -> Documented {
         let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |it| it.0);
         title = format!("{} …", whole_words.trim_end_matches(','));
     }
-    // What has no dimension is written without one.
+    // A quantity without a dimension is shown without a unit.
     if unit == "1" {
         unit.clear();
     }

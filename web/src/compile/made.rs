@@ -24,17 +24,17 @@ use super::{Compiler, defaults, project};
 /// The domain where nobody names one.
 pub(super) const DOMAIN: [i64; 3] = [32, 32, 20];
 
-/// Whole numbers and switches that are tried for externals of which no convention tells, one pair after the other.
+/// Whole numbers and switches to try for externals that no convention covers, one pair after the other.
 const GUESSES: [(i64, bool); 6] = [(1, true), (1, false), (5, true), (10, true), (2, false), (0, false)];
 /// How many functions are tried for the externals that are called.
 const FUNCTIONS: usize = 3;
 
-/// A request that says all that a run needs, and what came of it.
+/// A request completed with everything that a run needs, and its compilation.
 pub(super) struct Completed {
     pub(super) request: Request,
     pub(super) made: Made,
     pub(super) compilation: Arc<Compilation>,
-    /// Of the compilation that counts.
+    /// The steps of `compilation`.
     pub(super) times: Vec<StepTime>,
 }
 
@@ -83,8 +83,8 @@ impl Compiler {
         Completed { request, made, compilation, times }
     }
 
-    /// Values for the externals that have none, where these keep the text from compiling: the first set with which it
-    /// does, or else the one that leaves the fewest errors.
+    /// Finds values for the externals that have none, if the text does not compile without them. Takes the
+    /// first set with which the text compiles. If there is none, takes the set that leaves the fewest errors.
     #[expect(clippy::type_complexity, reason = "the parts of an answer that the caller takes apart at once")]
     fn with_externals(
         &mut self,
@@ -160,7 +160,7 @@ fn has_error(compilation: &Compilation, codes: &[Code]) -> bool {
 fn known(directives: &Directives, request: &Request) -> Directives {
     let mut known = directives.clone();
     let span = Span::new(FileId::default(), 0, 0);
-    // What cannot be read is as if it were not there.
+    // Generators that cannot be read are skipped.
     let readable = request.init.iter().flatten();
     for (field, generator) in
         readable.filter_map(|(it, text)| Some((it, inputs::parse::generator(text).ok()?)))

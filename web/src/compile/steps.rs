@@ -15,7 +15,7 @@ use super::{Call, Compiler, DEBUG};
 /// A run between two steps.
 #[derive(Debug)]
 pub(super) struct Stepping {
-    /// What it was asked for, without its scalars.
+    /// The request that the run began with, without its scalars.
     of: Request,
     call: Call,
     step: u64,
@@ -28,7 +28,7 @@ pub struct Stepped {
     pub step: u64,
     /// The fields that are written.
     pub fields: Vec<Kept>,
-    /// What a step took.
+    /// The mean time of one step, in milliseconds.
     pub ms: f64,
 }
 

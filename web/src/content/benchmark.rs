@@ -1,4 +1,4 @@
-//! What a measurement found, in words and numbers.
+//! The results of a measurement, in words and numbers.
 
 use isobar_protocol::bench::{Benchmark, Samples};
 use isobar_protocol::compile::bytes;
@@ -7,7 +7,7 @@ use isobar_protocol::request::Mode;
 use crate::bridge::locale::{decimal, t};
 use crate::plots::number;
 
-/// What was measured, in a sentence.
+/// A sentence that tells the measured stencil, its domain, and the settings of the measurement.
 #[expect(clippy::cast_precision_loss, reason = "a size of some digits")]
 #[must_use]
 pub fn of(it: &Benchmark, precision: u32, is_stale: bool) -> String {

@@ -94,7 +94,7 @@ pub fn time(records: &[Recorded], field: &str, subject: &str, quantity: String) 
     let low = points(&|it| statistics(it)?.min);
     let high = points(&|it| statistics(it)?.max);
     let mean = points(&|it| statistics(it)?.mean);
-    // What was read in another cell belongs to another line.
+    // Values that were read in another cell are not part of this line.
     let value = points(&|it| it.values.get(field).copied().filter(|_| it.cell == last.cell));
     let [i, j, k] = last.cell;
     Some(Chart {

@@ -1,4 +1,4 @@
-//! What a field is called beside its picture: axes, units and cells in words.
+//! The words beside the picture of a field: axes, units and cells.
 
 use isobar_protocol::worker::{Across, Which};
 
@@ -20,7 +20,7 @@ pub fn letter(across: Across) -> &'static str {
     }
 }
 
-/// What a number stands for, with its unit: `q_out (kg/kg)`.
+/// The quantity that a number stands for, with its unit: `q_out (kg/kg)`.
 #[must_use]
 pub fn quantity(which: Which, field: &str, unit: &str) -> String {
     let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };

@@ -1,4 +1,4 @@
-//! What the help says of the language.
+//! The part of the help that describes the language.
 
 use crate::bridge::locale;
 
@@ -18,7 +18,7 @@ pub fn in_short() -> &'static str {
 mod tests {
     use super::*;
 
-    /// What stands between these tags.
+    /// The texts between these tags.
     fn all_of<'a>(text: &'a str, tag: &str) -> Vec<&'a str> {
         let (begin, end) = (format!("<{tag}>"), format!("</{tag}>"));
         text.split(&begin).skip(1).filter_map(|it| it.split_once(&end)).map(|it| it.0).collect()

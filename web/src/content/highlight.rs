@@ -4,11 +4,11 @@ use isobar_compiler::pipeline::Stage;
 
 use crate::widgets::listing::{Painter, Token};
 
-/// What is coloured in a language.
+/// The lexical rules by which a language is coloured.
 struct Language {
     keywords: &'static [&'static str],
     types: &'static [&'static str],
-    /// What begins a comment that the line ends.
+    /// The sign that begins a comment up to the end of the line.
     comment: &'static str,
     /// Whether `/*` begins a comment that `*/` ends, on whichever line.
     has_blocks: bool,
@@ -277,7 +277,7 @@ const COMMENT: &str = "tok-comment";
 const STRING: &str = "tok-string";
 const KEYWORD: &str = "tok-keyword";
 
-/// Who paints the text of a stage.
+/// The painter for the text of a stage.
 #[must_use]
 pub fn painter(stage: Stage) -> Painter {
     match stage.name() {

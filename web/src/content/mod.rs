@@ -1,6 +1,6 @@
-//! What panes show, made of plain data: sentences, charts, and the colours of a text.
+//! Contents of panes, made of plain data: sentences, charts, and the colours of a text.
 //!
-//! Nothing here has a signal or a view, so tests read it where there is no browser.
+//! Nothing here has a signal or a view, so tests run without a browser.
 
 pub mod benchmark;
 pub mod charts;

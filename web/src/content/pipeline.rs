@@ -1,4 +1,4 @@
-//! What happened on a level, in words.
+//! The work of a level's passes, in words.
 
 use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::bytes;
@@ -6,7 +6,7 @@ use isobar_protocol::compile::bytes;
 use crate::bridge::locale::{decimal, t};
 use crate::state::journey::{Leg, about};
 
-/// What stands below the name of a level.
+/// The caption below the name of a level.
 #[must_use]
 pub fn caption(leg: &Leg) -> String {
     match (leg.traffic, leg.changed) {

@@ -1,6 +1,6 @@
 //! How far a slider reaches.
 
-/// The values around one of which nothing more is known: up to twice as much, or from -1 to 1.
+/// The range of a slider around a value of unknown limits: up to twice the value, or -1 to 1 for zero.
 #[must_use]
 pub fn around(value: f64) -> [f64; 2] {
     let twice = 2.0 * value;

@@ -14,7 +14,7 @@ use crate::bridge::locale::t;
 pub const MOST_FILES: usize = 64;
 pub const MOST_BYTES: usize = 1024 * 1024;
 
-/// What was taken, and what is to be said of the rest.
+/// The files that were taken, with notes about the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// Texts by path.
@@ -65,8 +65,8 @@ pub fn take(read: Taken, n_files: usize, n_bytes: usize) -> Taken {
     taken
 }
 
-/// Whether the file is one of Python or a notebook, whose code cells are taken as a file; one that cannot be read as
-/// such is told of.
+/// Adds a Python file, or the code cells of a notebook as a file. A note tells of one that cannot be read.
+/// Returns whether the file is a Python file or a notebook.
 fn add(all: &mut BTreeMap<String, String>, notes: &mut Vec<String>, name: &str, bytes: Vec<u8>) -> bool {
     let name = name.replace('\\', "/");
     let name = name.trim_start_matches("./").trim_start_matches('/');

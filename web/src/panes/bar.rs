@@ -18,7 +18,8 @@ use crate::widgets::later::Later;
 use crate::widgets::popover::Popover;
 use stencil::StencilChoice;
 
-/// What is open, the size of a run, and the one button that runs. Reads and changes the project; starts runs.
+/// The open text, the size of a run, and the one button that runs. Reads and changes the project; starts
+/// runs.
 #[component]
 pub fn Bar() -> impl IntoView {
     view! {
@@ -37,7 +38,8 @@ pub fn Bar() -> impl IntoView {
     }
 }
 
-/// What the text is called; behind it the examples, the texts of this browser, and earlier states of this one.
+/// The title of the text. It opens the list of examples, the texts of this browser, and earlier states of
+/// this one.
 #[component]
 fn Opened() -> impl IntoView {
     let app = use_app();
@@ -67,7 +69,7 @@ fn Opened() -> impl IntoView {
     }
 }
 
-/// What a panel of the bar is opened and closed by, for what is in it.
+/// Whether a panel of the bar is open; its contents can close it.
 #[derive(Clone, Copy, Debug)]
 struct Panel(RwSignal<bool>);
 
@@ -239,7 +241,7 @@ fn ShareButton() -> impl IntoView {
     }
 }
 
-/// What is seldom needed.
+/// Items that are seldom needed.
 #[component]
 fn More() -> impl IntoView {
     let is_open = RwSignal::new(false);

@@ -79,7 +79,7 @@ fn Choices() -> impl IntoView {
                         if let Ok(typed) = event.target().value().trim().parse::<u32>() {
                             app.measurement.choose_rounds(typed);
                         }
-                        // What is no number, or none that is allowed, is put right.
+                        // Replaces text that is no allowed number by the number in effect.
                         event.target().set_value(&rounds.get_untracked().to_string());
                     }
                 />

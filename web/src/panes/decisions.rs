@@ -1,4 +1,4 @@
-//! What the compiler decided, by pass.
+//! The decisions of the compiler, by pass.
 
 use leptos::prelude::*;
 

@@ -25,7 +25,7 @@ use views::{Position, Views};
 /// A picture of the chosen field with its numbers. Reads results and view; changes the view.
 #[component]
 pub fn FieldPane(
-    /// What stands between the picture and its numbers.
+    /// The content between the picture and its numbers.
     children: ChildrenFn,
 ) -> impl IntoView {
     let app = use_app();
@@ -61,7 +61,7 @@ pub fn FieldPane(
     }
 }
 
-/// What is drawn, and all that belongs to it.
+/// The drawing, with its texts and controls.
 #[component]
 fn Shown(below: StoredValue<ChildrenFn>) -> impl IntoView {
     let app = use_app();
@@ -189,7 +189,8 @@ fn Provenance() -> impl IntoView {
         <p class="muted provenance" data-testid="provenance">
             {move || describe::provenance(app)}
             <Show when=is_old><span class="stage-note">" "{t!("stale")}</span></Show>
-            // What is made up belongs to the text that is shown.
+            // The count of made-up values is that of the shown text, so it says nothing about an older
+            // result.
             <Show when=move || !is_old() && app.n_made_up() != [0; 3]>
                 <span class="stage-note" data-testid="from-made-up">{t!("field-made-up")}</span>
             </Show>

@@ -74,7 +74,7 @@ fn FileTab(name: String, shown: Memo<String>) -> impl IntoView {
     }
 }
 
-/// What can be done with the file that is shown.
+/// Actions on the file that is shown.
 #[component]
 fn Selected(shown: Memo<String>) -> impl IntoView {
     let app = use_app();

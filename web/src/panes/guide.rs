@@ -1,4 +1,4 @@
-//! What a pasted text still needs, each with a button that gives it.
+//! The parts that a pasted text still lacks, each with a button that adds it.
 
 use isobar_protocol::worker::MissingModule;
 use leptos::prelude::*;
@@ -11,8 +11,8 @@ use crate::widgets::prose::prose;
 /// More names than these are not listed.
 const MOST_NAMES: usize = 4;
 
-/// Above the problems: the modules that are missing, what is made up, and what came of the last files. Reads the newest
-/// answer; its buttons change the project.
+/// Stands above the problems: missing modules, made-up values, and notes about the last files. Reads the
+/// newest answer; its buttons change the project.
 #[component]
 pub fn Guide() -> impl IntoView {
     let app = use_app();
@@ -37,7 +37,7 @@ pub fn Guide() -> impl IntoView {
     }
 }
 
-/// What is said of files that came.
+/// A note about files that came.
 fn note(app: App, text: &str) -> impl IntoView + use<> {
     view! {
         <li class="guide-row" role="status">
@@ -118,7 +118,7 @@ fn no_stencil(app: App, names: Vec<String>) -> impl IntoView {
     }
 }
 
-/// What is made up so that the text runs.
+/// The numbers of values that are made up so that the text runs.
 fn made_up(app: App, [fields, scalars, externals]: [usize; 3]) -> Option<impl IntoView> {
     let words = [
         (fields > 0).then(|| t!("n-fields", count = fields)),

@@ -6,7 +6,7 @@ use crate::bridge::locale::t;
 use crate::state::head::{HeadLine, WORDS};
 use crate::state::use_app;
 
-/// What the head of the shown text says, in one line or in full. Reads and changes the text.
+/// The head of the shown text, in one line or in full. Reads and changes the text.
 #[component]
 pub fn HeadCard() -> impl IntoView {
     let app = use_app();

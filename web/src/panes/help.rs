@@ -9,7 +9,7 @@ use crate::state::keyboard::spelled;
 use crate::state::shortcuts::SHORTCUTS;
 use crate::state::use_app;
 
-/// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
+/// The keys of the editor and of the pictures, spelled as the shortcuts are.
 fn other_keys() -> [(&'static str, &'static str); 15] {
     [
         ("Ctrl+Space", t!("help-key-completion")),

@@ -1,4 +1,4 @@
-//! What the next run takes: scalars, externals, fields.
+//! The inputs of the next run: scalars, externals, fields.
 
 pub mod model;
 
@@ -106,7 +106,7 @@ fn ValueList(title: &'static str, kind: Kind, rows: Memo<Vec<Valued>>) -> impl I
     }
 }
 
-/// One value with its message. What is typed and cannot be read stays here until it is put right or taken back.
+/// One value with its message. Typed text that cannot be read stays here until it is corrected or taken back.
 #[component]
 fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView {
     let app = use_app();
@@ -290,7 +290,7 @@ fn function_choice(
                     view! { <option value=value selected=move || text() == of_option>{name}</option> }
                 })
                 .collect_view()}
-            // What is set, and no function that is known here; or nothing.
+            // The present value, if it is no function that is known here; without a value, a prompt.
             {move || {
                 let text = text();
                 (!known.contains(&text))
@@ -346,11 +346,11 @@ fn field(row: FieldInput) -> impl IntoView {
     }
 }
 
-/// Who says a generator.
+/// The source of a generator.
 enum Said {
     OfText,
     MadeUp,
-    /// The user, and why it cannot be read.
+    /// The user, and why the generator cannot be read.
     Here(Option<String>),
 }
 

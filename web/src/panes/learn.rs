@@ -88,7 +88,7 @@ fn address(folder: &str) -> String {
     format!("#/learn/{COURSE}/{folder}")
 }
 
-/// What can be done with progress.
+/// Actions on the learner's progress.
 #[component]
 fn Keep() -> impl IntoView {
     let app = use_app();

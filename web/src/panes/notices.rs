@@ -1,4 +1,4 @@
-//! What the user has to know before anything else: a crash, a broken link, a full storage.
+//! Urgent messages for the user: a crash, a broken link, a full storage.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the page said, to be read again.
+//! The past messages of the page, to be read again.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What runs gave: fields, comparison, timings, measurements; and how a run stands.
+//! The results of runs: fields, comparison, timings, measurements; and the state of a run.
 
 use leptos::prelude::*;
 

@@ -125,7 +125,7 @@ fn StageBody(
             shown.with(|it| Arc::<str>::from(it.text.text.as_str()))
         }
     });
-    // What generated code needs of its surroundings is folded: the text opens where the stencil begins.
+    // The surroundings of generated code are folded: the text opens where the stencil begins.
     let prelude = Memo::new(move |_| {
         if is_around() {
             return 0;
@@ -147,13 +147,13 @@ fn StageBody(
             shown.with(|it| links::lines_of(&it.text, &links))
         }
     });
-    // What was clicked elsewhere may come into this pane only now, with the pass that was picked for it.
+    // After a click in another pane, the text around the picked pass may arrive only now.
     Effect::new(move |_| {
         if around.with(|it| !it.marks.is_empty()) && app.compilation.pinned.with_untracked(Option::is_some) {
             request_animation_frame(move || follow.update(|it| *it += 1));
         }
     });
-    // What the picked pass says, beside the lines that it says it of.
+    // The remarks of the picked pass, beside the lines that they are about.
     let notes = Memo::new(move |_| {
         let Pick::Pass(pass) = look.pick.get() else { return Vec::new() };
         around.with(|around| app.passes.entries.with(|it| beside(&around.text, it, &pass)))

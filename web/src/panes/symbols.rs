@@ -1,4 +1,4 @@
-//! What a stencil is full of and keyboards on glass hide: a row of signs below the text.
+//! A row of signs below the text: those that stencils are full of and touch keyboards hide.
 
 use leptos::prelude::*;
 

@@ -8,7 +8,7 @@ use super::ticks::{self, Ticks};
 /// Lines, bands and bars.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// What stands over it; the second line is for files, where nothing else tells it.
+    /// The title above the chart. `note` is a second line for files, where nothing else tells it.
     pub title: String,
     pub note: String,
     pub x: Axis,
@@ -60,11 +60,11 @@ pub struct Series {
     pub dash: Dash,
 }
 
-/// From the least to the greatest.
+/// A band from the least to the greatest value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     pub name: String,
-    /// What it is the least and the greatest of, as a file of values calls that in every language.
+    /// The name of the quantity between them in files of values, the same in every language.
     pub column: String,
     pub low: Vec<[f64; 2]>,
     pub high: Vec<[f64; 2]>,
@@ -261,7 +261,7 @@ fn axis_ticks(axis: &Axis, range: Range, most: usize) -> Ticks {
     }
 }
 
-/// What an axis spans: what was asked for, or all that is drawn and a little more.
+/// The range of an axis: the one that was asked for, or that of all values with a small margin.
 fn range(chart: &Chart, axis: usize) -> Range {
     let of = if axis == 0 { &chart.x } else { &chart.y };
     if let Some([low, high]) = of.range {

@@ -126,17 +126,17 @@ const CATEGORIES: [u32; 12] = [
     0x0099_9933,
 ];
 
-/// Signed fields have at least this part of their largest value on the other side of zero; else a few small values
-/// below zero would take half of the colours.
+/// A field counts as signed if the smaller of its two sides of zero reaches this part of the larger.
+/// Otherwise a few small values below zero would take half of the colours.
 const SIGNED_PART: f64 = 0.2;
 
-/// What decides by which map a field is shown.
+/// The properties of a field that decide its colour map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kind<'a> {
     pub dtype: &'a str,
     /// Whether zero is where two results agree.
     pub is_difference: bool,
-    /// Of all that can be shown of the field.
+    /// The range of all values of the field that can be shown.
     pub range: Range,
     /// Whether all values are whole numbers.
     pub is_whole: bool,
@@ -216,7 +216,8 @@ impl Colormap {
         }
     }
 
-    /// The colour at `t` of the way from the low to the high end; outside of 0 to 1 it is that of the nearest end.
+    /// The colour at `t` of the way from the low to the high end. Outside of 0 to 1 it is that of the nearest
+    /// end.
     #[must_use]
     pub fn at(self, t: f64) -> Rgb {
         let steps = self.steps();

@@ -1,11 +1,11 @@
-//! What is drawn, and its values as text.
+//! The drawing of a view, and its values as text.
 
 use std::fmt::Write;
 
 use super::chart::{self, Chart};
 use super::plane::Plane;
 
-/// What is drawn.
+/// A drawing, of a plane or of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawn {
     Plane(Plane),

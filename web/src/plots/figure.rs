@@ -24,7 +24,7 @@ pub type Cell = (usize, usize);
 #[component]
 pub fn PlaneFigure(
     plane: Signal<Option<Plane>>,
-    /// What the picture shows, in words.
+    /// The contents of the picture, in words.
     label: Signal<String>,
     /// The level that is drawn.
     level: Signal<u64>,
@@ -153,7 +153,7 @@ pub fn PlaneFigure(
 #[component]
 pub fn ChartFigure(
     chart: Signal<Option<Chart>>,
-    /// What the chart shows, in words.
+    /// The contents of the chart, in words.
     label: Signal<String>,
     test_id: &'static str,
 ) -> impl IntoView {
@@ -197,7 +197,7 @@ fn room_of(node: NodeRef<Div>) -> Signal<Room> {
     room.into()
 }
 
-/// Whoever watches the size of an element; no longer, once it is dropped.
+/// Watches the size of an element until it is dropped.
 struct Watch {
     observer: ResizeObserver,
     _heard: Closure<dyn Fn()>,

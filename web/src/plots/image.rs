@@ -58,7 +58,7 @@ impl Drawn {
         })
     }
 
-    /// What is drawn around the values, and the values as a picture of their own.
+    /// Returns the scene around the values, and for a plane the raster of its values with the layout.
     fn parts(&self) -> (Scene, Option<(HtmlCanvasElement, Layout)>) {
         match self {
             Drawn::Plane(plane) => {

@@ -1,6 +1,6 @@
 //! Numbers for people: short in a legend, exact under the pointer.
 //!
-//! What is short is written as the reader's language writes it; what is exact, as code does.
+//! Short numbers are written as the reader's language writes them, exact ones as code does.
 
 use crate::bridge::locale::{decimal, t};
 

@@ -18,16 +18,16 @@ pub struct Plane {
     pub first: [i64; 2],
     /// Points of the compute domain along columns and rows: what lies around them is halo.
     pub domain: [i64; 2],
-    /// What stands at the two axes.
+    /// The names of the horizontal and of the vertical axis.
     pub names: [&'static str; 2],
     pub rows: Rows,
     pub shape: Shape,
     pub map: Colormap,
     pub range: Range,
-    /// What stands over the picture; the second line is for files, where nothing else tells it.
+    /// The title above the picture. `note` is a second line for files, where nothing else tells it.
     pub title: String,
     pub note: String,
-    /// What the colours stand for.
+    /// The quantity that the colours stand for.
     pub quantity: String,
     /// How many values lie below and above the range.
     pub clipped: [usize; 2],
@@ -44,7 +44,7 @@ pub enum Shape {
     Free,
 }
 
-/// What there is room for.
+/// The room for a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     /// In pixels of the page.
@@ -162,8 +162,8 @@ fn outset(frame: Frame) -> Frame {
     Frame { x: frame.x - 0.5, y: frame.y - 0.5, width: frame.width + 1.0, height: frame.height + 1.0 }
 }
 
-/// Where the raster stands, and how many pixels of the screen a cell has: whole numbers of them, where there are
-/// enough, so that all cells are alike.
+/// Returns the frame of the raster, and the pixels of the screen for a cell. Cells have whole numbers of
+/// pixels if there are enough, so that all cells are alike.
 fn framed(plane: &Plane, room: Room, [left, top]: [f64; 2], right: f64) -> (Frame, [u32; 2]) {
     let (columns, rows) = (plane.width as f64, plane.height as f64);
     let most_wide = (room.width - left - right).max(48.0);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::colormap::Rgb;
 
-/// What a mark is drawn with: the page's style sheet and the palette of files say which colour that is.
+/// The role of a mark's colour. The page's style sheet and the palette of files say which colour that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     Text,
@@ -65,7 +65,7 @@ pub enum Dash {
     Dashed,
 }
 
-/// What is drawn, in order.
+/// A mark of a scene; marks are drawn in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
     /// Through points; where one is not finite, the line is broken.
@@ -256,7 +256,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // What a document may not hold at all.
+            // A document may not hold most control characters; each becomes a space.
             it if it.is_control() => out.push(' '),
             it => out.push(it),
         }

@@ -7,7 +7,7 @@ use crate::bridge::locale::decimal;
 pub struct Ticks {
     pub at: Vec<f64>,
     pub labels: Vec<String>,
-    /// What the labels are to be multiplied with, as a power of ten.
+    /// The power of ten by which the labels are to be multiplied.
     pub power: i32,
 }
 

@@ -110,7 +110,7 @@ impl App {
     }
 }
 
-/// The state, for whoever draws or acts.
+/// Returns the state of the page, for views and actions.
 ///
 /// # Panics
 ///

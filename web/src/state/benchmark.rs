@@ -12,7 +12,7 @@ use super::App;
 use super::run::{Ended, Failure, Progress, unexpected};
 use crate::bridge::locale::t;
 
-/// What was measured, and of what.
+/// The result of a measurement, with its precision and its edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub benchmark: Benchmark,
@@ -21,7 +21,7 @@ pub struct Found {
     pub revision: u64,
 }
 
-/// What the next measurement takes, and what the last one found.
+/// The settings of the next measurement, and the result of the last one.
 #[derive(Clone, Copy, Debug)]
 pub struct Measurement {
     pub rounds: RwSignal<u32>,

@@ -1,10 +1,10 @@
-//! What is wrong with a share link, in the reader's language.
+//! The errors of a share link, in the reader's language.
 
 use isobar_protocol::share::decode::{Broken, Note};
 
 use crate::bridge::locale::t;
 
-/// Why a link cannot be opened, as [`Broken`] itself says it in English.
+/// Says why a link cannot be opened, as [`Broken`] does in English.
 #[must_use]
 pub fn why(broken: Broken) -> &'static str {
     match broken {
@@ -19,7 +19,7 @@ pub fn why(broken: Broken) -> &'static str {
     }
 }
 
-/// What was left out of a link, as [`Note`] itself says it in English.
+/// Says which part of a link was left out, as [`Note`] does in English.
 #[must_use]
 pub fn left_out(note: Note) -> &'static str {
     match note {

@@ -26,7 +26,7 @@ pub struct Clock {
     /// The steps since the beginning; nothing where the result is of a single run.
     pub step: RwSignal<Option<u64>>,
     pub is_playing: RwSignal<bool>,
-    /// What a step takes.
+    /// The time of one step, in milliseconds.
     pub ms: RwSignal<Option<f64>>,
     /// Whether the text that comes next is to be run when it is compiled.
     is_awaited: RwSignal<bool>,

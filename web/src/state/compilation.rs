@@ -1,4 +1,4 @@
-//! What the compiler's worker says of the text: asked after each edit, shown when it still fits.
+//! The answers of the compiler's worker about the text: asked for after each edit, shown when they still fit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Freshness {
     }
 }
 
-/// What is shown of one stage.
+/// The shown text of one stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageView {
     pub freshness: Freshness,
@@ -87,7 +87,7 @@ pub struct Compilation {
     pub round_trip_ms: RwSignal<Option<f64>>,
     /// Where the caret is.
     pub caret: RwSignal<Position>,
-    /// What the pointer rests on in a stage, and what was clicked there.
+    /// The statements under the pointer in a stage, and those that were clicked there.
     pub pointed: RwSignal<Option<Links>>,
     pub pinned: RwSignal<Option<Links>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -105,11 +105,11 @@ struct Engine {
     is_due: bool,
     /// The stages that were asked for in vain, until the second part of its program is there.
     half: Vec<String>,
-    /// What it fell over: not tried again until something of it is changed.
+    /// The request that the worker fell over; not tried again until some part of it changes.
     crashed_on: Option<Request>,
 }
 
-/// What the worker works on.
+/// The question that the worker works on.
 #[derive(Debug)]
 struct Asked {
     number: u64,
@@ -149,7 +149,7 @@ impl Compilation {
         }
     }
 
-    /// What is shown of a stage.
+    /// The shown text of a stage.
     #[must_use]
     pub fn stage(self, stage: Stage) -> RwSignal<StageView> {
         self.stages[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
@@ -185,7 +185,7 @@ impl Compilation {
         let mut texts = compiled.stages;
         for (stage, shown) in Stage::ALL.into_iter().zip(self.stages) {
             if asked.iter().all(|it| it != stage.name()) {
-                // What it shows may be from before: it is asked for when it is opened.
+                // The shown text may be older. The stage is asked for when it is opened.
                 if shown.with_untracked(|it| it.freshness != Freshness::Waiting) {
                     shown.update(|it| it.freshness = Freshness::Waiting);
                 }
@@ -210,7 +210,7 @@ impl Compilation {
         }
         renew(self.remarks, compiled.remarks);
         renew(self.tombstones, compiled.tombstones);
-        // What was remembered took no time; the times of its compilation still hold.
+        // An answer from memory took no time; the times of its compilation still hold.
         if !compiled.timings.is_empty() {
             self.timings.set(compiled.timings);
         }

@@ -5,10 +5,10 @@ use isobar_protocol::passes::Around;
 
 use crate::bridge::locale::t;
 
-/// What is shown of a level around a pass.
+/// The part of a level that is shown around a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// What changed, and what stands around it; long stretches that stayed are one line.
+    /// Changed lines and their surroundings; a long unchanged stretch is one line.
     #[default]
     Changes,
     /// Every line of both.
@@ -151,7 +151,7 @@ fn near_changes(lines: &[&str], marks: &[Mark]) -> Vec<bool> {
     is_shown
 }
 
-/// The nodes where they are shown now. What is hidden in a fold belongs to the fold's line.
+/// The nodes, at the lines where they are shown. Nodes hidden in a fold belong to the fold's line.
 fn nodes(all: &[Node], shown_at: &[usize], folds: &[(usize, usize, usize)], is_shown: &[bool]) -> Vec<Node> {
     let line = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let mut made = Vec::new();
@@ -196,7 +196,7 @@ mod tests {
         Node { id: String::new(), kind: String::new(), lines, parent: None, spans: Vec::new(), links }
     }
 
-    /// A loop of nine statements, of which the seventh is replaced by the eighth.
+    /// A loop of nine statements; the eighth replaces the seventh.
     fn around() -> Around {
         let mut text = "for k:\n".to_owned();
         let mut nodes = vec![node([0, 10], None)];

@@ -14,7 +14,7 @@ const SHUT_KEY: &str = "isobar.drawer-shut";
 pub const HEIGHT: f64 = 0.2;
 pub const RANGE: [f64; 2] = [0.1, 0.7];
 
-/// What it shows, one at a time.
+/// The lists of the drawer, which shows one at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Below {
     #[default]
@@ -95,7 +95,7 @@ impl Drawer {
 }
 
 impl App {
-    /// What the drawer shows.
+    /// The list that the drawer shows.
     #[must_use]
     pub fn below(self) -> Below {
         if self.layout.inputs_open.get() { Below::Inputs } else { self.drawer.other.get() }

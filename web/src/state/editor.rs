@@ -200,7 +200,7 @@ impl App {
         })
     }
 
-    /// What the compiler says about each line, at an offset in the line.
+    /// The compiler's notes on each line, with the offset at which the line begins.
     fn notes(self) -> Vec<(usize, Vec<Note>)> {
         let main = self.project.shown();
         let entries = self.passes.entries.get();

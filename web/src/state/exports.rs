@@ -1,4 +1,4 @@
-//! What leaves the page as a file or through the clipboard.
+//! Files and clipboard texts that leave the page.
 
 use isobar_protocol::worker::{Ask, Said, Which};
 use js_sys::Uint8Array;
@@ -76,7 +76,7 @@ impl App {
         });
     }
 
-    /// What the files of this stencil are called.
+    /// The name for the files of this stencil, without an extension.
     #[must_use]
     pub fn archive_name(self) -> String {
         let named = self.project.stencil.get().or_else(|| self.project.gallery.get());

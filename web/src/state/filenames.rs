@@ -1,4 +1,4 @@
-//! What files are called that leave the page.
+//! Names for files that leave the page.
 
 /// A name that every system takes.
 #[must_use]

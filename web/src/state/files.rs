@@ -14,16 +14,16 @@ use crate::bridge::locale::t;
 use crate::files::{self, MOST_FILES, Taken, has_stencil, is_module, main_of, take};
 use isobar_protocol::share::State;
 
-/// What goes on with files.
+/// The state of dropped, renamed and offered files.
 #[derive(Clone, Copy, Debug)]
 pub struct Files {
     /// Whether the visitor holds files over the page.
     pub are_held: RwSignal<bool>,
-    /// What is to be said of those that came last.
+    /// Notes about the files that came last.
     pub notes: RwSignal<Vec<String>>,
     /// The file whose name is being changed.
     pub renaming: RwSignal<Option<String>>,
-    /// What the visitor offered where modules were missing: taken as far as it is needed.
+    /// Files that the visitor offered where modules were missing; each is taken when it is needed.
     offered: StoredValue<BTreeMap<String, String>>,
 }
 
@@ -92,7 +92,7 @@ impl App {
         self.project.put_by();
         let Some(text) = untrack(|| self.project.text_of(name)) else { return };
         let main = untrack(|| self.project.main());
-        // The name first: whoever hears of the text asks whose it is.
+        // The name is set first: readers of the text ask which file it belongs to.
         self.project.other.set(Some(name.to_owned()).filter(|it| *it != main));
         self.project.text.set(text.clone());
         self.editor.open_file(name, &text);

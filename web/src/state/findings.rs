@@ -1,4 +1,4 @@
-//! What is known of a field beside its plane.
+//! Data about a field beside its plane.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use isobar_protocol::field::Statistics;
 use isobar_protocol::picture::{Histogram, Line, Reading, Summary};
 use isobar_protocol::worker::Across;
 
-/// A field of which all is known.
+/// The summary and the histogram of a field, or of one plane of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surveyed {
     pub summary: Summary,
@@ -20,7 +20,7 @@ pub struct Lined {
     pub rows: [Vec<f64>; 4],
 }
 
-/// What every field of the stencil has in a cell.
+/// The values of every field of the stencil in one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inspected {
     pub at: [i64; 3],
@@ -44,13 +44,13 @@ impl Around {
     }
 }
 
-/// What a step left behind.
+/// The record of one step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     pub step: u64,
-    /// Of each field.
+    /// The statistics of each field.
     pub statistics: BTreeMap<String, Statistics>,
-    /// The cell that was looked at, and what each field had there.
+    /// The cell that was looked at, and the value of each field there.
     pub cell: [i64; 3],
     pub values: BTreeMap<String, f64>,
 }

@@ -14,13 +14,13 @@ pub struct Entry {
     pub name: &'static str,
     pub title: fn() -> &'static str,
     pub group: Group,
-    /// What is to be seen, in a line.
+    /// A line that tells what is to be seen.
     pub about: fn() -> &'static str,
     /// The lesson that teaches what it takes.
     pub lesson: &'static str,
 }
 
-/// What an example is about.
+/// The subject of an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     Basics,
@@ -80,7 +80,7 @@ impl Size {
         }
     }
 
-    /// What a card says of it.
+    /// The description of the size on a card.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -251,13 +251,13 @@ pub const ENTRIES: [Entry; 19] = [
     ),
 ];
 
-/// What a first visit shows.
+/// The example that a first visit shows.
 pub const FIRST: &str = "geostrophic_adjustment";
 
 /// Its text, which is there before anything can be fetched.
 pub const FIRST_TEXT: &str = include_str!("../../../static/gallery/geostrophic_adjustment.py");
 
-/// What the text that is shown is called.
+/// The name of the shown text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     pub title: String,
@@ -273,7 +273,8 @@ fn title_of(text: &str) -> Option<&str> {
     text.lines().find_map(|it| it.strip_prefix("# @title ")).map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// What a text is called that began as an entry with that text, as far as it is here, of which `stencil` is looked at.
+/// Names a text. `entry` is the gallery entry that it began as, with the text of that entry if it is loaded.
+/// `stencil` is the stencil that is looked at.
 #[must_use]
 pub fn name_of(text: &str, entry: Option<(Entry, Option<Arc<str>>)>, stencil: Option<&str>) -> Name {
     match entry {

@@ -1,4 +1,4 @@
-//! What the user gives a run: values of scalars and externals.
+//! Values that the user gives a run, for scalars and externals.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// What is expected instead; the run is left as it was.
+    /// A message that tells which values are expected. The run is left as it was.
     pub fn choose_scalar(self, scalar: &Valued, text: &str) -> Result<(), String> {
         let value = values::scalar(text, scalar.dtype.as_deref().unwrap_or_default())?;
         let dtype = scalar.dtype.as_deref().unwrap_or_default();
@@ -122,7 +122,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// What is expected instead; everything is left as it was.
+    /// A message that tells which values are expected. Everything is left as it was.
     pub fn choose_external(self, external: &Valued, text: &str) -> Result<(), String> {
         let value = values::external(text)?;
         let is_own =

@@ -2,10 +2,10 @@
 
 use crate::bridge::locale::t;
 
-/// What a line may say, for whoever has never written one.
+/// An example of a line, for users who have never written one.
 type Example = fn() -> &'static str;
 
-/// What lines can say, in the order in which they are offered: the word, and an example.
+/// The words that lines can begin with, in the order in which they are offered, each with an example.
 pub const WORDS: [(&str, Example); 8] = [
     ("title", || t!("state-head-title")),
     ("about", || t!("state-head-about")),

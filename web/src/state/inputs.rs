@@ -1,4 +1,4 @@
-//! What a run takes: scalars, externals and fields of the stencil, and who gives them their values.
+//! The inputs of a run: scalars, externals and fields of the stencil, and the origins of their values.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ pub struct Valued {
     /// The type of a scalar, or what an external is used as.
     pub dtype: Option<String>,
     pub control: Control,
-    /// What it is unless the user says otherwise, and where that stands.
+    /// The value unless the user sets another one, and its origin.
     pub own: Option<(String, Origin)>,
-    /// What the user says, where that can be used.
+    /// The user's value, if it can be used.
     pub chosen: Option<String>,
-    /// Why what the user or a link says cannot be used.
+    /// Why the value of the user or of a link cannot be used.
     pub problem: Option<String>,
-    /// Whether the stencil takes it: else it is left of an earlier text, and no run hears of it.
+    /// Whether the stencil takes it. Otherwise it is left over from an earlier text, and no run hears of it.
     pub is_taken: bool,
 }
 
@@ -49,7 +49,7 @@ impl Control {
     }
 }
 
-/// What an external is used as, in a word; nothing where it may be anything.
+/// The use of an external, in a word; nothing if it may be anything.
 #[must_use]
 pub fn kind(wanted: &Wanted) -> Option<&'static str> {
     match wanted {
@@ -68,7 +68,7 @@ pub fn function(name: &str) -> String {
     values::spelled(&json!({ "function": name }))
 }
 
-/// Who gives a value.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A `# @scalar` or `# @external` line.
@@ -159,7 +159,7 @@ pub fn scalars(
     taken.chain(left(chosen, is_left)).collect()
 }
 
-/// What the user says of one, as far as it can be read.
+/// Reads the user's value, or tells why it cannot be read.
 #[must_use]
 pub fn said(chosen: Option<&Value>, read: impl Fn(&str) -> Result<Value, String>) -> Valued {
     let text = chosen.map(values::spelled);

@@ -22,14 +22,15 @@ pub fn way() -> Vec<Stage> {
     way
 }
 
-/// What is made of the levels beside the way: operations on whole arrays, and texts.
+/// The stages that are made from the levels but are not on the way: operations on whole arrays, and texts.
 #[must_use]
 pub fn beside() -> Vec<Stage> {
     let way = way();
     Stage::ALL.into_iter().filter(|it| !way.contains(it)).collect()
 }
 
-/// What a stage knows, for those who see its name for the first time; [`Stage::about`] in the reader's language.
+/// Describes a stage to readers who see its name for the first time: [`Stage::about`] in the reader's
+/// language.
 #[must_use]
 pub fn about(stage: Stage) -> &'static str {
     match stage.name() {
@@ -51,19 +52,19 @@ pub fn about(stage: Stage) -> &'static str {
     }
 }
 
-/// What the passes of a level did.
+/// The work of the passes of a level.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leg {
-    /// Statements that a pass changed, or that are gone behind it.
+    /// The number of statements that a pass changed or removed.
     pub changed: usize,
     /// The passes that did so, without their level.
     pub passes: Vec<String>,
-    /// Bytes that the stencil moves, before all of them and after.
+    /// Bytes that the stencil moves, before all of these passes and after.
     pub traffic: Option<[f64; 2]>,
 }
 
-/// What the passes of `stage` did, for a domain of these points. The compiler predicts traffic for one domain; for
-/// another it is taken to grow with the number of points.
+/// Collects the work of the passes of `stage`, for a domain of these points. The compiler predicts traffic
+/// for one domain; for another it is taken to grow with the number of points.
 #[must_use]
 pub fn leg(stage: Stage, remarks: &[Remark], tombstones: &[Tombstone], domain: [i64; 3]) -> Leg {
     let is_here = |pass: &str| pass.split_once('/').is_some_and(|it| it.0 == stage.name());

@@ -1,8 +1,8 @@
-//! What is kept in two places: at once in quick storage, and in the browser's database.
+//! Values that are kept in two places: at once in quick storage, and in the browser's database.
 //!
-//! Quick storage takes a value within the moment, but it may be full, and a browser that is killed may not have written
-//! it to the disk for a minute. The database is slower to answer, and has then written. So a value has its time in
-//! both, and whoever starts takes the later one.
+//! Quick storage takes a value at once, but it may be full. A browser that is killed may not have written it
+//! to the disk for a minute. The database answers more slowly, but by then it has written. So both places
+//! keep a value with its time, and the next start takes the later one.
 
 use std::time::Duration;
 
@@ -12,13 +12,14 @@ use crate::bridge::page;
 use crate::bridge::storage::{self, Full, Shelf};
 use crate::bridge::workspaces as kept;
 
-/// What changes is kept so long after the first change, and not after the last: who types without a pause loses no more.
+/// The delay after which changes are kept. It counts from the first change, not from the last, so that a user
+/// who types without a pause loses no more.
 const LONGEST: Duration = Duration::from_millis(250);
 
 /// Something that is kept soon after each change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Soon {
-    /// When the first change was that is not kept yet, and what will keep it.
+    /// The time of the first change that is not kept yet, and the timer that will keep it.
     waiting: StoredValue<Option<(f64, TimeoutHandle)>>,
 }
 
@@ -89,7 +90,8 @@ pub(super) async fn last_aside(key: &str) -> Option<String> {
     later_aside(key).await.or(quick)
 }
 
-/// What the database has of such a value, where it is later than that of quick storage; empty where it was forgotten.
+/// The database's version of such a value, if it is later than that of quick storage; empty if it was
+/// forgotten.
 pub(super) async fn later_aside(key: &str) -> Option<String> {
     kept::later(key, quick_at(key)).await
 }

@@ -11,7 +11,7 @@ use super::view::points_along;
 use crate::bridge::keys;
 use crate::bridge::locale::t;
 
-/// What the three panes are, and where the keyboard goes in each.
+/// The three panes: the tab, the selector of the pane, and that of the element that takes the focus.
 const PANES: [(Tab, &str, &str); 3] = [
     (Tab::Code, ".column-code", ".editor"),
     (Tab::Stages, ".column-stages", ".column-stages [role=tab][aria-selected=true]"),

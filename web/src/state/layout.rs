@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::open::Open;
 use crate::bridge::locale::t;
 
-/// What a narrow page shows, one at a time.
+/// The views of a narrow page, which shows one at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
     #[default]
@@ -57,7 +57,7 @@ pub struct Layout {
     pub lesson_shows_stages: RwSignal<bool>,
 }
 
-/// What editor and results have at first.
+/// The initial widths of editor and results, as parts of the page.
 pub const EDITOR_PART: f64 = 0.36;
 pub const RESULT_PART: f64 = 0.29;
 

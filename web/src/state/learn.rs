@@ -1,7 +1,7 @@
 //! Lessons: which one is open, what was answered, what its checks said.
 //!
-//! A lesson's text is opened beside the user's own, which comes back when the lesson is left; what is typed in a
-//! lesson is kept with its progress.
+//! A lesson's text is opened beside the user's own, which comes back when the lesson is left. The text typed
+//! in a lesson is kept with its progress.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Opened {
     }
 }
 
-/// What is learned.
+/// The state of the lessons.
 #[derive(Clone, Copy, Debug)]
 pub struct Learn {
     pub route: RwSignal<Route>,
@@ -99,14 +99,14 @@ impl Learn {
         self.route.with(|it| matches!(it, Route::Lesson { .. }))
     }
 
-    /// What was done in the lesson that is open.
+    /// The progress in the open lesson.
     #[must_use]
     pub fn done(self) -> Done {
         let name = self.opened.with(|it| it.as_ref().map(|it| it.name()));
         name.map(|it| self.done_in(&it)).unwrap_or_default()
     }
 
-    /// What was done in a lesson, by its name.
+    /// The progress in a lesson, by its name.
     #[must_use]
     pub fn done_in(self, name: &str) -> Done {
         self.progress.with(|it| it.lessons.get(name).cloned()).unwrap_or_default()
@@ -151,7 +151,7 @@ impl App {
         };
         Effect::new(move |before: Option<()>| {
             self.learn.progress.track();
-            // What was found is there already, or later in the database.
+            // The first value was loaded: it is kept already, or the database has a later one.
             if before.is_some() {
                 is_changed.set_value(true);
                 soon.changed(keep);
@@ -173,7 +173,7 @@ impl App {
     fn go(self, route: Route, is_link: bool) {
         self.learn.trouble.set(None);
         self.to_top();
-        // What moves goes on when it can be seen again.
+        // The steps pause while the editor is not shown.
         if route != Route::Editor {
             self.clock.pause();
         }
@@ -268,7 +268,7 @@ impl App {
         self.layout.lesson_shows_stages.set(opened.lesson.head.layout == "stages");
         self.layout.tab.set(Tab::Learn);
         self.learn.checked.set(None);
-        // What was said of the lesson before is not of this one.
+        // The status line still speaks of the lesson before.
         self.run.status.set(String::new());
         self.learn.shows_solution.set(false);
         // Before the text: what is typed from now on belongs to this lesson.
@@ -277,7 +277,7 @@ impl App {
         self.open_text(State { files: [(MAIN.to_owned(), text)].into(), ..State::default() });
     }
 
-    /// What is open is the editor's from now on.
+    /// Leaves the lesson; the editor keeps the open text.
     pub(super) fn leave_for_editor(self) {
         self.leave_lesson(true);
         self.learn.route.set(Route::Editor);
@@ -424,7 +424,7 @@ impl App {
                 _ => Err(unexpected().into()),
             }
         });
-        // What the checks say stands in the lesson.
+        // The verdicts of the checks stand in the lesson, so its tab stays open.
         self.layout.tab.set(tab);
     }
 
@@ -446,14 +446,15 @@ impl App {
         if let Some(shown) = shown {
             self.show_difference(shown, buffers, revision).await?;
         } else if is_passed {
-            // What was written is worth a look; where it is too large to be run here, the lesson is passed all the same.
+            // Runs the learner's text to show its result. The lesson is passed even if the text is too large
+            // to run here.
             drop(self.here(self.run.backend.get_untracked(), Which::A).await);
             self.run.say(t!("state-learn-passed"));
         }
         Ok("check".to_owned())
     }
 
-    /// What was found as A, what is expected as B, and the difference in the picture.
+    /// Shows the learner's result as A, the expected one as B, and their difference in the picture.
     async fn show_difference(
         self,
         shown: Shown,

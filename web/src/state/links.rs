@@ -1,8 +1,7 @@
-//! Which lines of which level belong to which statement of the source.
+//! Links between the lines of each level and the statements of the source.
 //!
-//! Nodes of all levels name the statements that they carry out by the same
-//! names, so a set of such names is all that has to go round: it comes from
-//! the caret or from a line of a level, and every view asks what it has for it.
+//! Nodes of all levels name the statements that they carry out by the same names. So the views exchange only
+//! a set of such names, from the caret or from a line of a level. Every view looks up its own lines for it.
 
 use std::collections::BTreeSet;
 

@@ -11,7 +11,7 @@ use super::App;
 use super::findings::{Around, Inspected, Lined, Recorded, Surveyed, number};
 use super::view::points_along;
 
-/// What kind of picture.
+/// The kind of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     #[default]
@@ -85,7 +85,7 @@ impl Look {
         }
     }
 
-    /// What kind of picture it is, as links name it; nothing for a plane.
+    /// The kind of picture, as links name it; nothing for a plane.
     #[must_use]
     pub fn picture(self) -> Option<String> {
         let name = match self.kind.get() {
@@ -100,7 +100,7 @@ impl Look {
     }
 }
 
-/// What is asked about: which result, which field, which element, and the count of results.
+/// The subject of a question: the result, the field, the element, and the count of results.
 type Subject = (Which, String, u64, u64);
 
 impl App {
@@ -266,15 +266,15 @@ impl App {
             leptos::task::spawn_local(async move {
                 let answer = worker.ask(ask(wanted), Vec::new()).await;
                 if asked.get_value() == number {
-                    // Whoever draws the plane tells of a worker that is gone.
+                    // The view of the plane reports a worker that is gone.
                     take(answer.ok());
                 }
             });
         });
     }
 
-    /// Keeps what a step left, for the chart over time: to be called when the results of the step are kept, before
-    /// the next ones are. A step that is not later than the last one begins anew.
+    /// Records a step for the chart over time. To be called when the results of the step are kept, and before
+    /// those of the next one are. A step that is not later than the last one begins anew.
     pub async fn record_step(self, step: u64) {
         let Some(outcome) = self.run.a.get_untracked() else { return };
         let cell = untrack(|| self.cursor()).unwrap_or_default();

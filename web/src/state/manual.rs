@@ -8,7 +8,7 @@ pub struct Page {
     /// As addresses name it, and its file.
     pub name: &'static str,
     pub title: fn() -> &'static str,
-    /// What it tells.
+    /// A line about its contents.
     pub about: fn() -> &'static str,
 }
 

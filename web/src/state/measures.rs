@@ -1,4 +1,4 @@
-//! What was measured of a run, and how fast that was.
+//! The measurements of a run, and how fast it was.
 
 use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::tune::Tuned;
@@ -10,24 +10,24 @@ use crate::bridge::locale::t;
 pub struct Timing {
     pub name: String,
     pub ms: f64,
-    /// What it had to move at least, where that is known.
+    /// The bytes that it had to move at least, if known.
     pub bytes: Option<u64>,
-    /// What ran: `numpy in this tab`.
+    /// The part that ran: `numpy in this tab`.
     pub part: String,
 }
 
-/// What was measured of a run.
+/// The measurements of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Step by step.
     pub timings: Vec<Timing>,
-    /// What it needed at a time at most.
+    /// The most memory that it needed at a time.
     pub memory: Option<Memory>,
-    /// What its rate is held against.
+    /// The copy rate that its own rate is compared with.
     pub copy: Option<CopyRate>,
     /// Where the time of the call went.
     pub steps: Vec<GraphStep>,
-    /// The schedule that was kept for it, where it had another than the compiler chooses.
+    /// The tuned schedule that was kept for it, if it differs from the compiler's choice.
     pub tuned: Option<Tuned>,
 }
 

@@ -1,4 +1,4 @@
-//! What the page knows, and the actions that change it.
+//! The state of the page, and the actions that change it.
 //!
 //! Panes read these signals and call these actions; nobody else writes a signal.
 

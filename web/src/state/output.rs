@@ -1,4 +1,4 @@
-//! What the page said, kept: each sentence of the status line, the newest last.
+//! The kept messages of the page: each sentence of the status line, the newest last.
 
 use leptos::prelude::*;
 

@@ -1,8 +1,8 @@
 //! The passes of the levels: which one is looked at, what it did, and which ones are left out.
 //!
-//! Watching the passes takes longer than compiling does, so nobody who types waits for it: it is asked for only
-//! where a list of passes is open, after the compiler's answer to the newest text and a moment of rest, of a worker
-//! of its own.
+//! Watching the passes takes longer than compiling, so a worker of its own does it, and typing does not wait
+//! for it. It is asked only where a list of passes is open, after the compiler's answer to the newest text
+//! and a moment of rest.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -23,17 +23,17 @@ use super::remarks::{self, Entry, Shown};
 use crate::bridge::asker::{Asker, Gone};
 use crate::bridge::locale::t;
 
-/// How long the keyboard rests before the passes are watched, and what was said about the text is told, again.
+/// How long the keyboard rests before the passes are watched again and the remarks on the text are renewed.
 const REST: Duration = Duration::from_millis(150);
 
-/// What is looked at in one pane.
+/// The view of the passes in one pane.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Whether the list of passes is open.
     pub is_open: RwSignal<bool>,
     pub pick: RwSignal<Pick>,
     pub side: RwSignal<Side>,
-    /// What was told of the pick; of the one before, until the answer comes.
+    /// The level around the pick; around the previous pick, until the answer comes.
     pub around: RwSignal<Option<Arc<Around>>>,
 }
 
@@ -64,16 +64,16 @@ impl Look {
 pub struct Passes {
     /// In the order of [`Stage::ALL`].
     looks: [Look; Stage::ALL.len()],
-    /// What became of each pass, when somebody looked last.
+    /// The outcome of each pass, in the last answer.
     pub steps: RwSignal<Arc<Vec<PassStep>>>,
     /// The edit that `steps` belongs to, and whether the worker is still asked about a newer one.
     pub revision: RwSignal<u64>,
     pub is_asked: RwSignal<bool>,
     /// Why there is no answer.
     pub trouble: RwSignal<Option<String>>,
-    /// What the compiler did and left, of the last compilation that a rest of the keyboard followed.
+    /// Remarks and tombstones of the last compilation that a rest of the keyboard followed.
     pub entries: RwSignal<Arc<Vec<Entry>>>,
-    /// Counts how often they were told, the same ones as well.
+    /// Counts how often they were told, unchanged ones included.
     pub n_told: RwSignal<u64>,
     /// Whether they are of a text from before an edit with errors.
     pub are_stale: RwSignal<bool>,
@@ -104,7 +104,7 @@ impl Passes {
         }
     }
 
-    /// What is looked at in the pane of a stage.
+    /// The view of the passes in the pane of a stage.
     #[must_use]
     pub fn look(self, stage: Stage) -> Look {
         self.looks[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
@@ -115,7 +115,7 @@ impl Passes {
         self.looks.iter().any(|it| it.is_open.get())
     }
 
-    /// What became of a pass.
+    /// The outcome of a pass.
     #[must_use]
     pub fn step(self, pass: &str) -> Option<PassStep> {
         self.steps.with(|it| it.iter().find(|it| it.pass == pass).cloned())
@@ -215,7 +215,7 @@ impl App {
         });
     }
 
-    /// The worker that compiles beside the one that whoever types waits for.
+    /// The worker for passes and graphs, so that the worker that answers each edit stays free.
     pub(super) fn passes_worker(self) -> Result<Rc<Asker>, String> {
         if let Some(worker) = self.passes.worker.get_value().filter(|it| !it.is_gone()) {
             return Ok(worker);
@@ -306,7 +306,7 @@ impl App {
         self.layout.tab.set(Tab::Stages);
         if let Some(stage) = entry.stage() {
             self.layout.choose_stage(stage);
-            // What a pass left as it was has no change to show.
+            // A pass that missed its goal changed nothing, so there is no change to show.
             let pick = if entry.shown == Shown::Missed { Pick::AfterAll } else { Pick::Pass(entry.pass) };
             if pick != Pick::AfterAll || self.passes.look(stage).is_open.get_untracked() {
                 self.pick_pass(stage, pick);

@@ -1,8 +1,8 @@
 //! The diagnostics that are shown: those of the newest answer, once the keyboard rests.
 //!
-//! Whoever types is not told of each text on the way: what is shown changes after a moment of rest, and a word that
-//! is being typed is spared until the caret leaves it, or rests longer. Text that comes from elsewhere is not waited
-//! for.
+//! A user who types is not told of each intermediate text: the shown diagnostics change after a moment of
+//! rest. Those of the word that is being typed wait until the caret leaves it, or the keyboard rests longer.
+//! Text that comes from elsewhere is not waited for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::bridge::page;
 
 /// How long the keyboard rests before problems are shown.
 const REST_MS: f64 = 150.0;
-/// How long before those of the word that is being typed are.
+/// How long the keyboard rests before those of the word that is being typed are shown.
 const LONG_REST_MS: f64 = 1_000.0;
 
-/// What is shown of the diagnostics.
+/// The diagnostics that are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Problems {
     pub shown: RwSignal<Arc<Vec<Diagnostic>>>,
@@ -28,7 +28,7 @@ pub struct Problems {
     pub revision: RwSignal<u64>,
     /// When a key was pressed last, unless another text was opened since.
     typed_ms: StoredValue<Option<f64>>,
-    /// Whether some are spared.
+    /// Whether some are held back.
     is_sparing: StoredValue<bool>,
     later: StoredValue<Option<TimeoutHandle>>,
 }
@@ -117,7 +117,7 @@ impl App {
         }
     }
 
-    /// Shows all of them at once, for whoever asks for a remedy.
+    /// Shows all of them at once, when the user asks for a fix or goes to the next problem.
     pub(super) fn show_all_problems(self) {
         self.show_problems(None);
     }

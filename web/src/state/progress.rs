@@ -1,4 +1,4 @@
-//! What a learner did: kept in this browser, and handed out and taken in as JSON.
+//! The progress of a learner: kept in this browser, exported and imported as JSON.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Progress {
     pub lessons: BTreeMap<String, Done>,
 }
 
-/// What was done in a lesson.
+/// The progress in a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Done {
@@ -25,7 +25,7 @@ pub struct Done {
     /// The learner's text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft: Option<String>,
-    /// What was answered, and of quizzes `right` or `wrong`.
+    /// The answers by the name of their question; those of quizzes are `right` or `wrong`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
     /// The chosen options of quizzes, from 0.
@@ -51,14 +51,14 @@ impl Progress {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// What a text holds; none where it is no such file.
+    /// Reads progress from a text; none if the text is no such file.
     #[must_use]
     pub fn from_json(text: &str) -> Option<Self> {
         let found: Self = serde_json::from_str(text).ok()?;
         (found.version == 1).then_some(found)
     }
 
-    /// What is kept, with the lessons that changed here since `before`.
+    /// The kept progress, with the lessons that changed here since `before`.
     #[must_use]
     pub fn changes_since(&self, before: &Self, kept: Self) -> Self {
         let mut all = Self { version: self.version, ..kept };

@@ -38,7 +38,7 @@ pub struct Project {
     pub constants: RwSignal<Option<Constants>>,
     /// Where on its tile the domain lies, where it is not all of it.
     pub tile: RwSignal<Option<Tile>>,
-    /// What `min` and `max` do with NaN, where it is not what NumPy does.
+    /// How `min` and `max` treat NaN, if not as NumPy does.
     pub minmax: RwSignal<Option<Arithmetic>>,
     /// Which sign `%` has, where it is not NumPy's.
     pub modulo: RwSignal<Option<Arithmetic>>,
@@ -98,7 +98,7 @@ impl Project {
             files,
             main: Some(self.main()),
             stencil: self.stencil.get(),
-            // What nobody can read is shown as such, and the text's own value holds meanwhile.
+            // Values that cannot be read are shown as such, and the text's own values hold meanwhile.
             externals: self.externals.with(|it| {
                 let readable =
                     it.iter().filter(|(_, value)| values::external(&values::spelled(value)).is_ok());
@@ -214,7 +214,7 @@ impl App {
         }
     }
 
-    /// What the text that is shown is called.
+    /// The name of the shown text.
     #[must_use]
     pub fn name_of_text(self) -> gallery::Name {
         let entry = self.project.gallery.with(|it| it.as_deref().and_then(gallery::entry));
@@ -448,8 +448,8 @@ impl App {
         self.write_now();
     }
 
-    /// What is shown gives way to a text that is no link's. What was changed of it is kept beside the user's own, unless
-    /// it is another tab's, which has it still.
+    /// Leaves the text of a link. Its changes are kept beside the user's own texts, unless another tab still
+    /// has it.
     pub(super) fn leave_linked(self) {
         if !self.project.is_linked.get_untracked() {
             return;
@@ -497,8 +497,8 @@ impl App {
         }
     }
 
-    /// What was changed in the text of a link before becomes one of the user's own, since another link takes its place;
-    /// unless another tab has it.
+    /// Keeps the changes to the text of the previous link as one of the user's own texts, because another
+    /// link takes its place. Does nothing if another tab has that text.
     fn rescue_linked(self) {
         self.workspaces.ask_again();
         leptos::task::spawn_local(async move {

@@ -1,4 +1,5 @@
-//! What explains: pages of the manual, words of the glossary, drawings; each fetched when it is first wanted.
+//! Explanations: pages of the manual, words of the glossary, drawings. Each is fetched when it is first
+//! wanted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::bridge::files;
 use crate::bridge::locale::t;
 use crate::bridge::words::{self, Word};
 
-/// What is known of it.
+/// The explanations that are open, and those that were fetched.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
     /// The page that is open, and its text once it is here.

@@ -1,4 +1,5 @@
-//! What the compiler did with a statement: remarks and tombstones, by line of the source, by pass, and by what is lit.
+//! The compiler's decisions on a statement: remarks and tombstones, by source line, by pass, and by lit
+//! statement.
 
 use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::{Place, Remark, StageText, Tombstone, bytes};
@@ -146,7 +147,7 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
         }
     }
     for (_, all) in &mut lines {
-        // What a pass says once more when it runs again is said already.
+        // A pass that runs again may repeat a remark, which is listed once.
         let mut said: Vec<(Shown, &str)> = Vec::new();
         all.retain(|&at| {
             let one = (entries[at].shown, entries[at].text.as_str());
@@ -169,7 +170,8 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
     lines
 }
 
-/// What a pass says, beside the lines of a level: for each line, the sign of the weightiest and all texts.
+/// The remarks of a pass beside the lines of a level: for each line, the sign of the weightiest and all
+/// texts.
 #[must_use]
 pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'static str, String)> {
     let mut lines: Vec<(u32, &'static str, String)> = Vec::new();

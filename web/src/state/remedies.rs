@@ -1,4 +1,4 @@
-//! What a problem's help says in the words of the page, and what the page does about it.
+//! The help of a problem in the words of the page, and the actions that the page offers.
 
 use isobar_protocol::diagnostic::{Diagnostic, Remedy};
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use super::drawer::Below;
 use crate::bridge::locale::t;
 use crate::bridge::page;
 
-/// The help of a problem, as the page says it: what it offers stands in the place of what another program would.
+/// The help of a problem, as the page words it. Its own remedies replace the advice for other programs.
 #[must_use]
 pub fn help_of(problem: &Diagnostic) -> Option<String> {
     match &problem.remedy {

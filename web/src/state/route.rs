@@ -1,4 +1,4 @@
-//! What the address asks for: the editor, a lesson, the gallery, a page of the manual.
+//! The targets of the address: the editor, a lesson, the gallery, a page of the manual.
 
 /// A view of the page, as the fragment of the address names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

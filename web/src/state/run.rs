@@ -1,7 +1,7 @@
 //! Runs: in a worker of this tab, on the runner, and the comparison of both.
 //!
-//! One worker runs, and is ended when the user stops it; another one keeps the last two results, which a run that
-//! ends without one leaves as they were.
+//! One worker runs, and is ended when the user stops it. Another one keeps the last two results; a run that
+//! ends without a result leaves them as they were.
 
 mod remote;
 
@@ -37,7 +37,7 @@ pub enum Phase {
     Cancelled,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub backend: String,
@@ -106,8 +106,8 @@ impl From<Failure> for Ended {
     }
 }
 
-/// The back ends that run in a tab: the fast one, the one that defines the meaning, and those of the browser's GPU, of
-/// which the first has the bits of `debug`, and the other computes with f32 in place of f64.
+/// The back ends that run in a tab: the fast one, the one that defines the meaning, and two on the browser's
+/// GPU. The first of these has the bits of `debug`; the other computes with f32 in place of f64.
 pub const HERE: [&str; 4] = ["numpy", DEBUG, "webgpu", "webgpu-fast"];
 /// The one that defines the meaning.
 const DEBUG: &str = "debug";
@@ -130,7 +130,7 @@ pub struct Run {
     pub progress: RwSignal<Option<Progress>>,
     pub measures: RwSignal<Measures>,
     pub failure: RwSignal<Option<Failure>>,
-    /// What goes on or ended last, in a line.
+    /// The present activity, or the last one, in a line.
     pub status: RwSignal<String>,
     /// The result of this tab, and that of the runner.
     pub a: RwSignal<Option<Arc<Outcome>>>,
@@ -148,7 +148,7 @@ pub struct Run {
     pub failed_revision: RwSignal<u64>,
     /// Whether the run in this tab takes so long that something else may be wanted.
     pub is_long: RwSignal<bool>,
-    /// What runs at the moment, as its times tell.
+    /// The part that runs at the moment, as the timings name it.
     part: StoredValue<String>,
     /// Whether what runs at the moment runs in this tab.
     is_here: StoredValue<bool>,
@@ -191,13 +191,13 @@ impl Run {
         }
     }
 
-    /// Whether a run goes on, for whoever draws.
+    /// Whether a run goes on; tracked, for views.
     #[must_use]
     pub fn is_working(self) -> bool {
         self.phase.with(|it| matches!(it, Phase::Working(_)))
     }
 
-    /// The same at this moment, for whoever acts.
+    /// The same at this moment, untracked, for actions.
     fn is_busy(self) -> bool {
         untrack(|| self.is_working())
     }
@@ -225,7 +225,7 @@ impl Run {
         })
     }
 
-    /// Starts the workers before they are needed: whoever served them may be gone by then.
+    /// Starts the workers before they are needed, because the server of the page may be gone by then.
     pub(super) fn make_ready(self) {
         // One that the browser refuses now is asked for again, and told of, at the next run.
         drop(self.started_runner());
@@ -267,7 +267,7 @@ impl Run {
         self.begun.get_value()
     }
 
-    /// What is told of a run is again what was told before this one, which gave no result.
+    /// Restores the measurements from before this run, which gave no result.
     pub(super) fn keep_measures(self) {
         self.measures.set(self.measures_before.get_value());
     }
@@ -298,7 +298,7 @@ impl Run {
             }
             Err(Ended::Cancelled) => {
                 self.work(t!("state-run-stopped"));
-                // What is still shown is what ran before.
+                // The shown result is still that of an earlier run.
                 self.keep_measures();
                 self.say(t!("state-run-said-stopped"));
                 self.phase.set(Phase::Cancelled);
@@ -343,7 +343,7 @@ impl App {
         self.measurement.found.set(None);
     }
 
-    /// Who asks for a run wants to see it: a narrow page shows one view at a time.
+    /// Shows the results of the run that is asked for: a narrow page shows one view at a time.
     fn show_results(self) {
         self.layout.tab.set(Tab::Result);
     }
@@ -524,7 +524,7 @@ impl App {
         Ok(())
     }
 
-    /// Asks the worker that runs. What takes long can be stopped, be it a run or a step of one.
+    /// Asks the worker that runs. A run or a step that takes long can be stopped.
     pub(super) async fn asked_here(
         self,
         backend: &'static str,
@@ -618,7 +618,7 @@ impl App {
         Ok(())
     }
 
-    /// What the keeper answers; the results go with it when it falls over.
+    /// Returns the keeper's answer. If the keeper has fallen over, the results are gone with it.
     pub(super) fn kept<T>(self, reply: Result<(Said, T), Gone>) -> Result<Said, Ended> {
         reply.map(|(said, _)| said).map_err(|gone| {
             self.run.clear();

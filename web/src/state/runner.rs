@@ -9,7 +9,7 @@ use crate::bridge::storage::{self, Shelf};
 
 const KEY: &str = "isobar.token";
 
-/// What is known of the runner.
+/// The connection to the runner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Link {
     /// The page is served without one.

@@ -45,7 +45,7 @@ impl Theme {
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub theme: RwSignal<Theme>,
-    /// What is shown: the choice, or what the system asks for.
+    /// Whether the page is dark: by choice, or because the system asks for it.
     pub is_dark: Memo<bool>,
     /// Whether single letters are shortcuts, outside of text.
     pub letters: RwSignal<bool>,

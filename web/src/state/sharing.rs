@@ -12,25 +12,25 @@ use crate::bridge::locale::t;
 use crate::bridge::page;
 use crate::bridge::workspaces::{self as kept, Listed};
 
-/// What is handed on, made when the dialog opens.
+/// The offer of the share dialog, made when it opens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     state: State,
     pub link: String,
-    /// What opens it on a command line.
+    /// The command that opens the link on a command line.
     pub command: String,
 }
 
 /// Links made and opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
-    /// What is offered, while its dialog is open.
+    /// The present offer, while its dialog is open.
     pub offer: RwSignal<Option<Offer>>,
-    /// What became of the last action of the dialog.
+    /// The outcome of the last action in the dialog.
     pub said: RwSignal<&'static str>,
     /// Why the address's link could not be opened.
     pub broken: RwSignal<Option<&'static str>>,
-    /// What was left out of the link that was opened.
+    /// Notes about the parts that were left out of the opened link.
     pub notes: RwSignal<Vec<String>>,
 }
 

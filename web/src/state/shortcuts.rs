@@ -11,7 +11,7 @@ pub struct Shortcut {
     pub act: Act,
 }
 
-/// What a key does.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Run,

@@ -1,4 +1,4 @@
-//! What the compiler tells the editor about its text.
+//! The compiler's answers to the editor's questions about its text.
 //!
 //! A worker of its own answers, so that neither a compilation nor a run makes the editor wait.
 

@@ -39,7 +39,7 @@ fn typed(object: &Map<String, Value>) -> Option<String> {
 ///
 /// # Errors
 ///
-/// What is expected instead.
+/// A message that tells which values are expected.
 pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
     let text = text.trim();
     let number = match text.split_once('(') {
@@ -50,7 +50,7 @@ pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
     let read = match dtype {
         "bool" => truth(number).map(Value::Bool),
         "float64" => float(number),
-        // What is larger would become infinite.
+        // A larger value would become infinite.
         "float32" => float(number).filter(|it| it.as_f64().is_none_or(|it| it.abs() <= f64::from(f32::MAX))),
         _ => whole(number).filter(|it| range(dtype).contains(it)).map(Value::from),
     };
@@ -72,7 +72,7 @@ pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
 ///
 /// # Errors
 ///
-/// What is expected instead.
+/// A message that tells which values are expected.
 pub fn external(text: &str) -> Result<Value, String> {
     let text = text.trim();
     let value = match text {

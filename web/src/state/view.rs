@@ -15,7 +15,7 @@ use super::{App, why};
 use crate::bridge::page;
 use isobar_protocol::share::View;
 
-/// What the colours span.
+/// The range that the colours span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Span {
     /// The values that are shown.
@@ -25,7 +25,7 @@ pub enum Span {
     Field,
     /// The values that are shown, with zero in the middle.
     Symmetric,
-    /// What the user says.
+    /// The range that the user gives.
     Fixed,
 }
 
@@ -54,7 +54,7 @@ pub struct Shown {
     pub values: Arc<Vec<f64>>,
 }
 
-/// What is looked at.
+/// The view of the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldView {
     pub which: RwSignal<Which>,

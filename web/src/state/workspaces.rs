@@ -1,8 +1,8 @@
 //! The texts that are kept in this browser, with their earlier states: opening one never loses another.
 //!
-//! A text is written twice: to the browser's quick storage within the moment, so that nothing typed is lost when the
-//! tab is, and to its database, which has room for all texts and their history, and whatever was typed when the browser
-//! is killed (`keeping`). One tab writes a text; a second one that opens it has a copy.
+//! A text is written twice. The browser's quick storage takes it at once, so that nothing typed is lost when
+//! the tab closes. The database has room for all texts and their history, and has the typed text even if the
+//! browser is killed (`keeping`). One tab writes a text; a second one that opens it has a copy.
 
 use leptos::prelude::*;
 
@@ -29,7 +29,7 @@ const MOST_RECENT: usize = 5;
 /// The page that did not come to an answer so often starts without compiling.
 const MOST_STARTS: u32 = 2;
 
-/// What a new text begins as.
+/// The initial text of a new stencil.
 const BLANK: &str = "\
 # @title New stencil
 # @domain 32 32 10
@@ -142,7 +142,7 @@ impl Workspaces {
         self.is_first.set(false);
     }
 
-    /// What is opened now is another text.
+    /// Begins another text, under a new name.
     pub(super) fn begin(self) {
         self.is_copy.set(false);
         // The database has none of it.
@@ -156,7 +156,8 @@ impl Workspaces {
         });
     }
 
-    /// Whether what is shown can be written now: it is known whose it is. Where it is not, it is written as soon as it is.
+    /// Whether the shown text can be written now: whether it is known which tab has it. If not, it is written
+    /// as soon as that is known.
     pub(super) fn may_write(self) -> bool {
         let is_known = self.is_ours.get_value().is_some();
         if !is_known {
@@ -165,14 +166,13 @@ impl Workspaces {
         is_known
     }
 
-    /// What is shown is another text, of which it is not known yet whose it is.
+    /// Another text is shown; it is not known yet which tab has it.
     pub(super) fn ask_again(self) {
         self.is_ours.set_value(None);
     }
 
-    /// The page ends, or shows another text: what waits becomes a text of its own, since it may be another tab's where
-    /// it is.
-    /// Tells whether something waited.
+    /// The page ends, or shows another text. A text that waits to be written becomes one of its own, because
+    /// another tab may have the original. Tells whether something waited.
     pub(super) fn wait_no_longer(self) -> bool {
         let has_waited = self.is_waiting.get_value() && self.is_ours.get_value().is_none();
         if has_waited {
@@ -318,7 +318,7 @@ impl App {
         revision
     }
 
-    /// What is shown is the latest.
+    /// The shown text is the latest: writes it.
     fn decide(self) {
         if self.workspaces.undecided.get_value().is_some() {
             self.workspaces.undecided.set_value(None);
@@ -336,7 +336,8 @@ impl App {
         let is_lesson = move || self.project.is_lesson.get_untracked();
         let mut revision = revision;
         let is_at = move |revision| self.project.revision.get_untracked() == revision && !is_lesson();
-        // What a link opened belongs to the link, and what is typed there to whoever left without a word.
+        // A link in the address gives its own text. Without one, the database may have later changes to the
+        // text of an earlier link.
         if !page::fragment().contains("s=") {
             let linked = keeping::later_aside(super::project::LINKED).await;
             let linked = linked.filter(|_| is_at(revision));
@@ -392,7 +393,7 @@ impl App {
     /// Looks which texts and which earlier states there are.
     pub fn list_workspaces(self) {
         let id = self.workspaces.id.get_value();
-        // What was true a while ago would move away under the pointer.
+        // Old entries would move away under the pointer, so the list begins empty.
         self.workspaces.list.set(Vec::new());
         leptos::task::spawn_local(async move {
             self.workspaces.list.set(kept::list().await);

@@ -7,8 +7,8 @@ pub fn is_rtl() -> bool {
     root.and_then(|it| it.get_attribute("dir")).is_some_and(|it| it == "rtl")
 }
 
-/// The key by which a reader goes on, and the one by which he goes back, for a key that was pressed: arrows point the
-/// way that one reads.
+/// Returns the arrow key that means the same where one reads from left to right: onward or back. Arrows point
+/// the way that one reads.
 #[must_use]
 pub fn read(key: &str) -> &str {
     match key {

@@ -8,7 +8,7 @@ use web_sys::{Document, DomParser, Element, SupportedType};
 use crate::bridge::locale::t;
 
 const SVG: &str = "http://www.w3.org/2000/svg";
-/// What a drawing is made of.
+/// The elements that a drawing may have.
 const ELEMENTS: [&str; 8] = ["g", "rect", "line", "path", "polygon", "circle", "text", "tspan"];
 const ATTRIBUTES: [&str; 18] = [
     "x",
@@ -30,10 +30,10 @@ const ATTRIBUTES: [&str; 18] = [
     "data-step",
     "rx",
 ];
-/// What stands deeper than this is left out.
+/// Elements that are nested deeper than this are left out.
 const DEEPEST: usize = 8;
 
-/// What was read of a drawing.
+/// The texts that were read from a drawing.
 #[derive(Clone, Debug, Default)]
 struct Drawing {
     title: String,

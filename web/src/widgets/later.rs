@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 
-/// How a pane is made. What it needs to be told, it finds in the context.
+/// Makes a pane, which finds its inputs in the context.
 pub type Make = fn() -> AnyView;
 
 /// The panes of the second part by their names.
@@ -30,7 +30,8 @@ pub struct Second {
     load: Load,
 }
 
-/// What a visitor sees first is drawn before the second part is asked for, unless it is wanted.
+/// The delay before the second part is asked for, so that the first view is drawn before it. A wanted pane
+/// does not wait.
 const UNHURRIED: Duration = Duration::from_millis(1200);
 
 impl Second {

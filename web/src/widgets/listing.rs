@@ -1,7 +1,7 @@
-//! A long text in lines, of which some are lit. Only the lines in view, and some around them, are in the document.
+//! A long text in lines, some of them lit. Only the lines in view, and some around them, are in the document.
 //!
-//! A row has one height: a line that is too long for the pane is broken into rows here, and not by the browser, so
-//! that it is known where each line stands before any of them is drawn.
+//! Each row has one height: lines that are too long for the pane are broken into rows here, not by the
+//! browser. So the place of each line is known before any line is drawn.
 
 pub mod find;
 pub mod laid;

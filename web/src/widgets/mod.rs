@@ -1,4 +1,4 @@
-//! What panes are made of; nothing here knows stencils.
+//! The parts that panes are made of; nothing here knows stencils.
 
 #[cfg(target_arch = "wasm32")]
 pub mod article;

@@ -6,18 +6,18 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::Node;
 
-/// A button and its panel. Whoever closes the panel in code sets `is_open`.
+/// A button and its panel. Code that closes the panel sets `is_open`.
 #[component]
 pub fn Popover(
     /// Names the panel in the document.
     id: &'static str,
-    /// What the button is called where its text does not say it.
+    /// The name of the button, if its text does not say it.
     label: Signal<String>,
     #[prop(optional)] title: &'static str,
     test_id: &'static str,
     #[prop(optional)] class: &'static str,
     is_open: RwSignal<bool>,
-    /// What the button shows.
+    /// The content of the button.
     face: ViewFn,
     children: ChildrenFn,
 ) -> impl IntoView {

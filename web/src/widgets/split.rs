@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::direction::{is_rtl, read};
 use crate::bridge::locale::t;
 
-/// What one press of an arrow key moves an edge by, as a part of what it divides.
+/// The distance by which one press of an arrow key moves an edge, as a part of the divided length.
 const STEP: f64 = 0.02;
 
 /// Which way an edge runs.
@@ -24,7 +24,7 @@ pub enum Edge {
 /// Tells by which part of the width, or of the height, it moved, right or down.
 #[component]
 pub fn Handle(
-    /// What it changes.
+    /// Names the size that the edge changes.
     label: &'static str,
     edge: Edge,
     /// Where it stands, and how far it can be moved, as parts of the whole.
@@ -58,7 +58,7 @@ pub fn Handle(
         let is_dragged = node.get_untracked().is_some_and(|it| it.has_pointer_capture(event.pointer_id()));
         if is_dragged {
             let by = if edge == Edge::Upright { event.movement_x() } else { event.movement_y() };
-            // What comes first stands at the right where one reads from there.
+            // In a page that is read from the right, the first part stands at the right.
             let by = if edge == Edge::Upright && is_rtl() { -by } else { by };
             on_move(f64::from(by) / whole());
         }

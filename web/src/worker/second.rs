@@ -1,8 +1,9 @@
-//! What travels in the second part of the worker's program: the levels behind the OIR and all that is made of them, what
-//! answers the editor and checks lessons, and the way to a GPU.
+//! The second part of the worker's program. It holds the levels behind the OIR and everything made from them,
+//! the answers to the editor, the checks of lessons, and GPU runs.
 //!
-//! The first part is what a visitor waits for. The second comes when it is asked for, at the latest a moment after the
-//! first answer. Nothing but the table of entries leads there, and nothing but the program's loader to the table.
+//! A visitor waits only for the first part. The second comes when it is asked for, at the latest a moment
+//! after the first answer. Only the table of entries leads there, and only the program's loader leads to the
+//! table.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -36,8 +36,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Takes a program apart where its functions say so: the part that starts, for wasm-bindgen, and those that it loads
-/// later, which are in `out` with the script that loads them.
+/// Splits a program where its functions say so. The first part starts, and goes to wasm-bindgen. It loads the
+/// others later; they are in `out` with the script that loads them.
 fn apart(name: &str, module: &[u8], out: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
     let first = out.with_file_name(format!("{name}.first.wasm"));
     let mut options = wasm_split_cli_support::Options::new(module);

@@ -1,4 +1,4 @@
-//! What the page shows before any program of it has arrived: the first example's text, in colours.
+//! The text that the page shows before any program of it has arrived: the first example's, in colours.
 //!
 //! The text is taken from the gallery whenever the page is built, so it is no copy that could grow old.
 

@@ -72,7 +72,7 @@ fn crates() -> Result<BTreeSet<Package>> {
     let mut all = BTreeSet::new();
     while let Some(id) = next.pop() {
         let (Some(package), Some(node)) = (packages.get(&id), nodes.get(&id)) else { continue };
-        // What runs while compiling is not in the page.
+        // Packages that run while compiling are not in the page.
         let is_macro =
             list(&package["targets"]).iter().any(|it| list(&it["kind"]).contains(&"proc-macro".into()));
         if is_macro || !seen.insert(id) {

@@ -1,8 +1,9 @@
-//! The files of the page as a host serves them: named after what is in them, told to the service worker, and
-//! compressed before anybody asks.
+//! The files of the page as a host serves them. They are named after their contents, listed for the service
+//! worker, and compressed in advance.
 //!
-//! What `index.html` starts with lies in one folder, whose name is a hash of all in it. So two versions never share an
-//! address, a browser may keep such a file for good, and every path inside of the folder stays as it was written.
+//! The files that `index.html` starts with lie in one folder, whose name is a hash of all in it. So two
+//! versions never share an address, and a browser may keep such a file for good. Every path inside of the
+//! folder stays as it was written.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -76,7 +77,7 @@ fn hex(hash: &[u8]) -> String {
 
 /// Adds `NAME.br` and `NAME.gz` beside each file that becomes smaller.
 ///
-/// What was compressed once is kept by its hash: the best compression takes a minute.
+/// Compressed files are kept by their hash: the best compression takes a minute.
 pub(super) fn compressed(files: &mut Files, profile: Profile) -> Result<()> {
     let is_packed = |name: &str, bytes: &[u8]| {
         bytes.len() >= LEAST_BYTES
@@ -102,7 +103,7 @@ struct Packed {
     gzip: Vec<u8>,
 }
 
-/// What files are when they are packed.
+/// Compresses files, or takes them from those that are kept.
 fn packed(all: &[&[u8]], profile: Profile) -> Result<Vec<Packed>> {
     let (folder, how) = match profile {
         Profile::Quick => ("xtask/compressed-quickly", "--quick"),

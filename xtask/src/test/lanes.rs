@@ -173,7 +173,7 @@ impl Share {
     }
 }
 
-/// What a lane takes next.
+/// The next task of a lane.
 pub(super) enum Task<'a> {
     Share(Share),
     /// A step of another kind, by its name. It prints by itself.

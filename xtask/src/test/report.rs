@@ -26,7 +26,7 @@ const BOUNDS: [(&str, f64); 11] = [
 /// So many of the slowest tests are told.
 const N_SLOWEST: usize = 12;
 
-/// What a step tells.
+/// The report of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) count: Count,
@@ -58,7 +58,7 @@ struct Step {
     count: Count,
 }
 
-/// What ran so far.
+/// The steps that ran so far.
 #[derive(Debug)]
 pub(super) struct Report {
     start: Instant,

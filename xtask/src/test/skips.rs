@@ -1,4 +1,4 @@
-//! What may be skipped in CI: `tests/skips.txt`, a line for each with its reason.
+//! Skips that CI allows: `tests/skips.txt`, a line for each with its reason.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub(super) fn unexpected(skips: &[String]) -> Result<Vec<String>> {
     Ok(skips.iter().filter(|skip| !allowed.iter().any(|it| skip.contains(it))).cloned().collect())
 }
 
-/// What the lines allow: a part of a skip, before ` # ` and its reason.
+/// The parts of skips that the lines allow: the text before ` # ` and the reason.
 fn allowed(list: &str) -> Vec<&str> {
     let lines = list.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
     lines.map(|it| it.split_once(" # ").map_or(it, |it| it.0).trim()).collect()

@@ -47,7 +47,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-/// What is wrong in one crate: circles that `known` does not name, and rows of it that name none.
+/// The faults in one crate: circles that `known` does not name, and rows of it that name none.
 pub(super) fn check(sources: &Sources, known: &[Known]) -> Vec<String> {
     let folder = &sources.folder;
     let known: Vec<&Known> = known.iter().filter(|it| it.folder == *folder).collect();
@@ -89,7 +89,7 @@ pub(super) fn check(sources: &Sources, known: &[Known]) -> Vec<String> {
     findings
 }
 
-/// What depends on what.
+/// The nodes that each node depends on.
 type Graph<T> = BTreeMap<T, BTreeSet<T>>;
 
 /// The room of a module: its first name, or two where the first is of a folder of rooms.
@@ -138,7 +138,7 @@ fn arrows(sources: &Sources, rooms: &[String]) -> String {
     found.into_values().collect::<Vec<_>>().join(", ")
 }
 
-/// The sets of two or more nodes each of which reaches all others of its set.
+/// The sets of two or more nodes in which each node reaches all others.
 fn circles<T: Ord + Clone>(graph: &Graph<T>) -> Vec<Vec<T>> {
     let reached: BTreeMap<&T, BTreeSet<&T>> = graph.keys().map(|it| (it, reachable(graph, it))).collect();
     let mut done = BTreeSet::new();

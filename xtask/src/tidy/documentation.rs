@@ -8,11 +8,11 @@ pub(super) struct Share {
     /// A folder below the root; the empty one is everything.
     pub(super) folder: &'static str,
     pub(super) least: usize,
-    /// What it must not fall below until then, where it is not reached yet.
+    /// The share that it must not fall below as long as `least` is not reached.
     pub(super) today: Option<usize>,
 }
 
-/// What is asked of whom.
+/// The shares that folders must reach.
 pub(super) const SHARES: &[Share] = &[
     Share { folder: "", least: 10, today: None },
     Share { folder: "compiler/src/loops", least: 15, today: None },

@@ -5,7 +5,7 @@
 pub(super) struct Import {
     pub(super) line: usize,
     pub(super) path: Vec<String>,
-    /// What the path is called in this file; `*` for everything in it.
+    /// The name of the path in this file; `*` for everything in it.
     pub(super) name: String,
     /// Whether others find it here: `pub use`.
     pub(super) is_passed_on: bool,
@@ -46,7 +46,7 @@ pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
     imports
 }
 
-/// What stands before the tests of a file. A module of another file that is declared for tests ends nothing.
+/// The code before the tests of a file. A module of another file that is declared for tests ends nothing.
 fn before_tests(code: &str) -> &str {
     let is_here = |after: &str| after.lines().next().is_some_and(|it| it.trim_end().ends_with('{'));
     let mark = "#[cfg(test)]\nmod ";

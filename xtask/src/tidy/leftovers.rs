@@ -59,7 +59,7 @@ fn names_folder(line: &str, folder: &str) -> bool {
     })
 }
 
-/// What marks work to be done, spelled in two parts as well.
+/// The mark of work to be done, spelled in two parts as well.
 const MARK: [&str; 2] = ["TO", "DO"];
 
 /// How an attribute begins that switches a test off.

@@ -182,7 +182,7 @@ fn sentences(file: &str, text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The text of a line that is a comment and nothing else.
+/// The text of a line that is only a comment.
 fn comment(line: &str) -> Option<&str> {
     let line = line.trim_start();
     ["///", "//!", "//"].into_iter().find_map(|it| line.strip_prefix(it)).map(str::trim)

@@ -63,7 +63,7 @@ impl Sources {
         Self { folder: folder.to_owned(), files, modules, by_module }
     }
 
-    /// What `import` names in this crate, as a module; none for another crate.
+    /// The module of this crate that `import` names; none for another crate.
     pub(super) fn target<'a>(&self, import: &'a Import) -> Option<&'a [String]> {
         let own_crate =
             format!("isobar_{}", if self.folder == "native-runner" { "runner" } else { &self.folder });

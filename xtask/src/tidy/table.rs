@@ -35,7 +35,7 @@ pub(super) fn check(all: &[Sources]) -> Vec<String> {
     findings.into_iter().collect()
 }
 
-/// What the rows are used for: rows of levels, which are one row in the text, count together.
+/// The uses of the rows. Rows of levels, which are one row in the text, count together.
 #[derive(Debug, Default)]
 struct Uses {
     /// Of each row the entries of `may` that an import needs.
@@ -86,7 +86,7 @@ impl Uses {
         };
         let is_dead = |it: &&&str| match **it {
             "*" | "FLOOR" => false,
-            // What is barred must be there; that nobody names it is the sense of it.
+            // A barred module must exist; the purpose of the entry is that nothing names it.
             barred if barred.starts_with('!') => {
                 let is_there = sources.files.iter().any(|it| matches(&barred[1..], &it.module));
                 !is_there && !room.is_of_level
@@ -142,7 +142,7 @@ impl Uses {
     }
 }
 
-/// What is wrong with an entry of `never`: it names no module of the compiler, and no crate that the workspace has.
+/// The fault of an entry of `never`: it names no module of the compiler, and no crate that the workspace has.
 ///
 /// A crate that the room's own does not depend on yet counts: the entry is there so that it never does.
 fn unknown(room: &Room, never: &str, all: &[Sources]) -> Option<String> {

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use crate::diag::{LineIndex, Listing};
 
-/// What the text calls itself in directives.
+/// The name of the generated text in `#line` directives.
 pub const SOURCE: &str = "stencil.c";
 
 /// Lines of the text, from 0, that carry out a statement, and where that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     pub lines: Range<u32>,
-    /// The number of the file in the table that whoever asks has. Names of files come from outside, and nothing from
+    /// The number of the file in the caller's table. Names of files come from outside, and nothing from
     /// outside is written into the text.
     pub file: u16,
     /// From 1.
@@ -35,9 +35,9 @@ pub fn written<'f>(listing: &Listing, sources: impl IntoIterator<Item = (&'f str
     of_node.collect()
 }
 
-/// The text with `#line` directives: what a compiler, a debugger or a profiler says of a statement names the stencil's
-/// line, with the number of its file as the name, and what it says of the rest the line of this text, which is called
-/// [`SOURCE`]. Of statements within others the outer ones come first.
+/// The text with `#line` directives. For a statement, a compiler, a debugger or a profiler then names the
+/// stencil's line; the file's name is its number. For the rest it names the line of this text, which is
+/// called [`SOURCE`]. `statements` lists a statement before those inside it.
 #[must_use]
 pub fn with_directives(text: &str, statements: &[Written]) -> String {
     let of_line = innermost(text, statements);

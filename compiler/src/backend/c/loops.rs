@@ -8,7 +8,7 @@ use crate::loops::visit::any;
 use crate::space::Size;
 
 impl File<'_> {
-    /// A loop; what has one turn at most is none.
+    /// Writes a loop. A loop with one iteration at most becomes a block or a branch.
     pub(super) fn counted(&mut self, it: &For) {
         if let Some((position, needs)) = it.positions.only_turn() {
             return self.only_turn(it, (&position, &needs));
@@ -22,7 +22,7 @@ impl File<'_> {
             return;
         }
         self.open("loop", []);
-        // What may have to report a trap is no vector loop for a C compiler.
+        // A C compiler does not vectorise a loop that may report a trap.
         let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
         let is_in_lanes = it.is_simd && !any(&it.body, &mut |it| is_trap(it));
         if is_in_lanes {
@@ -91,7 +91,7 @@ impl File<'_> {
     }
 }
 
-/// What a loop does with its variable from one iteration to the next.
+/// The increment of a loop variable: `++i` or `i += 8`.
 fn stepped(variable: &str, step: i64) -> String {
     if step == 1 { format!("++{variable}") } else { format!("{variable} += {step}") }
 }

@@ -1,9 +1,8 @@
 //! C with OpenMP, from the SDFG.
 //!
-//! One file without dependencies: the interface, the mathematics that is used, a
-//! function for each step of the graph, and [`ENTRY`], which checks, allocates and
-//! calls the steps. The text has no undefined behaviour, and compiled with [`FLAGS`]
-//! it computes the interpreter's bits for any number of threads.
+//! One file without dependencies: the interface, the mathematics that is used, a function for each step of
+//! the graph, and [`ENTRY`]. The entry checks, allocates and calls the steps. The text has no undefined
+//! behaviour. Compiled with [`FLAGS`], it computes the interpreter's bits for any number of threads.
 
 pub mod lines;
 
@@ -27,8 +26,8 @@ use crate::types::DType;
 /// The function that a runner calls; its type stands in the text itself.
 pub const ENTRY: &str = "isobar_run";
 
-/// What is about passes of gcc: clang has others, and refuses the names. The first two are among [`FLAGS`], the third is
-/// [`BLOCK_FLAGS`], and the others are [`LONG_FLAGS`].
+/// Flags for passes of gcc. Clang has other passes, and rejects these names. The first two are among
+/// [`FLAGS`], the third is [`BLOCK_FLAGS`], and the others are [`LONG_FLAGS`].
 pub const GCC_FLAGS: [&str; 6] = [
     "-fno-tree-loop-distribution",
     "-fno-tree-loop-distribute-patterns",
@@ -38,7 +37,7 @@ pub const GCC_FLAGS: [&str; 6] = [
     "-fno-gcse",
 ];
 
-/// What the compiler must be told besides the target machine, or the bits change.
+/// Flags that the compiler needs besides the target machine; without them the bits change.
 pub const FLAGS: [&str; 10] = [
     "-std=gnu11",
     "-O3",
@@ -47,48 +46,50 @@ pub const FLAGS: [&str; 10] = [
     math::FLAGS[0],
     math::FLAGS[1],
     math::FLAGS[2],
-    // What stands in one loop stays there: gcc 12 puts stores under a condition behind the store that follows them.
+    // Keep the stores of a loop in one loop: gcc 12 moves conditional stores behind the store after them.
     GCC_FLAGS[0],
     GCC_FLAGS[1],
     // Needed for nothing but speed: fields of different arguments never overlap, and the text says so.
     "-fstrict-aliasing",
 ];
 
-/// Behind [`FLAGS`], where rows are computed in blocks: gcc would count each row of a loop by itself.
+/// Added after [`FLAGS`] where rows are computed in blocks: gcc would give each row an induction variable of
+/// its own.
 pub const BLOCK_FLAGS: [&str; 1] = [GCC_FLAGS[2]];
 
-/// Behind these, for a long text: gcc allocates registers for a function as a whole and not loop by loop, and looks for
-/// what is computed twice in fewer passes. For a short text neither takes long.
+/// Added after these for a long text, where some passes of gcc take long. Registers are then allocated for a
+/// function as a whole, not loop by loop. Fewer passes look for values that are computed twice.
 pub const LONG_FLAGS: [&str; 3] = [GCC_FLAGS[3], GCC_FLAGS[4], GCC_FLAGS[5]];
 
-/// Behind [`FLAGS`], where a run may differ from the interpreter in the last bits: products and sums become one
-/// operation.
+/// Added after [`FLAGS`] where a run may differ from the interpreter in the last bits: products and sums
+/// become one operation.
 pub const FAST_FLAGS: [&str; 2] = ["-ffp-contract=fast", "-fno-signed-zeros"];
 
-/// Behind these, where the text calls no function of mathematics: sums and products in another order. Our functions
-/// are computed in parts of which the order is the point.
+/// Added after these where the text calls no function of mathematics: allows sums and products in another
+/// order. The results of our functions depend on the order of their operations.
 pub const REORDERING_FLAGS: [&str; 1] = ["-fassociative-math"];
 
-/// Behind the other flags: the text is compiled for one kind of fields alone, those whose neighbours along i lie side
-/// by side, or those of which not all do. A call with others ends with status 4.
+/// Added after the other flags: compiles the text for one kind of calls only. In these, neighbours along i
+/// lie side by side in every field (`is_unit`), or not in every field. Any other call ends with status 4.
 #[must_use]
 pub fn flag_for(is_unit: bool) -> &'static str {
     if is_unit { "-DISOBAR_IS_UNIT(it)=true" } else { "-DISOBAR_IS_UNIT(it)=false" }
 }
 
-/// Behind the other flags: one of several parts of the text, to be linked with the others.
+/// Added after the other flags: compiles one of several parts of the text, to be linked with the others.
 #[must_use]
 pub fn flags_of_part(part: usize, n_parts: usize) -> [String; 3] {
     ["-c".to_owned(), format!("-DISOBAR_PARTS={n_parts}"), format!("-DISOBAR_PART={part}")]
 }
 
-/// Behind these, compiled code has a table of the lines that it comes from, and nothing else for a debugger.
+/// Added after these: compiled code gets a table of the lines that it comes from, and no other debug
+/// information.
 pub const LINE_FLAGS: [&str; 1] = ["-g1"];
 
-/// What may be chosen.
+/// Options of the generator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct COptions {
-    /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
+    /// After so many iterations at one cell, a `while` loop counts as endless and ends the run with a trap.
     pub max_turns: u64,
     /// Whether loops are shared by threads. Without, the text is for calls with one thread, which then do not wait for
     /// OpenMP to make a team of it.
@@ -121,8 +122,8 @@ pub struct Artifact {
     /// Whether a compiler takes long for it; see [`LONG_FLAGS`].
     is_long: bool,
     temporaries: Vec<Temporary>,
-    /// A function for the end of the text, which a program that calls it may ask how much a call allocates:
-    /// `isobar_workspace`, which takes what the entry does.
+    /// The text of a function `isobar_workspace`, for the end of the file. It takes the arguments of the
+    /// entry, and returns how many bytes a call allocates.
     pub workspace: String,
 }
 
@@ -133,7 +134,7 @@ struct Temporary {
     places: Vec<Size>,
     /// Whether it allocates one for each thread.
     is_per_thread: bool,
-    /// What the length of its rows is rounded up to.
+    /// The length of its rows is rounded up to a multiple of so many elements.
     row_unit: u64,
 }
 
@@ -146,7 +147,7 @@ pub struct Argument {
     pub kind: ArgumentKind,
 }
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     Field { axes: AxisSet, is_read: bool, is_written: bool },
@@ -154,7 +155,8 @@ pub enum ArgumentKind {
 }
 
 impl Artifact {
-    /// What the compiler must be told besides the target machine; `is_fast` allows it other bits than the interpreter's.
+    /// Returns the flags that the compiler needs besides the target machine; `is_fast` allows other bits than
+    /// the interpreter's.
     #[must_use]
     pub fn flags(&self, is_fast: bool) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
@@ -173,8 +175,9 @@ impl Artifact {
         flags
     }
 
-    /// What a run with so many threads allocates on this domain; `None` where that is beyond any memory.
-    /// `levels_beside` tells how many levels the array of a field has below the domain and above it.
+    /// Returns the bytes that a run with so many threads allocates on this domain; `None` where that is
+    /// beyond any memory. `levels_beside` tells how many levels the array of a field has below the domain and
+    /// above it.
     #[must_use]
     pub fn workspace_bytes(
         &self,

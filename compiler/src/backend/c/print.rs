@@ -28,7 +28,7 @@ pub(super) struct Printed {
     pub(super) listing: Listing,
     /// How many steps a run reports.
     pub(super) n_steps: usize,
-    /// What a run allocates.
+    /// The arrays that a run allocates.
     pub(super) temporaries: Vec<Temporary>,
     /// In how many parts it can be compiled.
     pub(super) n_parts: usize,
@@ -81,7 +81,7 @@ pub(super) struct File<'p> {
     pub(super) options: &'p COptions,
     pub(super) writer: ListingWriter,
     n_listed: usize,
-    /// The locals of which each lane of the strip at hand has one.
+    /// Locals with one value for each lane of the current strip.
     pub(super) lanes: BTreeSet<usize>,
     pub(super) streams: Streams,
     /// Whether a compiler takes long for it.
@@ -224,7 +224,7 @@ impl File<'_> {
         self.program.arrays.iter().any(|it| it.is_streamed)
     }
 
-    /// What a run allocates.
+    /// The arrays that a run allocates, each with its position in the program.
     pub(super) fn temporaries(&self) -> impl Iterator<Item = (usize, &Array)> {
         let all = self.program.arrays.iter().enumerate();
         all.filter(|(_, it)| matches!(it.storage, Storage::Heap | Storage::Private))
@@ -234,7 +234,7 @@ impl File<'_> {
         self.program.arrays[array].name.as_deref().unwrap_or_default()
     }
 
-    /// What the call tells of the levels of a container's array.
+    /// The sides of the domain for which a call passes the number of further levels of a container's array.
     pub(super) fn sides(array: &Array) -> impl Iterator<Item = Side> {
         let is_told = array.strides != Strides::Packed && array.level_symbols().next().is_some();
         [Side::Below, Side::Above].into_iter().filter(move |_| is_told)
@@ -300,7 +300,7 @@ impl File<'_> {
         }
         let mut at = 0;
         for of_step in program.functions.chunk_by(|one, other| one.step == other.step) {
-            // What is not shared by the threads is a part of the entry.
+            // Steps that threads do not share are compiled with the entry.
             let step = of_step[0].step;
             let is_spread = program.steps.get(step - 1).is_some_and(|it| it.is_spread);
             self.writer.line("");
@@ -321,7 +321,8 @@ impl File<'_> {
         let about = self.about(at, is_step.is_some());
         self.writer.line("");
         self.writer.line(format_args!("/* {about} */"));
-        // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
+        // Functions called in a loop are inlined twice: for neighbours side by side, and for any other
+        // strides.
         let is_copied = !is_step.is_some_and(|it| it.is_spread);
         let linkage = match is_copied {
             true => "static inline __attribute__((always_inline))",
@@ -449,7 +450,7 @@ impl File<'_> {
                 }
             }
             Item::Checked(it) => self.checked(it),
-            // What it keeps apart runs one after the other here.
+            // Parts that a barrier separates already run one after the other here.
             Item::Barrier => {}
             Item::Strips(it) => self.strips(it),
             Item::For(it) => match &it.stores {
@@ -527,7 +528,7 @@ impl File<'_> {
         self.writer.close();
     }
 
-    /// What an assignment writes.
+    /// The text of an assignment's target.
     pub(super) fn target(&self, target: &Target) -> String {
         match target {
             Target::Element(element) => self.words().element(element).0,
@@ -535,7 +536,7 @@ impl File<'_> {
         }
     }
 
-    /// The declaration of a local of which each lane has one.
+    /// The declaration of a local with one value for each lane.
     pub(super) fn local_array(&self, local: usize, length: u32) -> String {
         let local = &self.program.locals[local];
         format!("{} {}[{length}];", c_type(local.dtype), local.name)
@@ -575,7 +576,7 @@ impl File<'_> {
         format!("isobar_done(run->raised, {limit}u, {sweep}, {turn}, {outermost}, {i}, {j}, {k})")
     }
 
-    /// What a function does, for the comment above it.
+    /// Describes a function, for the comment above it.
     fn about(&self, at: usize, is_step: bool) -> String {
         let function = &self.program.functions[at];
         if !is_step {

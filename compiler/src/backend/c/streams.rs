@@ -32,7 +32,7 @@ impl Streams {
 }
 
 impl File<'_> {
-    /// Writes a loop along rows of which some go past the caches.
+    /// Writes a loop along rows; some of the rows are stored past the caches.
     pub(super) fn streamed(&mut self, it: &For, stores: &Stores) {
         match stores.buffer {
             Buffer::Row { elements } => self.by_rows(it, &stores.rows, elements),
@@ -56,8 +56,8 @@ impl File<'_> {
         has
     }
 
-    /// Writes the loop in parts: whole pieces that start at a line, which go past the caches, and what is before and
-    /// behind them, which does not. The text of its body stands there twice.
+    /// Writes the loop in parts. Whole pieces that start at a cache line are stored past the caches. Elements
+    /// before and behind these pieces are stored as usual. So the text of the body stands there twice.
     fn by_pieces(&mut self, it: &For, rows: &[Element], bytes: i64) {
         let (_, start, end, _) = self.bounds(&it.positions);
         let Some(first) = rows.first() else { return };
@@ -115,7 +115,8 @@ impl File<'_> {
         self.writer.close();
     }
 
-    /// Writes the loop in parts of which the rows are computed in the first cache, and then go past the others.
+    /// Writes the loop in parts. Each part computes its rows in the first cache, then stores them past the
+    /// others.
     fn by_rows(&mut self, it: &For, rows: &[Element], elements: u32) {
         let (_, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);

@@ -9,7 +9,7 @@ use crate::backend::emit::braces::Braces;
 use crate::loops::nodes::{BranchOfStrip, Item, Part, Strips, Target, Trap, WhileOfStrip};
 use crate::space::{Affine, Symbol};
 
-/// What the loops over the points of a strip have in common.
+/// Data common to the loops over the points of a strip.
 #[derive(Clone, Copy)]
 struct OfStrip<'t> {
     variable: &'t str,

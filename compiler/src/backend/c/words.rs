@@ -1,4 +1,4 @@
-//! What a program names, as C: symbols, sums, elements.
+//! Names of a program in C: symbols, sums, elements.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::types::DType;
 #[derive(Clone, Copy)]
 pub(super) struct Words<'p> {
     pub(super) program: &'p Program,
-    /// The locals of which each lane of a strip has one.
+    /// Locals with one value for each lane of a strip.
     pub(super) lanes: &'p BTreeSet<usize>,
     pub(super) streams: &'p Streams,
-    /// Whether what is evaluated in any case calls functions that the file has once.
+    /// Whether operands that are evaluated in any case call shared functions, which the file has once.
     pub(super) is_sharing: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct Artifact {
     pub kernels: Vec<Signature>,
 }
 
-/// What a kernel is launched with.
+/// The parameters and settings of a kernel's launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub name: String,
@@ -64,7 +64,7 @@ pub enum Param {
 /// Bytes of shared memory that arrays of a kernel may have together without asking for them.
 pub const STATIC_SHARED_BYTES: u64 = 48 << 10;
 
-/// What starts in shared memory starts at a multiple of so many bytes.
+/// Alignment in bytes of each array in shared memory.
 pub const SHARED_ALIGNMENT: u64 = 16;
 
 /// Writes kernels down.

@@ -34,7 +34,8 @@ pub(super) fn text(kernels: &Kernels) -> Artifact {
     let mut signatures = Vec::new();
     let mut n_listed = 0;
     for kernel in &kernels.kernels {
-        // What a kernel takes is what its text names, which is known when it stands there: so it is written twice.
+        // A kernel's parameters follow from the names in its text. So the text is written twice, first to
+        // find them.
         let words = Words::new(kernels, kernel, &names);
         let mut draft = Printer { words, writer: ListingWriter::new(), slot, n_listed };
         draft.draft();
@@ -48,7 +49,7 @@ pub(super) fn text(kernels: &Kernels) -> Artifact {
     Artifact { listing: writer.finish(), kernels: signatures }
 }
 
-/// What stands in front of kernels.
+/// Writes the definitions in front of the kernels.
 fn prologue(kernels: &Kernels, writer: &mut ListingWriter) {
     let mut wording = Wording::default();
     for kernel in &kernels.kernels {
@@ -69,7 +70,7 @@ fn prologue(kernels: &Kernels, writer: &mut ListingWriter) {
     }
 }
 
-/// What a thread's number along an axis is called in CUDA.
+/// CUDA's names of the components of a thread's number.
 const COMPONENTS: [&str; 3] = ["x", "y", "z"];
 
 struct Printer<'p> {
@@ -194,9 +195,9 @@ impl Printer<'_> {
                 let is_read_only = matches!(program.arrays[*array].kind, ArrayKind::Field { .. })
                     && !written.contains(array);
                 let qualifier = if is_read_only { "const " } else { "" };
-                // Of `x ? a : b` NVCC makes one load from either, and takes it for one from memory that nobody writes
-                // where one of the two is so: what is stored before may not be seen. So only what is written is said
-                // to be apart.
+                // NVCC turns `x ? a : b` into one load from either pointer. If one of them is `const` and
+                // `__restrict__`, it takes the load for one from read-only memory, and may miss earlier
+                // stores. So only arrays that the kernel writes are `__restrict__`.
                 let apart = if written.contains(array) { "__restrict__ " } else { "" };
                 format!("{qualifier}{} *{apart}{name}", self.array_type(*array))
             }
@@ -507,8 +508,8 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the sizes of all arrays in a block's memory are known here, and they are not too large to have no need to be
-/// asked for.
+/// Whether the sizes of all arrays in a block's memory are known here, and small enough that a launch need
+/// not ask for the memory.
 fn is_static(kernels: &Kernels, kernel: &Kernel, used: &Used) -> bool {
     let bytes = used.shared.iter().try_fold(0_u64, |bytes, &array| {
         let size = kernels.program.arrays[array].dtype.size_bytes() as u64;

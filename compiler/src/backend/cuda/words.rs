@@ -1,4 +1,4 @@
-//! What kernels name, as CUDA: symbols, sums, elements; and which parameters that takes.
+//! Names in kernels as CUDA writes them: symbols, sums, elements; and the parameters that these need.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,7 @@ pub(super) struct Words<'p> {
     used: RefCell<Used>,
 }
 
-/// What the text of a kernel names.
+/// Names that the text of a kernel uses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Used {
     pub(super) params: BTreeSet<Param>,
@@ -177,7 +177,7 @@ impl<'p> Words<'p> {
         }
     }
 
-    /// What a parameter is called.
+    /// The name of a parameter.
     pub(super) fn param(&self, param: &Param) -> String {
         let names = self.names;
         match param {
@@ -193,7 +193,8 @@ impl<'p> Words<'p> {
         }
     }
 
-    /// What a stride is called in the list of parameters that is 1 in a module for such calls.
+    /// The name of a stride along i in the list of parameters; none for other parameters. A module for calls
+    /// in which this stride is 1 ignores the passed value.
     pub(super) fn given_along_i(&self, param: &Param) -> Option<&str> {
         match *param {
             Param::Stride { array, dimension }

@@ -1,4 +1,4 @@
-//! What levels that are found at run time, writes to other levels and data dimensions mean.
+//! The meaning of levels that are found at run time, of writes to other levels, and of data dimensions.
 
 use super::tests::run_on;
 use crate::space::Domain;

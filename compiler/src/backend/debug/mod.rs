@@ -2,11 +2,11 @@
 //!
 //! It runs OIR as it was lowered; every other back end must give the same bits.
 //!
-//! - A parallel execution is finished on all its levels before the next one
-//!   starts; in a sweep, all executions are finished on one level before the next.
-//! - An execution runs point by point, all its statements at one before the next. Nothing
-//!   it writes is read beside the point, and a read at another level sees, in a
-//!   parallel loop, the values from before the execution.
+//! - A parallel execution is finished on all its levels before the next one starts.
+//!   In a sweep, all executions are finished on one level before the next level starts.
+//! - An execution runs point by point: all its statements at one point, then those at the next.
+//!   A field that it writes is read only in the column of the point.
+//!   In a parallel loop, a read at another level sees the value from before the execution.
 //! - Parameters are written inside the compute domain only. Temporaries exist
 //!   as far as they are touched, and start as NaN or the smallest integer.
 

@@ -51,7 +51,7 @@ fn read() -> impl Strategy<Value = String> {
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         read(),
-        // What can be folded, shared, moved out of the levels.
+        // Expressions that passes can fold, share, or hoist out of the loop over levels.
         Just("1.0 * a + 0.0".to_owned()),
         Just("(a - 0.5) * (t + 1.0)".to_owned()),
         Just("p * 0.5".to_owned()),

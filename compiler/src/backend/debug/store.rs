@@ -23,7 +23,7 @@ pub(super) struct Memory {
 #[derive(Debug)]
 struct Slot {
     elements: Elements,
-    /// What the elements were before the execution at hand, where it asks for that.
+    /// The elements before the current execution; none where it does not need them.
     before: Option<Elements>,
     layout: Layout,
 }

@@ -53,8 +53,8 @@ fn index(cell: [i64; 3], axes: AxisSet) -> Vec<usize> {
     axes.iter().map(|axis| moved[axis.index()]).collect()
 }
 
-/// Runs a stencil whose fields start as `initial(name, cell)`, with 100 more for each element of the
-/// data dimensions but the first, and its scalars as 2.
+/// Runs a stencil. Its fields start as `initial(name, cell)`, plus `100 * n` at element `n` of the data
+/// dimensions. Its scalars are 2.
 pub(super) fn run_on(
     text: &str,
     domain: Domain,

@@ -69,12 +69,12 @@ pub trait Braces: Sized {
     }
 }
 
-/// What [`Braces::branches`] takes of an `if`.
+/// The branches of an `if`, as [`Braces::branches`] takes them.
 pub fn arms(it: &If) -> impl Iterator<Item = (&Expr<Read>, &Origin, &[crate::loops::nodes::Item])> + Clone {
     it.branches.iter().map(|Branch { condition, origin, body }| (condition, origin, body.as_slice()))
 }
 
-/// What is done where no condition holds, if anything.
+/// The items for the case that no condition holds; none if there are no items.
 pub fn otherwise<T>(items: &[T]) -> Option<&[T]> {
     Some(items).filter(|it| !it.is_empty())
 }

@@ -12,7 +12,7 @@ pub trait Indices {
     const ATOM: u8;
     /// `a - b`
     const DIFFERENCE: u8;
-    /// What may stand beside `*`, and beside `&`, without parentheses.
+    /// How tightly an operand of `*`, and of `&`, must bind to need no parentheses.
     const FACTOR: u8;
     const MASKED: u8;
 

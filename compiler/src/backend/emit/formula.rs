@@ -24,13 +24,13 @@ impl Term {
 
 /// A language.
 pub trait Dialect {
-    /// How tightly a name binds: as nothing else.
+    /// How tightly a name binds: more tightly than any operator.
     const ATOM: u8;
 
     /// Words that no value may be called.
     fn reserved(&self) -> Vec<&'static str>;
 
-    /// An operation on operands of which each is an expression.
+    /// The text of an operation; each operand is an expression.
     fn operation(&self, op: &Op, operands: &[Term], definition: &Definition) -> Term;
 }
 
@@ -47,7 +47,7 @@ pub struct Line {
 /// All others stand where they are used.
 pub fn formula<D: Dialect>(definition: &Definition, dialect: &D) -> (Vec<Line>, String) {
     let uses = definition.uses();
-    // What a choice is made from is computed in either case, and a name in front of it says so.
+    // Both operands of a choice are computed in any case. Naming them on lines before the choice shows this.
     let mut is_chosen_from = vec![false; uses.len()];
     for (_, step) in definition.steps.iter() {
         if let Op::Choose(_, yes, no) = step.op {
@@ -79,7 +79,7 @@ pub fn formula<D: Dialect>(definition: &Definition, dialect: &D) -> (Vec<Line>, 
     (lines, terms[definition.result.index()].text.clone())
 }
 
-/// What to call the value of an operation that the definition has no name for.
+/// A name for the value of an operation that has no name in the definition.
 fn word(op: &Op) -> &'static str {
     match op {
         Op::Neg(_) => "negative",

@@ -1,5 +1,5 @@
-//! What code generators share: names that no text can break out of, indices of elements, blocks in braces, and pasted
-//! text in listings.
+//! Common parts of code generators: names that no text can break out of, indices of elements, blocks in
+//! braces, and pasted text in listings.
 
 pub mod braces;
 pub mod c_family;

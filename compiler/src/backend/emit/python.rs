@@ -1,4 +1,4 @@
-//! What texts in Python have in common: how tightly operators bind, numbers, and words that are taken.
+//! Common parts of texts in Python: how tightly operators bind, numbers, and reserved words.
 
 pub mod formula;
 
@@ -22,7 +22,7 @@ pub const PRODUCT: u8 = 9;
 pub const SIGN: u8 = 10;
 pub const ATOM: u8 = 20;
 
-/// What Python means itself.
+/// Python's keywords.
 pub const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
@@ -37,7 +37,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// What needs no parentheses anywhere.
+    /// A text that needs no parentheses anywhere.
     pub fn atom(text: impl fmt::Display) -> Self {
         Self { text: text.to_string(), binding: ATOM }
     }
@@ -72,8 +72,8 @@ pub fn binding(op: BinaryOp) -> u8 {
     }
 }
 
-/// A number in digits that read back to the same bits. What has no digits goes by the names of the dialect,
-/// for NaN and for infinity.
+/// A number in digits that read back to the same bits. NaN and infinity are written with the dialect's names
+/// for them.
 #[must_use]
 pub fn number(value: Value, [nan, infinity]: [&str; 2]) -> Text {
     let digits = match value {

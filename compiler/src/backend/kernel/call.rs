@@ -1,4 +1,4 @@
-//! What a call passes to kernels, and what it learns from them.
+//! The arguments and sizes that a call passes to kernels, and the place at which a run had to end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::diag::StmtId;
 use crate::loops::nodes::{Meaning, Positions, Side, Storage};
 use crate::space::{Affine, Axis, AxisSet, Domain, Size, Symbol};
 
-/// What stands for an array of the program in a call.
+/// The argument of a call for an array of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its position in the launch.
@@ -80,8 +80,8 @@ pub fn ended(kernels: &Kernels, slots: &[u32], domain: Domain) -> Option<(StmtId
     told.reduce(|first, next| if next.0 < first.0 { next } else { first }).map(|it| it.1)
 }
 
-/// What a run on a domain allocates before anything is known of its fields, in bytes; none where that is beyond any
-/// memory. A thread's arrays count once for each point of a level.
+/// Returns the bytes that a run on a domain allocates, before anything is known of its fields. None where
+/// that is beyond any memory. A thread's arrays count once for each point of a level.
 #[must_use]
 pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
     let size = |symbol: &Symbol| match kernels.program.symbols.get(symbol) {
@@ -123,7 +123,7 @@ pub struct Layout {
     pub elements: i64,
 }
 
-/// What the sizes of a program are in a call, and what the host does with them.
+/// The values of a program's sizes in a call, and the launches that follow from them.
 #[derive(Debug)]
 pub struct Sizes<'k> {
     kernels: &'k Kernels,
@@ -187,8 +187,8 @@ impl<'k> Sizes<'k> {
         Some(Layout { strides, start, levels: [0; 2], elements: n })
     }
 
-    /// What a symbol of a bound or a size stands for: a size of the domain, levels of an array, or a position of a loop
-    /// around. None for a position that only a kernel has.
+    /// The value of a symbol in a bound or a size. Such a symbol is a size of the domain, levels of an array,
+    /// or a position of a loop around. None for a position that only a kernel has.
     fn value(&self, symbol: &Symbol) -> Option<i64> {
         match self.kernels.program.symbols.get(symbol) {
             Some(&Meaning::Size(axis)) => Some(self.domain.along(axis)),

@@ -1,8 +1,8 @@
 //! The number of a cell, by which a device tells the first one of several at which a run must end.
 //!
-//! For one [`Place`](super::nodes::Place) the order of these numbers is that in which `debug` comes to the cells: by the
-//! turn of the sweep, then by level, row and column. So a device needs one 32-bit word for each place, and the least of
-//! all numbers that come to it.
+//! Cells of one [`Place`](super::nodes::Place) are numbered in the order in which `debug` visits them: by
+//! iteration of the sweep, then by level, row and column. So a device needs one 32-bit word for each place,
+//! in which it keeps the least of all numbers.
 
 use super::nodes::{Kernels, Place};
 use crate::space::{Affine, Axis, Domain};

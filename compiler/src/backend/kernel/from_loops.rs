@@ -25,7 +25,7 @@ use crate::space::{Affine, Axis, Size, Symbol};
 /// Threads of a block along its first axis where nothing tells how many positions there are.
 const UNKNOWN: u32 = 128;
 
-/// Lowers a program whose schedule is one for a GPU, of which a block has so many threads at most.
+/// Lowers a program with a schedule for a GPU, whose blocks have at most `max_threads` threads.
 #[must_use]
 pub fn lower(program: &Program, max_threads: u32) -> Kernels {
     let mut lowering = Lowering {
@@ -123,7 +123,8 @@ fn is_of_locals(items: &[Item]) -> bool {
 }
 
 impl Lowering<'_> {
-    /// What stands beside kernels: loops around them, and what one thread does.
+    /// Lowers the items around kernels: loops become loops of the host, and other items a kernel of one
+    /// thread.
     fn host(&mut self, items: &[Item], outer: &[Symbol]) -> Vec<Host> {
         let mut host = Vec::new();
         let mut alone: Vec<Item> = Vec::new();
@@ -213,7 +214,7 @@ impl Lowering<'_> {
         self.push(outer, grid, threads, pieces)
     }
 
-    /// What a block does, as parts to which all threads come.
+    /// Lowers the body of a block to pieces to which all threads come.
     fn pieces(&mut self, items: &[Item]) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         for item in items {
@@ -322,7 +323,7 @@ impl Lowering<'_> {
         items
     }
 
-    /// What a kernel writes, as the stencil calls it, and where its statements stand.
+    /// The fields that a kernel writes, by their names in the stencil, and the spans of its statements.
     fn about(&self, kernel: &Kernel) -> About {
         let mut about = About::default();
         let mut spans = std::collections::BTreeSet::new();
@@ -447,8 +448,8 @@ fn replace(expr: &mut Expr<Read>, program: &Program, around: &[(Axis, Symbol)]) 
     });
 }
 
-/// An element of an array over another one as that one's: at the positions around, and where the array has an axis
-/// itself, at its own index.
+/// Turns an element of an array over another one into an element of the other one. Along an axis of the array
+/// itself, the index is its own. Along any other axis, it is the position of the loop around.
 fn replaced(it: &Element, program: &Program, around: &[(Axis, Symbol)]) -> Element {
     let own = &program.arrays[it.array];
     let Some(Declared::Over(under)) = own.place else { return it.clone() };

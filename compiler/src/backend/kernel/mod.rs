@@ -1,9 +1,10 @@
 //! Kernels: what GPUs run, as code generators for them read it.
 //!
-//! A program of loops whose schedule is one for a GPU becomes kernels (`from_loops`): which loops are blocks, which
-//! positions the threads of a block share, where these wait for each other, and what the host launches in which order.
-//! Nothing is decided here. `print` writes it as text, `validate` knows its rules, and the interpreter in
-//! `equivalence/kernel.rs` runs it with blocks and threads in any order and finds whatever depends on that order.
+//! A program of loops with a schedule for a GPU becomes kernels (`from_loops`). They tell which loops are
+//! blocks, which positions the threads of a block share, and where these wait for each other. The host's part
+//! tells the launches in order. Nothing is decided here. `print` writes kernels as text, and `validate` knows
+//! their rules. The interpreter in `equivalence/kernel.rs` runs blocks and threads in any order, and finds
+//! results that depend on this order.
 
 pub mod nodes;
 pub mod cell;

@@ -12,7 +12,7 @@ pub struct Kernels {
     pub program: Program,
     /// In the order in which the host first launches them.
     pub kernels: Vec<Kernel>,
-    /// What the host does, in order.
+    /// The actions of the host, in order.
     pub host: Vec<Host>,
     /// Where a run may have to end, by slot: see [`Place`].
     pub places: Vec<Place>,
@@ -20,7 +20,7 @@ pub struct Kernels {
     pub halo: i64,
 }
 
-/// What the host does.
+/// An action of the host.
 #[derive(Clone, Debug)]
 pub enum Host {
     /// By position in [`Kernels::kernels`].
@@ -39,7 +39,8 @@ pub struct Kernel {
     pub about: About,
     /// Positions of the loops of the host around.
     pub outer: Vec<Symbol>,
-    /// What blocks are for, the slowest first; three at most. The bounds hold sizes and `outer`.
+    /// The loops whose iterations are blocks, the slowest first; three at most. Their bounds hold sizes and
+    /// `outer`.
     pub grid: Vec<Positions>,
     /// The threads of a block, the fastest first; three at most, and none where a block has one thread.
     pub threads: Vec<Threads>,
@@ -64,15 +65,15 @@ pub struct Threads {
 pub enum Piece {
     /// Positions that the threads share.
     Stage(Stage),
-    /// What was written before is seen by all threads of the block behind it.
+    /// Behind it, all threads of the block see the values that any of them wrote before it.
     Barrier,
     /// A loop whose bounds are the same for all threads of the block.
     For { positions: Positions, axis: Axis, is_descending: bool, body: Vec<Piece> },
     /// A condition that is the same for all threads of the block.
     If { branches: Vec<Arm>, otherwise: Vec<Piece> },
-    /// What each thread does for itself: it writes locals only.
+    /// Items that each thread executes for itself; they write locals only.
     Each(Vec<Item>),
-    /// What the first thread does for the block.
+    /// Items that the first thread executes for the block.
     Once(Vec<Item>),
 }
 
@@ -84,7 +85,7 @@ pub struct Arm {
     pub body: Vec<Piece>,
 }
 
-/// What the threads of a block do at the positions that they share.
+/// Items that the threads of a block execute at positions that they share.
 #[derive(Clone, Debug)]
 pub struct Stage {
     /// Along each axis of the threads that it uses, the slowest first.
@@ -94,8 +95,8 @@ pub struct Stage {
 
 /// A [`Checked`](crate::loops::nodes::Checked) or a [`While`](crate::loops::nodes::While), at which a run may have to end.
 ///
-/// Its slot is its position in [`Kernels::places`]: kernels one after the other, and in each the order in which a walk
-/// over its items comes to it. A kernel notes in the slot the least [cell](cell) at which that happened.
+/// Its slot is its position in [`Kernels::places`]. These list one kernel after the other, each in the order
+/// of a walk over its items. A kernel notes in the slot the least [cell](cell) at which the run must end.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub trap: Trap,

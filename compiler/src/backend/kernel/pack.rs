@@ -1,14 +1,15 @@
-//! Arrays in the buffers that a device binds: each in its own as long as there are so many, else several in one.
+//! Arrays in the buffers that a device binds: one in each where there are enough buffers, otherwise several
+//! in one.
 //!
-//! A device binds few buffers at a time, and tells those apart that are only read. So temporaries of a type share a
-//! buffer first, then fields of a type that are only read, then those that are written.
+//! A device binds few buffers at a time, and distinguishes buffers that are only read. So temporaries of a
+//! type share a buffer first, then fields of a type that are only read, then those that are written.
 
-/// What has to lie in memory of the device.
+/// An array that has to lie in memory of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item<C> {
     /// By position in the program.
     pub array: usize,
-    /// What its elements are there: those of a buffer are alike.
+    /// The class of its elements there; all arrays of a buffer have one class.
     pub class: C,
     pub is_written: bool,
     /// Whether the run makes it.
@@ -24,10 +25,10 @@ pub struct Buffer<C> {
     pub arrays: Vec<usize>,
 }
 
-/// At most so many buffers, where that can be.
+/// Packs arrays into at most `most` buffers, where that is possible.
 #[must_use]
 pub fn pack<C: Copy + PartialEq>(items: &[Item<C>], most: usize) -> Vec<Buffer<C>> {
-    // What is in one buffer with its like, step by step.
+    // Which arrays share a buffer with arrays of their kind: more of them at each step.
     let together: [fn(&Item<C>) -> bool; 4] =
         [|_| false, |it| it.is_own, |it| it.is_own || !it.is_written, |_| true];
     let mut packed = Vec::new();

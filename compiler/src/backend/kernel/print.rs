@@ -1,7 +1,8 @@
 //! Kernels as text.
 //!
-//! The first lines tell what statements name, as at the level of [loops](crate::loops::print), with the memory in which
-//! what a run makes lives on a device. Then come kernels, and what the host does:
+//! The first lines declare the names in statements, as at the level of [loops](crate::loops::print).
+//! For each array that a run makes, they also tell the kind of device memory in which it lives.
+//! Then come kernels, and the actions of the host:
 //!
 //! ```text
 //! kernel kernel_1 of step 1:

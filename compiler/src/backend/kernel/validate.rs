@@ -1,12 +1,12 @@
 //! The rules of kernels.
 //!
-//! What they find is a fault of ours, and no text of a stencil can bring it about.
+//! A violation is a fault of ours: no text of a stencil can cause one.
 //!
 //! - **Launches**: the host launches each kernel from one place, inside of the loops whose positions it gets.
 //! - **Grids** have three loops at most, whose bounds hold sizes and positions of the host.
 //! - **Threads**: a block has as many as the target lets it have; a stage uses axes that have threads, each once.
-//! - **Barriers** stand only where all threads of a block come: inside of loops and branches whose bounds and conditions
-//!   hold sizes and positions of the grid and of such loops.
+//! - **Barriers** stand only where all threads of a block come. Bounds and conditions of the loops and
+//!   branches around them hold only sizes, positions of the grid, and positions of such loops.
 //! - **Arrays** of a block have sizes that the call tells; a thread's are named in one stage.
 //! - Beside stages, each thread writes locals only.
 

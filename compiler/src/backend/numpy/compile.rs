@@ -1,6 +1,6 @@
 //! NPIR to a program: expressions become operations on registers, in the order in which they are evaluated.
 //!
-//! What depends on literals and scalars alone is computed once, before everything else.
+//! Values that depend on literals and scalars alone are computed once, at the start of a run.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ struct Compiler<'a> {
     locals: SideTable<Local, Reg>,
     /// The mask that each mask is made within.
     within: SideTable<Local, Option<Handle<Local>>>,
-    /// What was made of the statements at hand so far.
+    /// The steps compiled so far, for the current block or mask.
     steps: Vec<Step<'a>>,
     /// That of the statement at hand.
     mask: Option<usize>,
@@ -109,8 +109,8 @@ impl<'a> Compiler<'a> {
         Block { extent: block.extent, kept: block.kept.clone(), regions, may_trap, steps }
     }
 
-    /// Statements in order, where `around` is known to be true somewhere. What a mask limits, and the masks inside
-    /// of it limit, stands together, so that it is asked once.
+    /// Compiles statements in order, where the mask `around` is known to be true somewhere. Consecutive
+    /// statements under one mask, or under masks within it, are grouped, so that the mask is tested once.
     fn body(&mut self, body: &'a [Stmt], around: Option<Handle<Local>>) {
         let group = |stmt: &Stmt, masks: &SideTable<Local, Option<Handle<Local>>>| {
             let mut mask = stmt.limiting_mask().filter(|&it| Some(it) != around)?;

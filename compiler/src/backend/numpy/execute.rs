@@ -12,7 +12,7 @@ use crate::types::DType;
 /// How often a `while` asks whether to go on.
 const ITERATIONS_PER_QUESTION: u64 = 1 << 8;
 
-/// What is computed before there are tiles.
+/// Runs the steps that depend on no point, before the first tile.
 pub(super) fn prologue(steps: &[Step<'_>], registers: &mut Registers) {
     for step in steps {
         match step {

@@ -1,8 +1,8 @@
 //! Registers of many lanes, and the loops over them: one for each operation and type.
 //!
-//! A register holds one element for each point of a tile. The loops are as plain as they can be, so that the
-//! compiler makes vector instructions of them; the operations come from
-//! [`expr::evaluate`](crate::expr::evaluate) and [`types::math`](crate::types::math), as those of the interpreter do.
+//! A register holds one element for each point of a tile. The loops are as plain as possible, so that the
+//! compiler vectorises them. The operations come from [`expr::evaluate`](crate::expr::evaluate) and
+//! [`types::math`](crate::types::math), as those of the interpreter do.
 
 use crate::expr::evaluate::{Element, integer_power};
 use crate::types::math::formula::{Formula, Loops};
@@ -228,8 +228,8 @@ pub(super) fn binary(op: BinaryOp, dtype: DType) -> Compute {
     }
 }
 
-/// A power of floats whose exponent is the same at all lanes: what depends on that alone is computed once, and the
-/// rest is a loop without branches.
+/// A power of floats with the same exponent in all lanes. Computations with the exponent alone are
+/// loop-invariant; the rest is a loop without branches.
 pub(super) fn power_by_constant(base: DType) -> Option<Compute> {
     match base {
         DType::Float32 => Some(|r, at, n| {

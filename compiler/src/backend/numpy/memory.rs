@@ -24,7 +24,7 @@ pub(super) struct Memory {
 #[derive(Debug)]
 struct Slot {
     elements: Elements,
-    /// What the elements were before the block at hand, where it asks for that.
+    /// The elements before the current block; none where it does not need them.
     kept: Option<Elements>,
     layout: Layout,
 }
@@ -160,7 +160,7 @@ impl Layout {
         }
         let place = |offset| Place { offset, level: None, data: spot.literals() };
         let first = self.position(&place(spot.offset), [tile.i.start, tile.j.start, tile.k])?;
-        // What holds at two corners holds for all points between.
+        // If the elements of two opposite corners exist, so do those of all points between.
         self.position(&place(spot.offset), [tile.i.end - 1, tile.j.end - 1, tile.k])?;
         let stride = |axis: usize| usize::try_from(self.strides[axis]).ok();
         Some(Run { first, strides: [stride(0)?, stride(1)?] })

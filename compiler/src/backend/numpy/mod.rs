@@ -1,12 +1,12 @@
 //! The numpy back end: NPIR, executed as operations on whole arrays, and printed as NumPy source.
 //!
-//! A block is compiled once into operations on registers of many lanes, and then worked on tile by
-//! tile, so that what lies between two statements stays in the cache; since a block reads what it
-//! writes in the column at hand only, that is the same as statement by statement. The operations are
-//! those of the interpreter, and so are the bits.
+//! A block is compiled once into operations on registers of many lanes. It then runs tile by tile, so that
+//! values passed between two statements stay in the cache. Fields that a block writes are read in it only in
+//! the current column, so the result is the same as statement by statement. The operations are those of the
+//! interpreter, and so are the bits.
 //!
-//! A run ends with the trap that the interpreter reports where one block holds all that may trap;
-//! of two in blocks that passes have merged or moved, it may be the other.
+//! If all statements that may trap are in one block, a run ends with the trap that the interpreter reports.
+//! If two traps are in blocks that passes have merged or moved, it may end with the other one.
 
 mod lanes;
 mod program;

@@ -1,4 +1,4 @@
-//! What a block is compiled to: operations on registers, with loads and stores around them.
+//! The compiled form of blocks: operations on registers, with loads and stores around them.
 
 use super::lanes::{Compute, Operands, Reg};
 use crate::diag::Origin;
@@ -15,7 +15,7 @@ pub(super) struct Program<'a> {
     pub(super) counts: [usize; DType::ALL.len()],
     /// Registers that hold one value all the time.
     pub(super) constants: Vec<(Reg, Value)>,
-    /// What is computed from those alone, once.
+    /// Steps that depend on the constants alone, computed once.
     pub(super) prologue: Vec<Step<'a>>,
     pub(super) passes: Vec<Pass<'a>>,
 }
@@ -89,7 +89,7 @@ pub(super) struct While<'a> {
     pub(super) active: usize,
     pub(super) within: Option<usize>,
     pub(super) condition: Vec<Step<'a>>,
-    /// What the condition leaves.
+    /// The register with the result of the condition.
     pub(super) holds: usize,
     pub(super) body: Vec<Step<'a>>,
     pub(super) origin: &'a Origin,

@@ -12,8 +12,9 @@ use crate::types::{DType, Primitive, UnaryPrimitive};
 /// How wide a line is, where it can be broken.
 const WIDTH: usize = 110;
 
-/// Tables that functions look up, one behind the other: they lie in a buffer, since a compiler of shaders copies a
-/// constant array into a function at each of its calls. Where there are no doubles, functions themselves lie there.
+/// Tables that functions look up, one behind the other. They lie in a buffer, because a shader compiler
+/// copies a constant array into a function at each of its calls. Where there are no doubles, functions
+/// themselves lie there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// The bits of all entries.

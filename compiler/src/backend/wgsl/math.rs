@@ -1,4 +1,4 @@
-//! What texts call the operations that are no operators.
+//! Names of functions for operations that are not operators.
 
 use super::prelude::is_defined;
 use super::{Doubles, WgslOptions};
@@ -34,7 +34,7 @@ impl Callee {
     }
 }
 
-/// What stands behind the names of functions of a type. Narrow integers are words.
+/// The suffix of function names for a type. Narrow integers are words.
 pub(super) fn suffix(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool | DType::Int8 | DType::Int16 | DType::Int32 => "i32",
@@ -49,7 +49,8 @@ pub(super) fn name_of_formula(callee: Callee, dtype: DType) -> String {
     format!("{}_{}", callee.name(), suffix(dtype))
 }
 
-/// What a text computes it with where it need not have the interpreter's bits, if `shaders/` has that.
+/// The function of `shaders/` for a callee where the interpreter's bits are not needed; none if there is
+/// none.
 pub(super) fn fast(callee: Callee, options: &WgslOptions) -> Option<String> {
     let name = format!("fast_{}", callee.name());
     (options.doubles == Doubles::Singles && is_defined(&name, options.doubles)).then_some(name)
@@ -59,7 +60,7 @@ pub(super) fn fast(callee: Callee, options: &WgslOptions) -> Option<String> {
 pub(super) fn primitive(op: Primitive, dtype: DType, options: &WgslOptions) -> Option<String> {
     let is_pair = options.is_pair(dtype);
     let ours = |of: &str| Some(format!("{of}_{}", suffix(dtype)));
-    // What the language has a name for.
+    // A function of the language; pairs have one of ours.
     let theirs = |of: &'static str| if is_pair { ours(of) } else { Some(of.to_owned()) };
     match op {
         Primitive::Unary(UnaryPrimitive::Magnitude) if dtype.is_float() => theirs(op.name()),

@@ -72,7 +72,7 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<Lives>> {
     };
     let mut all: Vec<Option<Lives>> = (0..kernels.program.arrays.len()).map(wanted).collect();
     for kernel in &kernels.kernels {
-        // What is too much for a block goes to a buffer, the largest first.
+        // Arrays that are too much for a block's memory go to a buffer, the largest first.
         while shared_bytes(kernels, kernel, &all, options) > u64::from(options.shared_bytes) {
             let n_threads = u64::from(kernel.n_threads().max(1));
             let size = |at: usize| match all[at] {

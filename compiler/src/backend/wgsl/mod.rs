@@ -1,9 +1,9 @@
 //! WGSL: kernels for GPUs as WebGPU and wgpu take them.
 //!
-//! A text computes the interpreter's bits in two ways: with doubles of the device, where it has them, or with pairs of
-//! words ([`Doubles`]). What either carries beside its kernels is in `shaders/`; functions of mathematics are made from
-//! their definitions, written out or as tables of steps. Nothing is decided here: what is a block, a thread or a barrier
-//! is known by then.
+//! A text computes the interpreter's bits in two ways: with doubles of the device, where it has them, or with
+//! pairs of words ([`Doubles`]). The code that either needs beside its kernels is in `shaders/`. Functions of
+//! mathematics are made from their definitions, written out or as tables of steps. Nothing is decided here:
+//! blocks, threads and barriers are known by then.
 
 mod binding;
 pub mod elements;
@@ -34,18 +34,18 @@ pub struct Artifact {
     pub options: WgslOptions,
     /// The buffers of group 0, by their numbers.
     pub bindings: Vec<Binding>,
-    /// What stands in the block of sizes behind its first word, which is 0, in order.
+    /// The entries of the block of sizes, in order. They follow its first word, which is 0.
     pub params: Vec<Param>,
     pub tables: Tables,
     /// In the order of [`Kernels::kernels`].
     pub entries: Vec<Entry>,
     /// Where each array lives; none for what has no memory.
     pub lives: Vec<Option<Lives>>,
-    /// What each launch gets: positions of the host's loops around, as words.
+    /// The bytes that each launch gets: positions of the host's loops around, as words.
     pub immediate_bytes: u32,
 }
 
-/// What a buffer holds.
+/// The contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// The block of sizes.
@@ -68,8 +68,8 @@ pub enum Binding {
 pub enum Param {
     /// Points of the domain.
     Size(Axis),
-    /// Where in its buffer the element at index 0 along every axis is, or would be; of arrays of blocks or threads the
-    /// start of all.
+    /// Where in its buffer the element at index 0 along every axis is, or would be. For arrays of blocks or
+    /// threads, the start of all of them.
     Start(usize),
     /// In elements.
     Stride { array: usize, dimension: usize },
@@ -124,7 +124,7 @@ pub enum Doubles {
     Singles,
 }
 
-/// What decides about a text beside its kernels.
+/// The options of a text, which depends on its kernels and on these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WgslOptions {
     pub doubles: Doubles,
@@ -138,13 +138,13 @@ pub struct WgslOptions {
     pub shared_bytes: u32,
     /// Whether neighbours along i lie side by side in every field.
     pub is_unit: bool,
-    /// Levels of the domain, where the text is for so many of them alone: what a block or a thread has for a whole
-    /// column can live beside it then.
+    /// The number of levels, where the text is for this number only. Arrays of a block or a thread for a
+    /// whole column then have a known size, and need no buffer.
     pub levels: Option<u32>,
 }
 
 impl Default for WgslOptions {
-    /// What every device has.
+    /// Limits that every device meets.
     fn default() -> Self {
         Self {
             doubles: Doubles::Native,

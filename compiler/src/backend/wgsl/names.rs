@@ -8,7 +8,7 @@ use crate::entity::Namer;
 use crate::loops::nodes::{Meaning, Side};
 use crate::space::{Axis, Symbol};
 
-/// What everything is called. A name that means something in the language gets a number.
+/// The names in a text. A name that means something in the language gets a number.
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) arrays: Vec<String>,

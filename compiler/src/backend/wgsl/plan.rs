@@ -1,4 +1,4 @@
-//! What a call launches: blocks, positions, sizes and buffers, for the sizes and strides of its arrays.
+//! The launches of a call: blocks, positions, sizes and buffers, for the sizes and strides of its arrays.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub struct Launch {
     pub positions: Vec<i32>,
 }
 
-/// What a device can do.
+/// The limits of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
     /// Bytes of a buffer that is bound.
@@ -69,12 +69,12 @@ pub struct Most {
 const MOST_ELEMENTS: i64 = 1 << 31;
 
 impl Plan {
-    /// That of a call.
+    /// The plan of a call.
     ///
     /// # Errors
     ///
-    /// Where an array is beyond what the device binds, a grid has more blocks than there can be, or a domain more
-    /// cells than a word tells apart.
+    /// Where an array is larger than the device can bind, or a grid has too many blocks. Also where a domain
+    /// has more cells than a word can number.
     pub fn of(
         kernels: &Kernels,
         artifact: &Artifact,

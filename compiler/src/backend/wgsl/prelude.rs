@@ -76,7 +76,8 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     [Doubles::Native, Doubles::Pairs].into_iter().flat_map(|it| definitions(it).keys().copied())
 }
 
-/// What a text calls, by name, and functions of mathematics, which are printed.
+/// The functions that a text calls: those of `shaders/` by name, and functions of mathematics, which are
+/// printed.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     pub(super) names: BTreeSet<String>,
@@ -91,7 +92,7 @@ pub struct Prelude {
 }
 
 impl Prelude {
-    /// What a text with such needs carries.
+    /// The prelude of a text with such needs.
     #[must_use]
     pub fn of(needs: &Needs, options: &WgslOptions) -> Self {
         let mut all = Gathered { doubles: options.doubles, prelude: Self::default(), seen: BTreeSet::new() };

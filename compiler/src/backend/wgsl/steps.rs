@@ -1,8 +1,8 @@
 //! Functions of mathematics as tables of steps, for texts without doubles.
 //!
-//! An operation on pairs of words is some hundred instructions, which drivers copy to each of its calls: a function
-//! that is written out takes them minutes to compile. So its steps lie in the buffer of tables, and one loop follows
-//! them, in which each operation stands once:
+//! An operation on pairs of words is some hundred instructions, which drivers copy to each of its calls.
+//! A function that is written out takes them minutes to compile.
+//! So its steps lie in the buffer of tables. One loop follows them, and contains each operation once:
 //!
 //! ```text
 //! exp_f64(x):   formula_f64(5u, 43u, x, x)
@@ -20,7 +20,7 @@ const MOST_REGISTERS: usize = 64;
 /// The sign of a double.
 const SIGN: u64 = 1 << 63;
 
-/// What a step does with its operands.
+/// The operation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Code {
     Add,
@@ -96,12 +96,12 @@ impl Code {
     }
 }
 
-/// What a step computes with.
+/// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operand {
-    /// What the caller passes.
+    /// A parameter of the function.
     Param(usize),
-    /// What an earlier step made.
+    /// The result of an earlier step.
     Step(usize),
     Constant(u64),
 }

@@ -241,7 +241,7 @@ const OF_WGSL: &[&str] = &[
     "storageBarrier",
     "all",
     "any",
-    // What a text itself names.
+    // Names that a text defines itself.
     "sizes",
     "tables",
     "formula_f64",

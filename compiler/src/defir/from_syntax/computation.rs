@@ -522,7 +522,8 @@ impl<'p> Builder<'_, 'p> {
         Some(bound)
     }
 
-    /// What bounds an interval does not change within it: its levels would depend on how far the loop is.
+    /// Refuses an interval whose body assigns a field that bounds it: its levels would depend on the progress
+    /// of the loop.
     fn check_bounds_are_kept<'e>(&mut self, bounds: impl Iterator<Item = &'e Expr>, body: &[Stmt]) {
         let mut fields = Vec::new();
         for bound in bounds {

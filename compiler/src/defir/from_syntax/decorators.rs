@@ -91,7 +91,7 @@ impl<'p> Builder<'_, 'p> {
         true
     }
 
-    /// What a call of a function without the right decorator is told.
+    /// The error for a call of a function that has no decorator, or a misspelt one.
     pub(super) fn undecorated(&self, function: FunctionInfo<'p>, call: Span) -> Diagnostic {
         let name = &function.def.name;
         match self.misspelt_decorator(function) {

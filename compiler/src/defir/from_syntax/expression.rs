@@ -341,7 +341,7 @@ impl<'p> Builder<'_, 'p> {
 
     /// Members are read of enumerations of integers only, and each has a name of its own.
     pub(super) fn check_enum(&mut self, class: ClassId, span: Span) {
-        // What is wrong with a marked one is told where it stands.
+        // The faults of a decorated enumeration are reported at its definition.
         if self.names.is_marked_enum(class) {
             return;
         }
@@ -437,7 +437,8 @@ impl<'p> Builder<'_, 'p> {
         }
         let written = dotted.join(".");
         if let Some(ExprKind::Other(what, _)) = args.iter().map(|it| &it.kind).find(|it| is_repetition(it)) {
-            // What is called would sum it up, and there is nothing to sum up.
+            // The called function, such as `sum`, would reduce the elements of the comprehension. The
+            // language has none.
             self.refuse_operator(&format!("a {what}"), span);
             return;
         }

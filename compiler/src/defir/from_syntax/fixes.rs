@@ -1,7 +1,7 @@
-//! Changes of the text that mend an error for certain, and names that were meant by misspelt ones.
+//! Edits of the text that certainly mend an error, and the names that misspelt ones were meant to be.
 //!
-//! A place of the tree does not hold the parentheses around it, so each change looks at the text between the
-//! places first, and is none where there is more than it knows.
+//! The span of a node excludes the parentheses around it. So each edit checks the text between the spans, and
+//! is left out where that text is not fully understood.
 
 use itertools::Itertools;
 
@@ -328,8 +328,8 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    /// For `value.attribute` where `value` is known and has no such attribute: the place of the attribute, and
-    /// one that it has, that is `wanted` there, and that is spelled almost so.
+    /// The span of the attribute in `value.attribute`, where `value` is known and has no such attribute. With
+    /// it comes the most similar attribute that `value` has and that `wanted` accepts, if any.
     pub(super) fn missing_attribute(
         &self,
         whole: &tree::Expr,

@@ -404,7 +404,7 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    /// `I`, `J + 1`, `K - n`: an axis and how far along it. `None` for anything else.
+    /// An axis and the shift along it: `I`, `J + 1`, `K - n`. `None` for every other expression.
     fn axis_shift(&self, expr: &tree::Expr) -> Option<(Axis, i64)> {
         match &expr.kind {
             ExprKind::Name(_) | ExprKind::Attribute(..) => match self.evaluate(expr, false) {

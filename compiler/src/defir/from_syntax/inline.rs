@@ -19,7 +19,7 @@ use crate::types::DType;
 /// How many calls may stand inside one another.
 const MAX_CALLS: usize = 64;
 
-/// What a parameter stands for.
+/// The meaning of a parameter in the inlined body.
 enum Argument<'p> {
     /// Another name for a constant, or for a variable of the caller.
     Alias(Local, Option<Alias<'p>>),
@@ -177,7 +177,7 @@ impl<'p> Builder<'_, 'p> {
         is_whole.then_some(targets)
     }
 
-    /// What each parameter stands for, in the order of the signature.
+    /// Binds each parameter to its argument, in the order of the signature.
     fn bind(
         &mut self,
         id: FunctionId,
@@ -254,8 +254,11 @@ impl<'p> Builder<'_, 'p> {
         })
     }
 
-    /// A bare name that the function does not assign stays what it is, and a constant that the function does not
-    /// change; anything else is a value. How the function uses it is asked of constants alone.
+    /// The argument for one parameter.
+    ///
+    /// A bare name becomes an alias where the function does not assign the parameter. A constant becomes one
+    /// only where the function does not change it either, and a function always. Every other argument is
+    /// evaluated into a value. `usage` is computed for constants only.
     fn argument(
         &mut self,
         given: &'p tree::Expr,

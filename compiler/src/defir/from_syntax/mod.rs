@@ -57,10 +57,11 @@ const MAX_REPORTS: usize = 200;
 
 /// The Definition IR of one stencil of the main file: of `stencil`, or of the only one.
 ///
-/// A stencil is returned even when there were errors, as far as it was
-/// understood; later levels take it only if `diagnostics` has none.
-/// It is an error when the main file has no stencil of that name, none at all, or
-/// several and no name is given: ask [`Program::stencils`] first where that is fine.
+/// A stencil with errors is returned too, as far as it was understood. Later levels take it only if
+/// `diagnostics` has no error.
+///
+/// It is an error when the main file has no stencil, or none of that name. It is also one when the file has
+/// several and no name is given. Callers that allow these cases ask [`Program::stencils`] first.
 pub fn build(
     program: &Program,
     names: &Names<'_>,
@@ -151,7 +152,7 @@ fn choose<'n, 'p>(
 struct Builder<'b, 'p> {
     names: &'b Names<'p>,
     config: &'b Config,
-    /// What the text tells beside the configuration.
+    /// Externals, types and precisions that the text itself gives, in addition to the configuration.
     given: &'b Given,
     diagnostics: &'b mut Diagnostics,
     stencil: Stencil,
@@ -159,10 +160,10 @@ struct Builder<'b, 'p> {
     taken: BTreeSet<String>,
     /// The stencil, then the functions that are being inlined, from outside in.
     frames: Vec<Frame<'p>>,
-    /// Numbers and functions that names of a file mean, by the place where they are written: a function that is
-    /// called often asks for each as often.
+    /// The values of names of a file, by the place where each is written. A function that is called often
+    /// looks up the same names each time.
     constants: BTreeMap<Span, Constant>,
-    /// Of the functions that were met.
+    /// The analysed bodies of the functions that were met.
     bodies: BTreeMap<FunctionId, Rc<Body<'p>>>,
     /// The order of the computation that is being built.
     order: LoopOrder,
@@ -180,7 +181,8 @@ struct Builder<'b, 'p> {
     n_reports: usize,
     /// Externals that cannot be used and were reported.
     told_externals: BTreeSet<String>,
-    /// What a call changes of its caller, by the call and the function that changes it.
+    /// Variables of the caller that a call changes, by the call and the name of the function that changes
+    /// them.
     changes: BTreeMap<(Span, Span), Vec<ChangedArgument<'p>>>,
     /// Names of the file whose values are not known, and were reported.
     told_opaque: BTreeSet<String>,
@@ -384,7 +386,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             .collect()
     }
 
-    /// What the present body calls `name`, if it is a parameter, a local or an imported external.
+    /// The meaning of `name` in the present body, if it is a parameter, a local or an imported external.
     fn local(&self, name: &str) -> Option<&Local> {
         self.frame().locals.get(name)
     }

@@ -209,10 +209,10 @@ fn counted_from_an_edge(axis: Axis, index: i64, span: Span) -> TextEdit {
     TextEdit::replace(span, text)
 }
 
-/// What a bound of a region says.
+/// The value of one bound of a region.
 #[derive(Clone, Copy)]
 enum Place {
     Position(AxisPosition),
-    /// From 0 on counted from the start, below from the end.
+    /// Counted from the start if it is 0 or more, from the end if it is negative.
     Integer(i64),
 }

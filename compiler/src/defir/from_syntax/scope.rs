@@ -1,4 +1,4 @@
-//! What the names of one body mean: of the stencil, or of a function that is being inlined.
+//! The meaning of the names in one body: that of the stencil, or of a function that is being inlined.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,10 +179,10 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// What the body imports from `__externals__` and does not use.
+    /// The externals that the body imports from `__externals__` and does not use.
     ///
-    /// An external with a value counts as used where its name stands anywhere else in the function: a branch
-    /// that is decided away with another value may need it.
+    /// An external with a value counts as used where its name stands anywhere else in the function. A branch
+    /// that is dropped for this value may need it with another one.
     pub(super) fn unused_externals(&self) -> Vec<Unused<'p>> {
         let used = self.missing_used.borrow();
         let mut unused = Vec::new();
@@ -284,7 +284,7 @@ fn passed_names<'p>(call: &'p Expr, passed: &mut BTreeMap<&'p str, Vec<Passed<'p
 }
 
 impl<'p> Builder<'_, 'p> {
-    /// What the body of a function tells, which is found once however often it is called.
+    /// Returns the analysed body of a function. It is analysed once, however often the function is called.
     pub(super) fn body(&mut self, id: FunctionId, function: FunctionInfo<'p>) -> Rc<Body<'p>> {
         Rc::clone(self.bodies.entry(id).or_insert_with(|| Rc::new(Body::of(function, self.names))))
     }
@@ -375,7 +375,7 @@ impl<'p> Builder<'_, 'p> {
     }
 }
 
-/// What an external is used as where it has no value.
+/// The kind of value that the use of an external without value asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted {
     Number,

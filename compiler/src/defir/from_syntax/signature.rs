@@ -17,7 +17,7 @@ impl<'p> Builder<'_, 'p> {
             self.report(catalog::variadic(&name.name, name.span));
         }
         let mut declared: Vec<Option<(&'p tree::Param, Declared)>> = Vec::new();
-        // What is wrong with the types, with the parameters that it is wrong with.
+        // Each fault of a type, with the parameters that have it.
         let mut faulty: Vec<(String, Option<Span>, Vec<&'p tree::Param>)> = Vec::new();
         for (position, param) in def.params.iter().enumerate() {
             let name = &param.name;

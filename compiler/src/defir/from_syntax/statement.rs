@@ -19,7 +19,7 @@ use crate::frontend::syntax::{self as tree, ExprKind};
 use crate::space::{Axis, AxisSet, LoopOrder, Offset};
 use crate::types::DType;
 
-/// What an assignment writes.
+/// The element that an assignment writes.
 pub(super) struct Aim {
     pub(super) field: Handle<Field>,
     pub(super) index: Index,
@@ -286,7 +286,7 @@ impl<'p> Builder<'_, 'p> {
         }
         if let Some(misplaced) = misplaced {
             self.report(misplaced);
-            // What it assigns is known behind it all the same.
+            // The names that its body assigns are known behind it all the same.
             self.stmts(body, out);
         } else if let Some(horizontal) = horizontal {
             let span = Span { end: horizontal.span.end, ..span };
@@ -316,7 +316,7 @@ impl<'p> Builder<'_, 'p> {
             return;
         }
         let ExprKind::Tuple(values) = &value.kind else {
-            // What is wrong with the value itself comes first: it may be meant to have as many results.
+            // A fault in the value itself is reported first: the value may be meant to have as many results.
             let is_field = value.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Field(_))));
             if is_field || self.expr(value, &mut Vec::new()).is_some() {
                 self.report(catalog::counts_differ(targets.len(), 1, span));
@@ -529,7 +529,7 @@ impl<'p> Builder<'_, 'p> {
         Some(self.aim(target, declaration, &mut Vec::new())?.field)
     }
 
-    /// What a target means, declared if it is new; what is wrong is reported.
+    /// Resolves a target and declares it if it is new. Faults are reported.
     pub(super) fn aim(
         &mut self,
         target: &'p tree::Expr,
@@ -716,7 +716,7 @@ impl<'p> Builder<'_, 'p> {
     }
 }
 
-/// What is wrong with an index in a target of a function.
+/// The error for a target with an index in a function.
 fn indexed_local(target: &tree::Expr) -> Option<Diagnostic> {
     let ExprKind::Subscript(value, index) = &target.kind else { return None };
     match &value.kind {

@@ -1,4 +1,4 @@
-//! What annotations mean, on parameters and on temporaries.
+//! The meaning of annotations, on parameters and on temporaries.
 
 use super::Builder;
 use crate::diag::Span;
@@ -8,7 +8,7 @@ use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::syntax::{Expr, ExprKind};
 use crate::types::DType;
 
-/// What a parameter is declared as.
+/// The declared type of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Declared {
     Field(FieldType, DType),

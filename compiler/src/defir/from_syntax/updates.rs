@@ -31,7 +31,7 @@ pub(super) enum Usage {
     Assigns,
 }
 
-/// What was asked already, so that functions that call each other twice are looked at once.
+/// The questions asked so far, so that functions that call each other twice are visited once.
 type Asked<'p> = BTreeSet<(FunctionId, &'p str, Functions<'p>)>;
 
 impl<'p> Builder<'_, 'p> {
@@ -166,8 +166,9 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    /// The variable that a parameter is another name for, outside of all functions that hand it on, and the arguments
-    /// of their calls from inside out; `None` for what is no such parameter.
+    /// Follows a parameter that is an alias to the variable behind it, through all functions that pass it on.
+    /// Returns the name of the variable and the arguments of the calls, innermost first. `None` if `written`
+    /// is no such parameter.
     pub(super) fn variable_behind(&self, written: &str) -> Option<(&'p str, Vec<Span>)> {
         let mut places = Vec::new();
         let mut found: Option<&'p str> = None;

@@ -158,7 +158,8 @@ impl<'p> Builder<'_, 'p> {
         built
     }
 
-    /// The sizes of the data dimensions of a value; none for a number. What does not fit is reported.
+    /// The sizes of the data dimensions of a value, empty for a number. Reports operands whose sizes do not
+    /// fit each other.
     pub(super) fn shape(&mut self, expr: &tree::Expr) -> Option<Vec<u32>> {
         let all = |this: &mut Self, parts: &mut dyn Iterator<Item = &tree::Expr>| {
             let mut shape: Vec<u32> = Vec::new();

@@ -38,8 +38,8 @@ pub const MISSING: Code = Code("C06");
 pub const CANNOT_READ: Code = Code("C07");
 /// Two fields share memory and one of them is written, or several points of a field that is written are one element.
 ///
-/// What a statement reads would depend on the order of the points, which is nobody's to know. One array that is
-/// given for two parameters in the same way, with the same origin, is one field and may be written.
+/// The values that a statement reads would depend on the order of the points, which is not defined. One array
+/// that is given for two parameters in the same way, with the same origin, is one field and may be written.
 pub const OVERLAPPING: Code = Code("C08");
 
 pub fn field_of_wrong_type(name: &str, declared: DType, given: DType) -> Diagnostic {
@@ -118,8 +118,8 @@ pub fn wrong_origin_length(name: &str, axes: AxisSet, origin: &[i64]) -> Diagnos
     .help(format!("give 3 entries, for I, J, K, or {}, one for each of its axes {axes}", axes.len()))
 }
 
-/// `needed` is the least origin with which each point that is used lies in the array; negative where the first of them
-/// lies behind the start of the compute domain.
+/// `needed` is the least origin with which all points that are used lie in the array. It is negative where
+/// the first of them lies behind the start of the compute domain.
 pub fn origin_too_small(name: &str, axis: Axis, origin: i64, needed: i64) -> Diagnostic {
     let message = if needed > 0 {
         format!(
@@ -220,7 +220,7 @@ pub fn neighbour_found_at_run_time(one: &str, other: &str, statement: Span, read
     .help("pass a copy of the array for one of them")
 }
 
-/// For whoever cannot make two parameters one.
+/// For callers that cannot make two parameters one.
 pub fn one_array(one: &str, other: &str) -> Diagnostic {
     Diagnostic::without_place(
         OVERLAPPING,

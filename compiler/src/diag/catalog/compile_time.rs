@@ -1,4 +1,4 @@
-//! What is decided while compiling, declarations of temporaries, and what is not supported.
+//! Decisions while compiling, declarations of temporaries, and parts of the language that are not supported.
 
 use crate::diag::{Code, Diagnostic, Remedy, Span, similar};
 

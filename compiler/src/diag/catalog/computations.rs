@@ -171,7 +171,7 @@ pub fn interval_bound_beside(name: &str, span: Span) -> Diagnostic {
     ))
 }
 
-/// What bounds an interval is assigned inside it.
+/// A field that bounds an interval is assigned inside it.
 pub fn interval_bound_written(name: &str, span: Span, written: Span) -> Diagnostic {
     Diagnostic::error(
         INTERVAL,

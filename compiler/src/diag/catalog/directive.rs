@@ -4,8 +4,8 @@ use crate::diag::{Code, Diagnostic, Span};
 
 /// A run directive cannot be read.
 ///
-/// Directives are comments, `# @domain 64 64 40`, so nothing but the run
-/// depends on them: the line is left out and the stencil compiles without it.
+/// Directives are comments, `# @domain 64 64 40`, so only the run depends on them. The line is left out and
+/// the stencil compiles without it.
 pub const DIRECTIVE: Code = Code("D01");
 
 /// `why` says what is wrong and what to write.
@@ -18,7 +18,7 @@ pub fn misspelt(word: &str, meant: &str, span: Span) -> Diagnostic {
         .help(format!("write `@{meant}`"))
 }
 
-/// A line about the statement `below` it, of which the schedule has nothing.
+/// A line about the text `below` it, from which no statement of the schedule comes.
 pub fn without_statement(word: &str, span: Span, below: Span) -> Diagnostic {
     let why = "no statement of the schedule comes from the line below";
     ignored(word, why, span).also(below, "nothing of this is left, or it is no statement of a stencil")

@@ -2,9 +2,9 @@
 
 use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 
-/// What is called is no builtin and no GTScript function.
+/// The called name is no builtin and no GTScript function.
 ///
-/// Calls are replaced by the body of what is called, which must be GTScript.
+/// A call is replaced by the body of the function, which must be GTScript.
 pub const NOT_CALLABLE: Code = Code("E41");
 /// The arguments of a call do not fit the function's parameters.
 ///

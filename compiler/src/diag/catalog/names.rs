@@ -203,7 +203,7 @@ pub fn changed_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Di
     ))
 }
 
-/// An argument of what builds a stencil decides its types, and has no value.
+/// An argument with which a stencil is built decides its types, and has no value.
 pub fn unknown_making(name: &str, why: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
         UNKNOWN_SYMBOL,
@@ -214,8 +214,8 @@ pub fn unknown_making(name: &str, why: &str, span: Span) -> Diagnostic {
     .help("write its value in place")
 }
 
-/// Several builds of one stencil give an external, or another argument, different values: each with its name, its place,
-/// and its value where that is known.
+/// Several builds of one stencil give different values to an external, or to another argument. Each build has
+/// its name, its place, and its value where that is known.
 pub fn differing_builds(
     name: &str,
     is_external: bool,

@@ -16,14 +16,13 @@ pub const WRITTEN_AND_READ_BESIDE: Code = Code("E19");
 pub const WHILE_READS_BESIDE: Code = Code("E22");
 /// A temporary is read at another point where no value of it can be.
 ///
-/// Either the same `if` writes it, or no other statement uses it, or the value
-/// would come from ever farther points with each level, or from a level that
-/// does not exist.
+/// Either the same `if` writes it, or no other statement uses it. Or the value would come from ever farther
+/// points with each level, or from a level that does not exist.
 pub const TEMPORARY_OUT_OF_REACH: Code = Code("E23");
 /// The target has no element of its own at each point that writes it.
 ///
-/// A field without I or J would be written by a whole plane at once; one
-/// without K by all levels at once, unless the levels come one after the other.
+/// A field without I or J would be written by a whole plane at once. A field without K would be written by
+/// all levels at once, unless the levels come one after the other.
 pub const TARGET_LACKS_AXES: Code = Code("E24");
 
 pub fn region_reads_beside(name: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {

@@ -4,9 +4,9 @@ use crate::diag::{Code, Diagnostic, Origin, Span};
 
 /// A line of a schedule cannot be read.
 ///
-/// A schedule is a list of steps, one to a line: `merge k@s0 k@s3` lets the loop over k around the
-/// statement s3 continue the one around s0.
-/// `isobar emit FILE --stage schedule --steps` prints the schedule that the compiler chose, to start from.
+/// A schedule is a list of steps, one to a line. `merge k@s0 k@s3` lets the loop over k around the statement
+/// s3 continue the one around s0. `isobar emit FILE --stage schedule --steps` prints the schedule that the
+/// compiler chose, to start from.
 pub const UNREADABLE: Code = Code("S01");
 
 /// `expected` says what the line should be.
@@ -16,7 +16,7 @@ pub fn unreadable(line: &str, expected: &str, at: Span) -> Diagnostic {
     )
 }
 
-/// A step of a schedule would change what the stencil computes, or names what there is not.
+/// A step of a schedule would change what the stencil computes, or names something that is not there.
 ///
 /// Every step is checked before it is carried out.
 /// Results never depend on the schedule, so a step that could change one is refused, with the reason.

@@ -4,10 +4,10 @@ use crate::diag::{Code, Diagnostic, FileId, Span, TextEdit};
 
 /// The text is not Python, or goes beyond a limit of the compiler.
 ///
-/// What could be understood is still compiled, so that all errors show at once.
+/// The parts that could be understood are still compiled, so that all errors show at once.
 pub const SYNTAX: Code = Code("E00");
 
-/// What a fault of the syntax is about.
+/// The kind of a fault of the syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyntaxFault {
     /// A line is indented more than its block.

@@ -1,4 +1,4 @@
-//! What is legal, and yet may not be what was meant.
+//! Legal code that may not be what its author meant.
 
 use crate::diag::{Code, Diagnostic, Similar, Span};
 use crate::space::{AxisSet, Offset};
@@ -24,29 +24,29 @@ pub const NOT_A_SWAP: Code = Code("W05");
 pub const PROMOTED_BY_LITERAL: Code = Code("W06");
 /// A parallel computation reads, at another level, a field that it writes.
 ///
-/// Each statement finishes on all levels before the next starts, so the read
-/// sees old values if it stands before the write, and new ones after it. Some
-/// versions of GT4Py refuse it.
+/// Each statement finishes on all levels before the next starts. So the read sees old values if it stands
+/// before the write, and new ones after it. Some versions of GT4Py refuse it.
 pub const OTHER_LEVEL_IN_PARALLEL: Code = Code("W07");
 /// A function changes a variable that is passed to it.
 ///
-/// A parameter is another name for the caller's variable where the argument is a bare name and the function never
-/// assigns the parameter with `=`; `x *= 2.0` then changes the variable, as in GT4Py. A parameter that is
-/// assigned with `=` anywhere in the function, and an argument that is an expression, are variables of the
+/// A parameter is another name for the caller's variable where the argument is a bare name and the function
+/// never assigns the parameter with `=`. Then `x *= 2.0` changes the variable, as in GT4Py. A parameter that
+/// is assigned with `=` anywhere in the function, and an argument that is an expression, are variables of the
 /// function.
 pub const ARGUMENT_CHANGED: Code = Code("W09");
-/// What builds a stencil is passed an argument that it does not have.
+/// A stencil is built with an argument that does not exist.
 ///
-/// GT4Py hands what it does not know on to its back end, which warns of it at most: a misspelt argument is as good as
-/// none.
+/// GT4Py hands unknown arguments on to its back end, which warns of them at most. So a misspelt argument has
+/// no effect.
 pub const UNKNOWN_ARGUMENT: Code = Code("W10");
-/// Arguments of what builds a stencil have no effect here.
+/// Arguments with which a stencil is built have no effect here.
 ///
 /// They choose a back end of GT4Py, or tell how it builds. Here that is said when the stencil is run.
 pub const IDLE_ARGUMENT: Code = Code("W11");
 /// A value depends on the machine, and was taken as if nothing were set up there.
 ///
-/// What the environment says is known when the program runs; a module that is not among the files is taken for absent.
+/// The environment is known only when the program runs. A module that is not among the files is taken for
+/// absent.
 pub const ASSUMED: Code = Code("W12");
 
 /// A name is assigned and never read, or a parameter is never used.
@@ -87,7 +87,7 @@ pub fn assumed_absent(module: &str, span: Span) -> Diagnostic {
         .help(format!("add the file of `{module}`, where it is installed"))
 }
 
-/// `maker` is what builds the stencil, and has the arguments `known`.
+/// `maker` builds the stencil, and has the arguments `known`.
 pub fn unknown_argument(
     maker: &str,
     name: &str,
@@ -107,7 +107,7 @@ pub fn unknown_argument(
     }
 }
 
-/// `names` are all of a file, the first of which stands at `span`.
+/// `names` are all of a file; the first one stands at `span`.
 pub fn idle_arguments(names: &[&str], span: Span) -> Diagnostic {
     let listed = match names {
         [one] => format!("the argument `{one}` has"),
@@ -203,12 +203,12 @@ pub fn other_level_in_parallel(name: &str, offset: Offset, read: Span, write: Sp
 /// A variable that a function changes.
 #[derive(Clone, Debug)]
 pub struct ChangedArgument<'a> {
-    /// Which updates its `param` with `operator`, at `update`.
+    /// The function that updates its `param` with `operator`, at `update`.
     pub function: &'a str,
     pub param: &'a str,
     pub operator: &'static str,
     pub update: Span,
-    /// What the caller passes, at `argument`.
+    /// The variable that the caller passes, at `argument`.
     pub variable: &'a str,
     pub argument: Span,
     /// The arguments of functions that hand it on, from inside out.
@@ -218,7 +218,7 @@ pub struct ChangedArgument<'a> {
 /// So many variables are shown with their places.
 const MOST_SHOWN: usize = 4;
 
-/// All of one function and one call.
+/// All variables that one call of one function changes.
 pub fn arguments_changed(first: &ChangedArgument<'_>, others: &[ChangedArgument<'_>]) -> Diagnostic {
     let ChangedArgument { function, param, operator, variable, .. } = first;
     let changed = match others {

@@ -1,5 +1,5 @@
-//! What the interpreter of kernels must find: a barrier that is not there, a halo that is too narrow, a place in shared
-//! memory that is another one's, and blocks that meet.
+//! Faults that the interpreter of kernels must find: a missing barrier, a halo too narrow, a wrong place in
+//! shared memory, blocks that meet.
 
 use expect_test::expect;
 
@@ -63,7 +63,7 @@ fn divergence(oir: &str, kernels: &Kernels) -> Option<Difference> {
     reference.divergence("kernels", &Level::Kernels(kernels), &[1, 2, 3]).map(|it| it.what)
 }
 
-/// What stands in the way.
+/// The message of the fault.
 fn fault(oir: &str, kernels: &Kernels) -> String {
     match divergence(oir, kernels) {
         Some(Difference::End { found: Some(Stop::Fault(what)), .. }) => what,

@@ -12,7 +12,7 @@ pub struct Stmt<T, A, D = DType> {
     pub origin: Origin,
 }
 
-/// What a statement is. Where expressions are typed, conditions are bool.
+/// The kind of a statement. Where expressions are typed, conditions are bool.
 #[derive(Clone, Debug)]
 pub enum StmtKind<T, A, D = DType> {
     /// Writes one element, in the column of the point. Where expressions are typed, the value has the target's type.

@@ -28,8 +28,8 @@ impl<'a, T, A> StmtPrinter<'a, T, A> {
         Self { target, access, seen: BTreeMap::new() }
     }
 
-    /// Writes statements one step further in, as nodes with the ids that their
-    /// statements have up to OIR: `s0`, `s1`, ..., and `s0.1` where `s0` was copied.
+    /// Writes statements one step further in, each as a node with an id. The ids are those of the statements
+    /// up to OIR: `s0`, `s1`, ..., and `s0.1` for a copy of `s0`.
     pub fn body<D>(&mut self, body: &[Stmt<T, A, D>], out: &mut ListingWriter) {
         out.indent();
         if body.is_empty() {

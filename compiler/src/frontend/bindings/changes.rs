@@ -1,5 +1,6 @@
-//! What statements do to the objects that names stand for: elements and attributes that they assign, methods that they
-//! call, and functions that they hand the objects to.
+//! The changes that statements make to the objects that names stand for.
+//!
+//! Statements assign elements and attributes of such an object, call its methods, and pass it to functions.
 
 use std::rc::Rc;
 
@@ -47,7 +48,8 @@ const HARMLESS_METHODS: [&str; 18] = [
 ];
 
 impl<'p> FileNames<'p> {
-    /// What a statement does to the objects that names stand for, and the names that it binds inside of expressions.
+    /// Collects the changes that a statement makes to objects with names, and the names that it binds inside
+    /// expressions.
     pub(super) fn collect_changes(&mut self, scope: ScopeId, stmt: &'p Stmt, guards: &[Guard<'p>]) {
         match &stmt.kind {
             StmtKind::Assign { targets, .. } => {

@@ -158,8 +158,10 @@ impl<'p> FileNames<'p> {
         self.collect_loop_from(self.bindings.len(), scope, stmt, guards, why);
     }
 
-    /// A loop, or a statement that is followed like one: inside of it its names are not known; behind it they are what
-    /// its last turn leaves. The bindings from `first` on are its own already.
+    /// Collects the names of a loop, or of a statement that is treated like one.
+    ///
+    /// Inside of it the values of these names are not known. Behind it they have the values of the last
+    /// iteration. The bindings from `first` on already belong to the statement.
     fn collect_loop_from(
         &mut self,
         first: usize,

@@ -21,7 +21,7 @@ fn extremum(op: Primitive) -> Option<Comparison> {
     }
 }
 
-/// What Python rounds to an integer with.
+/// The operation with which a function of Python rounds to an integer.
 fn to_integers(name: &str, op: Option<Primitive>) -> Option<fn(f64) -> f64> {
     match name {
         "int_floor" => Some(f64::floor),

@@ -12,10 +12,10 @@ use crate::frontend::syntax::{
 };
 use crate::types::{DType, Value};
 
-/// The most elements of what a loop goes through.
+/// The most elements that a loop may iterate over.
 const LONGEST: usize = 1 << 16;
 
-/// Python's functions of sequences, where no name of the file means something else.
+/// Python's functions of sequences, used where no name of the file hides them.
 const OF_SEQUENCES: [&str; 11] =
     ["range", "sum", "sorted", "reversed", "enumerate", "zip", "list", "tuple", "dict", "any", "all"];
 

@@ -1,6 +1,8 @@
-//! What statements leave behind: loops, changes of lists, and bodies of small functions, run as Python runs them.
+//! Runs statements as Python runs them, to find the values that they leave: loops, changes of lists, and
+//! bodies of small functions.
 //!
-//! Whatever is not understood ends the run with the reason why: then the names that it would have changed have no value.
+//! A statement that is not understood ends the run with the reason. The names that it would have changed then
+//! have no value.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +16,8 @@ use crate::frontend::modules::{FunctionId, Names, ScopeId};
 use crate::frontend::reaching::Moment;
 use crate::frontend::syntax::{Expr, ExprKind, Keyword, Operator, Stmt, StmtKind};
 
-/// How many statements run while one program is compiled, those of each turn of a loop for themselves.
+/// The most statements that run while one program is compiled; each iteration of a loop counts its statements
+/// again.
 const MOST_STATEMENTS: usize = 1 << 18;
 
 /// How deeply functions call one another: a stack in the browser does not grow.

@@ -66,7 +66,7 @@ pub(super) fn unbalanced(text: &str, tokens: &[Token], reading: Reading) -> Opti
                 None => return Some(Unbalanced::Alone { close: token, statement: statement.0 }),
                 Some(top) if closer(text, top) == token.text(text) => drop(open.pop()),
                 Some(top) => {
-                    // What it closes stands further out: those inside are open.
+                    // The partner of the closing bracket stands further out, so the brackets inside are open.
                     let partner = open.iter().rposition(|it| closer(text, *it) == token.text(text));
                     return Some(match partner {
                         Some(partner) => Unbalanced::Open {
@@ -134,7 +134,7 @@ fn indent_of_first(text: &str, token: Token) -> Option<usize> {
     line.chars().all(char::is_whitespace).then(|| line.chars().count())
 }
 
-/// What closes a bracket.
+/// The closing bracket of an opening one.
 pub(super) fn closer(text: &str, open: Token) -> &'static str {
     match open.text(text) {
         "(" => ")",

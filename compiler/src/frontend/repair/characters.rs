@@ -3,7 +3,7 @@
 use super::text::Change;
 use crate::frontend::tokens::{Token, TokenKind};
 
-/// What such a character is called, and what Python knows in its place.
+/// The name of such a character, and the character that Python knows in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lookalike {
     pub(super) name: &'static str,
@@ -59,7 +59,7 @@ fn meant_text(character: char, meant: &str) -> String {
     ascii.map(String::from).unwrap_or_default()
 }
 
-/// What a character that Python does not know looks like, where one thing can be meant by it.
+/// The lookalike of a character that Python does not know, if only one meaning is possible.
 pub(super) fn lookalike(character: char) -> Option<Lookalike> {
     let (name, meant) = match character {
         '\u{a0}' => ("a no-break space", " "),

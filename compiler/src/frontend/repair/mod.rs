@@ -1,11 +1,14 @@
-//! Slips that break the syntax: each is told once, at its place, and put right in a copy that is read instead.
+//! Slips that break the syntax. Each is reported once, at its place, and corrected in a copy that is parsed
+//! instead.
 //!
-//! A parser that recovers reports all that it stumbles over behind a slip, and what it makes of the lines around
-//! is guesswork. Here the slip itself is looked for: [`characters`] that only look like others, [`brackets`]
-//! without a partner, [`signs`] of other languages. It counts where the copy has fewer faults.
+//! A parser that recovers from errors reports many faults behind one slip, and its reading of the lines
+//! around is a guess. Here the slip itself is searched for: [`characters`] that only look like others,
+//! [`brackets`] without a partner, [`signs`] of other languages. A slip counts if the corrected copy has
+//! fewer faults.
 //!
-//! Before: `if a = 0.0:`, of which the parser says "expected `:`, found `=`" and three things more.
-//! After: one diagnostic at the `=`, and the tree of `if a == 0.0:`, whose places are those of the text as written.
+//! Before: `if a = 0.0:`, for which the parser reports "expected `:`, found `=`" and three more errors.
+//! After: one diagnostic at the `=`, and the tree of `if a == 0.0:`, whose places are those of the text as
+//! written.
 
 mod brackets;
 mod characters;
@@ -34,8 +37,8 @@ const MOST_FAULTS: usize = 100;
 const MOST_LINES: usize = 16;
 /// So many characters are put right at once.
 const MOST_CHARACTERS: usize = 4096;
-/// A text is read so often at most, and a long one less often: all readings together take no longer than those of
-/// some long files.
+/// A text is parsed at most this many times, and a long one less often. So all readings of any text together
+/// take no longer than parsing a few long files.
 const MOST_READINGS: usize = 64;
 const MOST_BYTES_READ: usize = 8 << 20;
 
@@ -49,7 +52,7 @@ pub(super) struct Reading {
     pub(super) faults: Vec<Fault>,
 }
 
-/// What the parser stumbles over.
+/// A fault that the parser reports.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) range: Range<u32>,
@@ -60,7 +63,7 @@ pub(super) struct Fault {
 /// A text with faults, and what became of it.
 #[derive(Debug)]
 pub(super) struct Repaired<'t> {
-    /// What is read instead, with the places of the text as written.
+    /// The text to read instead, with the places of the text as written.
     pub(super) copy: Copy<'t>,
     pub(super) told: Vec<Diagnostic>,
     /// Lines that could not be read: what else is said of them is guesswork.
@@ -139,7 +142,7 @@ impl Work<'_, '_> {
         self.read(&self.repaired.copy.with(changes)?.text)
     }
 
-    /// What the parser says of a text; `None` where it was asked too often.
+    /// Parses a text; `None` after too many readings.
     fn read(&self, text: &str) -> Option<Reading> {
         self.left.set(self.left.get().checked_sub(1)?);
         Some((self.read)(text))
@@ -288,7 +291,7 @@ impl Work<'_, '_> {
         false
     }
 
-    /// What is left: the first fault of each line that has no slip.
+    /// Reports the remaining faults: the first one of each line that has no slip.
     fn faults(&mut self) {
         let mut broken: Vec<Range<u32>> = Vec::new();
         for fault in std::mem::take(&mut self.reading.faults) {

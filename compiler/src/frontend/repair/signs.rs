@@ -11,7 +11,7 @@ pub(super) struct Slip {
     pub(super) changes: Vec<Change>,
 }
 
-/// What was written.
+/// The kind of a slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// `if a = b:`
@@ -20,7 +20,7 @@ pub(super) enum What {
     NoColon(&'static str),
     /// `else if a:`
     ElseIf,
-    /// What another language calls it, and what Python does.
+    /// The operator of another language that was written, and the one of Python that was meant.
     Operator { written: &'static str, meant: &'static str },
 }
 

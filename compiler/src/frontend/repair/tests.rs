@@ -6,7 +6,7 @@ use crate::diag::mend::mend;
 use crate::diag::{Diagnostics, FileId, LineIndex};
 use crate::frontend::parse::module;
 
-/// What is said, then the text with all fixes, again and again.
+/// Compares the diagnostics, and the text after all fixes, applied repeatedly.
 fn check(text: &str, expected: &Expect) {
     let mut found = Diagnostics::default();
     module(FileId(0), text, &mut found);
@@ -21,7 +21,7 @@ fn check(text: &str, expected: &Expect) {
         shown += &format!("{}:{} {}{}\n", at.line, at.col, it.message, also.collect::<String>());
     }
     let mut mended = text.to_owned();
-    // What is beside a slip in its line may wait for the next time.
+    // A second slip in the same line may be mended only in the next iteration.
     for _ in 0..3 {
         mended = mend(&mended, FileId(0), found.iter().filter_map(|it| it.fixes.first())).0;
         found = Diagnostics::default();

@@ -1,4 +1,4 @@
-//! What is known inside of functions and methods.
+//! The values that are known inside functions and methods.
 
 use crate::config::Config;
 use crate::diag::Diagnostics;

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::diag::Diagnostics;
 use crate::project::Project;
 
-/// What `name` stands for at the end of the first of some files.
+/// The value of `name` at the end of the first of some files.
 fn value_in(files: &[(&str, &str)], config: &Config, name: &str) -> Evaluated {
     let main = files[0].0.to_owned();
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).into())).collect();

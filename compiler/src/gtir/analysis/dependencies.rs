@@ -13,8 +13,8 @@ use super::super::visit::Touch;
 
 /// Reports every violation; whether there was none (warnings aside).
 pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
-    // No rule speaks of a field with an element for each point, of which nothing but that at the point is touched.
-    // Most are such.
+    // A field with an element for each point breaks no rule if it is touched only at the point itself. Most
+    // fields are such.
     let mut concerned: SideTable<Field, ()> = SideTable::default();
     stencil.each_touch(&mut |_, it| {
         let has_all_axes = stencil.fields[it.field].axes == AxisSet::IJK;
@@ -158,8 +158,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// E23: a temporary that one block alone uses is not read at another level there, nor one that one
-    /// vertical loop alone uses assigned at another.
+    /// E23 for temporaries with few users. If one block alone uses a temporary, it does not read it at
+    /// another level. If one vertical loop alone uses it, it does not assign it at another level.
     fn single_blocks(&mut self, loops: &[Vec<Touch>]) {
         // Most temporaries are not touched at another level at all.
         let elsewhere: BTreeSet<Handle<Field>> =

@@ -49,7 +49,7 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     is_legal
 }
 
-/// What is known of either side.
+/// The known ends of the touched levels: `lo` counts from the first level, `hi` from the end.
 #[derive(Clone, Copy, Default)]
 struct Sides {
     lo: Option<i32>,

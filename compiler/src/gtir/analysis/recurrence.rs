@@ -88,8 +88,8 @@ fn is_before(order: LoopOrder, read: &Touch, write: &Touch) -> bool {
     }
 }
 
-/// Whether a value of `to` can depend on, or be, a value of `from` read within the loop:
-/// follows the dependences from `from` until `to` is met.
+/// Whether a value of `from`, read within the loop, can be a value of `to` or depend on one. Follows the
+/// dependences from `from` until `to` is met.
 fn reaches(edges: &[Edge], from: Handle<Field>, to: Handle<Field>) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut open = vec![from];

@@ -12,8 +12,8 @@ use super::super::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
 use super::{Lowering, converted};
 
 impl Lowering<'_> {
-    /// Whether a level lies within the bounds of a computation that are known at run time; `None` where
-    /// there are none, or they have a fault.
+    /// The condition that a level lies within the bounds of a computation that are found at run time. `None`
+    /// where there are no such bounds, or they have a fault.
     pub(super) fn run_time_bounds(&mut self, computation: &def::Computation) -> Option<Expr> {
         let mut bound = |level: &Option<def::Expr>, op: BinaryOp| {
             let written = level.as_ref()?;

@@ -1,7 +1,8 @@
 //! Reads of a temporary beyond its levels that a condition guards: the level is found at run time.
 //!
-//! `if K < last: o = t[0, 0, 1]` has a value wherever it runs. Nothing tells that before the run, so the read asks
-//! for its level as one at a computed level does, and a guard that does not hold ends the run.
+//! `if K < last: o = t[0, 0, 1]` has a value wherever it runs, but nothing shows that before the run. So the
+//! read checks its level at run time, like a read at a computed level. A guard that does not hold ends the
+//! run.
 
 use std::collections::BTreeSet;
 
@@ -96,8 +97,8 @@ impl<'a> Beyond<'a> {
         find_levels_at_run_time(stmt, &mut may_leave);
     }
 
-    /// An assignment that reads such a level in an arm of a ternary becomes a branch with an assignment for each arm:
-    /// of a ternary both arms are evaluated.
+    /// Both arms of a ternary are evaluated. So an assignment that reads such a level in an arm becomes a
+    /// branch with an assignment for each arm.
     fn split_ternaries(&self, stmt: &mut Stmt, n_left: usize) {
         match &mut stmt.kind {
             StmtKind::Assign { value, .. } => {

@@ -20,8 +20,8 @@ use super::nodes::{Access, Expr, Field, Param, ParamKind, Scalar, Stencil, Stmt,
 
 /// Types a stencil and checks it; `None` where it has errors.
 ///
-/// A temporary gets the type of the first value that is assigned to it in
-/// program order, also where that stands in a branch; later values are converted.
+/// A temporary gets the type of the first value that is assigned to it in program order, even where that
+/// assignment stands in a branch. Later values are converted.
 pub fn lower(source: &def::Stencil, config: &Config, diagnostics: &mut Diagnostics) -> Option<Stencil> {
     let mut lowering = Lowering {
         source,
@@ -45,11 +45,11 @@ pub fn lower(source: &def::Stencil, config: &Config, diagnostics: &mut Diagnosti
     (is_legal && !has_failed).then_some(stencil)
 }
 
-/// The errors that the part of a stencil has which was understood, beside those that are known.
+/// The errors in the part of a stencil that was understood, in addition to those that are known.
 ///
-/// Statements are missing from it, so nothing is said that one more statement could make right: a temporary may
-/// have other levels and uses than those seen. Where a branch could not be decided both are there, and only the
-/// types of expressions are looked at.
+/// Statements are missing from this part, so an error that one more statement could correct is not reported.
+/// A temporary, for example, may have further levels and uses. Where a branch could not be decided, both arms
+/// are there, and only the types of expressions are checked.
 pub fn faults_of_part(source: &def::Stencil, config: &Config, known: &Diagnostics) -> Vec<Diagnostic> {
     let is_undecided =
         known.iter().any(|it| matches!(it.code, compile_time::NOT_EVALUABLE | names::EXTERNAL));
@@ -63,7 +63,7 @@ pub fn faults_of_part(source: &def::Stencil, config: &Config, known: &Diagnostic
     found.iter().filter(|it| is_certain(it)).cloned().collect()
 }
 
-/// What is known of a field's type.
+/// The known type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Typing {
     /// A temporary that no statement has assigned yet.
@@ -271,7 +271,7 @@ fn converted(expr: Expr, to: DType) -> Expr {
     Expr { kind, dtype: to, span }
 }
 
-/// What a leaf of the Definition IR reads.
+/// Converts a leaf of the Definition IR.
 fn access(access: def::Access) -> Access {
     match access {
         def::Access::Field { field, offset } => Access::Field { field: same(field), offset },

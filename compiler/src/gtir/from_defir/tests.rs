@@ -132,7 +132,7 @@ fn single_precision() -> Config {
     Config { literal_int: DType::Int32, literal_float: DType::Float32, ..Config::default() }
 }
 
-/// What becomes of `body`: the typed text behind the declarations, then the diagnostics.
+/// Lowers `body`: the typed text behind the declarations, then the diagnostics.
 fn lowered_with(config: &Config, body: &str) -> String {
     let mut diagnostics = Diagnostics::default();
     let stencil = lower(&definition(&format!("{FIELDS}{body}")), config, &mut diagnostics);

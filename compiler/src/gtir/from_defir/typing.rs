@@ -72,7 +72,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What picks an element of `name`, which integers do.
+    /// Types the index of an element of `name`; every part must be an integer.
     pub(super) fn index(&mut self, name: &str, index: &def::Index) -> Option<Index> {
         let mut integer = |what: &str, expr: &def::Expr| {
             let expr = self.expr(expr)?;

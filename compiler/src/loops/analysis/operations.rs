@@ -1,12 +1,12 @@
-//! How long a program is for whoever compiles it.
+//! The length of a program, which costs time in the compiler of the generated code.
 
 use super::super::nodes::{Program, Read};
 use crate::expr::{Expr, ExprKind};
 
-/// What the formula of a transcendental function has, about.
+/// Operations of the formula of a transcendental function, approximately.
 const OF_FUNCTION: usize = 30;
 
-/// The operations of all statements, with those of the formulas of functions.
+/// Counts the operations of all statements, with those of the formulas of functions.
 #[must_use]
 pub fn n_operations(program: &Program) -> usize {
     let mut n = 0;
@@ -14,7 +14,7 @@ pub fn n_operations(program: &Program) -> usize {
     n
 }
 
-/// Those of an expression without its operands.
+/// Counts the operations of an expression without those of its operands.
 fn of(expr: &Expr<Read>) -> usize {
     match expr.kind {
         _ if expr.is_transcendental() => OF_FUNCTION,

@@ -1,10 +1,12 @@
-//! Loops over rows of which some points may be computed twice, so that the last vector of a row is a whole one too.
+//! Loops over rows that may compute some points twice, so that the last vector of a row is a whole one too.
 
 use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
 use super::super::visit::{any, walk};
 
-/// Whether points of a loop may be computed twice: there are assignments alone, locals are those of the point, and
-/// nothing is read that some point writes.
+/// Whether points of a loop may be computed twice.
+///
+/// The body holds assignments alone, and its locals are the point's own. No point reads an element that some
+/// point writes.
 ///
 /// ```text
 /// b[i] = a[i] + 1.0          may be done twice: it reads what no point writes
@@ -53,8 +55,8 @@ pub fn may_repeat_with_branches(program: &Program, it: &For) -> bool {
     written.iter().all(|one| {
         let ring = program.arrays[one.array].ring;
         let is_same = |other: &Element| other.array == one.array;
-        // At whatever points of the row.
-        // A vector that does some points again does others for the first time, so any two points have to differ.
+        // A vector that repeats some points computes others for the first time. So the elements must differ
+        // at any two points of the row.
         let is_apart = |other: &Element| one.is_apart_from_all(other, ring, variable);
         is_known(one)
             && read.iter().filter(|it| is_same(it)).all(is_apart)

@@ -1,4 +1,4 @@
-//! What a piece of code needs from around it.
+//! The names that a piece of code takes from around it.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::super::nodes::{At, Element, Item, Meaning, Part, Program, Read, Side,
 use crate::expr::Expr;
 use crate::space::{Affine, Size, Symbol};
 
-/// What a piece of code needs from around it.
+/// The names that a piece of code takes from around it.
 ///
-/// A generated function starts with what it takes from its frame, and takes nothing that it does not use:
-/// compilers warn about that, and readers wonder.
+/// A generated function starts with the names that it takes from its frame. It takes none that it does not
+/// use: compilers warn about these, and readers wonder.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     /// Arrays and arguments, by position in [`Program::arrays`].
@@ -25,7 +25,7 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// What all the items need together.
+    /// Collects the names that all the items take together.
     #[must_use]
     pub fn of_all(program: &Program, items: &[Item]) -> Self {
         let mut uses = Self::default();
@@ -33,7 +33,7 @@ impl Uses {
         uses
     }
 
-    /// What an item itself needs, without the blocks inside.
+    /// Adds the names that an item itself takes, without the blocks inside.
     fn add(&mut self, program: &Program, item: &Item) {
         item.each_expr(&mut |expr| self.expr(program, expr));
         item.each_size(&mut |size| self.size(program, size));
@@ -62,8 +62,8 @@ impl Uses {
         });
     }
 
-    /// An index that is always 0 is multiplied with no stride, and packed elements are side by side along
-    /// the first dimension; neither needs one.
+    /// An index that is always 0 needs no stride. Neither does the first dimension of a packed array, since
+    /// its elements lie side by side.
     fn element(&mut self, program: &Program, element: &Element) {
         self.arrays.insert(element.array);
         let is_packed = program.arrays[element.array].strides == Strides::Packed;

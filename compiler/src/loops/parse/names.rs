@@ -1,4 +1,4 @@
-//! What the statements of a text name: arrays, locals, integers and symbols.
+//! The names in the statements of a text: arrays, locals, integers and symbols.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::expr::{ExprKind, Subscript};
 use crate::space::{Affine, Axis, AxisSet, Ring, Symbol, parse as space};
 use crate::types::DType;
 
-/// What a name in an expression means.
+/// The meaning of a name in an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Word {
     Read(Read),
@@ -36,7 +36,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A line before the functions, by its first word.
+    /// Reads a line before the functions, by its first word.
     pub(super) fn declare(&mut self, word: &str, rest: &str) -> Result<(), String> {
         let expected = match word {
             "program" => "`program name(arguments)` was expected",
@@ -124,7 +124,7 @@ impl Names {
         self.symbols.entry(symbol.clone()).or_insert(Meaning::Position(name));
     }
 
-    /// What a name means, with what stands in brackets behind it.
+    /// Finds the meaning of a name, with the index in brackets behind it.
     ///
     /// Arrays come before locals, and locals before integers; no two of them have one name, as
     /// [`Self::namer`] makes sure of.
@@ -185,7 +185,7 @@ impl Names {
         Ok(program)
     }
 
-    /// What gives names to what passes add, with all names taken that are there.
+    /// Makes the namer for names that passes add; all names of the text are taken.
     fn namer(&self, functions: &[Function]) -> Result<Namer, String> {
         let mut namer = Namer::new(RESERVED);
         let twice = |name: &str| format!("the name `{name}` is taken");
@@ -213,15 +213,15 @@ impl Names {
     }
 }
 
-/// A name without the sign that tells it from a word of the text.
+/// A name without the `$` that tells it from a word of the text.
 fn plain(name: &str) -> &str {
     name.strip_prefix('$').unwrap_or(name)
 }
 
 /// An index into one dimension.
 ///
-/// What is added to an integer of run time is kept with its sign changed: `{n} + 1` is `n` less the shift
-/// -1.
+/// A number that is added to an integer of run time is kept with its sign changed: `{n} + 1` is `n` less the
+/// shift -1.
 fn at(it: Subscript<Word>) -> Result<At, String> {
     match it.found.map(|it| it.kind) {
         None => Ok(At::Known(it.known)),

@@ -1,9 +1,9 @@
 //! Runs loops over rows in blocks of as many points as the widest vector has lanes.
 //!
-//! A row of a domain is some sixteen of these vectors. A C compiler splits each row loop into peel, main and remainder
-//! loop. With many short rows this costs a tenth, so loops run in blocks of whole vectors, and the last block overlaps
-//! the one before it: some points are computed twice. A long body is compiled once then, where it is copied into the
-//! remainder loop otherwise.
+//! A row of a domain is some sixteen of these vectors. A C compiler splits each row loop into peel, main and
+//! remainder loop. With many short rows this costs a tenth. So loops run in blocks of whole vectors, and the
+//! last block overlaps the one before it: some points are computed twice. Without a remainder loop, a long
+//! body is compiled only once.
 //!
 //! ```text
 //! for i in [0, I) parallel simd:           for i in [0, I) parallel simd in blocks of 8:
@@ -26,8 +26,8 @@ pub const NAME: &str = "loops/block-rows";
 /// - **Precondition**: locals are declared.
 /// - **Effect**: [`Lanes::block`](super::super::nodes::Lanes::block), [`Program::least_points`].
 /// - **Legality**: [`block_of`]: points may be computed twice, and rows are as long as a block.
-/// - **Why**: the target's [`remainder`](crate::target::Target::remainder). With transcendental functions a point takes
-///   long as it is, and a run gains nothing; the compiler of a long program does.
+/// - **Why**: the target's [`remainder`](crate::target::Target::remainder). Where points compute
+///   transcendental functions, a run gains nothing. A long program still compiles faster.
 pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
     let Remainder::Blocks { bytes, least_loops, least_operations } = cx.options.remainder.value else {
         return;
@@ -70,16 +70,16 @@ fn mark(program: &Program, items: &mut [Item], bytes: i64) {
 struct Block {
     /// Points of a block.
     points: i64,
-    /// So many points along I the domain must have.
+    /// The domain must have at least so many points along I.
     least: i64,
 }
 
-/// What there is of loops that may be computed in blocks.
+/// Totals of the loops that may be computed in blocks.
 struct Found {
     bytes: i64,
-    /// So many points along I the domain must have.
+    /// The domain must have at least so many points along I.
     least: i64,
-    /// In one iteration of a loop around.
+    /// The most of these loops in one iteration of a loop around.
     most_loops: usize,
 }
 
@@ -150,7 +150,7 @@ mod tests {
     use crate::sdfg::{from_schedule, samples};
     use crate::target::Target;
 
-    /// What becomes of four loops over rows, of which the last one is `last`.
+    /// The C of four loops over rows; the last loop is `last`.
     fn generated(last: &str, vector_bytes: u32) -> Artifact {
         let tree = samples::parsed(&format!(
             "\

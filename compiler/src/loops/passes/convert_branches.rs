@@ -1,8 +1,10 @@
-//! What a loop in vector lanes does at its points, without memory in between: branches are choices between values that
-//! are all computed, and what is stored and read again is a local.
+//! Takes branches and intermediate memory out of loops in vector lanes.
 //!
-//! Lanes compute both arms anyway. Where the arms of a branch read memory, a C compiler must not read it for lanes that
-//! do not come there, and masks each read. Branches with long arms stay where loops in strips will pass over what no
+//! A branch becomes a choice between values that are all computed. A value that is stored and read again
+//! becomes a local.
+//!
+//! Lanes compute both arms anyway. A C compiler must not read the memory of an arm for lanes that do not take
+//! the arm, so it masks each read. Branches with long arms stay where loops in strips will skip arms that no
 //! point takes ([`split_loops`](super::split_loops)).
 //!
 //! ```text
@@ -14,11 +16,11 @@
 //!
 //! Besides, in the body of such a loop:
 //!
-//! - what is stored and read again at the same point is kept in a local, which the store gets afterwards;
-//! - what is stored and overwritten before anybody reads it is not stored;
-//! - what later statements read of a row is read before another row is stored, since a compiler cannot know that the
-//!   two are apart;
-//! - where `min` and `max` of several values ask for NaN, the question is asked once.
+//! - a value that is stored and read again at the same point is kept in a local, which is stored afterwards;
+//! - a store that another one overwrites before anybody reads it is dropped;
+//! - a store moves behind later reads of other elements of the array, since a compiler cannot know that they
+//!   are apart;
+//! - nested `min` and `max` test for NaN once.
 
 use std::collections::BTreeMap;
 
@@ -43,17 +45,17 @@ const MOST_ARMS: usize = 4;
 /// Takes branches and memory out of the loops in vector lanes.
 ///
 /// - **Precondition**: locals are not declared yet.
-/// - **Effect**: new locals; assignments of locals in branches become choices, whose arms read nothing but locals; what
-///   is stored and overwritten unread goes.
+/// - **Effect**: new locals; assignments of locals in branches become choices, whose arms read nothing but
+///   locals; stores that are overwritten unread are dropped.
 /// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
-/// - **Why**: reads without masks, and rows that nobody reads from memory.
+/// - **Why**: reads need no masks, and intermediate values are not read from memory.
 pub fn convert_branches(program: &mut Program, cx: &mut PassCx) {
     each_body(program, &mut |items, names| in_lanes(items, names, cx));
     program.forget_reads();
 }
 
-/// The loops in lanes among items, at any depth. The order of the changes matters: stores become locals before branches
-/// are looked at, so that what an arm reads of them is a local then.
+/// Changes the loops in lanes among items, at any depth. The order of the changes matters: stores become
+/// locals before branches are looked at, so arms read these locals.
 fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
     if items.iter().any(|it| matches!(it, Item::For(it) if it.is_simd)) && cx.may_change() {
         points_beside(items, names);
@@ -102,7 +104,7 @@ fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
     }
 }
 
-/// Does the same with what stands beside a row: points that are a statement each.
+/// Does the same with points beside a row, where each statement is one point.
 fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_>) {
     let is_point = |it: &Item| matches!(it, Item::Assign(_));
     let mut rest = std::mem::take(items);
@@ -118,8 +120,8 @@ fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_>) {
     }
 }
 
-/// Names what the arms of choices read, before the statement: a C compiler must not read it for lanes that do not come
-/// there, and masks each read.
+/// Reads the elements in arms of choices into locals, before the statement. A C compiler must not read them
+/// for lanes that do not take the arm, so it would mask each read.
 fn read_before_choosing(body: &mut Vec<Item>, variable: &Symbol, names: &mut Names<'_>) {
     for mut item in std::mem::take(body) {
         if let Item::Assign(it) = &mut item {
@@ -177,7 +179,7 @@ fn is_plain(items: &[Item]) -> bool {
     !any(items, &mut |it| !matches!(it, Item::Assign(_) | Item::If(_)))
 }
 
-/// Keeps what is stored in a local, where a later statement reads it.
+/// Keeps a stored value in a local, where a later statement reads it.
 ///
 /// ```text
 /// t[i, k] = a[i, k] * 2.0                t_1 = a[i, k] * 2.0
@@ -185,7 +187,8 @@ fn is_plain(items: &[Item]) -> bool {
 ///                                        b[i, k] = t_1 + t[i, k - 1]
 /// ```
 ///
-/// Only reads of the very same element change. `t[i, k - 1]` is what another point stored, and stays a read of memory.
+/// Only reads of the very same element change. `t[i, k - 1]` was stored at another point, and stays a read of
+/// memory.
 fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
     let mut at = 0;
     while at < body.len() {
@@ -211,10 +214,11 @@ fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
     }
 }
 
-/// The element that a statement stores, and the end of those behind it that read what was stored, if any does.
+/// Returns the element that a statement stores, and the end of the statements behind it that read the stored
+/// value. Returns none if no statement reads it.
 ///
-/// Elements that are found at run time are left alone, as are numbers that are no floats; so is a local
-/// that is assigned again, since it does not keep the value that was stored.
+/// Elements that are found at run time stay in memory, and so do values that are no floats. A local that is
+/// assigned again is not used, since it does not keep the stored value.
 fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
     let Item::Assign(Assign { target: Target::Element(element), value, .. }) = &body[at] else { return None };
     let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
@@ -252,8 +256,8 @@ fn assigns(item: &Item, local: usize) -> bool {
     matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local)
 }
 
-/// Leaves out what a statement stores where another one stores before it is read: at this point, or in another lane of
-/// the loop over this variable.
+/// Drops each store that another one overwrites before its value is read. The read may be at this point, or
+/// in another lane of the loop over this variable.
 fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<'_>) {
     for at in (0..body.len()).rev() {
         if is_overwritten(body, at, lanes, names) {
@@ -262,9 +266,8 @@ fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<
     }
 }
 
-/// Whether the next store to the same element comes before any read of what this one stores. In lanes, a
-/// point beside may read it in between, so a read must be of another element whichever two points are
-/// meant.
+/// Whether the next store to the same element comes before any read of the value that this one stores. In
+/// lanes, a point beside may read in between. So a read must be of another element at any two points.
 fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Names<'_>) -> bool {
     let Item::Assign(Assign { target: Target::Element(element), .. }) = &body[at] else { return false };
     let stores = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(it), .. }) if it == element);
@@ -285,15 +288,15 @@ fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Name
     is_known && !is_read
 }
 
-/// Puts what a local keeps into memory behind the statements that read other elements of the array, so that no read
-/// waits for a store that a compiler cannot tell from it.
+/// Moves the store of a local behind the statements that read other elements of the array. Else such a read
+/// waits for the store, since a compiler cannot tell them apart.
 fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_>) {
     for at in (0..body.len()).rev() {
         let Item::Assign(Assign { target: Target::Element(stored), value, .. }) = &body[at] else { continue };
         let ExprKind::Access(Read::Local(local)) = value.kind else { continue };
         let ring = names.arrays[stored.array].ring;
-        // The last statement that reads the array, as far as the store may go: not past a statement that
-        // touches its element, changes the local, or is no assignment.
+        // The last statement that reads the array, as far as the store may go. It must not pass a statement
+        // that touches its element, changes the local, or is no assignment.
         let mut last = at;
         for (place, item) in body.iter().enumerate().skip(at + 1) {
             let Item::Assign(it) = item else { break };
@@ -343,8 +346,8 @@ fn replace_reads(item: &mut Item, element: &Element, local: usize) {
 
 /// Why a branch is no choice.
 ///
-/// All three are about what lanes would do in addition: compute arms for nothing, store what no point
-/// stores, read what need not exist.
+/// Each reason is work that lanes would do in addition. They would compute arms for nothing, store elements
+/// that no point stores, or read elements that need not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     TooManyArms,
@@ -364,15 +367,15 @@ impl Blocked {
 
 /// A branch whose arms assign locals alone.
 struct Choice {
-    /// What some arm assigns, in the order in which it does.
+    /// The locals that some arm assigns, in the order of their first assignments.
     targets: Vec<usize>,
 }
 
 impl Choice {
     /// A branch as a choice, behind the statements `before` in the loop over `variable`.
     ///
-    /// All arms are evaluated then: so a condition must tell points apart by what is stored there, and not by where
-    /// they are, which guards elements that need not exist.
+    /// All arms will be evaluated. So a condition must tell points apart by stored values. A condition on
+    /// positions is refused, since it may guard elements that need not exist.
     fn of(branches: &If, before: &[Item], variable: &Symbol) -> Result<Self, Blocked> {
         if branches.branches.len() >= MOST_ARMS {
             return Err(Blocked::TooManyArms);
@@ -404,7 +407,7 @@ impl Choice {
         if targets.is_empty() { Err(Blocked::WritesMemory) } else { Ok(Self { targets }) }
     }
 
-    /// Appends the arms, and the choices between what they assign.
+    /// Appends the arms, and the choices between the values that they assign.
     fn make(self, branches: If, items: &mut Vec<Item>, names: &mut Names<'_>) {
         let Some(origin) = branches.branches.first().map(|it| it.origin.clone()) else { return };
         let mut conditions = Vec::new();
@@ -429,7 +432,7 @@ impl Choice {
             let target = self.targets[at];
             arm.get(&target).cloned().unwrap_or_else(|| read(target, dtypes[at]))
         };
-        // Of each target what it has where no condition held that was looked at, and how many choices it takes.
+        // For each target: its value if none of the conditions so far holds, and how many choices it takes.
         let mut values: Vec<Expr<Read>> = (0..self.targets.len()).map(|at| of_arm(&last, at)).collect();
         let mut choices = Vec::new();
         let mut to_come = vec![0_usize; values.len()];
@@ -442,8 +445,8 @@ impl Choice {
                 }
             }
         }
-        // One choice a statement, and those by one condition side by side: a compiler then has one mask for each
-        // condition, and none of what several of them say together.
+        // Each statement makes one choice, and choices by one condition stand side by side. So a compiler
+        // needs one mask for each condition, and none for combinations of them.
         let mut assign = |at: usize, local: usize, value: Expr<Read>, values: &mut Vec<Expr<Read>>| {
             values[at] = read(local, dtypes[at]);
             items.push(Item::Assign(Assign { target: Target::Local(local), value, origin: origin.clone() }));
@@ -466,7 +469,7 @@ impl Choice {
         }
     }
 
-    /// Appends what an arm computes, under new names; answers what it assigns.
+    /// Appends the statements of an arm, under new names; returns the values that it assigns.
     fn arm(
         &self,
         body: Vec<Item>,
@@ -649,7 +652,7 @@ mod tests {
                 }
             "#]],
         );
-        // Of another level nothing was stored here.
+        // At another level, nothing was stored here.
         check(
             "  for k in [1, K) ascending:
     simd i in [0, I) parallel:

@@ -18,10 +18,10 @@ pub const NAME: &str = "loops/declare-locals";
 /// Declares each local in the innermost block that holds all its uses.
 ///
 /// - **Precondition**: no local is declared.
-/// - **Effect**: a declaration stands before the first use; it has the value of the first assignment, where that is the
-///   first use, and is constant where it is the only one.
-/// - **Legality**: always; what a local holds when a block is entered again, nobody reads.
-/// - **Why**: what lives for short is kept in registers. Code generators need it, so it always runs.
+/// - **Effect**: a declaration stands before the first use. It has the value of the first assignment, if that
+///   is the first use. It is constant if that is the only assignment.
+/// - **Legality**: always; nothing reads the value that a local has when its block is entered again.
+/// - **Why**: short-lived values are kept in registers. Code generators need it, so it always runs.
 pub fn declare_locals(program: &mut Program, cx: &mut PassCx) {
     for function in &mut program.functions {
         let mut found = Found::default();
@@ -103,7 +103,7 @@ impl Found {
 
 /// Puts the declarations into blocks, in the same order.
 struct Declarations {
-    /// What is declared before an item of a block.
+    /// The locals that are declared before an item of a block.
     homes: BTreeMap<(usize, usize), Vec<usize>>,
     n_assignments: BTreeMap<usize, usize>,
     n_blocks: usize,
@@ -117,7 +117,7 @@ impl Declarations {
             item.blocks_mut().into_iter().for_each(|inner| self.block(inner));
             for local in self.homes.remove(&(block, at)).unwrap_or_default() {
                 item = match item {
-                    // The first assignment gives the value, where it does not read what is not there yet.
+                    // The first assignment gives the value, unless it reads the local itself.
                     Item::Assign(Assign { target: Target::Local(it), value, origin })
                         if it == local && !reads(&value, local) =>
                     {

@@ -17,8 +17,8 @@ pub const NAME: &str = "loops/drop-grid";
 /// Takes the marks of a GPU from loops.
 ///
 /// - **Precondition**: none.
-/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, no barrier stands in one, no array
-///   lives in the memory of one, and a remark tells of each nest that had one.
+/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, no barrier stands in one, and no
+///   array lives in the memory of a GPU. A remark tells of each nest that had a mark.
 /// - **Legality**: always; iterations that may run at the same time may run one after the other.
 /// - **Why**: the target's [`grid`](crate::target::Target::grid); nobody should think that a schedule for a GPU runs on
 ///   one.

@@ -1,7 +1,7 @@
-//! Leaves out stores of what lies there already.
+//! Drops stores of values that lie there already.
 //!
-//! Models fill the corners of a field by a function that hands the field on elsewhere. Where regions are pieces of loops,
-//! all but the corners copy elements onto themselves.
+//! Models fill the corners of a field by a function that hands the field on unchanged elsewhere. Where
+//! regions are pieces of loops, all pieces but the corners copy elements onto themselves.
 //!
 //! ```text
 //! for i in [1, I) parallel simd:
@@ -19,7 +19,7 @@ use crate::expr::ExprKind;
 /// As options and remarks call it.
 pub const NAME: &str = "loops/drop-idle-stores";
 
-/// Drops the stores, what only they need, and loops and branches in which nothing is left.
+/// Drops the stores, the locals that only they need, and loops and branches in which nothing is left.
 ///
 /// - **Precondition**: locals are not declared yet.
 /// - **Effect**: fewer statements.
@@ -34,7 +34,7 @@ pub fn drop_idle_stores(program: &mut Program, cx: &mut PassCx) {
     });
 }
 
-/// Drops the stores of a block and of all inside; whether there were any.
+/// Drops the stores of a block and of all inside; returns whether there were any.
 fn stores(items: &mut Vec<Item>, cx: &mut PassCx) -> bool {
     let mut has_some = false;
     let mut at = 0;
@@ -69,8 +69,8 @@ fn is_known(element: &Element) -> bool {
     element.index.iter().all(|it| matches!(it, At::Known(_)))
 }
 
-/// Whether a local is what an element holds behind these statements: the last that assigns it reads the element, and
-/// nothing writes the array behind that.
+/// Whether an element holds the value of a local behind these statements. The last statement that assigns the
+/// local must read the element, and nothing behind it may write the array.
 fn lies_there(before: &[Item], local: usize, stored: &Element) -> bool {
     for item in before.iter().rev() {
         if let Item::Assign(Assign { target: Target::Local(it), value, .. }) = item
@@ -90,7 +90,7 @@ fn lies_there(before: &[Item], local: usize, stored: &Element) -> bool {
     false
 }
 
-/// Drops what nobody reads: locals that are elements, or other locals.
+/// Drops the assignments of locals that nothing reads, if their value is an access or a literal.
 fn unread(items: &mut Vec<Item>) {
     let mut read = BTreeSet::new();
     walk(items, &mut |item| {

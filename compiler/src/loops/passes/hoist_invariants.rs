@@ -1,7 +1,8 @@
-//! Hoists loop-invariant computations that take long before the loop.
+//! Hoists long loop-invariant computations before the loop.
 //!
-//! A C compiler does this where it sees through memory; lanes of machine code, and elements that are stored on the way,
-//! hide it. No bit depends on it: each value is computed by the operations that computed it before.
+//! A C compiler does this where it sees through memory. Lanes of machine code, and elements that are stored
+//! on the way, hide it. No bit depends on it: each value is computed by the operations that computed it
+//! before.
 //!
 //! ```text
 //! for i in [0, I) parallel simd:           once = exp(s * p[k])
@@ -23,13 +24,14 @@ use crate::types::BinaryOp;
 /// As options and remarks call it.
 pub const NAME: &str = "loops/hoist-invariants";
 
-/// Puts what takes long and is the same in all iterations of a loop before it.
+/// Moves long computations that are the same in all iterations of a loop before it.
 ///
 /// - **Precondition**: locals are not declared yet.
 /// - **Effect**: new locals, which are assigned once, before the outermost loop that all their operands allow.
-/// - **Legality**: [`Loop::is_same`]. An element is read earlier than it was only where the loop reads it whatever
-///   comes, and never before a loop over levels, some of which need not exist.
-/// - **Why**: what depends on the level alone is a division or a logarithm for each point of a plane otherwise.
+/// - **Legality**: [`Loop::is_same`]. An element is read earlier only where every iteration of the loop reads
+///   it. It is never read before a loop over levels, since levels need not exist.
+/// - **Why**: without it, a value that depends on the level alone is a division or a logarithm at each point
+///   of a plane.
 pub fn hoist_invariants(program: &mut Program, cx: &mut PassCx) {
     each_body(program, &mut |items, names| hoist(items, names, cx));
 }
@@ -73,8 +75,8 @@ fn block(items: &mut Vec<Item>, names: &mut Names<'_>, copies: &mut BTreeSet<usi
 
 /// Whether statements run in every iteration.
 ///
-/// What perhaps runs may hold reads of elements that do not exist in other iterations, so they are not read
-/// before the loop. Scalars and locals always exist.
+/// A statement that perhaps runs may read elements that do not exist in other iterations. So these are not
+/// read before the loop. Scalars and locals always exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runs {
     Always,
@@ -96,13 +98,13 @@ impl Known {
     }
 }
 
-/// What items write, at any depth, and the positions of the loops among them.
+/// The arrays and locals that items write, at any depth, and the positions of the loops among them.
 #[derive(Default)]
 struct Written {
     arrays: BTreeSet<usize>,
     locals: BTreeSet<usize>,
     positions: BTreeSet<Symbol>,
-    /// Whether they run a function, which may write whatever there is.
+    /// Whether they run a function, which may write any array.
     launches: bool,
     has_levels: bool,
 }
@@ -131,21 +133,21 @@ impl Written {
     }
 }
 
-/// A loop, and what stands before it.
+/// A loop, and the statements that are hoisted before it.
 struct Loop<'l, 'a> {
     axis: Axis,
     written: Written,
     names: &'l mut Names<'a>,
     cx: &'l mut PassCx,
     before: Vec<Item>,
-    /// What stands before it, as expressions.
+    /// The hoisted values, each with its local.
     values: Vec<(Expr<Read>, usize)>,
-    /// Locals that are a name of one of them.
+    /// Locals that are a copy of a hoisted value.
     copies: BTreeSet<usize>,
 }
 
 impl<'l, 'a> Loop<'l, 'a> {
-    /// A loop before which nothing stands yet, with all that its body may change.
+    /// A loop before which nothing is hoisted yet, with all that its body may change.
     fn of(it: &For, names: &'l mut Names<'a>, cx: &'l mut PassCx) -> Self {
         let mut written = Written::by(&it.body);
         written.positions.insert(it.positions.variable.clone());
@@ -161,9 +163,9 @@ impl<'l, 'a> Loop<'l, 'a> {
         }
     }
 
-    /// Goes through a body in the order in which it runs. What is known at a statement is what those before it have
-    /// left. A loop or a `while` forgets first what its own body writes, since that is from an earlier iteration of it;
-    /// a branch or a check forgets it afterwards.
+    /// Goes through a body in the order in which it runs, and keeps the values known so far. A loop or a
+    /// `while` first forgets the writes of its own body, since an earlier iteration may have made them. A
+    /// branch or a check forgets them afterwards.
     fn items(&mut self, items: &mut [Item], known: &mut Known, runs: Runs) {
         for item in items {
             match item {
@@ -194,16 +196,16 @@ impl<'l, 'a> Loop<'l, 'a> {
                     self.items(&mut it.body, &mut known.clone(), Runs::Perhaps);
                     known.forget(&written);
                 }
-                // Strips are made behind this pass; what they write is unknown here.
+                // Strips are made behind this pass, so their writes are unknown here.
                 Item::Launch(_) | Item::Strips(_) => *known = Known::default(),
-                // What other threads write stands in the loops before it, with all their iterations.
+                // Writes of other threads stand in the loops before it, with all their iterations.
                 Item::Declare(_) | Item::Barrier => {}
             }
         }
     }
 
-    /// Hoists out of the value, and notes what the target is now. If that is a value from before the loop,
-    /// later reads of the target are reads of that value, and may be hoisted in turn.
+    /// Hoists out of the value, and notes the new value of the target. If that is a value from before the
+    /// loop, later reads of the target become reads of that value. They may be hoisted in turn.
     fn assign(&mut self, it: &mut Assign, known: &mut Known, runs: Runs) {
         let wanted = match &it.target {
             Target::Element(element) => self.names.arrays[element.array].name.clone(),
@@ -232,7 +234,7 @@ impl<'l, 'a> Loop<'l, 'a> {
         }
     }
 
-    /// Replaces what is known, and the largest parts that may stand before the loop.
+    /// Replaces known reads by locals, and hoists the largest parts that may stand before the loop.
     fn expr(
         &mut self,
         expr: &mut Expr<Read>,
@@ -254,8 +256,8 @@ impl<'l, 'a> Loop<'l, 'a> {
         self.parts(expr, origin, runs, wanted);
     }
 
-    /// The largest parts first: what cannot be hoisted as a whole may have operands that can. What takes a
-    /// few additions is not worth a register.
+    /// Hoists the largest parts first: an expression that cannot be hoisted as a whole may have operands that
+    /// can. An expression of a few additions is not worth a register.
     fn parts(&mut self, expr: &mut Expr<Read>, origin: &Origin, runs: Runs, wanted: Option<&str>) {
         if !takes_long(expr) {
             return;
@@ -288,9 +290,9 @@ impl<'l, 'a> Loop<'l, 'a> {
 
     /// Whether an expression has the same value in all iterations, and may be evaluated before the first of them.
     ///
-    /// It names no position of this loop or of one inside, no index of run time, no local and no array that the body
-    /// writes, and the body launches no function, which may write whatever there is. Levels may be none at all, so no
-    /// element is read before a loop over them.
+    /// It names no position of this loop or of one inside, and no index of run time. It reads no local and no
+    /// array that the body writes. The body launches no function, since that may write any array. A loop over
+    /// levels may have no iteration, so no element is read before it.
     fn is_same(&self, expr: &Expr<Read>, runs: Runs) -> bool {
         let written = &self.written;
         let mut is_same = true;
@@ -322,7 +324,7 @@ pub(super) fn takes_long(expr: &Expr<Read>) -> bool {
     takes_long
 }
 
-/// Whether what it does with its operands takes longer than some additions.
+/// Whether the operation itself, without its operands, takes longer than some additions.
 #[must_use]
 pub fn is_long(expr: &Expr<Read>) -> bool {
     match &expr.kind {

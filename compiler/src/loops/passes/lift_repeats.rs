@@ -1,7 +1,8 @@
 //! Brings each `while` that stands in a branch out of it, where lanes run it in strips.
 //!
-//! A `while` of all points of a strip stands in the body of the loop itself. One in a branch does so too, for the points
-//! that take the branch: whether they do is kept, and what stands around the `while` asks for it.
+//! A `while` of all points of a strip stands in the body of the loop itself. One in a branch comes to stand
+//! there too, for the points that take the branch. A local keeps whether a point takes it, and the statements
+//! around the `while` test that local.
 //!
 //! ```text
 //! if a[i, j, k] > 1.0:                     taken = a[i, j, k] > 1.0
@@ -29,8 +30,8 @@ pub const NAME: &str = "loops/lift-repeats";
 ///
 /// - **Precondition**: no local is declared.
 /// - **Effect**: in loops along rows, a `while` stands in no branch; new locals tell which branches a point takes.
-/// - **Legality**: iterations are parallel, and hold no other loop and no index that is checked; a condition is
-///   evaluated where it was, once, and only for points that came to it.
+/// - **Legality**: iterations are parallel, and hold no other loop and no index that is checked. A condition
+///   is evaluated once, at its old place, and only for points that come to it.
 /// - **Why**: the target's [`divergence`](crate::target::Target::divergence).
 pub fn lift_repeats(program: &mut Program, cx: &mut PassCx) {
     if !matches!(cx.options.divergence.value, Divergence::Strips { .. }) {
@@ -80,7 +81,7 @@ fn may_be_lifted(it: &For) -> bool {
         && it.body.iter().any(is_branch_around)
 }
 
-/// Writes items to where no branch is around; `taken` tells at run time whether a point comes to them.
+/// Moves items to `to`, where no branch is around; `taken` tells at run time whether a point comes to them.
 fn block(items: Vec<Item>, taken: Option<usize>, names: &mut Names<'_>, to: &mut Vec<Item>) {
     for item in items {
         match item {
@@ -105,9 +106,9 @@ fn is_branch_around_any(it: &If) -> bool {
     it.branches.iter().any(|it| has_while(&it.body)) || has_while(&it.otherwise)
 }
 
-/// Each branch behind the one before: whoever took one takes no other.
+/// Appends each branch behind the one before: a point that took one takes no other.
 fn branches(it: If, taken: Option<usize>, names: &mut Names<'_>, to: &mut Vec<Item>) {
-    // Whether a point came so far, and took nothing.
+    // Whether a point comes to the branches at all; empty where all points do.
     let mut open: Vec<usize> = taken.into_iter().collect();
     let mut before: Vec<usize> = Vec::new();
     let mut last: Option<Origin> = None;
@@ -143,7 +144,8 @@ fn assigned(value: Expr<Read>, origin: &Origin, names: &mut Names<'_>, to: &mut 
     own
 }
 
-/// An item for the points that come to it, with those before it where they are the same points.
+/// Appends an item for the points that come to it, in the branch of the item before if that is for the same
+/// points.
 fn guarded(item: Item, taken: usize, to: &mut Vec<Item>) {
     if let Some(Item::If(last)) = to.last_mut()
         && let [Branch { condition, body, .. }] = last.branches.as_mut_slice()
@@ -157,7 +159,7 @@ fn guarded(item: Item, taken: usize, to: &mut Vec<Item>) {
     each_origin(std::slice::from_ref(&item), &mut |it| {
         origin.get_or_insert_with(|| it.clone());
     });
-    // What has no origin does nothing.
+    // An item without an origin does nothing.
     let Some(origin) = origin else { return };
     let condition = local(taken, origin.span());
     let branch = Branch { condition, body: vec![item], origin };

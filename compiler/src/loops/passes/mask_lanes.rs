@@ -1,7 +1,7 @@
-//! Marks the loops whose iterations are lanes, and how lanes run what differs between them.
+//! Marks the loops whose iterations are lanes, and how lanes run code that differs between them.
 //!
-//! Where the target has masks, a branch or a `while` inside runs for the lanes that take part, and the others wait. What
-//! the last iterations of a row become is the target's too.
+//! Where the target has masks, a branch or a `while` inside runs for the lanes that take part, and the others
+//! wait. The target also decides how the last iterations of a row run.
 //!
 //! ```text
 //! for i in [0, I) parallel:                for i in [0, I) parallel masked:
@@ -29,7 +29,8 @@ pub const NAME: &str = "loops/mask-lanes";
 ///
 /// - **Precondition**: locals are declared.
 /// - **Effect**: [`For::lanes`]; a loop without that mark runs its iterations one by one.
-/// - **Legality**: [`may_be_masked`], for what lanes do; [`may_repeat`], for what the last vector does twice.
+/// - **Legality**: [`may_be_masked`] for lanes; [`may_repeat`] for points that the last vector computes
+///   twice.
 /// - **Why**: vectors compute several points in the time of one.
 pub fn mask_lanes(program: &mut Program, cx: &mut PassCx) {
     if cx.options.divergence.value != Divergence::Masks {
@@ -42,8 +43,8 @@ pub fn mask_lanes(program: &mut Program, cx: &mut PassCx) {
     }
 }
 
-/// Marks loops from outside in; what is marked is not searched for more. A row with a `while` is tried also
-/// if the schedule gave it to no lanes, since masks let its points wait for each other.
+/// Marks loops from outside in, and does not search inside of a marked loop. A row with a `while` is tried
+/// even if the schedule gave it no lanes, since masks let its points wait for each other.
 fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
     for item in items {
         if let Item::For(it) = item {
@@ -76,8 +77,8 @@ fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
     }
 }
 
-/// How the lanes of a loop run. Each function that takes long gets a loop of its own where there is something else that
-/// takes long, a division at least: a function alone has nothing to be apart from.
+/// Decides how the lanes of a loop run. Each function that takes long gets a loop of its own if something
+/// else takes long too, a division at least. A function alone has nothing to be apart from.
 fn lanes(program: &Program, it: &For, target: &Target) -> Lanes {
     let (mut has_functions, mut n_long) = (false, 0);
     walk(&it.body, &mut |item| {
@@ -124,8 +125,8 @@ impl Blocked {
 
 /// Whether iterations of a loop can be lanes.
 ///
-/// The first obstacle is the answer. A local must be the point's own, declared in the body: lanes run at
-/// the same time, so one that all points share would have several values at once.
+/// Returns the first obstacle. A local must be the point's own, declared in the body. Lanes run at the same
+/// time, so a local that all points share would have several values at once.
 fn may_be_masked(program: &Program, it: &For, target: &Target) -> Result<(), Blocked> {
     if it.is_descending || it.positions.step != 1 {
         return Err(Blocked::Order);
@@ -183,7 +184,7 @@ fn moves(element: &Element, symbol: &Symbol) -> bool {
     })
 }
 
-/// Whether elements come round along the lanes, so that neighbours need not lie side by side.
+/// Whether elements wrap around a ring along the lanes, so that neighbours need not lie side by side.
 fn comes_round(program: &Program, element: &Element, symbol: &Symbol) -> bool {
     let ring = program.arrays[element.array].ring;
     ring.is_some_and(|ring| match &element.index[ring.dimension] {

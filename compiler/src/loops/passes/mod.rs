@@ -1,7 +1,7 @@
-//! What is decided about loops and statements before any code is written, in the order in which it is.
+//! Passes that decide about loops and statements before any code is written, in the order in which they run.
 //!
-//! Each pass reads what the target can do ([`Target`]) and changes the program, or marks in it what code generators
-//! then write down.
+//! Each pass reads the capabilities of the target ([`Target`]). It changes the program, or sets marks that
+//! code generators then write down.
 
 pub mod drop_grid;
 pub mod drop_idle_stores;
@@ -28,33 +28,33 @@ use crate::pass::{Analyses, Level, Pass, Pipeline};
 use crate::target::Target;
 use crate::types::DType;
 
-/// What passes of this level get.
+/// The context of the passes of this level.
 pub type PassCx = crate::pass::PassCx<Program>;
 
 /// All passes, in order.
 pub const PASSES: &[Pass<Program>] = &[
-    // Before any other looks at loops.
+    // Before any other pass looks at loops.
     Pass { name: drop_grid::NAME, run: drop_grid::drop_grid, preserves: &[] },
-    // Before elements become locals, and before loops are looked at in which nothing is left then.
+    // Before elements become locals, and before other passes look at loops that it leaves empty.
     Pass { name: drop_idle_stores::NAME, run: drop_idle_stores::drop_idle_stores, preserves: &[] },
-    // Before what reads a row of masks becomes a local, or is hoisted.
+    // Before reads of a row of masks become locals, or are hoisted.
     Pass { name: widen_masks::NAME, run: widen_masks::widen_masks, preserves: &[] },
-    // First, since it reads elements where they are read, before anything keeps them in locals.
+    // Before other passes keep elements in locals, since it looks for reads of elements.
     Pass { name: hoist_invariants::NAME, run: hoist_invariants::hoist_invariants, preserves: &[] },
-    // Before branches become choices: what is left of those around a `while` may become some too.
+    // Before branches become choices: the rest of a branch around a `while` may become one too.
     Pass { name: lift_repeats::NAME, run: lift_repeats::lift_repeats, preserves: &[] },
-    // What is the same for all lanes is no choice between them any more.
+    // After hoisting: a value that is the same for all lanes is no choice between them any more.
     Pass { name: convert_branches::NAME, run: convert_branches::convert_branches, preserves: &[] },
-    // When all locals are there but those that have their declarations from the start.
+    // After every pass that creates locals, except those that declare their locals themselves.
     Pass { name: declare_locals::NAME, run: declare_locals::declare_locals, preserves: &[] },
-    // By what loops store then.
+    // By the stores that loops have now.
     Pass { name: place_rows::NAME, run: place_rows::place_rows, preserves: &[] },
     Pass { name: prefetch_rows::NAME, run: prefetch_rows::prefetch_rows, preserves: &[] },
     Pass { name: mask_lanes::NAME, run: mask_lanes::mask_lanes, preserves: &[] },
-    // Before loops are split: what is stored past the caches stays in one loop.
+    // Before loops are split: a loop that stores rows past the caches is not split.
     Pass { name: stream_stores::NAME, run: stream_stores::stream_stores, preserves: &[] },
     Pass { name: split_loops::NAME, run: split_loops::split_loops, preserves: &[] },
-    // Last, of the loops that are left.
+    // Last, for the loops that were not split.
     Pass { name: block_rows::NAME, run: block_rows::block_rows, preserves: &[] },
 ];
 
@@ -84,7 +84,7 @@ impl Level for Program {
     }
 }
 
-/// What a program has beside its statements, while these are changed.
+/// The names of a program, while a pass changes its statements.
 struct Names<'a> {
     locals: &'a mut Vec<Local>,
     arrays: &'a [Array],

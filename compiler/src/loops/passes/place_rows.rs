@@ -1,11 +1,12 @@
-//! Where the rows begin that a thread has for itself.
+//! Places the rows that a thread has for itself.
 //!
-//! A vector that is written across the end of a cache line costs twice, and across the end of a page as much as a hundred
-//! operations. The loops over a row often start elsewhere than the row does: some need points beside it, others leave
-//! those at the edge of a region to others. So a row is placed by the loop that writes most of it.
+//! A vector that is written across the end of a cache line costs twice as much. Across the end of a page, it
+//! costs as much as a hundred operations. The loops over a row often start elsewhere than the row does. Some
+//! loops need points beside it, and others leave the points at the edge of a region to other loops. So a row
+//! is placed by the loop that writes most of it.
 //!
-//! Only the address of the first element moves: `rows from 7` means that seven elements before it are used by nobody, so
-//! that the element at index 1 starts a line of eight.
+//! Only the address of the first element moves. `rows from 7` means that the seven elements before it are
+//! unused. So the element at index 1 starts a line of eight.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub const NAME: &str = "loops/place-rows";
 pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
     let mut found = Vec::new();
     program.functions.iter().for_each(|it| find(&it.body, false, &mut found));
-    // What runs a few times counts where nothing else writes the row.
+    // Loops that run a few times count only where no other loop writes the row.
     found.sort_by_key(|(is_rare, ..)| *is_rare);
     let mut firsts: BTreeMap<usize, i64> = BTreeMap::new();
     for (_, array, first) in found {
@@ -42,8 +43,8 @@ pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
     }
 }
 
-/// What loops over most of a row write first: whether that is in a loop of a few iterations, the array, and the index
-/// along the row.
+/// Finds the elements that loops over most of a row write first. Each entry tells whether a loop of a few
+/// iterations is around, the array, and the index along the row.
 fn find(items: &[Item], is_rare: bool, found: &mut Vec<(bool, usize, i64)>) {
     for item in items {
         let mut is_rare = is_rare;
@@ -59,7 +60,7 @@ fn has_few_iterations(Positions { start, end, .. }: &Positions) -> bool {
     matches!((start, end), (Size::Affine(start), Size::Affine(end)) if end.distance_from(start).is_some())
 }
 
-/// What a loop over most of a row writes first in each array, as the index along the row.
+/// Returns the index along the row that a loop over most of a row writes first, for each array.
 fn written_first(it: &For) -> Vec<(usize, i64)> {
     let Positions { variable, start, step, .. } = &it.positions;
     let (Size::Affine(start), true) = (start, it.is_simd && it.axis == Axis::I && *step == 1) else {
@@ -129,7 +130,7 @@ threads j in [0, J) parallel:
         // The long one begins at the fourth element.
         assert_eq!(start_of_rows(in_parts, "float64"), 5);
         assert_eq!(start_of_rows(in_parts, "float32"), 13);
-        // What runs twice is not what counts.
+        // A loop that runs only twice does not count.
         let after_two = format!(
             "    for k_tile in [0, 2) parallel:\n  {}{in_parts}",
             whole.replace("\n      t", "\n        t")

@@ -25,7 +25,7 @@ use crate::target::Prefetch;
 /// As options and remarks call it.
 pub const NAME: &str = "loops/prefetch-rows";
 
-/// Marks in loops what they prefetch when an iteration begins.
+/// Marks in loops the rows that they prefetch when an iteration begins.
 ///
 /// - **Precondition**: none.
 /// - **Effect**: [`For::prefetched`] of outermost loops that run row by row.
@@ -57,7 +57,7 @@ fn descending(program: &Program) -> Vec<Symbol> {
     found
 }
 
-/// A program whose loops are marked, and what decides how far ahead.
+/// A program whose loops are marked, and the distances by which they prefetch.
 struct Marking<'p, 'c> {
     program: &'p Program,
     distances: Prefetch,
@@ -66,7 +66,7 @@ struct Marking<'p, 'c> {
 }
 
 impl Marking<'_, '_> {
-    /// The outermost loop that runs row by row is marked, and nothing inside of it.
+    /// Marks the outermost loop that runs row by row, and nothing inside of it.
     fn items(&mut self, items: &mut [Item]) {
         for item in items {
             if let Item::For(it) = item
@@ -86,7 +86,7 @@ impl Marking<'_, '_> {
                         &origins,
                     );
                     it.prefetched = rows;
-                    // One loop asks, for all that are inside.
+                    // One loop prefetches for all loops inside.
                     continue;
                 }
             }
@@ -97,8 +97,8 @@ impl Marking<'_, '_> {
 
 /// How many iterations ahead rows are prefetched.
 ///
-/// A row must arrive before it is needed, which takes a certain time; an iteration that does much takes
-/// longer, so fewer of them pass meanwhile.
+/// A row must arrive before it is needed, which takes a certain time. A long iteration takes longer, so fewer
+/// of them pass in that time.
 fn distance(body: &[Item], Prefetch { least, most, operations }: Prefetch) -> i64 {
     let mut n = 0;
     walk(body, &mut |item| {
@@ -117,8 +117,8 @@ fn distance(body: &[Item], Prefetch { least, most, operations }: Prefetch) -> i6
     (operations / n.max(1)).clamp(least, most) as i64
 }
 
-/// One element of each row of a field that a later iteration of a loop is the first to read, where the loop runs row by
-/// row: no loop inside has more than one position, but those along the rows.
+/// Returns one element of each row of a field that a later iteration of a loop is the first to read. The loop
+/// must run row by row: no loop inside has more than one position, except those along rows.
 fn rows_of_later_iterations(
     program: &Program,
     around: &For,
@@ -141,7 +141,7 @@ fn rows_of_later_iterations(
     found.collect()
 }
 
-/// How far `one` is ahead of `other`, where nothing else lies between them than a distance along one dimension.
+/// How far `one` is ahead of `other`, if they differ only by a distance along one dimension.
 ///
 /// ```text
 /// a[i, j + 1, k] is 1 ahead of a[i, j, k] along j; a[i, j + 1, k + 1] is not ahead of it, nor behind
@@ -173,7 +173,7 @@ struct Rows<'p> {
     around: &'p For,
     /// The variables of loops that go down.
     descending: &'p [Symbol],
-    /// The positions of loops inside that have one only.
+    /// The positions of inner loops that have only one position.
     known: BTreeMap<Symbol, Affine>,
     /// Rows at the iteration at hand, and how far ahead of it the loop comes to them first.
     found: BTreeMap<Element, Place>,
@@ -181,7 +181,7 @@ struct Rows<'p> {
 }
 
 impl Rows<'_> {
-    /// What was found, but rows that were read before, when a loop around this one was where it lies ahead now.
+    /// Returns the rows found, without those that an earlier iteration of a loop around has read already.
     fn first_of_their_kind(&mut self) -> Vec<(Element, Place)> {
         let found = std::mem::take(&mut self.found);
         let is_known = |row: &Element| {
@@ -219,7 +219,7 @@ impl Rows<'_> {
         })
     }
 
-    /// The position of a loop that has one at most for each of the loop around.
+    /// The position of a loop that has at most one for each position of the loop around.
     fn position_of(&self, it: &Positions) -> Option<Affine> {
         let variable = &self.around.positions.variable;
         let beside = |size: &Size| part(size, &|sum| sum.factor(variable) == 1);
@@ -245,7 +245,7 @@ impl Rows<'_> {
     /// only, one stays: the one to which the loop comes first.
     fn add(&mut self, element: &Element, along: &Symbol) {
         let container = &self.program.arrays[element.array];
-        // What is written is in a cache already, or will be; and a plane stays there from level to level.
+        // A written field is in a cache already, or will be. A plane stays there from level to level.
         let is_input = matches!(container.kind, ArrayKind::Field { is_written: false, .. });
         if !is_input || container.storage != Storage::Caller || container.axes != AxisSet::IJK {
             return;

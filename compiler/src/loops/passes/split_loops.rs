@@ -1,11 +1,15 @@
 //! Splits loops along rows: strip-mines them, so that each part runs for a strip of iterations before the next part does.
 //!
-//! A processor has some 250 instructions in flight. Of a loop that computes an exponential and divides by what comes of
-//! it, that is three iterations, each of which waits for its own results most of the time. Where the exponential has a
-//! loop of its own, twice as many iterations of both are in flight, and what goes from one to the other lies in the first
-//! cache. A `while` at each point keeps a loop out of vector lanes; in a strip, its iterations are loops over lanes,
-//! repeated as long as some point goes on. Lanes compute all arms of a branch; in a strip, a long arm is a loop of its
-//! own, which does not run where no point takes it.
+//! A processor has some 250 instructions in flight. These are three iterations of a loop that computes an
+//! exponential and divides by a value made from it. Each of them waits for its own results most of the time.
+//! If the exponential has a loop of its own, twice as many iterations of both loops are in flight. The values
+//! that go from one loop to the other lie in the first cache.
+//!
+//! A `while` at each point keeps a loop out of vector lanes. In a strip, its iterations are loops over lanes,
+//! repeated as long as some point goes on.
+//!
+//! Lanes compute all arms of a branch. In a strip, a long arm is a loop of its own, which does not run where
+//! no point takes it.
 //!
 //! ```text
 //! for i in [0, I) parallel simd:           strips of 32 i in [0, I) keeping e: float64:
@@ -41,9 +45,10 @@ pub const NAME: &str = "loops/split-loops";
 /// Strip-mines the loops along rows whose points repeat something, or compute functions that take long.
 ///
 /// - **Precondition**: locals are declared; rows that are stored past the caches are marked.
-/// - **Effect**: [`Item::Strips`]; new locals for functions that take long and for what they are of.
-/// - **Legality**: [`is_in_lanes`]: iterations are parallel, and there is no other loop inside but one `while` at a time.
-///   Both arms of a choice may be evaluated; what `and` and `or` need not evaluate stays where it is.
+/// - **Effect**: [`Item::Strips`]; new locals for functions that take long and for their arguments.
+/// - **Legality**: [`is_in_lanes`]: iterations are parallel, and there is no other loop inside but one
+///   `while` at a time. Both arms of a choice may be evaluated; operands that `and` and `or` need not
+///   evaluate stay where they are.
 /// - **Why**: the target's [`fission`](Target::fission) and [`divergence`](Target::divergence).
 pub fn split_loops(program: &mut Program, cx: &mut PassCx) {
     let Some(width) = width(&cx.options) else { return };
@@ -95,7 +100,7 @@ fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>
 
 /// A loop in strips.
 ///
-/// Each part of the body becomes a loop over the strip; a `while` becomes one whose own parts are such
+/// Each part of the body becomes a loop over the strip. A `while` repeats its own parts, which are such
 /// loops.
 fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
     let of_while = |it: &While| WhileOfStrip {
@@ -118,7 +123,7 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
     }
 }
 
-/// Whether a loop becomes one in strips for what its points repeat or for the branches that they take.
+/// Whether a loop becomes one in strips because of a `while` or a long branch.
 pub(super) fn is_mined(it: &For, target: &Target) -> bool {
     is_in_lanes(it) && (has_while(it) || width(target).is_some() && has_long_branch(it))
 }
@@ -128,8 +133,8 @@ pub(super) fn is_passed_over(branch: &If, it: &For, target: &Target) -> bool {
     width(target).is_some() && is_in_lanes(it) && may_pass_over(it) && is_long_branch(branch)
 }
 
-/// The parts of a body, each of which is a loop of its own: what repeats something, where `is_cut` also each function
-/// that takes long, and what stands between them.
+/// Splits a body into parts, each a loop of its own. A `while` or a long branch is a part, and with `is_cut`
+/// each function that takes long. The statements between them are parts too.
 fn parts(items: &[Item], is_cut: bool) -> impl Iterator<Item = &[Item]> {
     let stands_alone = move |it: &Item| match it {
         Item::While(_) => true,
@@ -144,7 +149,7 @@ fn is_call(item: &Item) -> bool {
     value_of(item).is_some_and(Expr::is_transcendental)
 }
 
-/// What an item assigns.
+/// Returns the value that an item assigns.
 fn value_of(item: &Item) -> Option<&Expr<Read>> {
     match item {
         Item::Declare(Declare { value: Some((value, _)), .. }) | Item::Assign(Assign { value, .. }) => {
@@ -205,7 +210,7 @@ fn has_while(it: &For) -> bool {
 
 /// The locals of a loop in strips whose values go from one part of its body to another.
 fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
-    // What is declared before the loop is the same for all points.
+    // A local that is declared before the loop is the same for all points.
     let mut own = BTreeSet::new();
     walk(&it.body, &mut |item| {
         if let Item::Declare(it) = item {
@@ -216,7 +221,8 @@ fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
     for items in parts(&it.body, is_cut) {
         match items {
             [Item::While(it)] => {
-                // A condition is asked in a loop of its own, so what it shares with the body is kept too.
+                // A condition is evaluated in a loop of its own, so the locals that it shares with the body
+                // are kept too.
                 it.condition.accesses(&mut |read| {
                     if let Read::Local(local) = read {
                         kept.locals.insert(*local);
@@ -241,7 +247,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// A branch, whose conditions are asked in a loop of their own.
+    /// Adds a branch, whose conditions are evaluated in a loop of their own.
     fn branch(&mut self, it: &If, depth: usize) {
         self.n_parts += 1;
         for branch in &it.branches {
@@ -263,7 +269,7 @@ impl Kept {
         }
     }
 
-    /// A local that the last part names.
+    /// Notes that the last part names a local.
     fn named(&mut self, local: usize) {
         if *self.first_part.entry(local).or_insert(self.n_parts) != self.n_parts {
             self.locals.insert(local);

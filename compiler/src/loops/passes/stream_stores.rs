@@ -1,8 +1,9 @@
-//! Stores rows past the caches that nobody reads soon.
+//! Stores rows that nothing reads soon past the caches.
 //!
-//! What is written once and read by nobody else here need not be fetched before, nor displace what is read. Where the
-//! fields of a call are larger than a last cache keeps from one call to the next, rows are stored by non-temporal stores
-//! of whole lines. How much that gains with which buffer is in `docs/benchmarks/loops.md`.
+//! A row that is written once and read by nothing else here need not be fetched before. Nor need it displace
+//! rows that are read. Rows are stored by non-temporal stores of whole lines, if the fields of a call are too
+//! large for the last cache. Too large means more bytes than it keeps from one call to the next. The gain
+//! with each buffer is in `docs/benchmarks/loops.md`.
 //!
 //! ```text
 //! for i in [0, I) parallel simd:           for i in [0, I) parallel simd:
@@ -30,9 +31,9 @@ pub const NAME: &str = "loops/stream-stores";
 ///
 /// - **Precondition**: locals are declared.
 /// - **Effect**: [`Array::is_streamed`](super::super::nodes::Array::is_streamed), [`For::stores`].
-/// - **Legality**: [`is_streamed`]: the program reads nothing of an array but what it wrote at the same point a moment
-///   before; one place writes its rows.
-/// - **Why**: half of the traffic of a row that is written is its fetch.
+/// - **Legality**: [`is_streamed`]: each read of the array is of an element that the same point has just
+///   written; one place writes its rows.
+/// - **Why**: without it, a row that is written is fetched before, which is half of its traffic.
 pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
     let arrays = match cx.options.stores.value {
         NonTemporal::Vectors => unread(program),
@@ -69,7 +70,7 @@ pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
 fn mark(program: &Program, items: &mut [Item], cx: &PassCx) {
     for item in items {
         if let Item::For(it) = item {
-            // What is strip-mined for a `while` or a branch is no loop over a row any more.
+            // A loop that is strip-mined for a `while` or a branch is no loop over a row any more.
             let rows = if is_mined(it, &cx.options) { Vec::new() } else { streamed_rows(program, it) };
             if let Some(buffer) = buffer(program, it, &rows, cx.options.stores.value) {
                 it.stores = Some(Stores { rows, buffer });
@@ -79,7 +80,8 @@ fn mark(program: &Program, items: &mut [Item], cx: &PassCx) {
     }
 }
 
-/// Where rows are before they are stored; none where there are none, or where each vector is stored as it is.
+/// Where rows are before they are stored. None where there are no rows, or where each vector is stored as it
+/// is.
 fn buffer(program: &Program, it: &For, rows: &[Element], stores: NonTemporal) -> Option<Buffer> {
     let dtype = |row: &Element| program.arrays[row.array].dtype;
     let is_one_size = rows.windows(2).all(|pair| dtype(&pair[0]) == dtype(&pair[1]));
@@ -91,7 +93,7 @@ fn buffer(program: &Program, it: &For, rows: &[Element], stores: NonTemporal) ->
         NonTemporal::Registers { one, several, elements } => match (is_one_size && is_plain, rows.len()) {
             (false, _) => Some(Buffer::Row { elements }),
             (true, 1) => Some(Buffer::Registers { bytes: one }),
-            // Shorter ones of several rows wait for each other.
+            // Shorter buffers of several rows wait for each other.
             (true, _) => Some(Buffer::Registers { bytes: several }),
         },
     }
@@ -110,8 +112,8 @@ fn unread(program: &Program) -> BTreeSet<usize> {
     (0..program.arrays.len()).filter(is_meant).collect()
 }
 
-/// The arrays of which the program writes whole rows, and reads nothing but what it wrote at the same point a moment
-/// before.
+/// Returns the arrays whose rows the program writes as a whole. It reads only elements of them that it wrote
+/// at the same point just before.
 fn written_in_rows(program: &Program) -> BTreeSet<usize> {
     let mut arrays = BTreeSet::new();
     for function in &program.functions {
@@ -141,7 +143,7 @@ fn reads_what_it_wrote(program: &Program, array: usize) -> bool {
         n_all += reads(&function.body, &|it| it.array == array);
         walk(&function.body, &mut |item| {
             let Item::For(it) = item else { return };
-            // What is assigned twice is one row, whose reads count once.
+            // An element that is assigned twice is one row, whose reads count once.
             let mut rows: Vec<&Element> = Vec::new();
             for row in rows_of(it).filter(|row| row.array == array) {
                 if rows.contains(&row) {
@@ -170,11 +172,11 @@ fn reads(items: &[Item], is_meant: &dyn Fn(&Element) -> bool) -> usize {
     n
 }
 
-/// The rows that a loop along i writes and nobody else reads.
+/// The rows that a loop along i writes and nothing else reads.
 fn streamed_rows(program: &Program, it: &For) -> Vec<Element> {
     let mut rows: Vec<Element> =
         rows_of(it).filter(|row| program.arrays[row.array].is_streamed).cloned().collect();
-    // Of an array that is written in two places each row would need a place of its own.
+    // If an array is written in two places, each row would need a buffer of its own.
     let arrays: BTreeSet<usize> = rows.iter().map(|it| it.array).collect();
     if arrays.len() < rows.len() || is_written_elsewhere(it, &rows) {
         rows.clear();

@@ -15,7 +15,7 @@ fn c(vector_bytes: u32) -> Target {
     Target::c(Some(&MachineModel { cores: 2, caches, line_bytes: 64, vector_bytes }))
 }
 
-/// What stands in a program of two fields, a table along K, and a scalar.
+/// The names of a program: two fields, a table along K, a scalar, a row of each thread, and locals.
 const NAMES: &str = "\
 program s(a, b, p, s)
 field a: float64[I, J, K] shift [0, 0, 0] along IJK given read

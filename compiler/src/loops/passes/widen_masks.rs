@@ -52,8 +52,8 @@ pub fn widen_masks(program: &mut Program, cx: &mut PassCx) {
     }
 }
 
-/// The integer that a truth value becomes: each thread has the array, and all floats in the loops in lanes that touch it
-/// have one size.
+/// Returns the integer type that replaces truth values of an array. Each thread must have the array. All
+/// floats in the loops in lanes that touch it must have one size.
 fn width_of(program: &Program, array: usize) -> Option<DType> {
     let Array { dtype: DType::Bool, kind: ArrayKind::Temporary, is_per_thread: true, .. } =
         &program.arrays[array]
@@ -88,7 +88,7 @@ fn touches(it: &For, array: usize) -> bool {
     is_found
 }
 
-/// Converts what is stored in the array, and compares what is read from it with zero.
+/// Converts values that are stored in the array, and compares values that are read from it with zero.
 fn widen(items: &mut [Item], array: usize, width: DType) {
     for item in items {
         item.exprs_mut().into_iter().for_each(|it| compare(it, array, width));

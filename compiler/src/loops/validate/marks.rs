@@ -1,4 +1,4 @@
-//! The rules of what passes decide about loops.
+//! The rules of the marks that passes set on loops.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::{Rules, name_of};
 use crate::space::Axis;
 
 impl Rules<'_> {
-    /// What a loop has beside its positions and its body.
+    /// Checks the marks that a loop has beside its positions and its body.
     pub(super) fn marks(&mut self, it: &For) {
         let variable = &it.positions.variable;
         let lanes = it.lanes;
@@ -40,8 +40,8 @@ impl Rules<'_> {
         }
     }
 
-    /// A loop stores whole rows, each of which lies along it, through a buffer. Two rows of one array would
-    /// have two buffers of the same name.
+    /// Checks that a loop stores whole rows through a buffer, and that the rows lie along it. Two rows of one
+    /// array would have two buffers of the same name.
     fn stores(&mut self, it: &For, Stores { rows, buffer }: &Stores, is_row: bool) {
         let variable = &it.positions.variable;
         self.demand(is_row && it.is_parallel && it.axis == Axis::I && !rows.is_empty(), || {

@@ -1,11 +1,11 @@
-//! The rules of what a program names beside its statements.
+//! The rules of names, arrays and arguments.
 
 use std::collections::BTreeSet;
 
 use super::super::nodes::{Array, ArrayKind, Meaning, Program, Storage};
 use super::name_of;
 
-/// Adds what is wrong with names, arrays and arguments.
+/// Adds the violations of names, arrays and arguments.
 ///
 /// Names of all kinds are one space: C has arrays, locals and functions side by side.
 pub(super) fn names(program: &Program, found: &mut Vec<String>) {
@@ -42,8 +42,8 @@ pub(super) fn names(program: &Program, found: &mut Vec<String>) {
     }
 }
 
-/// The rules of one array. What a pass changes about its layout needs that the run allocates it: the
-/// caller's stays as it is.
+/// The rules of one array. A pass may change the layout only of arrays that the run allocates: the caller's
+/// stay as they are.
 fn array(it: &Array, found: &mut Vec<String>) {
     let name = name_of(it);
     let mut demand = |holds: bool, what: &str| {

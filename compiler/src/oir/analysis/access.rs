@@ -1,4 +1,4 @@
-//! What a stencil does with each parameter.
+//! How a stencil accesses each parameter.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::extents::Extents;
 use crate::entity::SideTable;
 use crate::expr::ExprKind;
 
-/// What a stencil does with a field.
+/// How a stencil accesses a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
     /// Nothing.
@@ -20,7 +20,7 @@ pub enum AccessKind {
     Read,
     /// Every element of the compute domain is written, and before any of them is read.
     Write,
-    /// What it held before may matter: it is read before it is written, or written in part.
+    /// Its earlier value may matter: it is read before it is written, or written in part.
     ReadWrite,
 }
 

@@ -1,7 +1,7 @@
 //! Which fields a vertical loop could keep at hand: planes that only it needs, and levels that a sweep comes by again.
 //!
-//! These are facts and not changes. Schedules decide whether a machine has the room; what they need to know is
-//! whether it would be right, and what must be read before and written back.
+//! These are facts and not changes. Schedules decide whether a machine has the room. For that they must know
+//! whether a cache is legal, and which levels it reads first and writes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::space::{Axis, Bound, Interval, LoopOrder, min_levels};
 /// A sweep does not keep more levels than these on either side.
 const MAX_DISTANCE: i32 = 5;
 
-/// What each vertical loop of a stencil could keep, in order of the loops.
+/// The fields that each vertical loop of a stencil could keep, in order of the loops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caches {
     pub loops: Vec<Vec<Cache>>,
@@ -141,7 +141,7 @@ struct Use {
 
 fn uses(stencil: &Stencil, vertical_loop: &VerticalLoop, min_levels: i64) -> BTreeMap<Handle<Field>, Use> {
     let mut uses: BTreeMap<Handle<Field>, Use> = BTreeMap::new();
-    // What all sections up to the one at hand have set on each of their levels.
+    // For each field, the intervals of the earlier sections that set it on each of their levels.
     let mut swept: BTreeMap<Handle<Field>, Vec<Interval>> = BTreeMap::new();
     for section in &vertical_loop.sections {
         let set = set_on_each_level(stencil, section);
@@ -216,8 +216,8 @@ fn set_on_each_level(stencil: &Stencil, section: &Section) -> BTreeSet<Handle<Fi
     set
 }
 
-/// Whether the levels of `section`, moved by `k` against the sweep, are among those that are `set`, which follow
-/// each other in the order of the sweep.
+/// Whether the levels of `section`, moved by `k` against the sweep, are all among those that are `set`. The
+/// intervals of `set` come in the order of the sweep.
 fn hold(
     set: impl Iterator<Item = Interval>,
     section: Interval,
@@ -359,7 +359,7 @@ forward
       t = t[0,0,-1] + a
 ";
         assert_eq!(found(two), ["t k-cache[-1:0]"]);
-        // Two levels behind, one of which the section before did not set.
+        // Two levels behind: the section before did not set one of them.
         let gap = two.replace("t[0,0,-1]", "t[0,0,-2]").replace("[start+1, end)", "[start+2, end)");
         assert_eq!(found(&gap), ["t k-cache[-2:0] fill"]);
     }

@@ -1,7 +1,7 @@
 //! Whether a value is always written before it is read, at each point and level.
 //!
-//! A branch writes if the other branch does too; a loop may not run at all, and a
-//! region leaves most points out, so what they write counts inside only.
+//! A branch writes an element if both of its arms do. A loop may not run at all, and a region leaves most
+//! points out, so their writes count only inside.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
 use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Region, min_levels};
 
-/// What these statements can read at a point where they did not assign it before.
+/// The fields and locals that these statements can read at a point before they assign them there.
 #[must_use]
 pub fn read_unassigned(body: &[Stmt]) -> FxHashSet<Target> {
     Walk::over(body).reads.iter().map(|it| it.what).collect()
@@ -50,8 +50,8 @@ pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Un
     Progress::through(stencil, extents, Subject::Temporaries).found
 }
 
-/// The fields of the caller that need no value to start with: each element of the compute domain is written, and
-/// before any statement reads it.
+/// The fields of the caller that need no initial value: each element of the compute domain is written before
+/// any statement reads it.
 ///
 /// ```text
 /// if a > 0.0:        interval(0, 1): out = 1.0          interval(0, -1): out = 1.0
@@ -61,8 +61,8 @@ pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Un
 /// whole              whole                              not whole
 /// ```
 ///
-/// A region, a loop and a branch without its counterpart may leave elements out. Elements outside the compute domain
-/// are never written for sure: who reads one needs the old values.
+/// A region, a loop and a branch without its counterpart may leave elements out. Elements outside the compute
+/// domain are never written for sure, so a read of one needs the old values.
 #[must_use]
 pub fn written_whole(stencil: &Stencil, extents: &Extents) -> FxHashSet<Handle<Field>> {
     let at = Progress::through(stencil, extents, Subject::Parameters);
@@ -86,9 +86,9 @@ struct Progress<'a> {
     subject: Subject,
     /// No run has fewer.
     min_levels: i64,
-    /// What any statement writes.
+    /// Every field and local that some statement writes.
     changed: FxHashSet<Target>,
-    /// What was written so far, of each field.
+    /// The writes so far, by field.
     written: SideTable<Field, Vec<Written<'a>>>,
     n_written: usize,
     found: Vec<Undefined<'a>>,
@@ -102,7 +102,7 @@ enum Cover {
     Nothing,
 }
 
-/// Points and levels at all of which one element of a field is written.
+/// A write of one element of a field, done at all of these points and levels.
 struct Written<'a> {
     /// How many others were written before.
     at: usize,
@@ -116,7 +116,7 @@ struct Written<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// What is known at the end of the stencil.
+    /// Walks the whole stencil and returns the state at its end.
     fn through(stencil: &'a Stencil, extents: &'a Extents, subject: Subject) -> Self {
         let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
         let mut changed = FxHashSet::default();
@@ -325,7 +325,7 @@ struct Read<'a> {
     k: Option<i32>,
     /// Which element of the data dimensions, where that is known.
     data: Option<Vec<i64>>,
-    /// What holds where it is read.
+    /// The conditions that hold at the read.
     conditions: Rc<[&'a Expr]>,
     region: Option<Region>,
     origin: &'a Origin,
@@ -343,18 +343,18 @@ struct Assigned {
 /// The statements of one execution, in order.
 #[derive(Default)]
 struct Walk<'a> {
-    /// What each point has set that runs what comes next.
+    /// The elements that are set at each point that runs the next statement.
     assigned: FxHashSet<Assigned>,
     /// The same, in the order in which it was set.
     trail: Vec<Assigned>,
-    /// What is set where a condition holds.
+    /// The elements that are set where a condition holds.
     under: Under<'a>,
     /// The conditions of the branches around.
     conditions: Rc<[&'a Expr]>,
     reads: Vec<Read<'a>>,
 }
 
-/// What is set where a condition holds, as far as it holds wherever it is met again.
+/// The elements that are set where a condition holds, kept as long as its value stays the same.
 #[derive(Default)]
 struct Under<'a> {
     known: Vec<Known<'a>>,
@@ -362,7 +362,7 @@ struct Under<'a> {
     reading: FxHashMap<Target, Vec<usize>>,
 }
 
-/// What a branch has set.
+/// The elements that a branch has set.
 struct Known<'a> {
     condition: &'a Expr,
     sets: Vec<Assigned>,
@@ -371,7 +371,7 @@ struct Known<'a> {
 }
 
 impl<'a> Under<'a> {
-    /// What is set where `condition` holds.
+    /// Finds the elements that are set where `condition` holds.
     fn find(&self, condition: &Expr) -> Option<&Known<'a>> {
         self.known.iter().rev().find(|it| !it.is_over && it.condition.is_same(condition))
     }
@@ -386,7 +386,7 @@ impl<'a> Under<'a> {
         });
     }
 
-    /// What reads this has another value from now on.
+    /// Drops the conditions that read `what`, since their values may differ from now on.
     fn change(&mut self, what: Target) {
         for at in self.reading.remove(&what).unwrap_or_default() {
             if let Some(it) = self.known.get_mut(at) {

@@ -1,11 +1,12 @@
 //! How far beyond the compute domain each execution runs and each field is needed.
 //!
-//! One backward pass: an execution runs as far as any later read needs the temporaries that it
-//! writes, and then needs its own reads that far, plus their offsets. Parameters are written in the compute
-//! domain only, whatever is read of them.
-//! `executions` and `fields` follow the acceptance rule of GT4Py bit for bit,
-//! which looks at one side only of a region that is anchored at one end.
-//! `true_fields` say what is really touched, and [`touched`](super::touches::touched) of one domain.
+//! One backward pass computes them. An execution runs as far as any later read needs the temporaries that it
+//! writes. It then needs its own reads that far, plus their offsets. Parameters are written only in the
+//! compute domain, however far they are read.
+//!
+//! `executions` and `fields` follow the acceptance rule of GT4Py bit for bit. It looks at only one side of a
+//! region that is anchored at one end. `true_fields` hold the elements that are really touched;
+//! [`touched`](super::touches::touched) gives those of one domain.
 
 use std::ops::Range;
 
@@ -109,7 +110,8 @@ fn include(table: &mut SideTable<Field, Extent>, field: Handle<Field>, extent: E
     table.insert(field, known.map_or(extent, |it| it.union(extent)));
 }
 
-/// What an access at `offset` in a block asks of its field; nothing where the region is surely outside.
+/// The extent of a field that an access at `offset` in a block requires; nothing where the region is surely
+/// outside.
 fn contribution(block: Extent, offset: Offset, region: Option<Region>) -> Option<Extent> {
     let Some(region) = region else { return Some(block.shifted(offset)) };
     Some(Extent {
@@ -146,7 +148,8 @@ fn contribution_along(block: Reach, offset: i32, side: Side) -> Option<Reach> {
     Some(Reach::new(lo.min(0), hi.max(0)))
 }
 
-/// What an access touches on some domain of at least one point; nothing where it touches none on any.
+/// The extent that an access touches on some domain of at least one point; nothing where it touches none on
+/// any.
 pub(super) fn true_contribution(block: Extent, offset: Offset, region: Option<Region>) -> Option<Extent> {
     let region = region.unwrap_or_default();
     Some(Extent {

@@ -1,4 +1,4 @@
-//! What a run touches of its fields: a table of the stencil that answers for any domain.
+//! The elements of its fields that a run touches, as a table of the stencil that serves any domain.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::space::{Axis, Domain, Interval, Reach, Region};
 /// Positions of a field that statements touch alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Touch {
-    /// Which field, as whoever made the table numbers them.
+    /// The number of the field, as given by the caller that made the table.
     pub field: usize,
     /// How far beyond the compute domain the statement runs along I and J.
     pub reach: [Reach; 2],
@@ -24,7 +24,7 @@ pub struct Touch {
     pub is_level_known: bool,
 }
 
-/// All that is touched of the fields that have a number, each row once.
+/// All touches of the fields that have a number, each row once.
 #[must_use]
 pub fn touches(
     stencil: &Stencil,

@@ -36,7 +36,7 @@ impl Versions {
         }
     }
 
-    /// What an expression reads, with its versions.
+    /// The fields and locals that an expression reads, with their versions.
     #[must_use]
     pub fn read_by(&self, expr: &Expr) -> Vec<(Target, u32)> {
         let mut found = Vec::new();
@@ -55,7 +55,7 @@ impl Versions {
     }
 }
 
-/// What the statements and those inside them assign.
+/// The fields and locals that the statements and those inside them assign.
 #[must_use]
 pub fn assigned(body: &[Stmt]) -> BTreeSet<Target> {
     let mut found = BTreeSet::new();

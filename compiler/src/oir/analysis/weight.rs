@@ -13,9 +13,11 @@ pub fn weight(expr: &Expr) -> u32 {
     all
 }
 
-/// The same at each point of a plane, where sums and products that are the same at all of them weigh nothing.
+/// The weight at each point of a plane. Sums and products that are the same at all of its points weigh
+/// nothing.
 ///
-/// What takes longer weighs what it does, since rows may be short and a thread may have a single point.
+/// Longer operations weigh the same as elsewhere, since rows may be short and a thread may have a single
+/// point.
 #[must_use]
 pub fn weight_at_points(stencil: &Stencil, expr: &Expr) -> u32 {
     if is_level(stencil, expr) {

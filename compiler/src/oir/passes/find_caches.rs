@@ -9,7 +9,7 @@ use crate::pass::{LogPoint, LogValue};
 
 pub const NAME: &str = "oir/find-caches";
 
-/// What is told of each vertical loop.
+/// The caches of each vertical loop, in the log.
 pub const CACHES: LogPoint =
     LogPoint { name: "caches", about: "for each vertical loop, the fields that it could keep and how" };
 
@@ -18,7 +18,7 @@ pub const CACHES: LogPoint =
 /// - **Precondition**: valid OIR, as schedules get it.
 /// - **Effect**: none; a value in the log.
 /// - **Legality**: it changes nothing.
-/// - **Why**: who tunes a stencil sees what a cache would save before a schedule uses one.
+/// - **Why**: a user who tunes a stencil sees what a cache would save before a schedule uses one.
 pub fn find_caches(stencil: &mut Stencil, cx: &mut PassCx) {
     let found = cx.get::<CachesOf>(stencil);
     let of_loop = |caches: &Vec<crate::oir::analysis::caches::Cache>| {

@@ -13,9 +13,9 @@ pub const NAME: &str = "oir/fold-constants";
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: smaller expressions, fewer statements.
-/// - **Legality**: the rules in [`simpler`] hold for every bit of every operand, NaN, infinities and signed zeros
-///   among them. A float's `x ** 2` stays, since code generators know it as `x * x`. What finds an element at
-///   run time is not dropped, since it may end the run.
+/// - **Legality**: the rules in [`simpler`] hold for every bit of every operand, NaN, infinities and signed
+///   zeros among them. A float's `x ** 2` stays, since code generators know it as `x * x`. An access that
+///   finds its element at run time is not dropped, since it may end the run.
 /// - **Why**: externals and inlined functions leave `dt * 1.0` and `if False` behind.
 pub fn fold_constants(stencil: &mut Stencil, cx: &mut PassCx) {
     for (_, execution) in stencil.executions.iter_mut() {
@@ -83,7 +83,8 @@ fn has_simpler(expr: &Expr) -> bool {
     !is_element(expr) && (simpler(expr).is_some() || expr.operands().any(has_simpler))
 }
 
-/// What finds an element stays as it is: an offset of run time may lead out of a field, and a literal may not.
+/// An access that finds its element at run time stays as it is. An offset of run time may lead out of a
+/// field, and a literal may not.
 fn is_element(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Element(..))
 }
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
     use crate::oir::passes::tests::after;
 
-    /// What becomes of `b = ...`.
+    /// Folds the value of `b = ...`.
     fn folded(value: &str) -> String {
         let text = format!(
             "

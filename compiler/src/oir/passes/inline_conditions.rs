@@ -52,7 +52,8 @@ struct Mask {
     n_assigned: u32,
     n_read: u32,
     weight: u32,
-    /// What its expression reads, with versions; where it reads another mask, also what that reads.
+    /// The values that its expression reads, with versions; for another mask that it reads, also the values
+    /// read there.
     reads: Vec<(Target, u32)>,
     /// Whether a condition reads it, and whether all that read it are conditions or other masks.
     is_asked: bool,

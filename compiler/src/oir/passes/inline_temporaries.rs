@@ -16,10 +16,11 @@ use crate::space::{Axis, LoopOrder, Offset};
 
 pub const NAME: &str = "oir/inline-temporaries";
 
-/// What is computed at two places rather than stored weighs at most so much, and reads so many elements.
+/// The largest weight and number of loads of a temporary that is computed at two places rather than stored.
 const CHEAP: (u32, usize) = (4, 3);
 
-/// What columns read at more places of their own is computed at so many, if it weighs and reads no more than this.
+/// Limits for a temporary that is read at more places, all in the same column. They are the number of places,
+/// the weight and the number of loads.
 const CHEAPER: (usize, u32, usize) = (4, 2, 2);
 
 /// No expression that is put in the place of a read is made of more parts.
@@ -30,9 +31,9 @@ const LARGEST: usize = 80;
 /// - **Precondition**: valid OIR; temporaries that can be are locals already.
 /// - **Effect**: temporaries that nothing reads, which pruning drops.
 /// - **Legality**: [`Inlining::value`]; every refusal becomes a remark.
-/// - **Why**: a temporary costs an array and the traffic to fill and read it. So [`Inlining::pays`] asks for one
-///   place of use, or for few with little to compute again; wide chains are left to tiles, which compute each
-///   element once and still keep it at hand.
+/// - **Why**: a temporary costs an array and the traffic to fill and read it. So [`Inlining::pays`] asks for
+///   one place of use, or for few with little to compute again. Wide chains are left to tiles, which compute
+///   each element once and still keep it at hand.
 pub fn inline_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     let facts = Facts::of(stencil);
     let mut inlining = Inlining { stencil, facts: &facts, values: BTreeMap::new(), budget: facts.size + 64 };
@@ -67,7 +68,7 @@ pub fn inline_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     }
 }
 
-/// What stands for a temporary.
+/// The expression that replaces a temporary.
 #[derive(Clone, Debug)]
 struct Value {
     expr: Expr,
@@ -135,11 +136,11 @@ impl fmt::Display for Blocked {
 }
 
 impl Inlining<'_> {
-    /// What can stand wherever `field` is read.
+    /// Returns the expression that can replace `field` wherever it is read.
     ///
     /// # Errors
     ///
-    /// The reason why nothing can.
+    /// The reason why there is none.
     fn value(&self, field: Handle<Field>, definition: &Definition, reads: &[Read]) -> Result<Value, Blocked> {
         let is_whole = definition.is_whole && self.facts.writes.get(&field).is_some_and(|it| it.len() == 1);
         if !is_whole || !self.stencil.fields[field].data_dims.is_empty() {
@@ -168,7 +169,8 @@ impl Inlining<'_> {
         if may_end_run(&value.expr) {
             return Err(Blocked::MayEndRun);
         }
-        // What finds an element keeps to run time: a literal there may not lead out of a field.
+        // An index that is found at run time must not become a literal, since a literal may not lead out of a
+        // field.
         if matches!(value.expr.kind, ExprKind::Literal(_)) && reads.iter().any(|it| it.finds) {
             return Err(Blocked::FindsElement);
         }

@@ -69,7 +69,7 @@ pub enum Blocked {
     Several,
     /// No statement uses it.
     Unused,
-    /// What one execution assigns, another one reads.
+    /// One execution reads a value that another one assigns.
     Shared,
     /// It is read at another point or level, or written at another level.
     ReadElsewhere,
@@ -93,7 +93,8 @@ impl fmt::Display for Blocked {
 #[derive(Debug, Default)]
 struct Homes {
     uses: SideTable<Field, Use>,
-    /// What each execution can read before it assigned it, for those that were asked about.
+    /// The fields and locals that an execution can read before it assigns them, for each execution looked at
+    /// so far.
     unassigned: FxHashMap<Handle<HorizontalExecution>, FxHashSet<Target>>,
 }
 
@@ -133,7 +134,7 @@ impl Homes {
         self.uses.get(field).map_or(&[], |it| &it.origins)
     }
 
-    /// The executions in each of which `field` could be a local, or why there are none.
+    /// Returns the executions that use `field` if each of them can hold it in a local, or why they cannot.
     fn homes(
         &mut self,
         stencil: &Stencil,

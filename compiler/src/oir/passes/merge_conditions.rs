@@ -11,8 +11,8 @@ use crate::types::UnaryOp;
 
 pub const NAME: &str = "oir/merge-conditions";
 
-/// Merges neighbouring branches on the same condition or on its opposite, and neighbouring equal regions; takes
-/// away a branch inside a loop or a branch that asks what that just asked.
+/// Merges neighbouring branches on the same condition or on its opposite, and neighbouring equal regions.
+/// Where a loop or a branch has just tested a condition, also removes the branches on it inside.
 ///
 /// - **Precondition**: valid OIR; after executions were merged, so that branches are neighbours.
 /// - **Effect**: fewer, longer branches; the statements that they hold keep their order.
@@ -26,7 +26,8 @@ pub fn merge_conditions(stencil: &mut Stencil, cx: &mut PassCx) {
 
 fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
     let mut merged: Vec<Stmt> = Vec::with_capacity(body.len());
-    // What the last of these assigns, which a thousand branches may have joined.
+    // The targets that the last of these assigns. A thousand branches may have joined it, so the set is kept
+    // up to date.
     let mut changed = BTreeSet::new();
     for mut next in std::mem::take(body) {
         if let StmtKind::While { condition, body } = &mut next.kind {
@@ -116,7 +117,7 @@ fn may_merge(
     }
 }
 
-/// What a negation negates.
+/// The operand of a negation.
 fn negated(condition: &Expr) -> Option<&Expr> {
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, it) => Some(it),
@@ -142,17 +143,17 @@ fn append(prev: &mut Stmt, next: Stmt, likeness: Likeness) {
     }
 }
 
-/// What a statement around has asked.
+/// The condition of a statement around.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     condition: &'a Expr,
-    /// What it is inside.
+    /// The value of the condition inside that statement.
     is_true: bool,
     by: &'static str,
 }
 
 impl Asked<'_> {
-    /// What another condition is then, where that follows.
+    /// The value of another condition there, if it follows.
     fn answer(self, other: &Expr) -> Option<bool> {
         if other.is_same(self.condition) {
             Some(self.is_true)
@@ -166,7 +167,7 @@ impl Asked<'_> {
     }
 }
 
-/// Takes away the branches in a body on what was asked around it, as long as the answer holds.
+/// Removes the branches of a body whose condition follows from the one around, as long as that still holds.
 fn flatten(asked: Asked<'_>, body: &mut Vec<Stmt>, cx: &mut PassCx) {
     let Asked { condition, by, .. } = asked;
     let mut flat: Vec<Stmt> = Vec::with_capacity(body.len());

@@ -65,8 +65,8 @@ fn merge_section(
     section.executions = merged.into_iter().map(|(execution, _)| execution).collect();
 }
 
-/// What matters of the fields that an execution touches; kept up to date while others are merged into it,
-/// since a section may have a thousand of them.
+/// The fields that an execution touches, as far as merging depends on them. They are updated while other
+/// executions are merged into it, since a section may have a thousand of them.
 #[derive(Debug, Default)]
 struct Accesses {
     /// Read at a point other than the one at hand, in order, each once.

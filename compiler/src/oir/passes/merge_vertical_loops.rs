@@ -13,8 +13,9 @@ pub const NAME: &str = "oir/merge-vertical-loops";
 
 /// Merges each vertical loop into the one before it, where legal.
 ///
-/// Loops of one order become one where the second goes on at the level at which the first ends, and where both run
-/// over the same levels; there the executions of the second follow those of the first on each level.
+/// Two loops of one order become one in two cases. Either the second continues at the level at which the
+/// first ends. Or both run over the same levels; then the executions of the second follow those of the first
+/// on each level.
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: fewer vertical loops; executions keep their order within each section.
@@ -86,7 +87,7 @@ fn has_same_levels(prev: &VerticalLoop, next: &VerticalLoop) -> bool {
     intervals(prev) == intervals(next)
 }
 
-/// What matters of the fields that a loop touches; kept up to date while others join it.
+/// The fields that a loop touches, as far as merging depends on them; updated while other loops join it.
 #[derive(Debug, Default)]
 struct Accesses(BTreeMap<Handle<Field>, Levels>);
 
@@ -184,11 +185,18 @@ impl fmt::Display for Blocked {
 
 /// Whether each level of the second loop may run right after that level of the first, and not after all of them.
 ///
-/// With offsets along the sweep, what the second touches at `n` the first must have touched when it comes by: a
-/// write at `w` before a read at `r` needs `w >= r`, a read before a write `r >= w`, and a write before a write
-/// that it is not overtaken. Another column could be read as well, since each execution is finished on a level before
-/// the next one; but then no column could be swept by itself any more. Parallel executions stay one after the other on all levels, so only sections are overtaken, and
-/// these meet where another level is touched.
+/// Offsets are taken along the sweep. For each pair of accesses to a field, the first loop must be done with
+/// an element before the second one touches it:
+///
+/// - A write at `w` before a read at `r` needs `w >= r`.
+/// - A read at `r` before a write at `w` needs `r >= w`.
+/// - A write must not be overtaken by a write of the second loop.
+///
+/// Another column could be read as well, since each execution is finished on a level before the next one. But
+/// then no column could be swept by itself any more.
+///
+/// Parallel executions stay one after the other on all levels, so only sections are overtaken. Sections meet
+/// only where another level is touched.
 ///
 /// # Errors
 ///

@@ -37,13 +37,13 @@ impl Pinned {
     }
 }
 
-/// What passes of this level get.
+/// The context of the passes of this level.
 pub type PassCx = crate::pass::PassCx<Stencil>;
 
 /// In the order in which they run.
 pub const PASSES: &[Pass<Stencil>] = &[
-    // First what needs no work at all, so that nothing later looks at it; a branch that never runs may be the
-    // only one that meets a region or reads a temporary.
+    // First come the passes that remove statements, so that no later pass looks at those. A branch that never
+    // runs may be the only one that meets a region or reads a temporary.
     Pass { name: fold_constants::NAME, run: fold_constants::fold_constants, preserves: &[] },
     Pass { name: prune_regions::NAME, run: prune_regions::prune_regions, preserves: &[] },
     Pass { name: prune_temporaries::NAME, run: prune_temporaries::prune_temporaries, preserves: &[] },
@@ -88,7 +88,7 @@ pub const PASSES: &[Pass<Stencil>] = &[
         run: share_subexpressions::share_subexpressions,
         preserves: &[],
     },
-    // What is shared may be assigned to names that were there before.
+    // A shared value may be assigned to names that were there before.
     Pass { name: propagate_copies::NAME, run: propagate_copies::propagate_copies, preserves: &[] },
     // Each place has its own value then, and not every place reads it; nor are copies read any more.
     Pass { name: prune_temporaries::LOCALS, run: prune_temporaries::prune_temporaries, preserves: &[] },

@@ -29,7 +29,7 @@ struct Copies<'a> {
     cx: &'a mut PassCx,
 }
 
-/// What a local is a copy of.
+/// The original of a local that is a copy.
 struct Copy {
     /// The version of the local that is.
     version: u32,
@@ -81,9 +81,11 @@ impl Copies<'_> {
         }
     }
 
-    /// Replaces what can be; answers how many reads.
+    /// Replaces reads of copies by their originals where that is possible, and returns the number of replaced
+    /// reads.
     ///
-    /// What `finds` an element keeps to run time: a literal there may not lead out of a field.
+    /// Inside an index that is found at run time (`finds`), no literal is put in, since a literal may not
+    /// lead out of a field.
     fn replace(&mut self, expr: &mut Expr, finds: bool) -> usize {
         if let ExprKind::Access(Access::Local(local)) = expr.kind {
             let Some(original) = self.original(local, finds) else { return 0 };
@@ -94,7 +96,7 @@ impl Copies<'_> {
         expr.operands_mut().into_iter().map(|it| self.replace(it, finds)).sum()
     }
 
-    /// What `local` is a copy of here.
+    /// The expression that `local` copies here; `None` if it must not be replaced.
     fn original(&mut self, local: Handle<Local>, finds: bool) -> Option<ExprKind<Access>> {
         let copy = self.known.get_mut(&local)?;
         if finds && matches!(copy.original, ExprKind::Literal(_)) {

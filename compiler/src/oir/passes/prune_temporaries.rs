@@ -23,7 +23,7 @@ pub const INLINED: &str = "oir/prune-inlined";
 /// - **Why**: functions compute several results, and callers use some of them.
 pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     let mut uses = Uses::of(stencil);
-    // What became unread joins in; each is looked at once, since a stencil may have a thousand.
+    // A target that becomes unread is added. Each is looked at once, since a stencil may have a thousand.
     while let Some(dead) = uses.dead.pop_first()
         && cx.may_change()
     {
@@ -41,7 +41,7 @@ pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     }
 }
 
-/// The statements of a stencil in program order, and what reads what.
+/// The statements of a stencil in program order, and the reads and assignments of each target.
 struct Uses {
     stmts: Vec<Counted>,
     /// How many reads are left of each.

@@ -15,8 +15,8 @@ use crate::space::{Axis, AxisSet, Bound, Interval, LoopOrder};
 
 pub const NAME: &str = "oir/reduce-temporaries";
 
-/// Takes the axis K from each temporary that has the same value on all levels, and computes it once, before the
-/// vertical loop in which it was computed.
+/// Takes the axis K from each temporary that has the same value on all levels. Its value is computed once,
+/// before the vertical loop in which it was computed.
 ///
 /// - **Precondition**: valid OIR; temporaries that can be are locals already.
 /// - **Effect**: smaller temporaries, fewer operations; a new sweep over one level for what was found in each loop.
@@ -36,7 +36,7 @@ pub fn reduce_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
                     format!("`{name}` is the same on all levels, and stored once"),
                     [&definition.origin],
                 );
-                // What reads it sees a plane from here on.
+                // Its readers see a plane from here on.
                 stencil.fields[field].axes = AxisSet::IJ;
                 reduced.insert(field);
             }
@@ -112,7 +112,7 @@ fn may_reduce(
     let mut overwritten = None;
     definition.value.accesses(&mut |it| {
         if let Access::Field { field, .. } = it
-            // What is computed before the loop as well is there by then.
+            // A reduced field is computed before the loop as well, so its value is there by then.
             && !reduced.contains(field)
             && facts.is_written_between(*field, definition.around)
         {

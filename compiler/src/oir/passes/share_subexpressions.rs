@@ -23,10 +23,11 @@ const LEAST_WEIGHT: u32 = 2;
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: fewer operations; new locals `shared`, each assigned right before its first use.
-/// - **Legality**: [`Numbering`]: equal numbers are equal values of one type, since what an assignment changes is
-///   another value after it. The local is assigned in the body of its first use, which stands around all others.
-///   What finds its element at run time has a number of its own each time, so nothing that may trap moves.
-/// - **Why**: what was inlined into several places computes the same in each.
+/// - **Legality**: [`Numbering`]: equal numbers are equal values of one type, since a target has another
+///   number after an assignment. The local is assigned in the body of its first use, which stands around all
+///   others. An access that finds its element at run time has a new number each time, so nothing that may
+///   trap moves.
+/// - **Why**: an expression that was inlined into several places is computed in each.
 pub fn share_subexpressions(stencil: &mut Stencil, cx: &mut PassCx) {
     let mut counting = Counting::default();
     let counted: Vec<(Handle<HorizontalExecution>, Found)> = stencil
@@ -65,7 +66,7 @@ impl Home {
     }
 }
 
-/// What is to be done with an expression.
+/// The action at one expression.
 #[derive(Clone, Copy, Debug)]
 enum Visit {
     /// Nothing, neither here nor below it.
@@ -78,7 +79,7 @@ enum Visit {
     Use(usize),
 }
 
-/// What an execution computes more than once.
+/// The values that an execution computes more than once.
 #[derive(Default)]
 struct Found {
     homes: Vec<Home>,
@@ -92,7 +93,7 @@ struct Counting {
     numbering: Numbering,
     /// Homes by the number of the expression, as far as they stand around the statement at hand.
     available: Vec<Option<usize>>,
-    /// What the bodies around have made available, with what was before.
+    /// The homes that the bodies around have made available, each with the entry that it replaced.
     scopes: Vec<Vec<(u32, Option<usize>)>>,
     /// The expressions of the statement at hand, in the order of a walk.
     table: Vec<Numbered>,
@@ -240,7 +241,7 @@ struct Sharing<'a> {
 
 impl Sharing<'_> {
     fn body(&mut self, body: &mut Vec<Stmt>) {
-        // What must be assigned before which statement.
+        // The assignments to insert, each with the position of the statement that it comes before.
         let mut definitions: Vec<(usize, Stmt)> = Vec::new();
         for (at, stmt) in body.iter_mut().enumerate() {
             let origin = stmt.origin.clone();

@@ -1,8 +1,8 @@
-//! Who accesses which container of a schedule tree, and what for.
+//! The accesses of a schedule tree to its containers, and the role of each.
 //!
-//! The visitor tells the roles. [`Accesses`] are those of some nodes in textual order; [`Counts`] how often each
-//! container is accessed, which tells whether some nodes hold all its accesses; [`AccessPaths`] the statements that
-//! access each container, by handles of the tree: their paths.
+//! The visitor tells the roles. [`Accesses`] lists the accesses of some nodes in textual order. [`Counts`]
+//! tells how often each container is accessed, and so whether some nodes hold all its accesses.
+//! [`AccessPaths`] lists, by handle of the container, the paths of the statements that access it.
 //!
 //! ```text
 //! for k in [0, K) ascending:
@@ -20,14 +20,14 @@ use crate::schedule::nodes::{Access, Container, Node, Tree};
 use crate::schedule::visit::Role;
 use crate::schedule::visit::place::Path;
 
-/// All accesses of some nodes, in textual order: of a statement what it reads before what it writes, and what finds
-/// an element before the element.
+/// All accesses of some nodes, in textual order. In a statement, reads come before the write, and the
+/// accesses in an index come before the element that it finds.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses<'t> {
     all: Vec<Accessed<'t>>,
 }
 
-/// An access with what it is for.
+/// An access and its role.
 #[derive(Clone, Copy, Debug)]
 pub struct Accessed<'t> {
     pub access: &'t Access,
@@ -38,7 +38,7 @@ pub struct Accessed<'t> {
 pub type Counts = BTreeMap<Handle<Container>, usize>;
 
 impl<'t> Accesses<'t> {
-    /// Those of nodes and of all that is inside.
+    /// Collects the accesses of nodes and of all nodes inside them.
     #[must_use]
     pub fn of(nodes: &'t [Node]) -> Self {
         let mut all = Vec::new();
@@ -48,7 +48,7 @@ impl<'t> Accesses<'t> {
         Self { all }
     }
 
-    /// Those of one container.
+    /// The accesses to one container.
     pub fn of_container(&self, container: Handle<Container>) -> impl Iterator<Item = &Accessed<'t>> {
         self.all.iter().filter(move |it| it.access.container == container)
     }
@@ -83,7 +83,7 @@ impl<'t> Deref for Accesses<'t> {
 
 /// The statements that access each container, by their paths, in textual order.
 ///
-/// An `if`, a `while` or a region counts as one statement: what is inside of it has no path.
+/// An `if`, a `while` or a region counts as one statement: the nodes inside of it have no path.
 #[derive(Clone, Debug, Default)]
 pub struct AccessPaths {
     paths: BTreeMap<Handle<Container>, Vec<Path>>,
@@ -95,7 +95,7 @@ impl AccessPaths {
         Self::below(tree, &[])
     }
 
-    /// Those below the node at `path`.
+    /// The paths below the node at `path`.
     #[must_use]
     pub fn below(tree: &Tree, path: &[usize]) -> Self {
         let mut found = Self::default();

@@ -1,10 +1,10 @@
-//! What a tree is expected to cost on a machine: bytes between memory and cache, and arithmetic.
+//! The expected cost of a tree on a machine: bytes between memory and cache, and arithmetic.
 //!
-//! The model is that of reuse within a scope: what one iteration of a loop touches either fits into the cache
-//! of a core, and then everything that the loop touches crosses the bus once, however often it is touched; or it
-//! does not, and then the parts of the iteration pay one by one. Elements are counted as the smallest box
-//! around the accesses of a container. An array that is written before it is read costs its writing; one that
-//! lives in an iteration costs nothing, and takes its place in the cache.
+//! The model counts reuse within a scope, by the elements that one iteration of a loop touches. If they fit
+//! into the cache of a core, each element that the loop touches crosses the bus once, however often it is
+//! touched. If they do not fit, each part of the iteration pays for its own elements. Elements are counted as
+//! the smallest box around the accesses of a container. An array that is written before it is read costs only
+//! its writing. An array that lives in an iteration costs nothing, but takes up room in the cache.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use crate::types::{BinaryOp, Primitive, UnaryPrimitive};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     pub cores: i64,
-    /// What a core has for itself, of which a schedule should use this much.
+    /// Bytes of the cache of one core that a schedule should use.
     pub cache_bytes: f64,
     /// Bytes per nanosecond from memory, for one core.
     pub bytes_per_ns: f64,
     /// Operations per nanosecond of one core, in vectors.
     pub operations_per_ns: f64,
-    /// What moves between caches at a time.
+    /// Bytes of a cache line, the unit of transfers between caches.
     pub line_bytes: i64,
     /// Points along I, J, K that sizes are taken to be.
     pub domain: [i64; 3],
@@ -45,10 +45,11 @@ impl Machine {
     /// The machine of a model: where it says nothing, as [`Machine::CPU`].
     #[must_use]
     pub fn of(model: &MachineModel) -> Self {
-        // What leaves a small second cache comes back from a large last one, which is far nearer than memory.
+        // Data that leaves a small second cache comes back from a large last one, which is far nearer than
+        // memory.
         let behind = model.share_of_last_cache_bytes().min(COUNTED_BEHIND);
         let counted = model.core_cache_bytes().map(|it| it.max(behind));
-        // The rest is for what nobody counts: code, the stack, other programs.
+        // A quarter is left for code, the stack and other programs, which nobody counts.
         let cache_bytes = counted.map_or(Self::CPU.cache_bytes, |it| 0.75 * it as f64);
         // C compilers do not use wider vectors unless they are told to.
         let lanes = f64::from(model.vector_bytes.clamp(16, 32)) / 32.0;
@@ -62,13 +63,13 @@ impl Machine {
     }
 }
 
-/// Of a core's share of the last cache so much counts as its own: as much as second caches of today have. With half of
-/// that in the second cache, vertical advection and tridiagonal systems whose arrays of a row stay in both take three
-/// quarters to two thirds of the time that they take with arrays in memory; no other kernel changes by more than a
-/// twentieth but those of Laplacians along k, which gain.
+/// The most bytes of a core's share of the last cache that count as its own: the size of second caches of
+/// today. With half of that in the second cache, arrays of a row of vertical advection and tridiagonal
+/// systems stay in both caches. These kernels then take two thirds to three quarters of the time that they
+/// take with arrays in memory. Laplacians along k gain too. No other kernel changes by more than a twentieth.
 const COUNTED_BEHIND: u64 = 1 << 20;
 
-/// What something costs.
+/// The cost of a tree or of a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Between memory and cache.
@@ -78,7 +79,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// In nanoseconds, on one core: what takes longer, and a little of the other.
+    /// The time on one core in nanoseconds: the longer of memory and arithmetic, and a tenth of the shorter.
     #[must_use]
     pub fn time(self, machine: &Machine) -> f64 {
         let (memory, work) = (self.bytes / machine.bytes_per_ns, self.operations / machine.operations_per_ns);
@@ -116,8 +117,8 @@ pub fn compulsory_bytes(tree: &Tree, machine: &Machine) -> f64 {
     boxes.iter().filter(of_caller).map(|it| it.traffic(tree, ranges)).sum()
 }
 
-/// Which part of what a tree reaches from its first element to its last it does touch: little, where it computes in a
-/// few corners.
+/// The part of its boxes that a tree touches, weighted by traffic. It is small where the tree computes in a
+/// few corners only.
 #[must_use]
 pub fn touched_part(tree: &Tree, machine: &Machine) -> f64 {
     let ranges = &mut sizes(machine);
@@ -132,8 +133,8 @@ pub fn touched_part(tree: &Tree, machine: &Machine) -> f64 {
     if all > 0.0 { part / all } else { 1.0 }
 }
 
-/// Bytes of each container that nodes touch, or some more: where iterations touch the same it counts once if all of them
-/// do.
+/// An upper limit of the bytes of each container that nodes touch. Elements that all iterations of a loop
+/// touch count once; elements that only some of them share may count more often.
 fn touched(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> BTreeMap<Handle<Container>, f64> {
     let mut found = BTreeMap::new();
     for node in nodes {
@@ -159,7 +160,7 @@ fn touched(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> BTreeMap<Handle<
     found
 }
 
-/// What part of a container some nodes touch.
+/// The part of a container that some nodes touch.
 #[derive(Clone, Debug)]
 pub(in crate::schedule) struct Touched {
     pub(in crate::schedule) container: Handle<Container>,
@@ -181,8 +182,9 @@ impl Touched {
         self.ranges.iter().enumerate().map(length).product::<f64>() * size
     }
 
-    /// What crosses the bus where each element does so once. An array that lives in an iteration does so only
-    /// where that iteration is more than this, for it did not fit: then its variable is among the `ranges`.
+    /// The bytes that cross the bus if each element does so once in each direction. An array that lives in an
+    /// iteration crosses the bus only where the whole iteration did not fit into the cache. Then these nodes
+    /// are a part of that iteration, and its variable is among the `ranges`.
     pub(in crate::schedule) fn traffic(&self, tree: &Tree, ranges: &Ranges) -> f64 {
         let of_memory = match &tree.containers[self.container].storage {
             Storage::Caller | Storage::Heap => true,
@@ -259,8 +261,8 @@ pub(in crate::schedule) fn restore(ranges: &mut Ranges, variable: &Symbol, outer
     }
 }
 
-/// Adds an access. What is written for certain where it is first touched needs nothing from before; that it is
-/// all of what is read later is taken for granted.
+/// Adds an access. A container whose first access is a certain write needs nothing from before. The model
+/// assumes that this write covers all elements that are read later.
 fn add(
     tree: &Tree,
     access: &Access,
@@ -291,7 +293,7 @@ fn add(
 
 fn affine_range(sum: &Affine, ranges: &Ranges) -> (i64, i64) {
     sum.terms().fold((sum.offset(), sum.offset()), |(lo, hi), (symbol, factor)| {
-        // Levels beside the domain, which only a call tells, are taken for none.
+        // The number of levels beside the domain is known only at a call; the model takes it to be 0.
         let (least, greatest) = ranges.get(symbol).copied().unwrap_or((0, 0));
         if factor > 0 {
             (lo + factor * least, hi + factor * greatest)
@@ -319,7 +321,7 @@ pub(in crate::schedule) fn value(size: &Size, ranges: &Ranges, end: End) -> i64 
     }
 }
 
-/// How often a loop runs, and where it is halfway.
+/// The number of iterations of a loop, and the value of its variable halfway.
 fn turns_of(it: &Loop, ranges: &Ranges) -> (i64, i64) {
     let start = value(&it.start, ranges, End::Least);
     let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
@@ -382,7 +384,7 @@ pub(in crate::schedule) fn operations_of(node: &Node, ranges: &mut Ranges) -> f6
             restore(ranges, &it.variable, outer);
             of_one * turns as f64
         }
-        // How often nobody knows; a few times is what models do.
+        // The number of iterations is unknown; those of models are a few.
         Node::While(it) => 8.0 * (own + it.body.iter().map(|it| operations_of(it, ranges)).sum::<f64>()),
         Node::If(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) | Node::Barrier => {
             own + node.children().into_iter().map(|it| operations_of(it, ranges)).sum::<f64>()
@@ -390,10 +392,11 @@ pub(in crate::schedule) fn operations_of(node: &Node, ranges: &mut Ranges) -> f6
     }
 }
 
-/// What takes as long as a division; calls of remainders were not measured and count as the others.
+/// The square root, which takes as long as a division. Calls of remainders were not measured and count as
+/// other calls.
 const SQUARE_ROOT: Primitive = Primitive::Unary(UnaryPrimitive::SquareRoot);
 
-/// Additions and multiplications of an expression, with what takes longer as so many of them.
+/// Additions and multiplications of an expression. A slower operation counts as several of them.
 fn operations_in(expr: &Expr<Access>) -> f64 {
     let mut total = 0.0;
     expr.walk(&mut |it| {

@@ -1,8 +1,10 @@
-//! What a launch is expected to cost on a GPU: bytes, arithmetic, shared memory, and how full the device is.
+//! The expected cost of a launch on a GPU: bytes, arithmetic, shared memory, and how full the device is.
 //!
-//! `time = launch + max(memory, shared memory, issue, arithmetic of 64 bits) / fill`. Memory is counted as the box of all
-//! that the launch touches, once: what neighbouring tiles read again is in the second cache. `fill` is the fullness of
-//! the last wave of blocks, and how many bytes are in flight against what latency needs.
+//! `time = launch + max(memory / fill, arithmetic / at_work, shared memory) / fullness`. Memory counts the
+//! box around all accesses of the launch once: elements that neighbouring tiles read again are in the second
+//! cache. `fill` is the ratio of the bytes in flight to those that hide the latency of memory, at most 1.
+//! Arithmetic is the longer of issue and arithmetic of 64 bits. `at_work` is the ratio of the threads to
+//! those that hide the latency of arithmetic, at most 1. `fullness` is that of the last wave of blocks.
 
 use super::cost::{End, Ranges, boxes, operations_of, restore, sizes, value};
 use super::launch::{Launch, elements, own_arrays, shared_bytes, threads};
@@ -15,14 +17,14 @@ use crate::types::DType;
 /// The domain that launches are compared on.
 const DOMAIN: [i64; 3] = [256, 256, 80];
 
-/// What one launch needs, and what it is expected to take.
+/// The resources that one launch needs, and its expected time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaunchCost {
     pub blocks: f64,
     pub threads: i64,
     /// Blocks that one multiprocessor holds at a time.
     pub resident: i64,
-    /// Threads that it holds, of those that it could.
+    /// Threads that it holds, as a part of those that it could hold.
     pub occupancy: f64,
     /// Shared memory of a block.
     pub shared_bytes: i64,
@@ -30,16 +32,16 @@ pub struct LaunchCost {
     pub registers: i64,
     /// Between memory and chip.
     pub bytes: f64,
-    /// Of these, of arrays that fit nowhere nearer.
+    /// The part of `bytes` that moves arrays of iterations that fit nowhere nearer.
     pub scratch_bytes: f64,
     pub operations: f64,
     pub time_ns: f64,
-    /// What memory and arithmetic take at their full rates, one behind the other: less of it is better whichever of
-    /// them hides the other one.
+    /// The sum of the times of memory and arithmetic at their full rates. Less of it is better, whichever of
+    /// the two hides the other one.
     pub work_ns: f64,
 }
 
-/// Sizes as launches are compared with.
+/// The sizes that launches are compared on.
 #[must_use]
 pub(in crate::schedule) fn domain() -> Ranges {
     sizes(&Machine { domain: DOMAIN, ..Machine::CPU })
@@ -65,7 +67,7 @@ pub fn compulsory_bytes(tree: &Tree, nodes: &[Node]) -> f64 {
 #[must_use]
 pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let mut ranges = domain();
-    // Loops of the host around: launches for each of their turns.
+    // A loop of the host around runs the launch in each of its iterations.
     let mut turns_around = 1.0;
     for depth in 1..launch.path.len() {
         if let Some(it) = tree.loop_at(&launch.path[..depth]) {
@@ -108,9 +110,10 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
         let copies = if is_of_thread { blocks * threads as f64 } else { blocks };
         match container.place {
             Some(Place::Register) => {}
-            // What is moved there goes to memory and comes back.
+            // An array in scratch memory goes to memory and comes back.
             Some(Place::Scratch) => scratch_bytes += 2.0 * size * copies,
-            // It is read back from the second cache, where that holds what is in flight.
+            // An array over an output is read back from the second cache, where that holds all arrays in
+            // flight.
             Some(Place::Over(_)) => {
                 if at_once.min(blocks) * threads as f64 * size > gpu.l2_bytes as f64 {
                     bytes += 2.0 * size * copies;
@@ -126,8 +129,8 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
         .any(|(_, it)| it.dtype == DType::Float64 && matches!(it.kind, ContainerKind::Field { .. }));
     let waves = (blocks / at_once).max(1e-9);
     let fullness = waves / waves.ceil();
-    // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits; where it goes through
-    // levels it asks for those of some ahead.
+    // Little's law: a latency of 700 ns, and the bytes that a thread asks for before it waits. A thread that
+    // goes through levels also asks for the bytes of some levels ahead.
     let is_column = launch.grid.iter().all(|it| it.axis != Axis::K);
     let asked = if is_column { 72.0 } else { 32.0 };
     let in_flight = at_once.min(blocks) * threads as f64 * asked;
@@ -135,7 +138,7 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let fill = (in_flight / needed).min(1.0);
     let cycles = f64::from(gpu.clock_mhz) * 1e-3 * f64::from(gpu.multiprocessors);
     let memory = bytes / f64::from(gpu.bandwidth_gb);
-    // Arithmetic takes some cycles to come back as well, and other threads do theirs meanwhile.
+    // Arithmetic has a latency as well, during which other threads compute.
     let of_each = at_once.min(blocks) * threads as f64 / f64::from(gpu.multiprocessors);
     let at_work = (of_each / f64::from(gpu.threads_at_work.max(1))).min(1.0);
     let rate = f64::from(gpu.lanes) * cycles;
@@ -164,7 +167,7 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     }
 }
 
-/// How many stages a block comes to, and how many barriers.
+/// The number of stages that a block runs, and of barriers.
 fn stages_of(nodes: &[Node], ranges: &mut Ranges) -> (f64, f64) {
     let (mut stages, mut barriers) = (0.0, 0.0);
     for node in nodes {
@@ -200,7 +203,7 @@ fn round_up(n: i64, to: i64) -> i64 {
     (n + to - 1) / to * to
 }
 
-/// The most values without a dimension that one stage has.
+/// An estimate of the values without a dimension that are alive at once.
 fn locals_at_once(tree: &Tree, node: &Node) -> i64 {
     let mut seen = std::collections::BTreeSet::new();
     node.walk(&mut |it| {

@@ -1,4 +1,4 @@
-//! What runs as one launch of a GPU: its grid, its stages, and which of these have to wait for each other.
+//! One launch of a GPU: its grid, its stages, and which of these have to wait for each other.
 //!
 //! ```text
 //! for k in [1, K) ascending:                a loop of the host around launches
@@ -11,9 +11,10 @@
 //!         block i in [i_tile, ..): ..
 //! ```
 //!
-//! A position of a stage runs on a thread that its distance from the start of the tile tells, the same in all stages:
-//! what is touched at the same position of both is touched by one thread, in the order of the text. All else that one
-//! stage writes and another one touches is apart only where a barrier stands between. Blocks never wait for each other.
+//! The distance of a position from the start of the tile tells the thread that runs it, in all stages alike.
+//! So one thread makes all accesses at the same position of two stages, in the order of the text. If one
+//! stage writes any other element that another one touches, only a barrier between the two orders these
+//! accesses. Blocks never wait for each other.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,7 @@ pub struct Launch<'t> {
     pub path: Path,
     /// The loops of the grid, from outside in.
     pub grid: Vec<&'t Loop>,
-    /// What one block does, and where: right inside of the innermost loop of the grid.
+    /// The work of one block, right inside of the innermost loop of the grid; `body_path` is its place.
     pub body: &'t [Node],
     pub body_path: Path,
 }
@@ -72,7 +73,7 @@ impl<'t> Launch<'t> {
         Self { path, grid, body, body_path }
     }
 
-    /// All that is touched inside.
+    /// All accesses inside of the launch.
     fn touches(&self) -> Vec<Touch<'t>> {
         let mut all = Vec::new();
         let mut around = self.grid.clone();
@@ -111,7 +112,8 @@ fn beside(tree: &Tree, access: &Access, variable: &Symbol) -> Option<i64> {
     (&(known - shift) - &Affine::symbol(variable)).as_constant()
 }
 
-/// Whether two accesses to one container can be to the same element while symbols that do not vary are the same.
+/// Whether two accesses to one container can be to the same element where all symbols but the varying ones
+/// are equal.
 fn may_meet(container: &Container, one: &Access, other: &Access, varying: &BTreeSet<&Symbol>) -> bool {
     let is_fixed = |sum: &Affine| sum.terms().all(|(it, _)| !varying.contains(it));
     !one.index.iter().zip(&other.index).enumerate().any(|(dimension, (one, other))| {
@@ -139,7 +141,8 @@ fn is_of_thread(container: &Container, around: &[&Loop]) -> bool {
     owner(container, around).is_some_and(|at| around[..=at].iter().any(is_block))
 }
 
-/// What keeps the blocks of a launch from running in any order, as one sentence; none where nothing does.
+/// Returns as one sentence why the blocks of a launch cannot run in any order, with the container; `None` if
+/// they can.
 #[must_use]
 pub fn carried_by_grid(tree: &Tree, launch: &Launch<'_>) -> Option<(Handle<Container>, String)> {
     let all = launch.touches();
@@ -171,7 +174,7 @@ fn is_of_one_block(tree: &Tree, grid: &Loop, one: &Touch<'_>, other: &Touch<'_>)
         let distance = beside(tree, one.access, &position);
         return distance.is_some() && distance == beside(tree, other.access, &position);
     }
-    // A tile: each position inside is one of its own.
+    // Tiles do not share the positions inside of them.
     let in_tile = |it: &Touch<'_>| {
         let around = it.around.iter().find(|it| it.variable == position)?;
         let (lo, hi) = reach(around, &it.around, &grid.variable)?;
@@ -181,7 +184,7 @@ fn is_of_one_block(tree: &Tree, grid: &Loop, one: &Touch<'_>, other: &Touch<'_>)
     distance.is_some() && distance == in_tile(other)
 }
 
-/// From where to where, beside the start of a tile, a loop over positions goes, which may follow a front.
+/// The bounds of a loop over positions, counted from the start of a tile. The loop may follow a front.
 fn reach(positions: &Loop, around: &[&Loop], tile: &Symbol) -> Option<(i64, i64)> {
     let front = around.iter().find(|it| it.variable == names::front(positions.axis));
     let lo = part_beside(&positions.start, tile).or_else(|| {
@@ -195,7 +198,8 @@ fn reach(positions: &Loop, around: &[&Loop], tile: &Symbol) -> Option<(i64, i64)
     lo.zip(hi)
 }
 
-/// How far a bound lies beside a symbol: of the greatest of several no one is greater, and of the least no one smaller.
+/// The distance of a bound from a symbol: a lower limit of it for a `max` of several, an upper one for a
+/// `min`.
 pub(in crate::schedule) fn part_beside(bound: &Size, symbol: &Symbol) -> Option<i64> {
     match bound {
         Size::Affine(sum) => (sum - &Affine::symbol(symbol)).as_constant(),
@@ -216,8 +220,9 @@ fn varying<'t>(loops: impl Iterator<Item = &'t Loop>, nodes: &'t [Node]) -> BTre
     varying
 }
 
-/// Where barriers are missing in a launch: before which children, by their paths, of which the last entry may be that
-/// behind the last child; each with what has to wait.
+/// Finds the barriers that are missing in a launch. Returns the path of each child that needs a barrier
+/// before it, with the container that needs it. Where the last entry of a path is the number of children, the
+/// barrier belongs behind the last child.
 #[must_use]
 pub fn missing_barriers(tree: &Tree, launch: &Launch<'_>) -> Vec<(Path, Handle<Container>)> {
     let mut search = Search {
@@ -232,13 +237,14 @@ pub fn missing_barriers(tree: &Tree, launch: &Launch<'_>) -> Vec<(Path, Handle<C
 
 struct Search<'t> {
     tree: &'t Tree,
-    /// What is not the same in all of a block's threads and turns.
+    /// The variables of loops inside of the body: they differ between the threads and the iterations of a
+    /// block.
     varying: BTreeSet<&'t Symbol>,
     around: Vec<&'t Loop>,
     missing: Vec<(Path, Handle<Container>)>,
 }
 
-/// What is touched between two barriers.
+/// The accesses between two barriers.
 #[derive(Clone, Debug, Default)]
 struct Interval<'t> {
     /// Since the last barrier.
@@ -270,7 +276,8 @@ impl<'t> Search<'t> {
                 Node::Barrier => interval.barrier(),
                 Node::Loop(it) if it.placement != Placement::Block && has_parts(it) => {
                     self.around.push(it);
-                    // What is open before the loop meets the first turn, and what a turn leaves open the next one.
+                    // The accesses open before the loop meet its first iteration; those that an iteration
+                    // leaves open meet the next.
                     let mut inside = Interval { open: interval.open.clone(), ..Interval::default() };
                     self.block(&it.children, path, &mut inside);
                     let own_tail: Vec<Touch<'t>> =
@@ -282,7 +289,7 @@ impl<'t> Search<'t> {
                         path.pop();
                     }
                     self.around.pop();
-                    // Without a turn nothing inside has waited.
+                    // A loop without an iteration has run no barrier inside.
                     if wraps.is_none() {
                         interval.add(&own_tail);
                     }
@@ -305,7 +312,7 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// A container of which two threads may touch one element, and one of them writes it.
+    /// Finds a container where two threads may touch the same element while one of them writes it.
     fn conflict(&self, first: &[Touch<'_>], second: &[Touch<'_>]) -> Option<Handle<Container>> {
         for one in first {
             for other in second.iter().filter(|it| it.access.container == one.access.container) {
@@ -355,7 +362,7 @@ fn has_parts(it: &Loop) -> bool {
     !is_one && it.children.iter().any(has_stages)
 }
 
-/// Whether a loop has the one position, or none, that the front along its axis is at.
+/// Whether a loop runs only at the position of the front along its axis, or not at all.
 #[must_use]
 pub fn follows_front(it: &Loop) -> bool {
     let front = names::front(it.axis);
@@ -363,7 +370,7 @@ pub fn follows_front(it: &Loop) -> bool {
     it.step == 1 && bounds.is_some_and(|(start, end)| end - start == 1)
 }
 
-/// All that is wrong with the launches of a tree, each as one sentence.
+/// All faults of the launches of a tree, each as one sentence.
 #[must_use]
 pub fn faults(tree: &Tree) -> Vec<String> {
     let mut found = Vec::new();
@@ -375,7 +382,7 @@ pub fn faults(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// What is wrong with one launch.
+/// All faults of one launch, each as one sentence.
 #[must_use]
 pub fn faults_of(tree: &Tree, launch: &Launch<'_>) -> Vec<String> {
     let mut found: Vec<String> =
@@ -395,10 +402,10 @@ pub fn faults_of(tree: &Tree, launch: &Launch<'_>) -> Vec<String> {
     found
 }
 
-/// As many threads as any block can have.
+/// The most threads that any block can have.
 const MOST_THREADS: i64 = 1024;
 
-/// As much shared memory as any block can have.
+/// The most shared memory that any block can have, in bytes.
 const MOST_SHARED: i64 = 227 << 10;
 
 /// Threads of a block along j and i: as many as a tile has positions that they share, in whole groups of threads.
@@ -420,7 +427,8 @@ pub fn threads(launch: &Launch<'_>) -> [i64; 2] {
     [along(Axis::J), along(Axis::I)]
 }
 
-/// The arrays that iterations inside of a launch have for themselves, each with whether threads do, or blocks.
+/// The arrays that iterations inside of a launch have for themselves. The flag tells whether each thread has
+/// its own.
 #[must_use]
 pub fn own_arrays(tree: &Tree, launch: &Launch<'_>) -> Vec<(Handle<Container>, bool)> {
     let mut found: Vec<(Handle<Container>, bool)> = Vec::new();
@@ -436,7 +444,8 @@ pub fn own_arrays(tree: &Tree, launch: &Launch<'_>) -> Vec<(Handle<Container>, b
     found
 }
 
-/// Elements of an array, with so many levels where it has all; none where that is not known.
+/// The number of elements of an array. `levels` stands for the size along k; none where the number is not
+/// known.
 #[must_use]
 pub fn elements(container: &Container, levels: Option<i64>) -> Option<i64> {
     let mut all = 1;
@@ -564,7 +573,7 @@ impl Structure<'_> {
     }
 }
 
-/// Whether a container is one that others than a launch's own iterations see.
+/// Whether more than a launch's own iterations see a container.
 #[must_use]
 pub fn outlives(container: &Container) -> bool {
     !container.shape.is_empty()

@@ -1,4 +1,4 @@
-//! What a loop's body touches along its variable, put together so that two bodies are compared in one walk.
+//! The accesses of a loop's body along its variable, joined so that two bodies are compared in one walk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ pub struct Summary {
     of: BTreeMap<Handle<Container>, Vec<Entry>>,
 }
 
-/// Accesses of a container that are told apart from others where they are in another row, on another level, or to
-/// another element of data.
+/// The accesses of a container to one row, level or element of data, which are kept apart from its other
+/// accesses.
 #[derive(Clone, Debug)]
 struct Entry {
     /// The index along each dimension, where it is the same in all iterations.
@@ -25,7 +25,7 @@ struct Entry {
     writes: Option<Hull>,
 }
 
-/// From the least to the greatest distance; none where an access may be any iteration's.
+/// From the least to the greatest distance; none where an access may be to the element of any iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hull(Option<(i64, i64)>);
 
@@ -42,8 +42,8 @@ impl Hull {
     }
 }
 
-/// The distance of an access along the loop over `variable`, counted from positions: an array of a tile counts its
-/// elements from the tile on.
+/// The distance of an access along the loop over `variable`, in positions. Indices of an array of a tile
+/// count from the start of the tile.
 fn beside(container: &Container, access: &Access, variable: &Symbol) -> Distance {
     let along = access.index.iter().zip(&container.shift).find(|(it, _)| it.known.factor(variable) != 0);
     match (distance(access, variable), along) {
@@ -59,7 +59,8 @@ fn beside(container: &Container, access: &Access, variable: &Symbol) -> Distance
 }
 
 impl Summary {
-    /// The accesses inside a loop. What no other iteration sees is in nobody's way.
+    /// Summarizes the accesses inside of a loop. Leaves out values that no other iteration sees: they cause
+    /// no conflict.
     #[must_use]
     pub fn of(tree: &Tree, it: &Loop) -> Self {
         let mut varying = BTreeSet::from([&it.variable]);
@@ -100,7 +101,7 @@ impl Summary {
         *known = Some(known.map_or(hull, |known| known.union(hull)));
     }
 
-    /// Adds what other nodes of the same loop touch.
+    /// Adds the accesses of other nodes of the same loop.
     pub fn extend(&mut self, other: Self) {
         for (container, more) in other.of {
             let entries = self.of.entry(container).or_default();
@@ -120,12 +121,13 @@ impl Summary {
         }
     }
 
-    /// How far ahead of `later` a loop with these accesses has to run, so that it comes to each element that both
-    /// touch no later than that one does: the least number of iterations, where these are counted upward.
+    /// Returns the number of iterations by which a loop with these accesses has to run ahead of `later` at
+    /// least. Then it reaches each element that both touch no later than `later` does. Iterations are counted
+    /// upward.
     ///
     /// # Errors
     ///
-    /// The container of which any iteration may touch any element.
+    /// The container where any iteration may touch any element.
     pub fn lead(&self, later: &Self) -> Result<Option<i64>, Handle<Container>> {
         let mut least = None;
         for (&container, entries) in &self.of {
@@ -144,7 +146,7 @@ impl Summary {
         Ok(least)
     }
 
-    /// The same accesses of an iteration that lies so many positions behind.
+    /// The same accesses of an iteration that lies `distance` positions behind.
     #[must_use]
     pub fn moved(mut self, distance: i64) -> Self {
         let of_all = self.of.values_mut().flatten();
@@ -154,17 +156,17 @@ impl Summary {
         self
     }
 
-    /// Whether anything of a container is touched.
+    /// Whether any element of a container is touched.
     #[must_use]
     pub fn touches(&self, container: Handle<Container>) -> bool {
         self.of.contains_key(&container)
     }
 
-    /// A container for which iteration n of `later` must not run right after iteration n of this, where all
-    /// iterations of this should have run before.
+    /// Finds a container that forbids running iteration n of `later` right after iteration n of this loop.
+    /// Without a merge, iteration n of `later` runs after all iterations of this loop.
     ///
-    /// Without an order both must touch an element in the same iteration; with one, this must come to an element
-    /// no later than `later` does.
+    /// Without an order, both must touch an element in the same iteration. With an order, this loop must
+    /// reach an element no later than `later` does.
     #[must_use]
     pub fn conflict(&self, later: &Self, order: Order) -> Option<Handle<Container>> {
         let is_in_order = |one: Hull, other: Hull| match (one.0, other.0) {
@@ -191,8 +193,8 @@ impl Summary {
     }
 }
 
-/// Whether two accesses can be to the same element: not where they are a number of positions apart in all iterations,
-/// and have different places there.
+/// Whether accesses of two entries can be to the same element. They cannot where their fixed indices differ
+/// by a constant. In a ring, that constant must be no multiple of its places.
 fn may_meet(one: &Entry, other: &Entry) -> bool {
     let mut indices = one.fixed.iter().zip(&other.fixed).enumerate();
     !indices.any(|(dimension, (a, b))| {

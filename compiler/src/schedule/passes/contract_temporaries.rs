@@ -1,4 +1,4 @@
-//! Makes temporaries as small as the innermost loop needs them that holds all their uses.
+//! Makes temporaries as small as the innermost loop around all their uses needs them.
 
 use super::{PassCx, named_at};
 use crate::entity::Handle;
@@ -14,7 +14,8 @@ pub const NAME: &str = "schedule/contract-temporaries";
 /// Gives each iteration of the innermost possible loop its own array for each temporary.
 ///
 /// - **Precondition**: a valid schedule tree whose loops are in their final order.
-/// - **Effect**: dimensions along which an iteration touches one position go; what has none left is a value.
+/// - **Effect**: dimensions along which an iteration touches one position go; an array without dimensions is
+///   a value.
 /// - **Legality**: [`Shrinking::of`]; where no loop around all uses will do, the reason becomes a remark.
 /// - **Why**: a row or a plane stays in the cache, and a value in a register.
 pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {

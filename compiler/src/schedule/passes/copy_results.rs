@@ -1,4 +1,4 @@
-//! Keeps at hand what a sweep writes into a field and reads again a level later.
+//! Keeps values at hand that a sweep writes into a field and reads again a level later.
 
 use super::{PassCx, Target, named_at};
 use crate::entity::Handle;
@@ -12,14 +12,14 @@ use crate::space::names::of_stencil;
 
 pub const NAME: &str = "schedule/copy-results";
 
-/// Lets sweeps inside of loops over rows compute in two levels of their own what they write into a field and read
-/// again.
+/// Gives sweeps inside of loops over rows two levels of their own for the values that they write into a field
+/// and read again.
 ///
 /// - **Precondition**: a valid schedule tree whose loops are in their final order, for a machine with vectors and
 ///   rows that lie side by side.
 /// - **Effect**: temporaries of two levels, and fields that are only written.
 /// - **Legality**: [`copy::copy_results`], where two levels of the copy will do.
-/// - **Why**: a field that nobody reads goes past the caches, where it is large: it is not fetched before, which
+/// - **Why**: a large field that nobody reads is stored past the caches. It is then not fetched before, which
 ///   takes a sixth off the bytes of a tridiagonal solver.
 pub fn copy_results(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(_), has_vectors: true, contiguous: Axis::I, .. } = cx.options else { return };

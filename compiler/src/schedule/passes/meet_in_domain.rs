@@ -1,4 +1,4 @@
-//! Lets neighbouring loops over a row be one on the compute domain, though some have points beside it.
+//! Merges neighbouring loops over a row on the compute domain, though some have points beside it.
 
 use super::merge_loops::pinned;
 use super::{PassCx, Target, named, named_at};
@@ -15,17 +15,19 @@ use crate::space::{Affine, Axis, Size, Symbol, names};
 
 pub const NAME: &str = "schedule/meet-in-domain";
 
-/// Splits fronts where all their stages run from then on, and merges the loops over a row of these.
+/// Splits fronts at the position from which all their stages run, and merges the loops over a row behind it.
 ///
 /// - **Precondition**: a valid schedule tree whose loops are in their final order, for a machine with vectors and
 ///   rows that lie side by side.
-/// - **Effect**: where stages start one after the other behind a front, the first few rows are a loop of their own;
-///   behind them stages have no limits. There neighbours over a row become one loop on the compute domain, where they
-///   may; points beside it stay by themselves. A front of which no loops merge stays as it is.
-/// - **Legality**: [`split`](crate::schedule::transform::split), [`drop_unit_loop`](crate::schedule::transform::unit),
-///   and [`merge`](crate::schedule::transform::merge) [in the domain](Ranges::Domain).
-/// - **Why**: a row that one loop leaves for the next is read again from the nearest cache, and such reads are what
-///   bounds `hdiff`. Rows of the domain start at cache lines, those beside it do not.
+/// - **Effect**: where stages start one after the other behind a front, the first few rows become a loop of
+///   their own. Behind them stages have no limits. There neighbours over a row become one loop on the compute
+///   domain, where they may. Points beside the domain stay by themselves. A front without merged loops stays
+///   as it is.
+/// - **Legality**: [`split`](crate::schedule::transform::split),
+///   [`drop_unit_loop`](crate::schedule::transform::unit), and [`merge`](crate::schedule::transform::merge)
+///   [in the domain](Ranges::Domain).
+/// - **Why**: a row that one loop leaves for the next is read again from the nearest cache, and such reads
+///   bound `hdiff`. Rows of the domain start at cache lines, those beside it do not.
 pub fn meet_in_domain(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(_), has_vectors: true, contiguous: Axis::I, .. } = cx.options else { return };
     let mut fronts: Vec<Path> = Vec::new();
@@ -47,12 +49,13 @@ pub fn meet_in_domain(tree: &mut Tree, cx: &mut PassCx) {
     }
 }
 
-/// The tree with the front at `path` split and the loops behind merged, and the first statement of each that continues
-/// the one before it; none where nothing merges.
+/// Splits the front at `path` and merges the loops behind the split. Returns the tree, and the first
+/// statement of each loop that continues the one before it; none where too few merge.
 fn rearranged(tree: &Tree, path: &Path, cx: &PassCx) -> Option<(Tree, Vec<Option<Origin>>)> {
     let all_run = all_run_from(tree.loop_at(path)?)?;
     let mut tree = tree.clone();
-    // What runs once already goes first: then it is not in the way of what runs once behind the front alone.
+    // Stages that run once are dropped first, so that they do not hinder those that run once only behind the
+    // split.
     drop_stages(&mut tree, path, cx);
     let mut behind = path.clone();
     if tree.loop_at(path)?.start != all_run.clone().into() {
@@ -80,7 +83,7 @@ fn rearranged(tree: &Tree, path: &Path, cx: &PassCx) -> Option<(Tree, Vec<Option
     (merged.len() * LEAST_PART >= n_loops).then_some((tree, merged))
 }
 
-/// One of so many loops has to go, or the code of the first rows is not worth it.
+/// At least one in so many loops has to go, or the code of the first rows is not worth it.
 const LEAST_PART: usize = 3;
 
 /// Drops the loops over rows in which a front's stages run once, from the last to the first.
@@ -88,16 +91,17 @@ fn drop_stages(tree: &mut Tree, path: &Path, cx: &PassCx) {
     for at in (0..tree.block(path).map_or(0, <[Node]>::len)).rev() {
         let stage = [path.as_slice(), &[at]].concat();
         let name = named_at(tree, cx, &stage);
-        // Refused where it may run several times.
+        // Refused where the loop may run several times.
         if tree.loop_at(&stage).is_some_and(|it| it.axis != Axis::I) && drop_unit_loop(tree, &stage).is_ok() {
             tree.steps.extend(name.map(Step::Drop));
         }
     }
 }
 
-/// The neighbours inside the loop at `path` that may be one loop, by the first and by how many they are.
+/// The neighbours inside the loop at `path` that may be one loop, by the first and their number.
 ///
-/// Found from the last: what a statement leaves for those right behind it is then still at hand.
+/// Groups are formed from the last: then the values that a statement leaves for those right behind it are
+/// still at hand.
 fn groups(tree: &Tree, path: &Path) -> Vec<(usize, usize)> {
     let n = tree.block(path).map_or(0, <[Node]>::len);
     let place = |at: usize| [path.as_slice(), &[at]].concat();
@@ -121,7 +125,7 @@ fn groups(tree: &Tree, path: &Path) -> Vec<(usize, usize)> {
     found
 }
 
-/// Where a front is when all of its stages run; none where that is not known.
+/// The position of a front from which all of its stages run; none where that is not known.
 fn all_run_from(front: &Loop) -> Option<Affine> {
     let Size::Affine(start) = &front.start else { return None };
     let mut from = start.as_constant()?;
@@ -153,7 +157,7 @@ fn in_lanes(tree: &Tree, path: &Path) -> bool {
     tree.loop_at(path).is_some_and(|it| it.axis == Axis::I) && may_place(tree, path, Placement::Simd).is_ok()
 }
 
-/// How the loop at `first` and one behind it may be one, whole or on the compute domain.
+/// How the loop at `first` and one behind it may merge: whole, or on the compute domain.
 fn merging(tree: &Tree, first: &Path, second: &Path) -> Option<Ranges> {
     let (one, other) = (tree.loop_at(first)?, tree.loop_at(second)?);
     if pinned(tree, other).is_some() {
@@ -164,10 +168,10 @@ fn merging(tree: &Tree, first: &Path, second: &Path) -> Option<Ranges> {
     ranges.into_iter().find(|it| may_merge(tree, one, other, *it).is_ok())
 }
 
-/// Loops of more operations together stay apart: they wait for these, not for memory.
+/// Loops of more operations together stay apart: they wait for arithmetic, not for memory.
 const MOST_OPERATIONS: f64 = 16.0;
 
-/// As many points on each side of the compute domain are computed one by one.
+/// The most points on each side of the compute domain that are computed one by one.
 const MOST_BESIDE: i64 = 1;
 
 fn has_few_beside(it: &Loop) -> bool {
@@ -184,7 +188,7 @@ mod tests {
     use super::*;
     use crate::schedule::passes::tests::after;
 
-    /// Two stages behind a front, of which the second is a loop over `range` that writes `read`.
+    /// Two stages behind a front. The second is a loop over `range` that writes `read`.
     fn stages(range: &str, read: &str) -> String {
         let loops = format!(
             "

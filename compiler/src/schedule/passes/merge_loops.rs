@@ -14,12 +14,13 @@ pub const NAME: &str = "schedule/merge-loops";
 /// - **Precondition**: a valid schedule tree, all loops sequentially placed.
 /// - **Effect**: fewer, longer loops; statements keep their order within an iteration.
 /// - **Legality**: [`may_merge`](crate::schedule::transform::merge::may_merge); every refusal becomes a remark.
-/// - **Why**: what one loop leaves in the cache, the next one finds there.
+/// - **Why**: the elements that one loop leaves in the cache are there for the next one.
 pub fn merge_loops(tree: &mut Tree, cx: &mut PassCx) {
     merge_inside(tree, cx, &mut Path::new());
 }
 
-/// Merges the loops right inside the node at `path`, from the first to the last, and then what is inside of those.
+/// Merges the loops right inside the node at `path`, from the first to the last, and then the loops inside of
+/// those.
 fn merge_inside(tree: &mut Tree, cx: &mut PassCx, path: &mut Path) {
     let mut at = 0;
     let mut so_far = None;

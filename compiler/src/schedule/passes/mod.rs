@@ -25,7 +25,7 @@ use crate::diag::{Listing, Origin};
 use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, Pass, PassOptions, Pipeline};
 use crate::space::Axis;
 
-/// What a schedule is made for.
+/// The target of a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Whether there are cores to spread loops over.
@@ -34,16 +34,16 @@ pub struct Target {
     pub has_vectors: bool,
     /// Whether loops run on the grid and the blocks of a GPU.
     pub has_grid: bool,
-    /// Along which axis neighbours lie side by side in memory.
+    /// The axis along which neighbours lie side by side in memory.
     pub contiguous: Axis,
-    /// What decides where costs do; without it, nothing is tiled or peeled.
+    /// The machine that costs are estimated for; without it, nothing is tiled or peeled.
     pub machine: Option<Machine>,
     /// The GPU, where there is one, and how its launches are formed, where that is told.
     pub gpu: Option<GpuModel>,
     pub gpu_form: Option<GpuForm>,
     /// Whether the tree keeps the steps that led to it.
     pub keeps_steps: bool,
-    /// Whether the axes I and K of the loops are in each other's place.
+    /// Whether the axes I and K of the loops are exchanged.
     pub is_turned: bool,
 }
 
@@ -74,7 +74,7 @@ impl Target {
         is_turned: false,
     };
 
-    /// What the options of a compilation ask for.
+    /// The target that the options of a compilation ask for.
     #[must_use]
     pub fn of(options: &PassOptions) -> Self {
         let target = match options.device {
@@ -89,7 +89,7 @@ impl Target {
         Self { gpu, gpu_form, contiguous: options.contiguous, machine, keeps_steps: options.steps, ..target }
     }
 
-    /// The same for loops whose axes I and K are in each other's place.
+    /// The same target for loops whose axes I and K are exchanged.
     #[must_use]
     pub fn turned(mut self) -> Self {
         self.machine.iter_mut().for_each(|it| it.domain.reverse());
@@ -109,18 +109,18 @@ fn named_at(tree: &Tree, cx: &PassCx, path: &Path) -> Option<LoopRef> {
     cx.options.keeps_steps.then(|| LoopRef::of(tree, path)).flatten()
 }
 
-/// What passes of this level get.
+/// The context of the passes of this level.
 pub type PassCx = crate::pass::PassCx<Tree>;
 
 /// All passes, in order.
 pub const PASSES: &[Pass<Tree>] = &[
-    // Of the loops as they were lowered, before any choice.
+    // Weighs the loops as they were lowered, before any choice.
     Pass { name: weigh_layouts::NAME, run: weigh_layouts::weigh_layouts, preserves: &[] },
     // First: longer bodies give the later passes more to choose from.
     Pass { name: merge_loops::NAME, run: merge_loops::merge_loops, preserves: &[] },
-    // Only for GPUs, and then instead of the three behind it.
+    // Only for GPUs, and then instead of the three passes behind it.
     Pass { name: form_launches::NAME, run: form_launches::form_launches, preserves: &[] },
-    // After merging, since what became one loop needs no tiles to share its arrays.
+    // After merging, since loops that became one need no tiles to share their arrays.
     Pass { name: fuse_in_tiles::NAME, run: fuse_in_tiles::fuse_in_tiles, preserves: &[] },
     // Behind both, since only a single loop over rows can change places with the levels around it.
     Pass {
@@ -128,9 +128,9 @@ pub const PASSES: &[Pass<Tree>] = &[
         run: sink_sequential_levels::sink_sequential_levels,
         preserves: &[],
     },
-    // The rest for other layouts than the usual one.
+    // Orders the loops for other layouts than the usual one.
     Pass { name: order_loops::NAME, run: order_loops::order_loops, preserves: &[] },
-    // When it is settled which loops hold what; the copies are what the next pass makes small.
+    // When it is settled which loops hold which statements. The next pass makes the copies small.
     Pass { name: copy_results::NAME, run: copy_results::copy_results, preserves: &[] },
     Pass {
         name: contract_temporaries::NAME,
@@ -141,7 +141,7 @@ pub const PASSES: &[Pass<Tree>] = &[
     Pass { name: place_arrays::NAME, run: place_arrays::place_arrays, preserves: &[] },
     // Behind it, since arrays of a few rows are those of one front.
     Pass { name: meet_in_domain::NAME, run: meet_in_domain::meet_in_domain, preserves: &[] },
-    // Copies of loops come late, so that nobody has to merge or tile each of them.
+    // Copies of loops come late, so that no pass has to merge or tile each of them.
     Pass { name: peel_regions::NAME, run: peel_regions::peel_regions, preserves: &[] },
     Pass { name: drop_unit_loops::NAME, run: drop_unit_loops::drop_unit_loops, preserves: &[] },
     // Last, on the final shape: which loops run in parallel.
@@ -150,7 +150,7 @@ pub const PASSES: &[Pass<Tree>] = &[
     Pass { name: place_grid::NAME, run: place_grid::place_grid, preserves: &[] },
 ];
 
-/// All of them.
+/// All passes of this level.
 pub const PIPELINE: Pipeline<Tree> = Pipeline { passes: PASSES, needed: &[] };
 
 impl Level for Tree {

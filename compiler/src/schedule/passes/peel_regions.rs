@@ -18,11 +18,11 @@ pub const NAME: &str = "schedule/peel-regions";
 /// - **Precondition**: a valid schedule tree whose loops are in their final order.
 /// - **Effect**: pieces of loops, each with the statements that run there.
 /// - **Legality**: the loop has no order.
-/// - **Why**: without a test at each point a loop runs in lanes; but each piece is a copy of the code, so a loop
-///   with many bounds, or a short one, keeps its tests.
+/// - **Why**: a loop without a test at each point runs in lanes. But each piece is a copy of the code, so a
+///   loop with many bounds, or a short one, keeps its tests.
 pub fn peel_regions(tree: &mut Tree, cx: &mut PassCx) {
     let Some(machine) = cx.options.machine.clone() else { return };
-    // What was I is K in turned loops, and its regions are limits.
+    // In turned loops the former axis I is K, and its regions are limits.
     let axes = if cx.options.is_turned { [Axis::K, Axis::J] } else { [Axis::J, Axis::I] };
     for axis in axes {
         peel_below(tree, cx, &Path::new(), (&machine, axis));

@@ -18,9 +18,9 @@ pub const NAME: &str = "schedule/place-arrays";
 /// Gives each array that iterations have for themselves a place.
 ///
 /// - **Precondition**: a valid schedule tree whose arrays are as small as they get, and whose launches have their shape.
-/// - **Effect**: a few levels of a thread's own column are registers; a whole one waits in an output where it may, and
-///   else lies in shared memory as long as that lasts; the window of a tile lies in shared memory. What does not fit
-///   has memory of its own.
+/// - **Effect**: a few levels of a thread's own column become registers. A whole column waits in an output
+///   where it may. Otherwise it lies in shared memory, as long as that lasts. The window of a tile lies in
+///   shared memory. Arrays that do not fit have memory of their own.
 /// - **Legality**: [`reside`].
 /// - **Why**: shared memory is near, and there is little of it.
 pub fn place_arrays(tree: &mut Tree, cx: &mut PassCx) {
@@ -33,9 +33,9 @@ pub fn place_arrays(tree: &mut Tree, cx: &mut PassCx) {
         .filter(|(_, it)| matches!(it.storage, Storage::Private(_)) && it.place.is_none())
         .map(|(handle, _)| handle)
         .collect();
-    // What is used most often first.
+    // Arrays that are used most often come first.
     own.sort_by_key(|it| std::cmp::Reverse(counts.get(it).copied().unwrap_or(0)));
-    // Of each of the outermost nodes, bytes of shared memory that are taken.
+    // Bytes of shared memory that are taken in each of the outermost nodes.
     let mut taken = vec![0; tree.children.len()];
     for container in own {
         let Some(home) = uses.paths(container).first().and_then(|it| it.first()).copied() else { continue };
@@ -81,7 +81,7 @@ fn tell(
     }
 }
 
-/// As many elements as registers of a thread hold of one array.
+/// The most elements of one array that a thread has in registers.
 const MOST_IN_REGISTERS: i64 = 8;
 
 /// The place of an array, and why it is none nearer.
@@ -114,7 +114,7 @@ fn chosen(
     }
     let is_known = elements(it, None).is_some() || it.axes.has(Axis::K);
     let bytes = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
-    // Columns wait for memory: several of their blocks have to be there at the same time.
+    // Columns wait for memory, so several of their blocks have to be there at the same time.
     let limit = match threads {
         Some(_) => bytes(gpu.shared_bytes_of_block).min(bytes(gpu.shared_bytes) / 5),
         None => bytes(gpu.shared_bytes_of_block),
@@ -132,8 +132,8 @@ fn chosen(
     (Place::Scratch, Some(why))
 }
 
-/// How many threads have an array for themselves that belongs to the iterations over a variable: as many as a tile has
-/// positions; none where it is a block's.
+/// The number of threads that each have an array that belongs to the iterations over a variable. There are as
+/// many as a tile has positions; none where the array is a block's.
 fn threads_that_own(tree: &Tree, owner: &str, uses: &[Path]) -> Option<i64> {
     let first = uses.first()?;
     let around: Vec<_> = (1..first.len()).filter_map(|depth| tree.loop_at(&first[..depth])).collect();

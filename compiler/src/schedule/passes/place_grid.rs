@@ -10,14 +10,15 @@ use crate::space::{Axis, names};
 
 pub const NAME: &str = "schedule/place-grid";
 
-/// Gives the outermost loops of each launch to the grid, and the loops over positions inside to threads, with barriers
-/// between those that wait for each other.
+/// Gives the outermost loops of each launch to the grid, and the loops over positions inside to threads. Puts
+/// barriers between stages that wait for each other.
 ///
 /// - **Precondition**: a valid schedule tree whose launches have their shape, as
 ///   [`form_launches`](super::form_launches) leaves them, and whose arrays have their place.
 /// - **Effect**: `grid j_tile { grid i_tile { block j { block i { .. } } barrier .. } }`.
 /// - **Legality**: [`place`](crate::schedule::transform::placement::place),
-///   [`put_barrier`](crate::schedule::transform::barrier::put_barrier); what has a race all the same is left as it was.
+///   [`put_barrier`](crate::schedule::transform::barrier::put_barrier); a nest that has a race all the same
+///   is left as it was.
 /// - **Why**: neighbouring threads then touch neighbours in memory, and every column or point has a thread.
 pub fn place_grid(tree: &mut Tree, cx: &mut PassCx) {
     if !cx.options.has_grid {
@@ -53,7 +54,7 @@ pub fn place_grid(tree: &mut Tree, cx: &mut PassCx) {
     }
 }
 
-/// The outermost loops of what can be launches: below those that the host runs.
+/// Collects the outermost loops of nests that can be launches, below loops that the host runs.
 fn collect(nodes: &[Node], path: &mut Path, found: &mut Vec<Path>) {
     for (at, node) in nodes.iter().enumerate() {
         path.push(at);

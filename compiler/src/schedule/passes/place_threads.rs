@@ -10,10 +10,10 @@ pub const NAME: &str = "schedule/place-threads";
 
 /// Places the outermost parallel loop on every path on threads.
 ///
-/// - **Precondition** — a valid schedule tree whose loops are in their final order.
-/// - **Effect** — `Placement::Threads` on at most one loop of every path.
-/// - **Legality** — a loop is parallel only where its iterations are independent, which merging keeps.
-/// - **Why** — the outermost such loop has the most work for each thread and the fewest barriers.
+/// - **Precondition**: a valid schedule tree whose loops are in their final order.
+/// - **Effect**: `Placement::Threads` on at most one loop of every path.
+/// - **Legality**: a loop is parallel only where its iterations are independent, which merging keeps.
+/// - **Why**: the outermost such loop has the most work for each thread and the fewest barriers.
 pub fn place_threads(tree: &mut Tree, cx: &mut PassCx) {
     if !cx.options.has_threads {
         return;

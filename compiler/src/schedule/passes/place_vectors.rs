@@ -10,11 +10,12 @@ pub const NAME: &str = "schedule/place-vectors";
 
 /// Places each innermost parallel loop over i in vector lanes.
 ///
-/// - **Precondition** — a valid schedule tree whose loops are in their final order.
-/// - **Effect** — `Placement::Simd` on loops over i that hold no loop, no `while`, and nothing that can end the run.
-/// - **Legality** — the loop is parallel; lanes change no result, since nothing is reassociated. An index that
+/// - **Precondition**: a valid schedule tree whose loops are in their final order.
+/// - **Effect**: `Placement::Simd` on loops over i that hold no loop, no `while`, and nothing that can end
+///   the run.
+/// - **Legality**: the loop is parallel; lanes change no result, since nothing is reassociated. An index that
 ///   is found at run time is checked, and lanes cannot stop one by one.
-/// - **Why** — arrays are contiguous along i.
+/// - **Why**: arrays are contiguous along i.
 pub fn place_vectors(tree: &mut Tree, cx: &mut PassCx) {
     if !cx.options.has_vectors {
         return;

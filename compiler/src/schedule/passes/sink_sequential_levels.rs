@@ -11,11 +11,12 @@ pub const NAME: &str = "schedule/sink-sequential-levels";
 
 /// Turns `k { j { ... } }` into `j { k { ... } }`, where `k` has an order and the rows are independent.
 ///
-/// - **Precondition** — a valid schedule tree; loops are merged as far as they can be.
-/// - **Effect** — the sweep runs inside each row; nothing else moves.
-/// - **Legality** — the sweep holds one loop over rows alone, and no row touches what another writes.
-/// - **Why** — rows can then be spread over threads once for the whole sweep, not once for each
-///   level, and the levels of one row stay in the cache.
+/// - **Precondition**: a valid schedule tree; loops are merged as far as they can be.
+/// - **Effect**: the sweep runs inside each row; nothing else moves.
+/// - **Legality**: the sweep holds one loop over rows alone, and no row touches elements that another one
+///   writes.
+/// - **Why**: rows can then be spread over threads once for the whole sweep, not once for each level. The
+///   levels of one row stay in the cache.
 pub fn sink_sequential_levels(tree: &mut Tree, cx: &mut PassCx) {
     if cx.options.has_grid {
         return;

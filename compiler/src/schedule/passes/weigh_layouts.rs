@@ -8,13 +8,13 @@ use crate::space::Axis;
 
 pub const NAME: &str = "schedule/weigh-layouts";
 
-/// Tells whether loops can be turned for fields that lie along k. Which layout fields have is known when they are passed:
-/// a call then takes what is expected to be fastest, and tells it.
+/// Tells whether loops can be turned for fields that lie along k. The layout of fields is known when they are
+/// passed. A call then takes the way that is expected to be fastest, and tells it.
 ///
 /// - **Precondition**: loops as they were lowered, for fields along i, on a CPU.
 /// - **Effect**: a remark; the tree stays.
 /// - **Legality**: [`turn::turned`].
-/// - **Why**: who has arrays of NumPy sees what they cost before anything runs.
+/// - **Why**: users of NumPy arrays see their cost before anything runs.
 pub fn weigh_layouts(tree: &mut Tree, cx: &mut PassCx) {
     if cx.options.has_grid || cx.options.contiguous != Axis::I || cx.options.is_turned {
         return;

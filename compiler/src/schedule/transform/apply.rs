@@ -1,4 +1,4 @@
-//! Carries out the steps of a schedule, each through the door of its transformation.
+//! Carries out the steps of a schedule, each with the checks of its transformation.
 
 use super::{
     Path, Refusal, barrier, contract, copy, cut, distribute, merge, peel, placement, recompute, repeat,
@@ -14,7 +14,8 @@ impl Step {
     ///
     /// # Errors
     ///
-    /// The reason why it would change the meaning, or what of it there is not; the tree is as it was.
+    /// The reason why it would change the meaning, or the part of it that does not exist; the tree is as it
+    /// was.
     pub fn apply(self, tree: &mut Tree) -> Result<(), Refusal> {
         match &self {
             Step::Merge { first, second, ranges } => {

@@ -1,4 +1,4 @@
-//! Threads of a block wait for each other.
+//! Lets the threads of a block wait for each other.
 
 use super::{Path, Refusal};
 use crate::schedule::nodes::{Node, Placement, Tree};
@@ -6,7 +6,7 @@ use crate::schedule::nodes::{Node, Placement, Tree};
 /// Puts a barrier before the child that a path ends with, or behind the last one.
 ///
 /// - **Legality**: a loop of a grid stands around, none of a block, and no condition: all threads come to it.
-/// - **Why**: what one stage writes, another one reads beside the point.
+/// - **Why**: one stage reads beside the point what another one writes.
 ///
 /// # Errors
 ///

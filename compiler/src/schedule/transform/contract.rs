@@ -1,4 +1,4 @@
-//! An array becomes as large as one iteration of a loop needs it, and each iteration has its own.
+//! Shrinks an array to the part that one iteration of a loop needs, and gives each iteration its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,13 @@ use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol, names};
 /// Gives each iteration of the loop at `owner` its own array in the place of `container`, which the
 /// statements at `uses` access.
 ///
-/// - **Effect**: a dimension along which an iteration touches one position goes; one along a tile becomes as
-///   long as the tile and what is needed beside it; along a front inside it keeps as many positions as lie between
-///   those that come first and last to an element; the others stay. Without any it is a value in a register.
+/// - **Effect**: a dimension along which an iteration touches one position goes. One along a tile becomes as
+///   long as the tile and the positions needed beside it. One along a front inside of the loop keeps as many
+///   positions as lie between the accesses that come first and last to an element. The other dimensions stay.
+///   Without any, it is a value in a register.
 /// - **Legality**: [`Shrinking::of`].
-/// - **Why**: what fits into a cache costs no traffic, and arrays of their own let iterations run at the same time.
+/// - **Why**: an array that fits into a cache costs no traffic, and arrays of their own let iterations run at
+///   the same time.
 ///
 /// # Errors
 ///
@@ -80,15 +82,15 @@ pub fn contract(
     Ok(())
 }
 
-/// What becomes of each dimension of an array.
+/// The change of each dimension of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shrinking {
     dimensions: Vec<Dimension>,
-    /// What was added to a position to get an index, per dimension.
+    /// The former shift of each dimension: index = position + shift.
     shift: Vec<Affine>,
 }
 
-/// What becomes of one dimension.
+/// The change of one dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Dimension {
     Kept,
@@ -99,7 +101,7 @@ enum Dimension {
         lo: i64,
         length: i64,
     },
-    /// All of them have an index, and this many neighbours a place at a time.
+    /// All positions have an index, and this many neighbours have a place at a time.
     Ring {
         length: i64,
     },
@@ -117,10 +119,11 @@ impl Dimension {
 }
 
 impl Shrinking {
-    /// What an array of its own for each iteration of the loop at `owner` looks like.
+    /// Plans an array of its own for each iteration of the loop at `owner`.
     ///
-    /// Everything that touches the array, which are the statements at `uses`, stands in that loop, and no iteration
-    /// sees what another one left: the loop has no order, or each iteration touches elements that no other one does.
+    /// All statements that access the array, which are those at `uses`, stand in that loop. No iteration sees
+    /// values that another one left: the loop has no order, or each iteration touches elements that no other
+    /// one does.
     ///
     /// # Errors
     ///
@@ -138,7 +141,7 @@ impl Shrinking {
         Self::of_any(tree, owner, container, uses)
     }
 
-    /// The same for whatever the array is, as a copy of it would shrink.
+    /// The same for an array of any kind, as a copy of it would shrink.
     pub(in crate::schedule) fn of_any(
         tree: &Tree,
         owner: &Path,
@@ -164,7 +167,8 @@ impl Shrinking {
             let first = all.next().filter(|it| *it != Distance::Everywhere);
             first.is_some() && all.all(|it| Some(it) == first)
         };
-        // What is left along a front must be one position, which no other iteration over the front comes to.
+        // Each iteration over a front must touch one position, which no other iteration over the front
+        // touches.
         let is_front = it.variable == names::front(it.axis) && array.axes.has(it.axis);
         if it.order != Order::Parallel && !is_front && !one_distance(&it.variable) {
             let reason =
@@ -222,7 +226,7 @@ impl Shrinking {
         Ok(Self { dimensions, shift: array.shift.clone() })
     }
 
-    /// Whether anything becomes smaller than the array is, which may have been contracted before.
+    /// Whether a dimension becomes smaller than that of the array, which may have been contracted before.
     #[must_use]
     pub fn is_smaller(&self, array: &Container) -> bool {
         self.dimensions.iter().zip(&array.shape).any(|(how, size)| match how {
@@ -233,7 +237,7 @@ impl Shrinking {
         })
     }
 
-    /// Whether a few levels have a place at a time.
+    /// Whether only a few levels have a place at a time.
     #[must_use]
     pub fn keeps_a_ring(&self) -> bool {
         self.dimensions.iter().any(|it| matches!(it, Dimension::Ring { .. }))
@@ -255,11 +259,12 @@ impl Shrinking {
     }
 }
 
-/// How many neighbouring levels are needed at a time of an array that one sweep writes and reads: loops over levels of
-/// one order, right inside the loop at `owner`, of which each goes on where the one before it ends.
+/// The number of neighbouring levels needed at a time of an array that one sweep writes and reads. A sweep is
+/// made of loops over levels of one order, right inside the loop at `owner`. Each of them goes on where the
+/// one before it ends.
 ///
-/// Each level is written before it is read, at all points that are read of any, and read until the sweep has done the
-/// next one.
+/// Each level is written before it is read, at all points that are read of any level. It is read until the
+/// sweep has done the next level.
 pub(super) fn swept(
     tree: &Tree,
     owner: &Path,
@@ -277,7 +282,7 @@ pub(super) fn swept(
             return None;
         }
         let goes_on = match last {
-            // What comes next looks back to one level at most, which is there.
+            // The next loop looks back to one level at most, and this loop has a level.
             None => match (&it.start, &it.end) {
                 (Size::Affine(start), Size::Affine(end)) => (end - start).as_constant()? >= 1,
                 _ => false,
@@ -324,7 +329,7 @@ pub(super) fn swept(
     Some(levels)
 }
 
-/// Whether all that write an array do so at the same points of a level, and nothing reads any other point of one.
+/// Whether all writes of an array are to the same points of a level, and no read is of any other point.
 pub(super) fn is_written_wherever_read(array: &Container, found: &[(Accessed<'_>, Bounds)]) -> bool {
     let horizontal = |axis: &(usize, Axis)| axis.1 != Axis::K;
     array.axes.iter().enumerate().filter(horizontal).all(|(dimension, axis)| {
@@ -350,7 +355,7 @@ pub(super) fn is_written_wherever_read(array: &Container, found: &[(Accessed<'_>
     })
 }
 
-/// Whether nothing reads the level at hand before a statement has written it that no condition guards.
+/// Whether no read of the level at hand stands before its first write that no condition guards.
 fn reads_what_is_written(nodes: &[Node], is_here: &impl Fn(&Access) -> bool, is_written: &mut bool) -> bool {
     nodes.iter().all(|node| {
         if let Node::Loop(it) = node {
@@ -373,7 +378,8 @@ fn is_inside_of_one(tree: &Tree, owner: &Path, variable: &Symbol, uses: &[Path])
     })
 }
 
-/// The positions that are touched within a tile, or while a front is at one position, where all loops over them are limited to it.
+/// The positions that are touched within a tile, or while a front is at one position. None where a loop over
+/// positions is not limited to the tile or the front.
 fn window(
     found: &[(Accessed<'_>, Bounds)],
     (dimension, shift): (usize, &Affine),
@@ -394,8 +400,8 @@ fn window(
     (lo < hi).then(|| Dimension::Window { tile: tile.clone(), lo, length: hi - lo })
 }
 
-/// How far a bound lies beside the start of the tile, where one of its parts counts from there: of the
-/// greatest of several no one is greater, and of the least no one smaller.
+/// The distance of a bound from the start of the tile, where one of its parts counts from there. It is a
+/// lower limit for a `max` of several parts, and an upper one for a `min`.
 fn part_beside(bound: &Size, tile: &Symbol) -> Option<i64> {
     match bound {
         Size::Affine(sum) => (sum - &Affine::symbol(tile)).as_constant(),
@@ -424,7 +430,7 @@ pub(super) fn accesses_of<'t>(
     found
 }
 
-/// The accesses of a container, with the loops around them, from the block on.
+/// The accesses of a container, with the loops around them inside of the block.
 fn collect<'t>(
     nodes: &'t [Node],
     bounds: &mut Bounds,

@@ -1,4 +1,4 @@
-//! What a sweep writes into a field and reads again from there has an array of its own beside it.
+//! Gives the values that a sweep writes into a field and reads again an array of their own beside the field.
 
 use super::contract::{Shrinking, accesses_of, is_written_wherever_read, swept};
 use super::refusal::name_of;
@@ -9,12 +9,13 @@ use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::nodes::{Access, Assign, Container, ContainerKind, Node, Storage, Tree};
 use crate::space::{Axis, AxisSet};
 
-/// Lets the sweeps inside the loop at `owner` compute in an array of their own what they write into the field `field`
-/// and read again: each value goes there first, and from there into the field, which they do not read any more.
+/// Lets the sweeps inside the loop at `owner` compute the values of `field` that they read again in an array
+/// of their own. Each value goes there first, and from there into the field. The sweeps do not read the field
+/// any more.
 ///
-/// - **Effect**: a temporary more, as large as the field; of two levels, where it is contracted next.
-/// - **Legality**: from the first sweep on that writes the field, each level is written before it is read, at all
-///   points that are read of it, and read one level behind at most; no condition guards what is written.
+/// - **Effect**: one more temporary, as large as the field; of two levels, where it is contracted next.
+/// - **Legality**: from the first sweep that writes the field on, each level is written before it is read, at
+///   all points that are read. It is read one level behind at most. No condition guards its writes.
 /// - **Why**: a row that is only written may go past the caches, and need not be fetched before.
 ///
 /// # Errors
@@ -64,7 +65,7 @@ pub(in crate::schedule) fn carry_out(tree: &mut Tree, field: Handle<Container>, 
     }
 }
 
-/// The statements that use the field, from the first sweep on that writes it, where the rest may have a copy.
+/// The statements that use the field, from the first sweep on that writes it, where they may use a copy.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A loop without an order becomes one over tiles and one over their positions.
+//! Cuts a loop without an order into one over tiles and one over their positions.
 
 use super::tile::{has_size, is_around, is_in};
 use super::{Path, Refusal};

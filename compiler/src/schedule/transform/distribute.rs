@@ -1,4 +1,4 @@
-//! A loop around several nodes becomes several loops.
+//! Distributes the nodes in a loop over several loops.
 
 use super::refusal::name_of;
 use super::{Path, Refusal};
@@ -61,8 +61,8 @@ fn is_written_first(nodes: &[Node], value: Handle<Container>) -> bool {
 
 /// Whether all iterations of the first part may run before the first one of the second.
 ///
-/// Not where an iteration of the second part must come before a later one of the first: then, along the
-/// loop's direction, the second touches an element farther ahead than the first does.
+/// They may not where an iteration of the second part must come before a later one of the first. Then, along
+/// the loop's direction, the second part touches an element farther ahead than the first does.
 ///
 /// # Errors
 ///

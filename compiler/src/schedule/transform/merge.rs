@@ -1,4 +1,4 @@
-//! A loop continues the one before it.
+//! Merges a loop into the one before it.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Merges the loop behind the one at `first` into that one.
 ///
-/// - **Effect**: iteration n of the second runs right after iteration n of the first. Of a loop without an
-///   order and a sweep it becomes the sweep.
+/// - **Effect**: iteration n of the second runs right after iteration n of the first. A loop without an order
+///   and a sweep become a sweep.
 /// - **Legality**: [`may_merge`].
-/// - **Why**: what one loop leaves in the cache, the next one finds there.
+/// - **Why**: the elements that one loop leaves in the cache are there for the next one.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ fn domain(axis: Axis) -> (Size, Size) {
     (Affine::constant(0).into(), Affine::symbol(&Symbol::new(axis.name())).into())
 }
 
-/// Leaves the positions of the compute domain to a loop, which has all of them; answers loops over the others.
+/// Limits a loop to the compute domain, which it covers. Returns loops over its other positions.
 fn keep_domain(it: &mut Loop) -> Vec<Node> {
     let (start, end) = domain(it.axis);
     let pieces = [(it.start.clone(), start.clone()), (end.clone(), it.end.clone())];
@@ -59,12 +59,12 @@ fn keep_domain(it: &mut Loop) -> Vec<Node> {
     beside
 }
 
-/// Puts the body of one loop behind that of another; they may be merged.
+/// Appends the body of one loop to that of another; they may be merged.
 pub(in crate::schedule) fn join(prev: &mut Loop, next: Loop) {
     join_limited(prev, next, false);
 }
 
-/// The same, with limits inside of the loops of each body where they are to stand there.
+/// The same; where `is_inside`, limits stand inside of the loops of each body.
 fn join_limited(prev: &mut Loop, mut next: Loop, is_inside: bool) {
     if prev.start != next.start || prev.end != next.end {
         let (start, end) = (least(&prev.start, &next.start), greatest(&prev.end, &next.end));
@@ -92,7 +92,7 @@ fn join_limited(prev: &mut Loop, mut next: Loop, is_inside: bool) {
     prev.children.append(&mut next.children);
 }
 
-/// Limits statements, and those in loops; what has a narrower limit already stays.
+/// Limits statements, and those in loops. A node that has a narrower limit already stays.
 fn limited_inside(nodes: Vec<Node>, limit: &Where) -> Vec<Node> {
     let mut limited: Vec<Node> = Vec::new();
     let mut is_open = false;
@@ -111,7 +111,7 @@ fn limited_inside(nodes: Vec<Node>, limit: &Where) -> Vec<Node> {
                 limited.push(Node::Where(it));
                 is_open = false;
             }
-            // Nobody waits under a condition.
+            // No barrier stands under a condition.
             Node::Barrier => {
                 limited.push(Node::Barrier);
                 is_open = false;
@@ -130,11 +130,11 @@ fn limited_inside(nodes: Vec<Node>, limit: &Where) -> Vec<Node> {
 
 /// Whether iteration n of `next` may run right after iteration n of `prev`.
 ///
-/// In loops without order, both must touch a shared element in the same
-/// iteration. In a sweep, `next` may also look back, at what earlier iterations
-/// of `prev` have finished: a read at most as far ahead as the write, and the
-/// other way round for a value that is still to be read. A loop without an order
-/// may be run in that of the other. What a sweep is done with before `next` begins is in nobody's way.
+/// In loops without order, both must touch a shared element in the same iteration. In a sweep, `next` may
+/// also look back at elements that earlier iterations of `prev` have finished. So a read is at most as far
+/// ahead as the write before it. A write is at most as far ahead as a read before it. A loop without an order
+/// may be run in that of the other. Parts of `prev` that a sweep finishes before `next` begins cause no
+/// conflict.
 ///
 /// # Errors
 ///
@@ -146,12 +146,12 @@ pub fn may_merge(tree: &Tree, prev: &Loop, next: &Loop, ranges: Ranges) -> Resul
     may_follow(tree, &prev.variable, order, (&summary(tree, &open), &summary(tree, next)))
 }
 
-/// Whether values without dimensions stay within the iterations of two loops that become one: none of them is read by
-/// one loop before it writes it, and written by the other.
+/// Whether values without dimensions stay within the iterations of two loops that become one. No value may be
+/// read by one loop before that loop writes it, and be written by the other loop.
 ///
 /// # Errors
 ///
-/// The value that would be another one.
+/// The value that would change.
 pub(in crate::schedule) fn keep_values_apart(tree: &Tree, prev: &Loop, next: &Loop) -> Result<(), Refusal> {
     for (one, other) in [(prev, next), (next, prev)] {
         let mut expected = BTreeSet::new();
@@ -169,7 +169,8 @@ pub(in crate::schedule) fn keep_values_apart(tree: &Tree, prev: &Loop, next: &Lo
     Ok(())
 }
 
-/// Adds the values that nodes read before they are sure to have written them; answers what is written behind them.
+/// Adds the values that nodes read before they are sure to have written them. Returns the values written in
+/// the end.
 fn values_expected(
     tree: &Tree,
     nodes: &[&Node],
@@ -198,7 +199,7 @@ fn values_expected(
                 let (then, otherwise) = (of(&it.then), of(&it.otherwise));
                 written.extend(then.intersection(&otherwise));
             }
-            // Not all iterations, or columns, or any turn, have to come to what is inside.
+            // Nodes inside need not run in all iterations or columns, or at all.
             _ => {
                 let _ = values_expected(tree, &node.children(), written.clone(), expected);
             }
@@ -207,8 +208,8 @@ fn values_expected(
     written
 }
 
-/// What of a loop is not over by itself when another one starts that runs with it: not what is limited to iterations
-/// before those of the other.
+/// The children of a loop that are not finished when another one starts that runs with it. Left out are those
+/// that are limited to iterations before those of the other.
 fn unfinished(prev: &Loop, next: &Loop, order: Order) -> Vec<Node> {
     let is_over = |node: &Node| match (node, order) {
         (Node::Where(it), Order::Ascending) if it.variable == prev.variable => {
@@ -240,7 +241,7 @@ pub(in crate::schedule) fn common_order(prev: &Loop, next: &Loop, ranges: Ranges
         if prev.variable.name() != prev.axis.position_name() || ![prev, next].into_iter().all(holds_it) {
             return Err(Refusal::new("one of the loops is not over all of the domain"));
         }
-        // What lies beside the domain runs first.
+        // The positions beside the domain run first.
         if prev.order != Order::Parallel || next.order != Order::Parallel {
             return Err(Refusal::new("one of the loops has an order"));
         }
@@ -253,7 +254,7 @@ pub(in crate::schedule) fn common_order(prev: &Loop, next: &Loop, ranges: Ranges
     Ok(order)
 }
 
-/// What the body of a loop touches along its variable, as far as other iterations see it.
+/// The accesses of a loop's body along its variable, as far as other iterations see them.
 pub(in crate::schedule) fn summary(tree: &Tree, it: &Loop) -> Summary {
     Summary::of(tree, it)
 }

@@ -1,7 +1,7 @@
 //! Changes of a schedule tree that keep its meaning, each behind a check that answers with a reason.
 //!
-//! Passes choose among them by cost, and a person by a [document](super::document); both come through the
-//! same doors. What a transformation is told to do and may not, it leaves undone.
+//! Passes choose among them by cost, and a person by a [document](super::document); the same checks hold for
+//! both. A transformation that is refused leaves the tree as it is.
 
 pub mod refusal;
 

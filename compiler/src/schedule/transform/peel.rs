@@ -1,4 +1,4 @@
-//! A loop around regions becomes several loops without.
+//! Splits a loop around regions into several loops without them.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree, Where}
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Bound, Level, Region, Side, Size, Symbol};
 
-/// Splits a loop over i or j at the bounds of the regions inside, and takes the regions apart along that axis. A loop over
-/// k is split at the limits of what stands inside: in turned loops, these are regions too.
+/// Splits a loop over i or j at the bounds of the regions inside, and takes the regions apart along that
+/// axis. A loop over k is split at the limits inside: in turned loops, these are regions too.
 ///
-/// - **Effect**: pieces between neighbouring bounds, each with the statements that run there, less locals that nobody
-///   reads there.
+/// - **Effect**: pieces between neighbouring bounds, each with the statements that run there. A piece leaves
+///   out locals that nobody reads in it.
 /// - **Legality**: the loop has no order, so its iterations may run piece by piece.
 /// - **Why**: without a test at each point, the long piece in the middle runs in vector lanes.
 ///
-/// It is done here and not on the OIR: a piece is a choice of loops and changes no statement's meaning, and whether
-/// it pays depends on the lengths of the loops, which the OIR does not know. Statements of one loop already run
-/// point by point, so what else would have to be asked, that none needs another's point, holds for every loop
-/// without order. Both forms are held against the stencil in `equivalence/tests.rs`.
+/// Loops are peeled here and not on the OIR. A piece is a choice of loops and changes no statement's meaning.
+/// Whether it pays depends on the lengths of the loops, which the OIR does not know. Statements of one loop
+/// already run point by point. So the other condition, that no point needs another one, holds for every loop
+/// without order. Both forms are compared with the stencil in `equivalence/tests.rs`.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn peel_regions(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the loop becomes: a loop for each piece, from the first position to the last.
+/// Returns a loop for each piece, from the first position to the last.
 ///
 /// # Errors
 ///
@@ -58,9 +58,9 @@ pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
     if cuts.is_empty() {
         return Err(Refusal::new("no region limits it"));
     }
-    // From the start those that count from the start, then those that count from the end. On a domain too small
-    // for that order a piece between is empty, and what is before the last that counts from the start may
-    // lie behind one that counts from the end: there the test for those stays.
+    // Bounds that count from the start come first, then those that count from the end. On a domain too small
+    // for that order, a piece between them is empty. There, a piece before the last bound from the start may
+    // lie behind a bound from the end. Such a piece keeps its tests for bounds from the end.
     let cuts: Vec<Bound> = cuts.into_iter().collect();
     let (start, end) = (&it.start, &it.end);
     let mut edges = vec![start.clone()];
@@ -81,7 +81,7 @@ pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
             let place = place_of(bound, axis);
             match n_from_start <= at || bound.level == Level::Start {
                 true => Some(has_begun),
-                // A domain has a point, so that what counts from its end is never before its start.
+                // A domain has a point, so a bound that counts from its end is never before its start.
                 false if is_at_most(&end, &place) => Some(false),
                 false => is_at_most(&place, &start).then_some(true),
             }
@@ -91,7 +91,7 @@ pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
     Ok(edges.windows(2).enumerate().filter_map(piece).collect())
 }
 
-/// The bounds of the regions inside along an axis; along K, of limits.
+/// The bounds of the regions inside along an axis; along K, those of limits.
 pub(in crate::schedule) fn bounds_of(node: &Node, axis: Axis, found: &mut BTreeSet<Bound>) {
     let side = match node {
         Node::Region(it) => it.region.along(axis),
@@ -102,7 +102,7 @@ pub(in crate::schedule) fn bounds_of(node: &Node, axis: Axis, found: &mut BTreeS
     node.children().into_iter().for_each(|it| bounds_of(it, axis, found));
 }
 
-/// Both limits of positions along an axis, where both stand at a distance from a side of the domain.
+/// Both limits of positions along an axis, where each has a fixed distance from a side of the domain.
 fn limits(it: &Where, axis: Axis) -> Option<Side> {
     let bound = |size: &Size| {
         let Size::Affine(sum) = size else { return None };
@@ -126,8 +126,8 @@ pub(in crate::schedule) fn place_of(bound: Bound, axis: Axis) -> Size {
     }
 }
 
-/// Takes the side along `axis` off each region: what is outside goes. `has_begun` tells whether a bound lies
-/// at or before the piece, where that is known.
+/// Takes the side along `axis` off each region, and drops nodes outside of the piece. `has_begun` tells
+/// whether a bound lies at or before the piece, where that is known.
 fn resolve(block: &mut Vec<Node>, axis: Axis, has_begun: &dyn Fn(Bound) -> Option<bool>) {
     for mut node in std::mem::take(block) {
         let is_outside = |side: Side| {

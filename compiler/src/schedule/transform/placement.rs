@@ -20,11 +20,12 @@ pub fn place(tree: &mut Tree, path: &Path, placement: Placement) -> Result<(), R
     Ok(())
 }
 
-/// Whether a loop may be carried out so.
+/// Whether a loop may have a placement.
 ///
-/// Only iterations without an order run at the same time. Threads start no threads, lanes hold no loops. The loops of a
-/// grid are at most three, each alone in the one around, and their iterations touch nothing in common; what stands in
-/// one iteration of all of them is a block, of which at most two loops, one in the other, are for its threads. Lanes cannot stop one by one, so nothing in them may end the run.
+/// Only iterations without an order run at the same time. Threads start no threads, lanes hold no loops. A
+/// grid has at most three loops, each alone in the one around, and their iterations touch nothing in common.
+/// One iteration of all of them is a block. At most two loops in it, one in the other, are for its threads.
+/// Lanes cannot stop one by one, so nothing in them may end the run.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a loop reads beside its own position it computes itself, in registers.
+//! Lets a loop itself compute the values that it reads beside its own position, in registers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,20 @@ use crate::schedule::visit::Role;
 use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Symbol};
 
-/// More statements than this are none for one body.
+/// The most statements that one body gets beside its own.
 const MOST_STATEMENTS: usize = 256;
 
-/// Moves what `count` nests of the block at `outer`, from `first` on, compute for the last of them into that one: each
-/// of its positions computes what it reads of them, at every offset at which it reads it, in locals.
+/// Moves the work of `count` nests of the block at `outer`, from `first` on, into the last of them. Each of
+/// its positions computes in locals the values that it reads of the others, at every offset at which it reads
+/// them.
 ///
-/// - **Effect**: the nests before the last are gone, and so are their temporaries; neighbouring positions compute the
-///   same again.
+/// - **Effect**: the nests before the last are gone, and so are their temporaries; neighbouring positions
+///   compute the same values again.
 /// - **Legality**: [`plan`].
-/// - **Why**: positions do not wait for each other, and nothing of it is stored anywhere: on a GPU a thread has registers
-///   enough, and memory is what it waits for.
+/// - **Why**: positions do not wait for each other, and these values are stored nowhere. A thread of a GPU
+///   has registers enough, and it waits for memory.
 ///
-/// `counts` are those of the whole tree. Answers how many statements the last nest has now.
+/// `counts` are those of the whole tree. Returns how many statements the last nest has now.
 ///
 /// # Errors
 ///
@@ -74,7 +75,7 @@ pub fn recompute(
         tree.containers.push(it);
     }
     let n = body.len();
-    // Nothing touches these any more.
+    // Nothing accesses these any more.
     for target in gone {
         let it = &mut tree.containers[target];
         it.kind = ContainerKind::Local;
@@ -94,7 +95,7 @@ pub fn recompute(
 const LEAST: [i64; 3] = [i64::MIN; 3];
 const MOST: [i64; 3] = [i64::MAX; 3];
 
-/// What of each nest is needed at which distances from a position of the last one.
+/// The containers needed of each nest, by distance from a position of the last one.
 #[derive(Debug)]
 pub(in crate::schedule) struct Plan {
     needed: BTreeMap<(usize, [i64; 3]), BTreeSet<Handle<Container>>>,
@@ -107,11 +108,11 @@ impl Plan {
     }
 }
 
-/// What would be computed again.
+/// Plans the values to be computed again.
 ///
-/// All are nests of parallel loops over the same axes that hold assignments alone, and what stands before the last
-/// one writes temporaries that nothing else uses. A nest covers all positions at which later ones need it. What the last
-/// one writes, none of the others reads but at the very point.
+/// All nodes are nests of parallel loops over the same axes that hold assignments alone. Nests before the
+/// last one write temporaries that nothing else uses. A nest covers all positions at which later ones need
+/// it. The other nests read a container that the last one writes only at the very point.
 ///
 /// # Errors
 ///
@@ -221,13 +222,13 @@ impl Assign {
     }
 }
 
-/// Where what a statement reads was computed: by which nest, and how far from the position at hand.
+/// The nest that computed the value of a read, and its distance from the position at hand.
 fn source(nests: &[Nest<'_>], number: usize, read: &Access) -> Option<(usize, Result<[i64; 3], ()>)> {
     let writer = (0..number).rev().find_map(|it| nests[it].writes(read.container).map(|write| (it, write)));
     writer.map(|(nest, write)| (nest, distance(write, read)))
 }
 
-/// How far beside the write of an element another one is read, along each axis.
+/// The distance of a read from the write of the same container, along each axis.
 fn distance(write: &Access, read: &Access) -> Result<[i64; 3], ()> {
     let mut shift = [0; 3];
     for (to, from) in write.index.iter().zip(&read.index) {
@@ -252,8 +253,9 @@ struct Planning<'t> {
 }
 
 impl Planning<'_> {
-    /// What a nest needs of those before it, at this distance from the position at hand; `wanted` are what is
-    /// wanted of it, all where there are none, and grow by what these need of the same nest.
+    /// Notes the containers that a nest needs of those before it, at this distance from the position at hand.
+    /// `wanted` are those that are wanted of this nest, or all where it is `None`. It grows by the containers
+    /// that these need of the same nest.
     fn nest(
         &mut self,
         number: usize,
@@ -274,7 +276,7 @@ impl Planning<'_> {
             it.value.accesses(&mut |access| access.walk_as(Role::Read, &mut |_, it| reads.push(it)));
             for read in reads {
                 let name = || name_of(&self.tree.containers[read.container]).to_owned();
-                // What stands before in the same nest is of this very position.
+                // A value computed before in the same nest belongs to this very position.
                 let own = nest.body[..at].iter().rev().find(|it| it.target.container == read.container);
                 if let Some(own) = own {
                     if distance(&own.target, read) != Ok([0; 3]) {
@@ -325,7 +327,8 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// What no nest before wrote: the last one may overwrite it at the very point alone.
+    /// Checks a read of a container that no nest before wrote. The last nest may overwrite it at the very
+    /// point alone.
     fn unwritten(&self, number: usize, shift: [i64; 3], read: &Access) -> Result<(), Refusal> {
         let last = self.nests.len() - 1;
         let container = &self.tree.containers[read.container];
@@ -359,13 +362,13 @@ pub(super) fn has_position(expr: &Expr) -> bool {
 struct Making<'t> {
     containers: &'t crate::entity::Arena<Container>,
     new: Vec<Container>,
-    /// What a container of a nest is called at a distance.
+    /// The local that stands for a container of a nest at a distance.
     known: BTreeMap<(usize, [i64; 3], Handle<Container>), Handle<Container>>,
     names: BTreeSet<String>,
 }
 
 impl Making<'_> {
-    /// The local that holds what a nest computes at a distance.
+    /// The local that holds the value of a nest at a distance.
     fn local(
         &mut self,
         number: usize,
@@ -401,7 +404,7 @@ impl Making<'_> {
     ) -> Expr {
         let last = nests.len() - 1;
         expr.map_accesses(&mut |read| {
-            // What stands before in the same nest.
+            // A value computed before in the same nest.
             if let Some(&container) = self.known.get(&(number, shift, read.container)) {
                 return Access { container, index: Vec::new() };
             }
@@ -433,7 +436,7 @@ pub(super) fn moved(access: &Access, shift: [i64; 3]) -> Access {
     moved
 }
 
-/// `laplacian_east`, `laplacian_2_north_west`: where on the map it is.
+/// `laplacian_east`, `laplacian_2_north_west`: the distance as a direction on the map.
 fn named(stem: &str, shift: [i64; 3]) -> String {
     let words = [["west", "east"], ["south", "north"], ["below", "above"]];
     let mut name = stem.to_owned();

@@ -34,7 +34,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What the stencil calls a container.
+/// The name of a container in the stencil.
 #[must_use]
 pub fn name_of(container: &Container) -> &str {
     of_stencil(&container.name)

@@ -1,4 +1,4 @@
-//! What a loop reads of an earlier one it computes again, from what was there all along.
+//! Lets a loop compute values of an earlier one again, from data that nothing overwrites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,16 @@ use crate::schedule::nodes::{Access, Assign, Container, ContainerKind, Loop, Nod
 use crate::space::order::is_at_most;
 use crate::space::{Axis, Size, Symbol};
 
-/// More values than this are not computed again for one.
+/// The most values that are computed again for one.
 const MOST_VALUES: usize = 16;
 
-/// Lets the loop over levels at `path` compute in locals what it reads of the temporary `container`, which loops before
-/// it in the same block wrote.
+/// Lets the loop over levels at `path` compute in locals the values that it reads of the temporary
+/// `container`. Loops before it in the same block wrote that temporary.
 ///
-/// - **Effect**: the loop reads nothing of the temporary any more, which need not last until then.
+/// - **Effect**: the loop does not read the temporary any more, which need not last until then.
 /// - **Legality**: [`plan`].
-/// - **Why**: what waits for a later sweep takes memory, and is stored and loaded; what it is computed from may be near.
+/// - **Why**: values that wait for a later sweep take memory, and are stored and loaded. The data that they
+///   are computed from may be near.
 ///
 /// # Errors
 ///
@@ -75,18 +76,18 @@ struct Again {
     container: Handle<Container>,
     /// So many levels above the one at hand.
     levels: i64,
-    /// How it is computed.
+    /// The statement that computes it.
     assign: Assign,
-    /// What of it is computed again too, and at which level.
+    /// The containers it is computed from that are computed again too, each with its level.
     of: BTreeMap<Handle<Container>, i64>,
 }
 
-/// What the loop at `path` would compute again, each value behind those that it needs.
+/// Plans the values that the loop at `path` computes again, each behind those that it needs.
 ///
-/// All that is assigned to the temporary is the same expression at the same place, from what nothing ever writes, or from
-/// temporaries and values of which the same holds: so an element has the same bits whenever it is computed. Loops before
-/// this one, side by side with it, come to each level that this one reads, and no condition but a limit along the levels
-/// stands around an assignment.
+/// All assignments to the temporary have the same expression at the same place. It reads containers that
+/// nothing ever writes, or temporaries and values that obey the same rule. So an element has the same bits
+/// whenever it is computed. Loops before this one, side by side with it, come to each level that this one
+/// reads. Only limits along the levels stand around an assignment, and no other condition.
 ///
 /// # Errors
 ///
@@ -147,7 +148,7 @@ fn levels_beside(one: &Access, other: &Access) -> Option<i64> {
     Some(beside)
 }
 
-/// From where to where some loops over levels assign a container without a condition.
+/// The ranges of levels in which some loops assign a container without a condition.
 fn levels_written(nodes: &[Node], container: Handle<Container>) -> Vec<(Size, Size)> {
     fn visit(nodes: &[Node], range: &(Size, Size), of: Handle<Container>, found: &mut Vec<(Size, Size)>) {
         for node in nodes {
@@ -171,7 +172,7 @@ fn levels_written(nodes: &[Node], container: Handle<Container>) -> Vec<(Size, Si
     found
 }
 
-/// Whether ranges that follow each other have all levels between two.
+/// Whether ranges that follow each other hold all levels from `start` to `end`.
 fn covers(ranges: &[(Size, Size)], start: &Size, end: &Size) -> bool {
     ranges.iter().any(|(first, last)| {
         let mut reached = last;
@@ -187,11 +188,11 @@ fn covers(ranges: &[(Size, Size)], start: &Size, end: &Size) -> bool {
 
 struct Planning<'t> {
     tree: &'t Tree,
-    /// What stands before the loop that computes again, and that loop.
+    /// The nodes before the loop that computes again, and that loop.
     before: &'t [Node],
     at: &'t Loop,
     values: Vec<Again>,
-    /// Those that are being looked into.
+    /// Containers that are being looked into.
     open: Vec<Handle<Container>>,
 }
 
@@ -216,7 +217,7 @@ impl<'t> Planning<'t> {
         Ok(first)
     }
 
-    /// Notes what has to be computed for a value so many levels above the one at hand, and that value.
+    /// Notes the values that are needed for the one so many levels above the one at hand, and that value.
     fn value(&mut self, container: Handle<Container>, levels: i64) -> Result<(), Refusal> {
         if self.values.iter().any(|it| it.container == container && it.levels == levels) {
             return Ok(());
@@ -273,7 +274,7 @@ impl<'t> Planning<'t> {
     }
 }
 
-/// The assignments to a container that no condition guards but limits.
+/// The assignments to a container that no condition but limits guards.
 fn assignments<'t>(nodes: &'t [Node], container: Handle<Container>, found: &mut Vec<&'t Assign>) {
     for node in nodes {
         match node {
@@ -292,7 +293,7 @@ mod tests {
     use super::*;
     use crate::schedule::transform::tests::{after, first};
 
-    /// Sweeps of a column, of which the last one reads what the first one wrote.
+    /// Sweeps of a column; the last one reads values that the first one wrote.
     fn sweeps(value: &str, levels: &str, read: &str) -> String {
         format!(
             "for j in [0, J) parallel:
@@ -330,7 +331,7 @@ mod tests {
             &sweeps("a[i + 2, j + 2, k] * 2.0", "[0, K)", "u[i + 2, j + 2, k] + p[i, j]"),
             "u",
         ));
-        // What it is computed from comes along.
+        // The values that it is computed from are computed again too.
         let chain = "for j in [0, J) parallel:
   for i in [0, I) parallel:
     for k in [0, K) ascending:

@@ -11,9 +11,9 @@ use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Lets an array live in registers, in shared memory, in memory of its own, or in an output.
 ///
-/// - **Legality**: it is an array that the iterations of a loop have for themselves; registers need a length that is
-///   known; for an output see [`may_wait`].
-/// - **Why**: what is near costs no traffic, and an output is written anyway.
+/// - **Legality**: it is an array that the iterations of a loop have for themselves. Registers need a known
+///   length. For an output see [`may_wait`].
+/// - **Why**: memory that is near costs no traffic, and an output is written anyway.
 ///
 /// # Errors
 ///
@@ -37,8 +37,9 @@ pub fn reside(tree: &mut Tree, container: Handle<Container>, place: Place) -> Re
 
 /// Whether the values of a column may wait in the output that it writes last.
 ///
-/// The output has the array's type; nothing reads it there; each of its levels is written, without a condition, after
-/// the last use of the value that waits at that level, and so is each level at which a value waits.
+/// The output has the array's type, and nothing reads it there. Each of its levels is written without a
+/// condition, after the last use of the value that waits at that level. All levels at which a value waits are
+/// written like that.
 ///
 /// # Errors
 ///
@@ -111,7 +112,7 @@ pub fn may_wait(tree: &Tree, container: Handle<Container>, output: Handle<Contai
     let outputs: Vec<&(Size, Size)> = sweeps.iter().filter_map(|it| it.output.as_ref()).collect();
     let within = Assumptions::some_point();
     let is_whole = sweeps.iter().flat_map(|it| &it.writes).all(|range| {
-        // What ranges that follow each other hold together holds it.
+        // Ranges that follow each other cover it together.
         outputs.iter().any(|first| {
             let (mut start, mut end) = (first.0.clone(), first.1.clone());
             for _ in &outputs {
@@ -130,13 +131,13 @@ pub fn may_wait(tree: &Tree, container: Handle<Container>, output: Handle<Contai
     if is_whole { Ok(()) } else { refuse("not every level of it is written".to_owned()) }
 }
 
-/// What one loop over levels does with an array and an output.
+/// The levels that one loop touches of an array and of an output.
 struct Sweep {
     /// The levels of the array that it touches.
     uses: Vec<(Size, Size)>,
-    /// Those of them that it writes.
+    /// The levels of the array that it writes.
     writes: Vec<(Size, Size)>,
-    /// Those of the output that it writes.
+    /// The levels of the output that it writes.
     output: Option<(Size, Size)>,
 }
 
@@ -164,7 +165,8 @@ impl Sweep {
                 let Some(distance) = beside(touch.access) else {
                     return Err("any level of it is used".to_owned());
                 };
-                // Where the output is written too, what comes later must not ask for what it took the place of.
+                // If the loop writes the output too, later statements must not use a value that the output
+                // has replaced.
                 let writes_output = Accesses::of(&it.children).has_write_of(output);
                 if writes_output && (is_over || distance != 0) {
                     return Err("levels are used after they were written".to_owned());

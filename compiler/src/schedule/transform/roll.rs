@@ -1,4 +1,4 @@
-//! Neighbouring loops over one axis become one, in which each runs as far ahead as those behind it need.
+//! Merges neighbouring loops over one axis into one, in which each runs as far ahead as those behind it need.
 
 use super::refusal::name_of;
 use super::tile::{is_around, is_in, place_of, stages};
@@ -9,10 +9,10 @@ use crate::schedule::transform::merge::summary;
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Size, Symbol, names};
 
-/// What rolling a block would do.
+/// The plan of rolling a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rolling {
-    /// Where the front starts, and before where it ends.
+    /// The first position of the front, and the one behind its last.
     pub range: (Size, Size),
     /// The loops over the axis, in order.
     pub stages: Vec<Stage>,
@@ -29,14 +29,15 @@ pub struct Stage {
     pub ahead: i64,
 }
 
-/// Puts a loop over a front around `count` nodes of the block at `outer`, from `first` on: each loop over `axis`
-/// inside does one position for each of the front's, so many positions ahead of it that those behind it in the text
-/// find what they read.
+/// Puts a loop over a front around `count` nodes of the block at `outer`, from `first` on. Each loop over
+/// `axis` inside runs one position for each of the front's. It runs so far ahead of the front that those
+/// behind it in the text find the elements that they read.
 ///
-/// - **Effect**: the loops run position by position, each in turn; nothing is computed twice. The front has an order.
+/// - **Effect**: the loops run position by position, each in turn; nothing is computed twice. The front has
+///   an order.
 /// - **Legality**: [`plan`].
-/// - **Why**: of what one loop leaves for the next, a few rows are needed at a time, and these stay in the nearest
-///   cache.
+/// - **Why**: a loop needs a few rows at a time of those that another one leaves for it. These stay in the
+///   nearest cache.
 ///
 /// # Errors
 ///
@@ -93,9 +94,9 @@ impl Stage {
 
 /// Finds out how far ahead each loop over `axis` inside the nodes has to run.
 ///
-/// Loops without an order, one after the other: of two that touch an element which one of them writes, the first must
-/// come to it no later than the second does, whatever the kind of dependence. What lies between iterations of one loop
-/// has no order, and so may have this.
+/// The loops have no order and run one after the other. If two of them touch an element and one of them
+/// writes it, the first must come to it no later than the second does. This holds for every kind of
+/// dependence. Iterations of one loop have no order, so they may run in the order of the front.
 ///
 /// # Errors
 ///
@@ -105,7 +106,7 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis) -> Result<Rolling, Refusal>
     if found.len() < 2 {
         return Err(Refusal::new("it is one loop"));
     }
-    // What comes later in the text, seen from the front; and how far ahead the farthest of it runs.
+    // The accesses of the loops later in the text, seen from the front.
     let mut later = Summary::default();
     let mut planned = Vec::new();
     for it in found.iter().rev() {
@@ -124,7 +125,8 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis) -> Result<Rolling, Refusal>
             let name = name_of(&tree.containers[container]);
             about(Refusal::new(format!("`{name}` is touched in any order along {axis}")))
         })?;
-        // Not behind the front, where the last ones run: what is touched at the same position stays together.
+        // No loop runs behind the front, where the last ones run: accesses at the same position stay
+        // together.
         let ahead = lead.unwrap_or(0).max(0);
         later.extend(of_stage.moved(ahead));
         planned.push(Stage {

@@ -1,4 +1,4 @@
-//! A loop becomes two, one behind the other.
+//! Splits a loop into two, one behind the other.
 
 use super::tile::is_around;
 use super::{Path, Refusal};
@@ -10,13 +10,16 @@ use crate::space::{Affine, Size, Symbol, names};
 
 /// Turns `[start, end)` into `[start, at)` and `[at, end)`, in the order in which the loop runs.
 ///
-/// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops inside
-///   are bounded by what is left of the range, and go where nothing is; so do limits to some of its iterations.
-/// - **Legality**: `at` counts from sizes of the domain, and from variables of loops around, and not far from them. It
-///   leaves something on both sides on some domain.
-/// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
+/// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops
+///   inside are bounded by the part of the range that is left, and go where there is none. So do limits to
+///   some of its iterations.
+/// - **Legality**: `at` counts from sizes of the domain, and from variables of loops around, and not far from
+///   them. It leaves something on both sides on some domain.
+/// - **Why**: the first and the last levels often do something else, and loops without limits inside run in
+///   lanes.
 ///
-/// The sections of the OIR say which levels the text treats otherwise; this cuts on, for the machine's sake alone.
+/// The sections of the OIR say which levels the text treats otherwise. This cuts further, for the machine's
+/// sake alone.
 ///
 /// # Errors
 ///
@@ -64,7 +67,7 @@ fn is_known(tree: &Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Takes from bounds that count from `variable` what is decided within the range at hand, and loops that are empty.
+/// Simplifies bounds that count from `variable` by the range at hand, and removes loops that are empty.
 fn bound(nodes: &mut Vec<Node>, variable: &Symbol, within: &Assumptions) {
     let counts = |size: &Size| {
         let mut is_any = false;
@@ -85,7 +88,8 @@ fn bound(nodes: &mut Vec<Node>, variable: &Symbol, within: &Assumptions) {
         node.blocks_mut().into_iter().for_each(|block| bound(block, variable, within));
         true
     });
-    // What is limited to some iterations is in all of those at hand, or in none.
+    // A limit that excludes all iterations at hand goes with its children; one that excludes none leaves
+    // them.
     *nodes = std::mem::take(nodes)
         .into_iter()
         .flat_map(|node| match node {

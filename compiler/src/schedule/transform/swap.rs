@@ -1,4 +1,4 @@
-//! A loop and the one inside change places.
+//! Exchanges a loop and the one inside.
 
 use super::refusal::name_of;
 use super::{Path, Refusal};

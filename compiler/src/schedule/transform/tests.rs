@@ -1,4 +1,4 @@
-//! What each transformation makes, and what it refuses; each outcome also runs, and gives what the tree gave before.
+//! The results and the refusals of each transformation; each result is a valid tree.
 
 mod merging;
 mod recomputing;
@@ -74,7 +74,7 @@ pub(super) fn first(at: &[usize]) -> Path {
     at.to_vec()
 }
 
-/// Two stages in one loop over levels, of which the second reads `reads` of what the first makes.
+/// Two stages in one loop over levels. The second writes `reads`, which reads values of the first.
 fn stages(reads: &str) -> String {
     format!(
         "for k in [0, K) parallel:\n  for j in [-1, J + 1) parallel:\n    for i in [0, I) parallel:\n      t[i + 2, j + 2, k] = a[i + 2, j + 2, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = {reads}\n"
@@ -174,7 +174,7 @@ fn a_loop_is_split_within_its_range() {
     }
 }
 
-/// Loops over some rows, of which each hands a row of `t` from one loop along it to the next.
+/// Loops over some rows. In each row, a loop along it hands a row of `t` to the next one.
 fn rows(range: &str) -> String {
     format!(
         "for k in [0, K) parallel:
@@ -342,8 +342,8 @@ fn regions_become_pieces_and_small_domains_keep_their_tests() {
 
 #[test]
 fn pieces_keep_the_locals_that_they_read() {
-    // The second value is read at the end of the row alone, the first at its start; what a `while` reads is for its next
-    // turn too.
+    // The second value is read at the end of the row alone, the first at its start. A `while` reads values
+    // for its next iteration too.
     check(
         "local x: float64\nlocal y: float64\nfor k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      x = a[i, j, k]\n      region i[start, start+1) j[, ):\n        b[i, j, k] = x\n      x = a[i + 1, j, k]\n      y = 2.0\n      region i[end-1, end) j[, ):\n        y = 3.0\n        while y > x:\n          b[i, j, k] = x + y\n          y = y - 1.0\n",
         |tree| peel::peel_regions(tree, &first(&[0, 0, 0])),

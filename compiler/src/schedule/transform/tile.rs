@@ -1,4 +1,4 @@
-//! Neighbouring nodes run tile by tile, each as far beyond a tile as the next ones need.
+//! Runs neighbouring nodes tile by tile, each as far beyond a tile as the next ones need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Placem
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Size, Symbol, names};
 
-/// What a tiling of a block would do.
+/// The plan of tiling a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
     /// Where the first tile starts, and where the last one has to end.
     pub range: (Size, Size),
     /// The loops over the axis, in order.
     pub stages: Vec<Stage>,
-    /// Temporaries of which a tile needs no more than it computes itself.
+    /// Temporaries from which a tile needs only elements that it computes itself.
     pub private: Vec<Handle<Container>>,
 }
 
@@ -36,18 +36,18 @@ pub struct Stage {
     pub hi: i64,
 }
 
-/// A tile that needs more than this beyond itself is none.
+/// The most positions beyond itself that a tile may need.
 const MOST_OVERLAP: i64 = 64;
 
-/// Puts a loop over tiles around `count` nodes of the block at `outer`, from `first` on, and limits every loop
-/// over `axis` inside to the tile and what is needed beside it.
+/// Puts a loop over tiles around `count` nodes of the block at `outer`, from `first` on. Limits every loop
+/// over `axis` inside to the tile and the positions needed beside it.
 ///
-/// - **Effect**: what a tile needs of a temporary beyond itself it computes itself, again: tiles do not
-///   depend on each other, and may run at the same time.
+/// - **Effect**: a tile itself computes the elements of a temporary that it needs beyond itself, again. So
+///   tiles do not depend on each other, and may run at the same time.
 /// - **Legality**: [`plan`].
-/// - **Why**: a tile of all that is computed and read fits into a cache, which the whole field does not.
+/// - **Why**: the elements that a tile computes and reads fit into a cache, which the whole field does not.
 ///
-/// `counts` are those of the whole tree. Answers the arrays that each tile has for itself from now on.
+/// `counts` are those of the whole tree. Returns the arrays that each tile has for itself from now on.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn tile(
     let (order, placement) = (Order::Parallel, Placement::Sequential);
     let around = Loop { variable, axis, start, end, step: size, order, placement, children };
     block.insert(first, Node::Loop(around));
-    // What tiles compute for themselves is theirs: another tile computes the same element at another time.
+    // Each tile gets these arrays for itself: another tile computes the same element at another time.
     let owner: Path = outer.iter().copied().chain([first]).collect();
     let uses = AccessPaths::below(tree, &owner);
     let arrays: Vec<_> = plan.private.iter().map(|&it| (it, tree.containers[it].clone())).collect();
@@ -118,7 +118,7 @@ pub(in crate::schedule) fn limited(nodes: &[Node], plan: &Tiling, axis: Axis, si
     children
 }
 
-/// The block that holds a loop, by its path below some nodes, and where in it.
+/// The block that holds a loop, by its path below some nodes, and the loop's place in it.
 pub(super) fn place_of<'t>(nodes: &'t mut Vec<Node>, path: &Path) -> Option<(&'t mut Vec<Node>, usize)> {
     let (&last, outer) = path.split_last()?;
     let mut block = nodes;
@@ -150,7 +150,7 @@ fn limit(nodes: &mut Vec<Node>, stage: &Stage, tile: &Symbol, first: &Size, size
     let Some((block, at)) = place_of(nodes, &stage.path) else { return };
     let Some(Node::Loop(it)) = block.get_mut(at) else { return };
     let beside = |distance: i64| Size::Affine(Affine::beside(tile, distance));
-    // No tile starts before the first: what lies before that plus the overlap is no limit.
+    // No tile starts before the first one: a bound before that start plus the overlap is no limit.
     let earliest = match first {
         Size::Affine(first) => Some(first.clone().moved(stage.lo).into()),
         Size::Min(_) | Size::Max(_) => None,
@@ -197,9 +197,9 @@ pub(super) fn has_size(size: i64) -> Result<(), Refusal> {
 
 /// Finds out how far beyond a tile each loop over `axis` inside the nodes has to run.
 ///
-/// A container that is written here and seen elsewhere is computed once, each element by its own tile: whoever
-/// touches it does so at the point itself, and runs in no other tile. A temporary of these nodes alone is
-/// computed by each tile that needs it, as far as it needs it. `counts` are those of the whole tree.
+/// A container that is written here and seen elsewhere is computed once, each element by its own tile. All
+/// accesses to it are at the point itself, and none in another tile. A temporary of these nodes alone is
+/// computed by each tile that needs it, as far as needed. `counts` are those of the whole tree.
 ///
 /// # Errors
 ///
@@ -255,7 +255,7 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
             }
         }
     }
-    // What others see is touched by the tile that its element belongs to, and by no other.
+    // An element that others see is touched by the tile that it belongs to, and by no other.
     let mut places: BTreeMap<Handle<Container>, (i64, i64)> = BTreeMap::new();
     for &(at, container, it) in &shared {
         for along in [it.reads, it.writes].into_iter().flatten() {
@@ -270,8 +270,8 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
             }
         }
     }
-    // How far beyond a tile a stage runs, from what needs it; in a sweep also what comes before it in the text.
-    // Each round but the last one widens something, and what is too wide ends it.
+    // How far beyond a tile a stage runs, from the stages that need it; in a sweep also from those before it
+    // in the text. Each iteration but the last one widens a range. A range that is too wide ends the loop.
     loop {
         let mut is_settled = true;
         for reader in (0..found.len()).rev() {
@@ -333,7 +333,7 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
     Ok(Tiling { range, stages: stages.collect(), private })
 }
 
-/// Where along the axis a stage touches a container: reads and writes from where to where, where that is known.
+/// The range along the axis in which a stage reads and writes a container, where that is known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     reads: Option<Option<(i64, i64)>>,

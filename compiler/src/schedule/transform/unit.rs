@@ -1,4 +1,4 @@
-//! A loop with one iteration is no loop.
+//! Replaces a loop that has one iteration by its body.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::space::{Affine, Axis, Size, Symbol};
 ///
 /// - **Legality**: its range holds one position, and nothing inside asks for it but indices: a region, a limit
 ///   and `K` need the variable. Arrays of the iteration's own become those of the loop around, where there is one.
-/// - **Why**: no code for a loop, and what stands inside may be merged with its neighbours.
+/// - **Why**: no code for a loop, and the nodes inside may be merged with their neighbours.
 ///
 /// # Errors
 ///

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::entity::Handle;
 use crate::schedule::nodes::{Container, ContainerKind, Node, Tree};
 
-/// Drops the assignments in a list of nodes to locals that nobody reads before their iteration ends, and what is empty
-/// then. What may end the run stays.
+/// Drops the assignments in a list of nodes to locals that nobody reads before their iteration ends. Drops
+/// nodes that are empty then. Assignments that may end the run stay.
 ///
 /// - **Legality**: a local does not outlive the iteration that wrote it.
 /// - **Why**: a piece of a loop keeps the values of its regions, also where it has none of them.
@@ -33,7 +33,7 @@ fn sweep(tree: &Tree, block: &mut Vec<Node>, live: &mut BTreeSet<Handle<Containe
                 live.extend(inside);
             }
             Node::While(_) => {
-                // The next turn may read all that one reads.
+                // The next iteration may read all values that one reads.
                 let mut inside = live.clone();
                 node.walk(&mut |it| {
                     reads(it, &mut |read| {
@@ -71,7 +71,7 @@ fn sweep(tree: &Tree, block: &mut Vec<Node>, live: &mut BTreeSet<Handle<Containe
     *block = kept;
 }
 
-/// Calls `each` for whatever a node itself reads.
+/// Calls `each` for every container that a node itself reads.
 fn reads(node: &Node, each: &mut dyn FnMut(Handle<Container>)) {
     node.each_own_access(&mut |role, access| {
         if !role.is_write() {

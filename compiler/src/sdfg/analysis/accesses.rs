@@ -1,8 +1,8 @@
-//! Who accesses which container of a graph, what for, and what stands around.
+//! The accesses of a graph to its containers, the role of each, and the scopes around it.
 //!
-//! The visitor tells the roles; here each access also gets the block, the scopes around it (loops, branches and maps,
-//! by handle) and its node. Passes ask this instead of walking the graph. What control flow inside of a nested graph
-//! does with a container is one access of the node that holds the graph, to all of it.
+//! The visitor tells the roles. Here each access also gets the block, the scopes around it (loops, branches
+//! and maps, by handle) and its node. Passes ask this instead of walking the graph. A nested graph counts as
+//! one node: each of its accesses is to a whole container.
 //!
 //! ```text
 //! n2: map k in [0:K], j in [0:J], i in [0:I]
@@ -44,7 +44,7 @@ pub struct Access<'s> {
     by: By<'s>,
 }
 
-/// Who accesses.
+/// The condition or the node that accesses.
 #[derive(Clone, Copy, Debug)]
 enum By<'s> {
     Condition,
@@ -117,7 +117,7 @@ impl<'s> Access<'s> {
         }
     }
 
-    /// Whether a graph inside does it.
+    /// Whether a graph inside makes the access.
     #[must_use]
     pub fn is_by_graph(&self) -> bool {
         match self.by {
@@ -128,7 +128,7 @@ impl<'s> Access<'s> {
 
     /// The elements that a statement accesses in one iteration of all scopes around, where these are one.
     ///
-    /// Of what a nested graph, a condition or an index of run time picks, nobody says where it lies.
+    /// None for a nested graph, a condition or an index of run time: their elements are not known.
     #[must_use]
     pub fn element(&self) -> Option<&'s [Range]> {
         match self.by {
@@ -141,7 +141,7 @@ impl<'s> Access<'s> {
 }
 
 impl<'s> Accesses<'s> {
-    /// Those of a graph, but not those of nested ones.
+    /// The accesses of a graph, but not those of nested ones.
     #[must_use]
     pub fn of(sdfg: &'s Sdfg) -> Self {
         let mut all = Self { scopes: Arena::default(), all: Vec::new(), n_states: 0 };
@@ -151,12 +151,12 @@ impl<'s> Accesses<'s> {
         all
     }
 
-    /// All of them, block after block.
+    /// All accesses, block after block.
     pub fn iter(&self) -> impl Iterator<Item = &Access<'s>> {
         self.all.iter()
     }
 
-    /// Those of one container.
+    /// The accesses of one container.
     pub fn of_container(&self, data: Handle<Container>) -> impl Iterator<Item = &Access<'s>> {
         self.all.iter().filter(move |it| it.data == data)
     }
@@ -169,7 +169,7 @@ impl<'s> Accesses<'s> {
         self.of_container(data).filter(|it| it.role.is_write())
     }
 
-    /// Whether each time that the second happens, it does in the innermost scope around the first, or inside of that.
+    /// Whether `access` always happens in the innermost scope around `outer`, or inside of that scope.
     #[must_use]
     pub fn is_within_scope_of(&self, access: &Access<'s>, outer: &Access<'s>) -> bool {
         outer.scope.is_none_or(|scope| self.around(access).any(|(it, _)| it == scope))
@@ -214,8 +214,8 @@ impl<'s> Accesses<'s> {
         loops
     }
 
-    /// Whether this has happened wherever the other one happens: it stands in a block before, or a path leads from
-    /// it to the other one in a state of the outermost region.
+    /// Whether this has happened wherever the other one happens. It stands in a block before; or, in a state
+    /// of the outermost region, a path leads from it to the other one.
     #[must_use]
     pub fn is_before(&self, access: &Access<'s>, later: &Access<'s>) -> bool {
         if access.block != later.block {
@@ -292,7 +292,7 @@ impl<'s> Accesses<'s> {
         });
     }
 
-    /// By the index of an entry, the scope that its map is.
+    /// The scope of each map, by the index of its entry.
     fn enter_maps(&mut self, state: &'s State, at: At<'s>) -> Vec<Option<Handle<Scope<'s>>>> {
         let mut maps = vec![None; state.nodes.len()];
         for entry in state.nodes.handles() {
@@ -328,7 +328,7 @@ struct At<'s> {
 /// An access by one piece of work of a scope: a tasklet, a nested graph, or a whole map inside.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkAccess<'s> {
-    /// The node at the edge: of a map its entry for what it reads, its exit for what it writes.
+    /// The node at the edge. For a map, its entry for a read and its exit for a write.
     pub node: Handle<Node>,
     pub work: Work,
     pub role: Role,
@@ -342,7 +342,7 @@ pub struct Work {
     pub ends: Handle<Node>,
 }
 
-/// What the work right inside of a map, or of a state, accesses, in the order of the edges.
+/// The accesses of the work right inside of a map, or of a state, in the order of the edges.
 #[must_use]
 pub fn of_work(state: &State, scope: Option<Handle<Node>>) -> Vec<WorkAccess<'_>> {
     let mut exits = vec![None; state.nodes.len()];

@@ -92,7 +92,7 @@ impl Writer<'_> {
         let entry = |it: &Branch| condition_entry(&it.condition, &it.origin, &sdfg.containers);
         flat.note(first, it.branches.iter().map(entry).collect());
         let mut ends = Vec::new();
-        // What holds where no branch so far is taken.
+        // The test that no branch so far is taken.
         let mut before = String::new();
         for (at, branch) in it.branches.iter().enumerate() {
             let test = condition(&branch.condition, &sdfg.containers);
@@ -124,7 +124,7 @@ impl Flat {
         self.nodes.len() - 1
     }
 
-    /// What our own reader makes the block from again that begins with this state.
+    /// Notes the entry from which our own reader makes the block that begins with this state.
     fn note(&mut self, state: usize, entry: Value) {
         self.nodes[state]["attributes"] = json!({ "_meta_isobar": entry });
     }

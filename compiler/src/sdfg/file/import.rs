@@ -1,7 +1,7 @@
-//! A graph from the file that was written of it.
+//! Reads a graph from the file that was written of it.
 //!
-//! Only files of ours are read, in both forms. What was read is written again and compared, so whatever
-//! somebody changed in a way that is not understood is found, with its place.
+//! Only files of ours are read, in both forms. The graph that was read is written again and compared. So a
+//! change that is not understood is found, with its place.
 
 mod flat;
 
@@ -39,7 +39,7 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The graph that [`to_json`] wrote.
+/// Reads the graph that [`to_json`] wrote.
 ///
 /// # Errors
 ///

@@ -317,7 +317,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a container is for the stencil, which a descriptor does not tell.
+/// The role of a container in the stencil, which a descriptor does not tell.
 fn container_entry(container: &Container) -> Value {
     let kind = match container.kind {
         ContainerKind::Field { is_read, is_written } => json!({"reads": is_read, "writes": is_written}),
@@ -348,7 +348,7 @@ fn number_or_sum(sum: &Affine) -> Value {
 
 /// A line for each index that is found, then the assignment.
 fn tasklet_code(tasklet: &Tasklet, state: &State, node: Handle<Node>) -> String {
-    // A connector is an array of those dimensions alone of which its memlet moves more than one index.
+    // A connector is an array with only those dimensions in which its memlet moves more than one index.
     let element = |name: &str, at: &[At], edge: Option<&Edge>| {
         let subset = edge.and_then(|it| it.memlet.as_ref()).map_or(&[][..], |it| &it.subset);
         let is_array = |it: &&At| subset.get(it.dimension).is_some_and(|it| it.as_point().is_none());
@@ -384,7 +384,7 @@ pub(super) fn condition(condition: &Condition, containers: &Arena<Container>) ->
     })
 }
 
-/// Where a loop begins, as long as what holds it goes on, and what comes next.
+/// The first value of a loop's variable, the condition to go on, and the next value.
 pub(super) fn loop_code(it: &LoopRegion) -> [String; 3] {
     let variable = &it.variable;
     let (start, end) = (python::bound(&it.start), python::bound(&it.end));
@@ -440,7 +440,7 @@ fn map_attributes(map: &Map, label: &str) -> Value {
     attributes
 }
 
-/// What the format calls the end of an edge where it starts.
+/// The name of the start of an edge in the format.
 pub(super) fn source_connector(
     edge: &Edge,
     nodes: &Arena<Node>,
@@ -452,7 +452,7 @@ pub(super) fn source_connector(
     }
 }
 
-/// What the format calls the end of an edge where it ends.
+/// The name of the end of an edge in the format.
 pub(super) fn target_connector(
     edge: &Edge,
     nodes: &Arena<Node>,
@@ -464,7 +464,7 @@ pub(super) fn target_connector(
     }
 }
 
-/// What goes into a map as `IN_x` comes out as `OUT_x`.
+/// A container that goes into a map as `IN_x` comes out as `OUT_x`.
 fn of_map(way: &str, edge: &Edge, containers: &Arena<Container>) -> Option<String> {
     edge.memlet.as_ref().map(|it| format!("{way}{}", containers[it.data].name))
 }

@@ -83,7 +83,7 @@ pub(super) fn read_code(text: &str, span: Span, tasklet: &Tasklet) -> Result<Exp
     })
 }
 
-/// What a tasklet's Python does not tell.
+/// The entry of a tasklet for our readers: its typed code, its found indices and its origin.
 pub(super) fn tasklet_entry(tasklet: &Tasklet) -> Value {
     let found: Vec<Value> = tasklet
         .found

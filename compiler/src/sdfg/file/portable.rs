@@ -1,8 +1,8 @@
 //! Brings a graph into the part of the format that all its readers understand alike.
 //!
-//! A condition between blocks is a C++ expression for some readers and Python for others; they agree on
-//! comparisons of single values and numbers. Whatever is more than that a statement evaluates before; elements of
-//! arrays too, since not all readers look for the strides of an array in conditions.
+//! A condition between blocks is a C++ expression for some readers and Python for others. They agree on
+//! comparisons of single values and numbers. A statement before evaluates any other condition. It also
+//! evaluates elements of arrays, since not all readers look for the strides of an array in conditions.
 
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle};
@@ -24,7 +24,7 @@ pub(super) fn portable(sdfg: &Sdfg) -> Sdfg {
     sdfg
 }
 
-/// What no new name may be.
+/// The names that no new container may have.
 fn names(sdfg: &Sdfg) -> Vec<String> {
     let symbols = sdfg.symbols.iter().map(|it| it.name().to_owned());
     sdfg.containers.iter().map(|(_, it)| it.name.clone()).chain(symbols).collect()

@@ -41,7 +41,7 @@ pub(super) fn text<A>(expr: &Expr<A>, leaf: &dyn Fn(&A) -> String) -> String {
             }
             _ => {
                 let arguments: Vec<String> = arguments.iter().map(|it| text(it, leaf)).collect();
-                // What DaCe makes of `min` and `max` is C++'s rule already.
+                // DaCe's own `min` and `max` follow C++'s rule already.
                 let name = function.row().in_dace.unwrap_or(function.name());
                 format!("{name}({})", arguments.join(", "))
             }

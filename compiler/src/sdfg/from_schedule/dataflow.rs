@@ -16,7 +16,7 @@ use crate::sdfg::subset::{are_disjoint, sum, volume_over};
 use crate::space::Affine;
 use crate::types::{BinaryOp, DType, Value};
 
-/// A state in the making. Whoever adds nodes has made sure that data flow can order them.
+/// A state in the making. The caller has made sure that data flow can order the nodes that it adds.
 #[derive(Debug, Default)]
 pub(super) struct StateBuilder {
     state: State,
@@ -27,13 +27,13 @@ pub(super) struct StateBuilder {
 #[derive(Debug, Default)]
 struct Scope {
     entry: Option<Handle<Node>>,
-    /// What has been written here, in order.
+    /// The writes here, in order.
     written: Vec<Written>,
     /// By container, the positions in `written`.
     writes_of: BTreeMap<Handle<Container>, Vec<usize>>,
-    /// At the outermost level: the access nodes of what was there before.
+    /// At the outermost level: the access nodes of data from before the state.
     before: BTreeMap<Handle<Container>, Handle<Node>>,
-    /// Inside a map: how much is read through the entry, by container.
+    /// Inside a map: the volume that is read through the entry, by container.
     through_entry: BTreeMap<Handle<Container>, Volume>,
 }
 
@@ -55,7 +55,7 @@ impl Scope {
         self.written.push(Written { memlet, node, connector, access: None });
     }
 
-    /// The positions of what was written of a container, in order.
+    /// The positions of the writes of a container, in order.
     fn writes_of(&self, data: Handle<Container>) -> &[usize] {
         self.writes_of.get(&data).map_or(&[], Vec::as_slice)
     }
@@ -149,7 +149,7 @@ impl StateBuilder {
         self.order_loose_ends(entry, exit);
     }
 
-    /// Leads what the map reads to its entry.
+    /// Leads the data that the map reads to its entry.
     fn close_inputs(
         &mut self,
         scope: &mut Scope,
@@ -172,7 +172,7 @@ impl StateBuilder {
         }
     }
 
-    /// Leads what the map writes from its exit.
+    /// Leads the data that the map writes from its exit.
     fn close_outputs(
         &mut self,
         scope: &mut Scope,
@@ -189,7 +189,7 @@ impl StateBuilder {
             let writes = inner.writes_of(data);
             for (nth, &at) in writes.iter().enumerate() {
                 let written = &inner.written[at];
-                // What is overwritten before the iteration ends is not seen outside.
+                // A value that is overwritten before the iteration ends is not seen outside.
                 let overwrites =
                     |it: &Written| it.memlet.subset == written.memlet.subset && !it.memlet.volume.is_bound;
                 if writes[nth + 1..].iter().any(|&it| overwrites(&inner.written[it])) {
@@ -263,7 +263,7 @@ impl StateBuilder {
         }
     }
 
-    /// Where the elements of `memlet` come from: the last write here that they overlap, or from outside.
+    /// The source of the elements of `memlet`: the last write here that overlaps them, or data from outside.
     fn source(&mut self, scope: &mut Scope, memlet: &Memlet) -> Source {
         let overlaps = |it: &&usize| !are_disjoint(&scope.written[**it].memlet.subset, &memlet.subset);
         if let Some(&at) = scope.writes_of(memlet.data).iter().rev().find(overlaps) {
@@ -315,10 +315,10 @@ impl StateBuilder {
     }
 }
 
-/// What a tasklet reads, in the making.
+/// The inputs of a tasklet, in the making.
 struct Reader<'g, 'c> {
     graph: &'g Graph<'c>,
-    /// For each input, what its edge moves.
+    /// For each input, the memlet of its edge.
     moved: Vec<Memlet>,
     inputs: Vec<Connector>,
     found: Vec<Found>,
@@ -345,7 +345,7 @@ impl Reader<'_, '_> {
         if at.is_empty() { Input::Connector(connector) } else { Input::Element { connector, at } }
     }
 
-    /// The indices of an access that are found at run time, each evaluated before what needs it.
+    /// The indices of an access that are found at run time, each evaluated before those that need it.
     fn found_indices(&mut self, access: &Access) -> Vec<At> {
         let shape = &self.graph.context.tree.containers[access.container].shape;
         let mut at = Vec::new();
@@ -365,7 +365,7 @@ impl Reader<'_, '_> {
         at
     }
 
-    /// The sum of what symbols tell and what is found, as an int64.
+    /// The sum of the part that symbols tell and the part that is found, as an int64.
     fn index(&mut self, known: &Affine, found: &schedule::Expr) -> Expr<Input> {
         let span = found.span;
         let node = |kind| Expr { kind, dtype: DType::Int64, span };
@@ -386,7 +386,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What an edge moves for an access: its element, or all that it can be.
+/// The memlet of an access: its element, or all elements that it can be.
 fn moved_by(graph: &Graph<'_>, access: &Access) -> Memlet {
     let data = graph.container(access.container);
     let shape = &graph.context.tree.containers[access.container].shape;
@@ -408,7 +408,7 @@ fn free_name(graph: &Graph<'_>, taken: &[Connector], found: &[Found], wanted: &s
 
 /// The loops from `outermost` in that one map can hold, and the innermost of them.
 ///
-/// One that has arrays of its own in each iteration is the innermost.
+/// A loop that has arrays of its own in each iteration is the innermost.
 fn perfect_nest<'t>(
     context: &Context<'t>,
     outermost: Numbered<'t, Loop>,

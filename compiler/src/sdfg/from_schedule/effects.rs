@@ -1,4 +1,4 @@
-//! What a part of the schedule tree reads and writes, and what that orders.
+//! The reads and writes of a part of the schedule tree, and the order that they demand.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub(super) struct Touched {
     pub(super) subset: Rc<[Range]>,
 }
 
-/// What a node needs from before, and what it leaves behind.
+/// The elements that a node needs from before, and those that it writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
     /// Reads that no earlier write of the node itself covers.
@@ -33,7 +33,7 @@ pub(super) struct Effects {
     certain: BTreeSet<(Handle<Container>, usize)>,
 }
 
-/// What was found out before about nodes of the tree: each is asked about by every scope around it.
+/// Facts about nodes of the tree that were computed before: every scope around a node asks for them.
 #[derive(Debug)]
 pub(super) struct Memo<Fact> {
     known: RefCell<SideTable<Node, Fact>>,
@@ -108,7 +108,7 @@ impl Effects {
         effects
     }
 
-    /// The effects of all iterations, without what only one iteration sees.
+    /// The effects of all iterations, without values that only one iteration sees.
     fn of_loop<'t>(cx: &Context<'t>, it: Numbered<'t, Loop>) -> Self {
         let Context { tree, uses, .. } = cx;
         let mut effects = Self::default();
@@ -117,7 +117,7 @@ impl Effects {
         let inside = cx.uses_of(it);
         let spread = |touched: &Touched| Touched {
             container: touched.container,
-            // What a region keeps from being touched is cut off again.
+            // A region may keep the loop from elements outside of the array, which are cut off again.
             subset: touched
                 .subset
                 .iter()
@@ -137,7 +137,7 @@ impl Effects {
         effects
     }
 
-    /// What a node itself reads.
+    /// Adds the elements that a node itself reads.
     fn reads_of(&mut self, cx: &Context<'_>, node: &Node) {
         node.each_own_access(&mut |role, access| {
             if !role.is_write() {
@@ -155,7 +155,7 @@ impl Effects {
 
     fn write(&mut self, cx: &Context<'_>, target: &Access) {
         let touched = Touched::element(cx.tree, target);
-        // Of a range that an index is found in, one element is written.
+        // Only one element of the range of a found index is written.
         if target.index.iter().all(|it| it.found.is_none()) {
             self.push_certain(touched);
         } else {
@@ -230,7 +230,7 @@ fn united(tree: &Tree, parts: &[Touched]) -> Vec<Touched> {
                 if !holds(all, &part.subset) {
                     let shape = &tree.containers[part.container].shape;
                     let whole = shape.iter().map(|size| Range::new(Affine::constant(0).into(), size.clone()));
-                    // Nothing is wider than all of a dimension, also where the symbols do not show it.
+                    // No range is wider than a whole dimension, even where the symbols do not show it.
                     let united =
                         union(all, &part.subset).into_iter().zip(whole).zip(all.iter().zip(&*part.subset));
                     *all = united
@@ -247,8 +247,8 @@ fn united(tree: &Tree, parts: &[Touched]) -> Vec<Touched> {
     by_container.into_iter().map(|(container, subset)| Touched { container, subset }).collect()
 }
 
-/// Whether the writes of all iterations together leave no gap in the spread subset: each
-/// dimension follows the variable step by step, or not at all.
+/// Whether the writes of all iterations together leave no gap in the spread subset. For that, each dimension
+/// follows the variable step by step, or not at all.
 fn touches_all(touched: &Touched, it: &Loop) -> bool {
     touched.subset.iter().all(|range| match range.as_point() {
         Some(at) => at.factor(&it.variable).abs() <= 1,
@@ -269,7 +269,7 @@ impl Touched {
     }
 }
 
-/// What an index can be: all of its dimension, where it is found at run time.
+/// The range of an index: its whole dimension, where it is found at run time.
 pub(super) fn range(at: &Subscript, size: &Size) -> Range {
     match at.as_known() {
         Some(at) => Range::point(at),
@@ -277,7 +277,7 @@ pub(super) fn range(at: &Subscript, size: &Size) -> Range {
     }
 }
 
-/// What a part of the tree accesses, and which loops are in it.
+/// The accesses in a part of the tree, and the loops in it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inside {
     counts: Counts,
@@ -310,11 +310,11 @@ impl Inside {
         self.counts.keys().copied()
     }
 
-    /// Whether nothing outside of a loop, which `inside` tells of, sees what it leaves in a container, and it nothing
-    /// from outside. `self` is the whole tree.
+    /// Whether a container is private to a loop with the uses `inside`. Then nothing outside sees the values
+    /// that the loop leaves in it, and the loop sees none from outside. `self` is the whole tree.
     pub(super) fn is_private(&self, cx: &Context<'_>, container: Handle<Container>, inside: &Inside) -> bool {
         match &cx.tree.containers[container].storage {
-            // Each loop over that variable has its own: of a loop that was split, each part.
+            // Each loop over that variable has its own array: if a loop was split, each part has one.
             Storage::Private(variable) => inside.variables.contains(variable),
             Storage::Register if !cx.handed_on.contains(&container) => true,
             Storage::Register => self.counts.get(&container) == inside.counts.get(&container),
@@ -323,9 +323,10 @@ impl Inside {
     }
 }
 
-/// The registers that some loop takes from outside: read in its body where no statement of it has written them before.
+/// The registers that some loop takes from outside. The body of such a loop reads them where no statement of
+/// it has written them before.
 ///
-/// All others hold values of one iteration of whatever loop they stand in.
+/// All other registers hold values of one iteration of the loop that they stand in.
 pub(super) fn handed_on(tree: &Tree) -> BTreeSet<Handle<Container>> {
     let mut walk = Written { tree, written: FxHashSet::default(), trail: Vec::new(), found: BTreeSet::new() };
     walk.block(&tree.children);
@@ -335,9 +336,9 @@ pub(super) fn handed_on(tree: &Tree) -> BTreeSet<Handle<Container>> {
 /// A walk through a tree.
 struct Written<'a> {
     tree: &'a Tree,
-    /// What is written before the node at hand, in the loop around it.
+    /// The containers written before the node at hand, in the loop around it.
     written: FxHashSet<Handle<Container>>,
-    /// The same, in the order in which it was written.
+    /// The same, in the order in which they were written.
     trail: Vec<Handle<Container>>,
     found: BTreeSet<Handle<Container>>,
 }
@@ -359,7 +360,7 @@ impl Written<'_> {
                     let in_otherwise: FxHashSet<_> = self.branch(&it.otherwise).into_iter().collect();
                     in_then.into_iter().filter(|it| in_otherwise.contains(it)).for_each(|it| self.write(it));
                 }
-                // What may be skipped has written nothing for what is behind.
+                // A write that may be skipped does not count for the nodes behind it.
                 Node::While(it) => drop(self.branch(&it.body)),
                 Node::Region(it) => drop(self.branch(&it.children)),
                 Node::Where(it) => drop(self.branch(&it.children)),
@@ -379,7 +380,8 @@ impl Written<'_> {
         }
     }
 
-    /// Nodes that may not run; answers what is written behind them and was not before.
+    /// Visits nodes that may not run. Returns the containers that they write and that were not written
+    /// before.
     fn branch(&mut self, nodes: &[Node]) -> Vec<Handle<Container>> {
         let before = self.trail.len();
         self.block(nodes);
@@ -401,7 +403,7 @@ impl Written<'_> {
     }
 }
 
-/// Which elements of one scope are ordered by data flow alone.
+/// The elements of one scope that data flow alone puts in order. An element is a statement or a loop.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     elements: Vec<Ordered>,
@@ -424,15 +426,15 @@ impl Order {
         for read in &effects.reads {
             let overwrites = |it: &&usize| self.elements[**it].effects.overwrites(read);
             let Some(&writer) = all_of(&self.writers, read).iter().rev().find(overwrites) else { continue };
-            // An access node stands for all that its readers see, so that nothing else needs to reach them.
+            // A reader gets its data from one access node, so one writer has to cover the read.
             if !self.elements[writer].effects.covers(read) {
                 return false;
             }
             sources.insert(writer);
         }
         let is_behind = |touched: &Touched, is_write: bool| {
-            // What conflicts with an element before an overwriter of all that is touched lies before the overwriter
-            // already: that was asked when it was added.
+            // The search ends at an element that overwrites all that is touched. Earlier elements that
+            // conflict lie before that overwriter already: this was checked when it was added.
             let mut overwriter = None;
             for &writer in all_of(&self.writers, touched).iter().rev() {
                 let it = &self.elements[writer].effects;
@@ -465,13 +467,13 @@ impl Order {
         true
     }
 
-    /// Whether data flows from an element to one of `sources`, or it is one, over any number of steps.
+    /// Whether an element is one of `sources`, or data flows from it to one of them over any number of steps.
     fn reaches(&self, from: usize, sources: &BTreeSet<usize>) -> bool {
         if sources.contains(&from) {
             return true;
         }
         let mut seen = BTreeSet::new();
-        // Data flows forward: nothing before `from` has it.
+        // Data flows forward: no element before `from` has its data.
         let mut open: Vec<usize> = sources.range(from..).copied().collect();
         while let Some(at) = open.pop() {
             let sources = &self.elements[at].sources;

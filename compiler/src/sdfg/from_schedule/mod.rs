@@ -1,8 +1,8 @@
 //! Lowers the schedule tree: loops become maps and loop regions, statements become tasklets.
 //!
-//! Statements share a state as long as data flow alone orders them. A map whose body
-//! needs more than one state, or control flow, holds a nested SDFG, which gets whole
-//! containers and indexes them with the parameters of the maps around it.
+//! Statements share a state as long as data flow alone orders them. A map holds a nested SDFG where its body
+//! needs more than one state, or control flow. That graph gets whole containers and indexes them with the
+//! parameters of the maps around it.
 
 mod dataflow;
 mod effects;
@@ -63,7 +63,7 @@ pub fn lower(tree: &Tree) -> Sdfg {
     graph.finish(tree.name.clone(), tree.span, symbols, region)
 }
 
-/// What holds for the whole lowering.
+/// The context of the whole lowering.
 struct Context<'t> {
     tree: &'t Tree,
     numbering: Numbering,
@@ -82,7 +82,7 @@ struct Context<'t> {
 }
 
 impl<'t> Context<'t> {
-    /// What a node of a state does, as data flow around it sees it.
+    /// The effects of a node of a state, as data flow around it sees them.
     fn effects(&self, node: Numbered<'t>) -> Rc<Effects> {
         match node.it {
             Node::Assign(_) => Effects::of(self, node),
@@ -105,7 +105,7 @@ impl<'t> Context<'t> {
 
     /// Whether one scope of data flow can hold the body of a loop.
     ///
-    /// Not where an array lives in each iteration: that takes a graph of its own.
+    /// It cannot where an array lives in each iteration: that takes a graph of its own.
     fn is_one_scope(&self, it: Numbered<'t, Loop>) -> bool {
         let is_one = || {
             let mut order = Order::default();
@@ -130,7 +130,7 @@ impl<'t> Context<'t> {
         touched.into_iter().filter(is_register).collect()
     }
 
-    /// The same for all that is not inside of a parallel loop.
+    /// The same for all nodes that are not inside of a parallel loop.
     fn registers_outside_maps(&self, nodes: &[Node], found: &mut BTreeSet<Handle<schedule::Container>>) {
         found.extend(self.registers_in(nodes));
         for node in nodes {
@@ -142,8 +142,8 @@ impl<'t> Context<'t> {
         }
     }
 
-    /// The containers that a graph of these nodes has: all that they touch, but for
-    /// what belongs to a graph inside.
+    /// The containers that a graph of these nodes has: all that they touch, without those that belong to a
+    /// graph inside.
     fn own(&self, nodes: NumberedBlock<'t>) -> BTreeSet<Handle<schedule::Container>> {
         let mut own = BTreeSet::new();
         self.add_own(nodes, &mut own);
@@ -198,13 +198,13 @@ struct Graph<'c> {
     containers: Arena<Container>,
     /// The names of the containers.
     names: BTreeSet<String>,
-    /// What each container of the tree is here, inside of the scope at hand.
+    /// The container here for each container of the tree, inside of the scope at hand.
     declared: BTreeMap<Handle<schedule::Container>, Handle<Container>>,
     /// The registers that some scope of this graph uses already.
     taken: BTreeSet<Handle<schedule::Container>>,
     /// The variables of the loops around, from outside in.
     variables: Vec<(Axis, Symbol)>,
-    /// Of those, how many the graph gets from outside.
+    /// The number of those that the graph gets from outside.
     given_variables: usize,
     labels: BTreeMap<&'static str, usize>,
 }
@@ -291,8 +291,8 @@ impl<'c> Graph<'c> {
         }
     }
 
-    /// Gives a scope of data flow with these nodes registers of its own, where another scope has taken them; answers
-    /// what they were before.
+    /// Gives a scope of data flow with these nodes registers of its own, where another scope has taken them.
+    /// Returns the containers that stood for them before.
     ///
     /// Nothing orders two scopes that share a register only, and iterations of a map may run at the same time.
     fn enter(&mut self, nodes: &[Node]) -> Vec<(Handle<schedule::Container>, Handle<Container>)> {

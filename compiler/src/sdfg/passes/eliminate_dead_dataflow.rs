@@ -1,4 +1,4 @@
-//! Takes out what is computed for nobody.
+//! Takes out values that are computed for nobody.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ pub const NAME: &str = "sdfg/eliminate-dead-dataflow";
 
 /// Takes out each statement whose value nothing reads, and the maps and states that are empty then.
 ///
-/// - **Precondition** — a valid graph.
-/// - **Effect** — fewer tasklets; what only they read may be taken out in turn.
-/// - **Legality** — [`may_go`]; every refusal becomes a remark.
-/// - **Why** — such a value costs its computation, and often a pass over memory.
+/// - **Precondition**: a valid graph.
+/// - **Effect**: fewer tasklets; values that only they read may be taken out in turn.
+/// - **Legality**: [`may_go`]; every refusal becomes a remark.
+/// - **Why**: such a value costs its computation, and often a pass over memory.
 pub fn eliminate_dead_dataflow(sdfg: &mut Sdfg, cx: &mut PassCx) {
     while eliminate_once(sdfg, cx) {}
     let containers = &sdfg.containers;
@@ -33,7 +33,7 @@ pub fn eliminate_dead_dataflow(sdfg: &mut Sdfg, cx: &mut PassCx) {
     });
 }
 
-/// One round; answers whether something was taken out.
+/// One iteration; returns whether something was taken out.
 fn eliminate_once(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
     let mut is_changed = false;
     sdfg.each_inner_mut(&mut |nested| {

@@ -17,22 +17,24 @@ use crate::space::Symbol;
 
 pub const NAME: &str = "sdfg/fuse-maps";
 
-/// For each map, so many of those before it are looked at.
+/// The number of maps before each one that are looked at.
 const LOOK_BACK: usize = 8;
 
-/// A state with more nodes is left: where loops are merged on the schedule tree, the largest has some hundred.
+/// A state with more nodes is left as it is. Where loops are merged on the schedule tree, the largest has
+/// some hundred.
 const MOST_NODES: usize = 400;
 
-/// Fuses each map with one before it in the same scope, where both have the same iterations and touch the same
-/// data; then what is inside of it.
+/// Fuses each map with one before it in the same scope, where both have the same iterations and touch the
+/// same data. Then fuses the maps inside of it.
 ///
-/// - **Precondition** — a valid graph.
-/// - **Effect** — fewer, larger maps. An iteration of the fused map does what the first did there and then what
-///   the second did; loops keep their order, their nesting and their marks. What only one iteration needs of an
-///   array that nobody else sees becomes a value of that iteration.
-/// - **Legality** — [`may_fuse`], and what [`joined`] finds on its way; every refusal becomes a remark.
-/// - **Why** — what the first leaves in the cache, the second finds there. The schedule tree merges neighbours;
-///   data flow also sees maps as such that have others in between which neither depends on.
+/// - **Precondition**: a valid graph.
+/// - **Effect**: fewer, larger maps. An iteration of the fused map runs that of the first and then that of
+///   the second. Loops keep their order, their nesting and their marks. An array that nobody else sees
+///   becomes a value of each iteration, where each iteration needs only its own element.
+/// - **Legality**: [`may_fuse`], and the checks that [`joined`] makes on its way; every refusal becomes a
+///   remark.
+/// - **Why**: the elements that the first map leaves in the cache are there for the second. The schedule tree
+///   merges neighbours. Data flow also finds maps that have others in between which neither depends on.
 pub fn fuse_maps(sdfg: &mut Sdfg, cx: &mut PassCx) {
     let apart = std::mem::take(&mut sdfg.apart);
     sdfg.each_nested_mut(&mut |nested| fuse_in(&mut nested.sdfg, &apart, cx));
@@ -71,7 +73,7 @@ fn fuse_in(sdfg: &mut Sdfg, apart: &BTreeSet<StmtId>, cx: &mut PassCx) {
     }
 }
 
-/// Where the search goes on: what comes before was looked at, and stays as it is.
+/// The place where the search goes on. Maps before it were looked at, and stay as they are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     scope: usize,
@@ -90,7 +92,7 @@ fn members(state: &State) -> Members {
     members
 }
 
-/// A state, and what its names mean.
+/// A state, its scopes and its containers.
 struct Scene<'s> {
     state: &'s State,
     members: Members,
@@ -125,7 +127,7 @@ impl Scene<'_> {
     }
 }
 
-/// The state with the next two maps fused that can be, from the outermost scope in.
+/// Fuses the next two maps that can be fused, from the outermost scope in.
 fn fused_once(
     scene: &Scene<'_>,
     from: &mut Cursor,
@@ -174,7 +176,7 @@ fn fused_once(
     None
 }
 
-/// The first container that both maps touch where they have the same iterations, with one unit of work for each.
+/// The first array that both maps touch, where these have the same schedule, axes and steps.
 fn in_common(scene: &Scene<'_>, first: Ends, second: Ends) -> Option<Handle<Container>> {
     let (one, other) = (map_of(scene.state, first.entry)?, map_of(scene.state, second.entry)?);
     let is_alike = one.schedule == other.schedule
@@ -194,11 +196,11 @@ fn in_common(scene: &Scene<'_>, first: Ends, second: Ends) -> Option<Handle<Cont
     moved(first).intersection(&moved(second)).copied().find(|&it| !scene.containers[it].is_scalar())
 }
 
-/// Two nodes of which one must have ended before the other starts.
+/// Two nodes; the first must have ended before the second starts.
 type Pair = (Handle<Node>, Handle<Node>);
 
-/// Whether each iteration of the second map may follow the same one of the first at once: which nodes inside then
-/// have to stay in order.
+/// Whether each iteration of the second map may run right after the same one of the first. Returns the pairs
+/// of nodes inside that then have to stay in order.
 fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, String> {
     let state = scene.state;
     let (Some(one), Some(other)) = (map_of(state, first.entry), map_of(state, second.entry)) else {
@@ -218,7 +220,7 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
     if [first, second].iter().any(|it| may_end(scene, it.entry)) {
         return Err("a statement may end the run, and the first of several must stay the first".to_owned());
     }
-    // What lies between them may only be what the first hands to the second.
+    // Nodes between them may only be data that the first hands to the second.
     let (behind, before) = (state.reached_from(first.exit), state.leading_to(second.entry));
     if state.leading_to(first.entry)[second.exit.index()] {
         return Err("the first needs what the second does".to_owned());
@@ -272,7 +274,7 @@ fn map_of(state: &State, entry: Handle<Node>) -> Option<&Map> {
     }
 }
 
-/// What the work right inside of a map accesses: what each node reads before what it writes.
+/// The accesses of the work right inside of a map. The reads of each node come before its writes.
 fn of_work_in(state: &State, map: Ends) -> Vec<WorkAccess<'_>> {
     let mut found = of_work(state, Some(map.entry));
     found.sort_by_key(|it| (it.node, it.role.is_write()));
@@ -288,7 +290,7 @@ fn is_own(scene: &Scene<'_>, first: Ends, second: Ends, data: Handle<Container>)
     let container = &scene.containers[data];
     let moves = |it: &&Edge| it.memlet.as_ref().is_some_and(|it| it.data == data);
     let enters = |ends: Ends| scene.state.edges_into(ends.entry).any(|it| moves(&it));
-    // Or leaves for a node from which somebody reads it.
+    // Data also crosses where it leaves for a node from which somebody reads it.
     let is_read = |access| scene.state.edges_out_of(access).any(|it| moves(&it));
     let crosses = |ends: Ends| {
         enters(ends) || scene.state.edges_out_of(ends.exit).filter(moves).any(|it| is_read(it.target))

@@ -12,10 +12,10 @@ pub const NAME: &str = "sdfg/fuse-states";
 
 /// Fuses each state with the one behind it, where data flow alone keeps their order.
 ///
-/// - **Precondition** — a valid graph.
-/// - **Effect** — fewer, larger states. Data that the second takes from the first flows directly.
-/// - **Legality** — [`shared`]; every refusal becomes a remark.
-/// - **Why** — between states everything waits for everything.
+/// - **Precondition**: a valid graph.
+/// - **Effect**: fewer, larger states. Data that the second takes from the first flows directly.
+/// - **Legality**: [`shared`]; every refusal becomes a remark.
+/// - **Why**: between states everything waits for everything.
 pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
     sdfg.each_nested_mut(&mut |nested| {
         let containers = &nested.sdfg.containers;
@@ -28,7 +28,7 @@ pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
 
 fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> String, cx: &mut PassCx) {
     let mut blocks: Vec<(Block, bool)> = Vec::new();
-    // What is known of the last block, where that is a state.
+    // Facts about the last block, where that is a state.
     let mut known: Option<Known> = None;
     for (mut block, is_behind_barrier) in region.take_sequence() {
         match &mut block.kind {
@@ -61,12 +61,12 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
     *region = ControlFlowRegion::with_barriers(blocks);
 }
 
-/// What is asked of a state over and over while others are added to it.
+/// Facts about a state that are asked for over and over while others are added to it.
 #[derive(Debug, Default)]
 struct Known {
     /// The access nodes of each container, outside of maps.
     accesses: BTreeMap<Handle<Container>, Vec<Handle<Node>>>,
-    /// What reads and writes each container there, and where that work starts and ends.
+    /// The work that reads and writes each container there, from where it starts to where it ends.
     work: BTreeMap<Handle<Container>, Vec<(Role, Work)>>,
     /// The entry of each map, by its exit.
     entries: BTreeMap<Handle<Node>, Handle<Node>>,
@@ -106,7 +106,7 @@ impl Known {
         if let [one] = all.as_slice() {
             return Some(*one);
         }
-        // The last to be made is the likeliest.
+        // The last one made is the likeliest.
         all.iter().rev().copied().find(|&last| {
             let before = self.leading_to(state, [last]);
             all.iter().all(|&it| before.has(it))
@@ -125,11 +125,11 @@ impl Reached {
     }
 }
 
-/// The access nodes with which `second` would start, and those of `first` that would take their place; or why
-/// not every order of the two would be kept.
+/// The access nodes with which `second` would start, each with the one of `first` that would take its place.
+/// Or the reason why not every order of the two would be kept.
 ///
-/// A path from one state to the other leads through such a node. Of two that touch one container, of which one
-/// writes, there has to be one.
+/// A path from one state to the other leads through such a node. There has to be a path between two pieces of
+/// work that touch one container, if either of them writes it.
 fn shared(
     (first, of_first): (&State, &Known),
     (second, of_second): (&State, &Known),

@@ -12,14 +12,14 @@ use super::{print, validate};
 use crate::diag::{Listing, Origin};
 use crate::pass::{Analyses, Level, Pass, Pipeline};
 
-/// What passes of this level get.
+/// The context of the passes of this level.
 pub type PassCx = crate::pass::PassCx<Sdfg>;
 
 /// All passes, in order.
 pub const PASSES: &[Pass<Sdfg>] = &[
-    // First: what is a symbol is no data that others have to look at.
+    // First: a symbol is no data that other passes have to look at.
     Pass { name: promote_scalars::NAME, run: promote_scalars::promote_scalars, preserves: &[] },
-    // What was promoted is written for nobody.
+    // Removes the stores of promoted scalars.
     Pass {
         name: eliminate_dead_dataflow::NAME,
         run: eliminate_dead_dataflow::eliminate_dead_dataflow,
@@ -35,7 +35,7 @@ pub const PASSES: &[Pass<Sdfg>] = &[
     Pass { name: reuse_transients::NAME, run: reuse_transients::reuse_transients, preserves: &[] },
 ];
 
-/// All of them.
+/// All passes of this level.
 pub const PIPELINE: Pipeline<Sdfg> = Pipeline { passes: PASSES, needed: &[] };
 
 impl Level for Sdfg {
@@ -64,7 +64,7 @@ pub(super) mod tests {
     use super::*;
     use crate::sdfg::{from_schedule::lower, samples::parsed};
 
-    /// Runs a pass on the graph of a schedule tree; answers the listing and the remarks.
+    /// Runs a pass on the graph of a schedule tree. Returns the listing and the remarks.
     pub(in crate::sdfg) fn after(tree: &str, pass: fn(&mut Sdfg, &mut PassCx)) -> String {
         after_graph(lower(&parsed(tree)), pass)
     }

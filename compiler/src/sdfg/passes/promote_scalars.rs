@@ -15,10 +15,10 @@ pub const NAME: &str = "sdfg/promote-scalars";
 
 /// Replaces each register that one statement writes, with a sum of symbols, by that sum where it is read.
 ///
-/// - **Precondition** — a valid graph.
-/// - **Effect** — readers need no data; the statement itself is left to `eliminate-dead-dataflow`.
-/// - **Legality** — [`may_promote`]; every refusal of what could be a symbol becomes a remark.
-/// - **Why** — a symbol can be reasoned about, and needs no place in memory.
+/// - **Precondition**: a valid graph.
+/// - **Effect**: readers need no data; the statement itself is left to `eliminate-dead-dataflow`.
+/// - **Legality**: [`may_promote`]; every refusal of a value that could be a symbol becomes a remark.
+/// - **Why**: a symbol can be reasoned about, and needs no place in memory.
 pub fn promote_scalars(sdfg: &mut Sdfg, cx: &mut PassCx) {
     sdfg.each_inner_mut(&mut |nested| promote_scalars(&mut nested.sdfg, cx));
     let accesses = Accesses::of(sdfg);
@@ -65,7 +65,7 @@ fn reads<'a, 's>(
     accesses.reads(data).filter(|it| !it.is_by_graph())
 }
 
-/// Whether what the one statement writes is known wherever it is read.
+/// Whether the value that the one statement writes is known wherever it is read.
 fn may_promote(accesses: &Accesses<'_>, data: Handle<Container>) -> Result<(), &'static str> {
     if accesses.of_container(data).any(Access::is_by_graph) {
         return Err("a graph inside takes it as a value");

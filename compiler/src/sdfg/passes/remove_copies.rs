@@ -17,13 +17,13 @@ use crate::sdfg::subset::{holds, propagated_over, sum, union};
 
 pub const NAME: &str = "sdfg/remove-copies";
 
-/// Takes out each statement that fills an array of its own from another one, or another one from an array of its
-/// own, and lets all others use the one array that is left.
+/// Takes out each statement that copies one array to another, where the graph owns one of the two. All other
+/// statements then use the one array that is left.
 ///
-/// - **Precondition** — a valid graph, in which no element is read that was not written before.
-/// - **Effect** — one array and one pass over it less.
-/// - **Legality** — [`may_read_original`] and [`may_write_target`]; every refusal becomes a remark.
-/// - **Why** — a copy costs a read and a write of each element, and computes nothing.
+/// - **Precondition**: a valid graph, in which no element is read that was not written before.
+/// - **Effect**: one array less, and one pass over it less.
+/// - **Legality**: [`may_read_original`] and [`may_write_target`]; every refusal becomes a remark.
+/// - **Why**: a copy costs a read and a write of each element, and computes nothing.
 pub fn remove_copies(sdfg: &mut Sdfg, cx: &mut PassCx) {
     sdfg.each_inner_mut(&mut |nested| {
         remove_copies(&mut nested.sdfg, cx);
@@ -42,7 +42,7 @@ struct Copied {
     origin: Origin,
 }
 
-/// Removes the first copy that may go; tells why the others stay once none is left that may.
+/// Removes the first copy that may go. Tells why the others stay once none is left that may.
 fn remove_one(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
     let copies = copies(sdfg);
     if copies.is_empty() {
@@ -109,17 +109,18 @@ fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) ->
     has_rank.then(|| Copied { from: read.data, to: written.data, distance, origin: tasklet.origin.clone() })
 }
 
-/// Whether a nested graph, a condition or an index of run time accesses a container: nobody says where.
+/// Whether a nested graph, a condition or an index of run time accesses a container, at elements that are not
+/// known.
 fn is_picked_of(all: &Accesses<'_>, data: Handle<Container>) -> bool {
     all.of_container(data).any(|it| it.element().is_none())
 }
 
-/// What an access covers in all iterations of what is around.
+/// The elements that an access covers in all iterations of the loops around.
 fn covered(all: &Accesses<'_>, access: &Access<'_>) -> Vec<Range> {
     propagated_over(access.element().unwrap_or_default(), &all.loops_around(access))
 }
 
-/// Whether what reads the copy may read the original.
+/// Whether readers of the copy may read the original.
 fn may_read_original(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(), String> {
     let original = &sdfg.containers[copy.from].name;
     if is_picked_of(all, copy.to) {
@@ -140,7 +141,7 @@ fn may_read_original(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(
     Ok(())
 }
 
-/// Whether what writes the original may write the copy, which is all that reads it.
+/// Whether writers of the original may write its copy. Nothing but the copying statement reads the original.
 fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(), String> {
     let (original, target) = (&sdfg.containers[copy.from].name, &sdfg.containers[copy.to].name);
     if is_picked_of(all, copy.from) || is_picked_of(all, copy.to) {
@@ -173,7 +174,7 @@ fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<()
     if is_covered { Ok(()) } else { Err(format!("only some of `{original}` may be written")) }
 }
 
-/// Takes the copy out, and lets all that touches `gone` touch `kept`.
+/// Takes the copy out, and lets all accesses of `gone` access `kept`.
 fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, copy: &Copied) {
     let is_original_kept = kept == copy.from;
     // From an index of the one that goes to the same element of the one that stays.
@@ -220,7 +221,8 @@ fn is_copy(state: &State, node: Handle<Node>, copy: &Copied) -> bool {
         && state.edges_out_of(node).any(|it| moves(it, copy.to))
 }
 
-/// Cuts the ways from the copying statement to its array; who reads it inside a map around gets the original there.
+/// Cuts the edges from the copying statement to its array. Readers inside of the same map get the original
+/// from its entry.
 fn read_original(state: &mut State, gone: Handle<Container>, kept: Handle<Container>) {
     let nodes = &state.nodes;
     let is_written = |edge: &Edge| {
@@ -242,7 +244,7 @@ fn read_original(state: &mut State, gone: Handle<Container>, kept: Handle<Contai
     }
 }
 
-/// Lets everything that reads a container, which nothing writes, read it from one node, and each map take it once.
+/// Lets all readers of a container, which nothing writes, read it from one node. Each map takes it once.
 fn join_sources(state: &mut State, data: Handle<Container>) {
     let accesses = state.nodes.iter().filter(|(_, it)| matches!(it.kind, NodeKind::Access(it) if it == data));
     let accesses: Vec<Handle<Node>> =

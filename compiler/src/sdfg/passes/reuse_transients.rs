@@ -10,7 +10,7 @@ use crate::sdfg::nodes::{BlockKind, Container, NestedSdfg, Node, NodeKind, Sdfg,
 
 pub const NAME: &str = "sdfg/reuse-transients";
 
-/// What is allocated for a run.
+/// The memory that is allocated for a run.
 pub const PEAK_MEMORY: LogPoint = LogPoint {
     name: "peak-memory",
     about: "the sizes of all arrays that are allocated for the run, in bytes",
@@ -18,10 +18,10 @@ pub const PEAK_MEMORY: LogPoint = LogPoint {
 
 /// Gives each array the memory of an earlier one of the same shape that is not needed any more.
 ///
-/// - **Precondition** — a valid graph, in which no element is read that was not written before.
-/// - **Effect** — fewer arrays; statements keep their order.
-/// - **Legality** — [`may_share`]; every refusal of arrays of the same shape becomes a remark.
-/// - **Why** — less memory, and what was just written is still in the cache.
+/// - **Precondition**: a valid graph, in which no element is read that was not written before.
+/// - **Effect**: fewer arrays; statements keep their order.
+/// - **Legality**: [`may_share`]; every refusal of arrays of the same shape becomes a remark.
+/// - **Why**: less memory, and elements that were just written are still in the cache.
 pub fn reuse_transients(sdfg: &mut Sdfg, cx: &mut PassCx) {
     let mut lives = lives(sdfg);
     let candidates: Vec<Handle<Container>> = lives.keys().copied().collect();
@@ -91,7 +91,7 @@ fn is_name_taken(sdfg: &Sdfg, name: &str) -> bool {
     is_taken
 }
 
-/// Where an array is used: by block, and in a state by the nodes right in it, of a map its entry.
+/// The uses of an array, by block. In a state, these are nodes right in it; a map counts by its entry.
 #[derive(Clone, Debug, Default)]
 struct Life {
     of_blocks: BTreeMap<usize, BTreeSet<Handle<Node>>>,

@@ -1,4 +1,4 @@
-//! What may be written inside of brackets: of calls, intervals, regions, offsets and annotations.
+//! Completions inside brackets: of calls, intervals, regions, offsets and annotations.
 
 use super::{Completions, Item, ItemKind, Place, item};
 use crate::service::analysis::{Type, about_parameter, docstring};

@@ -9,11 +9,12 @@ use crate::expr::ExprKind;
 use crate::space::{Affine, AxisSet};
 use crate::types::{BinaryOp, DType, Value};
 
-/// So many elements are written out one by one; more get a loop that does so many in each turn.
+/// The most elements that are written out one by one. More elements get a loop that does so many in each
+/// iteration.
 const ONE_BY_ONE: i64 = 16;
 
 impl Lowering<'_> {
-    /// What `assign` makes, for the indices of every element.
+    /// The assignments that `assign` makes for the indices of every element.
     pub(super) fn for_each_element(
         &mut self,
         data_dims: &[u32],
@@ -53,7 +54,7 @@ impl Lowering<'_> {
         let joined =
             |op, to: i64, dtype| expr(ExprKind::Binary(op, Box::new(count()), Box::new(integer(to))), dtype);
         let set = |value| Node::Assign(Assign { target: counter.clone(), value, origin: origin.clone() });
-        // The innermost loop takes several in one turn, which also keeps its turns few.
+        // The innermost loop takes several elements in one iteration, which also keeps its iterations few.
         let in_a_turn = if rest.is_empty() { ONE_BY_ONE.min(size) } else { 1 };
         let whole = size - size % in_a_turn;
         let mut body = Vec::new();

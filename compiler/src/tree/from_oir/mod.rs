@@ -1,9 +1,9 @@
 //! OIR to Tree IR: containers get shapes, accesses get indices, executions get loops.
 //!
-//! Nothing is moved; what runs before the first section makes explicit what a temporary holds that is read
-//! and may not be written. A parallel section becomes one vertical loop for each
-//! execution, since each is finished on all levels before the next starts; a
-//! sequential section becomes one vertical loop around all its executions.
+//! Nothing is moved. Loops before the first section give a value to temporaries that are read where they may
+//! not be written. A parallel section becomes one vertical loop for each execution, since each is finished on
+//! all levels before the next starts. A sequential section becomes one vertical loop around all its
+//! executions.
 
 mod elements;
 mod uses;
@@ -50,7 +50,7 @@ struct Lowering<'a> {
     fields: SideTable<oir::Field, Handle<Container>>,
     scalars: SideTable<oir::Scalar, Handle<Container>>,
     locals: SideTable<oir::Local, Handle<Container>>,
-    /// While an execution is lowered: the copy to read instead, where old values are meant.
+    /// While an execution is lowered: the copy of each field that it reads where it means old values.
     old_values: BTreeMap<Handle<oir::Field>, Handle<Container>>,
 }
 
@@ -108,11 +108,11 @@ impl<'a> Lowering<'a> {
         let it = &self.stencil.fields[field];
         let horizontal = self.extents.true_fields.get(field).copied().unwrap_or(Extent::ZERO);
         let levels = self.uses.levels(field);
-        // Any level that the array has may be touched then, and the caller tells which these are.
+        // Then any level that the array has may be touched, and the caller tells which levels these are.
         let has_told_levels = !it.is_temporary && self.uses.levels_found.contains(&field);
         let name = names::of_container(&it.name);
         let (below, above) = (names::levels_below(&name), names::levels_above(&name));
-        // What is owned covers the compute domain too, so that an empty extent needs no care downstream.
+        // The shape covers the compute domain too, so that an empty extent needs no care downstream.
         let reaches: Vec<(Axis, Reach)> = it
             .axes
             .iter()
@@ -145,8 +145,8 @@ impl<'a> Lowering<'a> {
         self.fields.insert(field, self.tree.containers.push(container));
     }
 
-    /// Temporaries that may be read where no statement wrote them start with the value that says so,
-    /// which the interpreter gives to all of them.
+    /// Gives temporaries that may be read where no statement wrote them a start value that says so. The
+    /// interpreter gives that value to all temporaries.
     fn undefined(&mut self) -> Vec<Node> {
         let (stencil, extents) = (self.stencil, self.extents);
         let mut fill = |it: Undefined<'_>| {
@@ -196,8 +196,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A parallel execution that reads a field at other levels than it writes means
-    /// the values from before: they are copied first, since levels run in no order.
+    /// Copies the fields that a parallel execution reads at other levels than it writes. It means their
+    /// values from before, and its levels run in no order.
     fn keep_old_values(
         &mut self,
         execution: Handle<oir::HorizontalExecution>,
@@ -207,7 +207,8 @@ impl<'a> Lowering<'a> {
         let touches = self.stencil.executions[execution].touches();
         let mut beside = BTreeMap::new();
         for touch in touches.iter().filter(|it| !it.is_write) {
-            // On its one level, only a level that is found at run time may be one that was written.
+            // In an interval of one level, only a level that is found at run time may be one that was
+            // written.
             let is_other = touch.is_of_other_level() && !interval.is_one_level() || !touch.is_level_known;
             if let (Some(field), true) = (touch.what.field(), is_other) {
                 beside.entry(field).or_insert_with(|| touch.origin.clone());
@@ -299,8 +300,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A condition. Where it finds an element at run time, a statement of its own has to evaluate it
-    /// before: only statements are checked and can end the run.
+    /// Lowers a condition. If it finds an element at run time, a statement of its own has to evaluate it
+    /// before. Only statements are checked and can end the run.
     fn condition(&mut self, condition: &oir::Expr, origin: &Origin) -> (Expr, Option<Node>) {
         let value = self.expression(condition);
         let mut is_checked = false;

@@ -1,4 +1,4 @@
-//! What the statements touch, and on which levels.
+//! The fields and scalars that the statements access, and the levels of each field.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::entity::{Handle, SideTable};
 use crate::oir::nodes as oir;
 use crate::space::{Level, Reach};
 
-/// What the statements touch.
+/// The fields and scalars that the statements access.
 #[derive(Default)]
 pub(super) struct Uses {
     pub(super) read: BTreeSet<Handle<oir::Field>>,

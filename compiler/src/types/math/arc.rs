@@ -1,8 +1,8 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! A polynomial in a small argument, to which a larger one is reduced: the arc sine of x is pi/2
-//! less twice that of sqrt((1 - x)/2), and the arc tangent of x that of c and that of (x - c)/(1 +
-//! c x) for a c of 0, 1 or infinity. Roots and quotients keep what they round off.
+//! A polynomial in a small argument, to which a larger one is reduced. The arc sine of x is pi/2 less twice
+//! that of sqrt((1 - x)/2). The arc tangent of x is that of c plus that of (x - c)/(1 + c x), for a c of 0, 1
+//! or infinity. Roots and quotients keep the part that they round off.
 
 use super::double_double::{Double, quick_two_sum, quotient, root, two_sum};
 use super::real::{Real, polynomial};

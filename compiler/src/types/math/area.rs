@@ -44,7 +44,7 @@ const TINY: f64 = 1e-100;
 const BELOW_ONE: f64 = 0.999_999_999_999_999_9;
 const ABOVE_ONE: f64 = 1.000_000_000_000_000_2;
 
-/// The area of which `size` is the sine (with 1) or the cosine (with -1).
+/// The area whose sine (with 1) or cosine (with -1) is `size`.
 #[inline]
 fn area_of_root<T: Real>(size: T, one: f64, is_near: T::Truth) -> T {
     let zero = size.constant(0.0);

@@ -1,9 +1,9 @@
 //! The builtins: a row for each function that a stencil can call, and for its like with C's arithmetic.
 //!
-//! A row has all that is to be known of a builtin: what it is called and by whom, what it takes, and what it computes.
-//! That is a [primitive](crate::types::primitive), which every back end implements, or a [`Formula`], whose steps they
-//! translate. So a back end names no builtin, and a new one is a row here and, where it is a formula, a generic function
-//! over [`Real`](super::real::Real) beside; `tests/tests/builtins.rs` counts the files.
+//! A row describes a builtin completely: its names, its arguments, and its computation. The computation is a
+//! [primitive](crate::types::primitive), which every back end implements, or a [`Formula`], whose steps they
+//! translate. So a back end names no builtin. A new builtin is a row here and, where it is a formula, a
+//! generic function over [`Real`](super::real::Real) beside. `tests/tests/builtins.rs` counts the files.
 
 use super::formula::{Formula, Loops, formula};
 use super::{arc, area, cbrt, erf, exp, gamma, hyperbolic, log, trigonometric};
@@ -16,19 +16,19 @@ pub struct Builtin {
     pub name: &'static str,
     /// How a stencil calls it.
     pub form: &'static str,
-    /// What it is, for whoever writes a stencil.
+    /// A description for authors of stencils.
     pub about: &'static str,
     pub meaning: Meaning,
     pub integers: Integers,
     /// The builtin whose calls it stands for where a project asks for C's arithmetic.
     pub instead_of: Option<&'static str>,
-    /// What else NumPy calls it.
+    /// Its further names in NumPy.
     pub in_numpy: &'static [&'static str],
-    /// What a `.sdfg` file calls it, where that is another name: it becomes C++.
+    /// Its name in a `.sdfg` file, where that is another one: it becomes C++.
     pub in_dace: Option<&'static str>,
 }
 
-/// What a builtin computes.
+/// The computation of a builtin.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning {
     /// An operation that every back end has.
@@ -37,7 +37,7 @@ pub enum Meaning {
     Formula(&'static Formula),
 }
 
-/// What becomes of an argument that is an integer.
+/// The treatment of an argument that is an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integers {
     /// It is taken to a float first.
@@ -95,8 +95,8 @@ const fn predicate(question: Predicate) -> Meaning {
     Meaning::Primitive(Primitive::Predicate(question))
 }
 
-/// A builtin of one number that is a formula: its definitions in double and in single precision, whether there are loops
-/// of it, and how it is computed.
+/// A builtin of one number that is a formula. It gets the definitions in double and in single precision,
+/// whether there are loops of it, and how it is computed.
 macro_rules! of_formula {
     ($name:literal, $about:literal, $double:path, $single:path, $method:literal $(,)?) => {
         of_formula!(@ $name, $about, $double, $single, None, $method)

@@ -10,7 +10,7 @@ use super::real::{Bits, Real, polynomial};
 /// `cbrt(x)`
 #[inline]
 pub(super) fn cbrt<T: Real>(x: T) -> T {
-    // 2^54, of which the root is 2^18.
+    // 2^54; its cube root is 2^18.
     const SCALE: f64 = 18_014_398_509_481_984.0;
     let size = x.abs().named("size");
     let is_subnormal = size.below(f64::MIN_POSITIVE);

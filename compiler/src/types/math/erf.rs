@@ -31,7 +31,8 @@ pub(super) fn erfc<T: Real>(x: T) -> T {
     let small = one.high + (one.low - small.low);
 
     let (y, k) = complement(size);
-    // Of a large number it is subnormal: two steps, of which the second rounds.
+    // For a large number the result is subnormal. So it is multiplied by the power of two in two steps, and
+    // only the second rounds.
     let half = (k * 0.5).nearest().named("half");
     let (first, second) = (power_of_two(half).named("first"), power_of_two(k - half).named("second"));
     let positive = (y.rounded() * first) * second;

@@ -1,9 +1,8 @@
 //! The exponential function.
 //!
-//! x = k ln(2) + r with |r| <= ln(2)/2 (W. J. Cody and W. Waite, "Software Manual for the Elementary
-//! Functions", 1980, chapter 6: ln(2) in two parts), and exp(x) = 2^k (1 + r + r^2 P(r)), where the
-//! sum is formed from its small end. There is no table: looking up costs a vector more than the
-//! longer polynomial does.
+//! x = k ln(2) + r with |r| <= ln(2)/2, where ln(2) has two parts (W. J. Cody and W. Waite, "Software Manual
+//! for the Elementary Functions", 1980, chapter 6). Then exp(x) = 2^k (1 + r + r^2 P(r)). The sum is formed
+//! from its small end. There is no table: in a vector, looking up costs more than the longer polynomial does.
 
 use super::double_double::{Double, quick_two_sum};
 use super::real::{Bits, Real, polynomial};
@@ -23,8 +22,8 @@ pub(super) fn exp_of_sum<T: Real>(high: T, low: Option<T>) -> T {
     let parts = reduce(high, low);
     let y = (parts.r_high + parts.tail) + 1.0;
 
-    // 2^k, beyond the range of normal numbers on either side, is made in two steps; the first is
-    // exact, so a subnormal result is rounded once.
+    // Where 2^k is beyond the range of normal numbers on either side, y is multiplied by it in two steps. The
+    // first one is exact, so a subnormal result is rounded once.
     let is_tiny = high.below(-600.0);
     let before = T::choose(is_tiny, high.constant(SHIFT + 128.0), high.constant(SHIFT - 1.0));
     let after = T::choose(is_tiny, high.constant(TWO_TO_MINUS_128), high.constant(2.0));

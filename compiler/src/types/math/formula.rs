@@ -14,11 +14,12 @@ pub struct Formula {
     pub params: &'static [&'static str],
     /// How it is computed, in a sentence or two.
     pub method: &'static str,
-    /// Computes in double precision. What has one parameter does not look at the second.
+    /// Computes in double precision. A function of one parameter does not look at the second.
     pub double: fn(f64, f64) -> f64,
     /// Computes in single precision, rounded once.
     pub single: fn(f32, f32) -> f32,
-    /// Loops over many, for what is called often: the result of each element of the second slice.
+    /// Loops over many numbers, for functions that are called often: the result of each element of the second
+    /// slice.
     pub loops: Option<Loops>,
     /// Its steps in double and in single precision.
     pub(super) recorded: [Recorded; 2],

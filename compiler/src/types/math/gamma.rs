@@ -1,8 +1,8 @@
 //! The gamma function.
 //!
-//! log(gamma(x)) is Stirling's series from 8 on (J. F. Hart et al., "Computer Approximations", 1968,
-//! section 6.6), with all large terms in two parts; below, gamma(x) = gamma(x + n) / (x (x + 1) ...
-//! (x + n - 1)); and gamma(-x) = -pi / (x sin(pi x) gamma(x)).
+//! From 8 on, log(gamma(x)) is Stirling's series, with all large terms in two parts (J. F. Hart et al.,
+//! "Computer Approximations", 1968, section 6.6). Below 8, gamma(x) = gamma(x + n) / (x (x + 1) ... (x + n -
+//! 1)). For negative numbers, gamma(-x) = -pi / (x sin(pi x) gamma(x)).
 
 use super::double_double::{Double, product, quick_two_sum, quotient, two_sum};
 use super::exp::exp_double;

@@ -1,7 +1,7 @@
 //! Hyperbolic sine, cosine and tangent.
 //!
-//! x = k ln(2) + r, and the formulas for the sine and the cosine of a sum: those of k ln(2) are sums
-//! of two powers of two, those of r are polynomials. So nothing cancels where x is small.
+//! x = k ln(2) + r, with the formulas for the sine and the cosine of a sum. The functions of k ln(2) are sums
+//! of two powers of two, and those of r are polynomials. So nothing cancels where x is small.
 
 use super::double_double::{Double, quick_two_sum, quotient, two_product, two_sum};
 use super::real::{Bits, Real, polynomial};

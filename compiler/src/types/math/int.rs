@@ -1,8 +1,8 @@
 //! Integer arithmetic of the language: total and wrapping.
 //!
-//! All functions take and give 64 bits. A narrower type embeds in them: `min`, `max` and the remainders of
-//! its values are values of it, and `abs` and `pow`, truncated to the type, are what wrapping in
-//! the type would have given.
+//! All functions take and give 64 bits. A narrower type embeds in them. `min`, `max` and the remainders of
+//! its values are values of it. `abs` and `pow`, truncated to the type, are the results that wrapping in the
+//! type would have given.
 
 use crate::types::primitive::{BinaryPrimitive, UnaryPrimitive};
 

@@ -4,19 +4,19 @@
 //! an odd series (J. F. Hart et al., "Computer Approximations", 1968, section 6.3), added to the
 //! others as in the library FDLIBM of Sun Microsystems, 1993.
 //!
-//! Where more digits are needed there is a number c near m with a known logarithm: log(m) = log(c) +
-//! log(1 + r) with r = m/c - 1 and |r| <= 2^-8 (P.-T. P. Tang, "Table-driven implementation of the
-//! logarithm function in IEEE floating-point arithmetic", ACM TOMS 16 (1990)). Around 1 there is c =
-//! 1, so that the logarithm of a number near 1 has as many digits as any. The quotient m/c is found
-//! as a product with 1/c, and what that rounds off is kept.
+//! Where more digits are needed, there is a number c near m with a known logarithm. Then log(m) = log(c) +
+//! log(1 + r) with r = m/c - 1 and |r| <= 2^-8 (P.-T. P. Tang, "Table-driven implementation of the logarithm
+//! function in IEEE floating-point arithmetic", ACM TOMS 16 (1990)). Around 1 there is c = 1, so that the
+//! logarithm of a number near 1 has as many digits as any. The quotient m/c is found as a product with 1/c,
+//! and the part that this product rounds off is kept.
 
 use super::double_double::{Double, product, quick_two_sum, quotient, two_product};
 use super::real::{Bits, Real, polynomial};
 use super::tables::{INVERSES, LOGARITHMS, LOGARITHMS_REST};
 use super::{LN_2_HIGH, LN_2_LOW};
 
-/// The bits of the lower end of m, from which on 2^45 bits make an interval of the tables; 1 is in
-/// the middle of one.
+/// The bits of the lower end of m. From there on, each interval of the tables takes 2^45 bits; 1 is in the
+/// middle of one.
 const LOWEST_BITS: u64 = 0x3fe6_aaaa_aaaa_aaab;
 const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
 const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
@@ -88,8 +88,8 @@ pub(super) fn log_double<T: Real>(x: T) -> Double<T> {
     quick_two_sum(second.high.named("second"), low.named("low"))
 }
 
-/// The logarithm of `x` to a base, which of a power of the base is its exponent; none where a
-/// logarithm is no number, or that of the base zero.
+/// The logarithm of `x` to a base; for a power of the base, it is exactly the exponent. None where one of the
+/// two logarithms is no finite number, or that of the base is zero.
 #[must_use]
 pub fn log_to_base(x: f64, base: f64) -> Option<f64> {
     let is_positive = |it: f64| it > 0.0 && it < f64::INFINITY;

@@ -1,22 +1,22 @@
 //! The one definition of the functions whose bits std leaves to the platform.
 //!
-//! Every back end computes these bits. A transcendental function is one generic function over
-//! [`real::Real`]: with `f64` it computes, for the interpreter and for constant folding; with a
-//! [`record::Recorder`] it becomes a straight-line program that code generators translate
-//! ([`formula::Formula`]). Only `+ - * /`, square roots, rounding to integers,
-//! comparisons, selects, bit casts and small tables are used, each exact or correctly rounded
-//! everywhere; nothing is fused but where that cannot be seen, and the platform's library is never
-//! called. There are no branches, so that a compiler can vectorise whatever calls them.
+//! Every back end computes these bits. A transcendental function is one generic function over [`real::Real`].
+//! With `f64` it computes, for the interpreter and for constant folding. With a [`record::Recorder`] it
+//! becomes a straight-line program that code generators translate ([`formula::Formula`]). Only `+ - * /`,
+//! square roots, rounding to integers, comparisons, selects, bit casts and small tables are used. Each of
+//! them is exact or correctly rounded everywhere. Operations are fused only where that does not change the
+//! result, and the platform's library is never called. There are no branches, so that a compiler can
+//! vectorise the callers.
 //!
 //! In single precision a function is computed in double precision and rounded once.
 //! Beside the transcendental functions there are the **exact** ones, whose result IEEE 754 or this
 //! module prescribes to the bit: the [primitives](super::primitive). [`builtins`] has a row for each
 //! function of the language, which is one or the other.
 //!
-//! What each errs by is in `docs/math.md`, and held by `tests/tests/math_accuracy.rs`.
+//! The error of each function is in `docs/math.md`, and `tests/tests/math_accuracy.rs` holds it to that.
 //!
-//! A NaN result of a transcendental function and of `mod` is always the positive quiet NaN without
-//! payload: which NaN a machine makes of an operation is its own choice.
+//! A NaN result of a transcendental function and of `mod` is always the positive quiet NaN without payload.
+//! Machines differ in the NaN that an operation gives.
 
 pub mod real;
 pub mod record;

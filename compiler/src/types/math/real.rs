@@ -1,4 +1,4 @@
-//! What a definition of a function may do: the arithmetic that it is written over.
+//! The arithmetic over which definitions of functions are written.
 //!
 //! A definition is one generic function. With `f64` for [`Real`] it computes; with what a
 //! [`Recorder`](super::record::Recorder) hands out it writes its steps down, and code generators
@@ -14,7 +14,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Shl, Shr, Sub};
 pub struct Table {
     /// In capitals, as in the formulas.
     pub name: &'static str,
-    /// What the entries are, in one line.
+    /// The meaning of the entries, in one line.
     pub about: &'static str,
     pub values: &'static [f64],
 }
@@ -60,7 +60,7 @@ pub trait Real:
     #[must_use]
     fn constant(self, value: f64) -> Self;
 
-    /// What generated code calls this value. It changes nothing.
+    /// Names this value in generated code. It changes nothing.
     #[must_use]
     fn named(self, name: &'static str) -> Self;
 
@@ -79,9 +79,9 @@ pub trait Real:
 
     /// `self * other - product` exactly, given the rounded product.
     ///
-    /// One fused operation where there is one, and Dekker's splitting elsewhere. They agree as long
-    /// as the product is below 2^996 and its last bit above 2^-1074, or is not finite: then a
-    /// definition must not depend on the result.
+    /// One fused operation where there is one, and Dekker's splitting elsewhere. They agree as long as the
+    /// product is below 2^996 and its last bit is above 2^-1074. Elsewhere, and where the product is not
+    /// finite, a definition must not depend on the result.
     #[must_use]
     fn product_error(self, other: Self, product: Self) -> Self;
 
@@ -202,8 +202,8 @@ impl Real for f64 {
     }
 
     /// T. J. Dekker, "A floating-point technique for extending the available precision", Numerische
-    /// Mathematik 18 (1971), section 5: both factors as two numbers of 26 bits, whose products are
-    /// exact. Not [`f64::mul_add`], which is a call where the target has no such operation.
+    /// Mathematik 18 (1971), section 5. Both factors are split into two numbers of 26 bits, whose products
+    /// are exact. Not [`f64::mul_add`], which is a call where the target has no such operation.
     #[inline]
     fn product_error(self, other: f64, product: f64) -> f64 {
         let (a, a_rest) = halves(self);

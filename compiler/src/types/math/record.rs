@@ -56,14 +56,14 @@ impl Definition {
 #[derive(Clone, Debug)]
 pub struct Step {
     pub op: Op,
-    /// What the formula calls the value.
+    /// The name of the value in the formula.
     pub name: Option<&'static str>,
 }
 
 /// The name of a step's value.
 pub type Value = Handle<Step>;
 
-/// What a step does. All numbers are doubles but those that the names tell.
+/// The operation of a step. All numbers are doubles, except where the name says otherwise.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
     /// A parameter of a function in double precision.
@@ -117,7 +117,7 @@ pub enum Op {
     Narrow(Value),
 }
 
-/// What a step's value is.
+/// The type of a step's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Double,
@@ -127,7 +127,7 @@ pub enum Kind {
 }
 
 impl Op {
-    /// What the value is.
+    /// The type of the value.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {

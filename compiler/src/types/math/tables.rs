@@ -1,4 +1,4 @@
-//! What definitions look up, computed by `tests/golden/make_math_coefficients.py`.
+//! The tables that definitions look up, computed by `tests/golden/make_math_coefficients.py`.
 
 use super::real::Table;
 
@@ -278,7 +278,7 @@ pub(super) static LOGARITHMS: Table = Table {
     ],
 };
 
-/// What [`LOGARITHMS`] rounds off.
+/// The part of each logarithm that [`LOGARITHMS`] rounds off.
 pub(super) static LOGARITHMS_REST: Table = Table {
     name: "LOGARITHMS_REST",
     about: "what log(c) has beyond its entry",

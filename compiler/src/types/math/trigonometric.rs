@@ -1,10 +1,9 @@
 //! Sine, cosine and tangent of any number.
 //!
-//! x = n pi/2 + r with |r| <= pi/4. The remainder comes from x times 2/pi modulo 4 (M. H. Payne and
-//! R. N. Hanek, "Radian reduction for trigonometric functions", ACM SIGNUM Newsletter 18 (1983)),
-//! with as many bits of 2/pi as matter for the size of x, from a table. So one way serves all
-//! numbers. Sine and cosine of r are polynomials, added as in the library FDLIBM of Sun
-//! Microsystems, 1993; the tangent is their quotient.
+//! x = n pi/2 + r with |r| <= pi/4. The remainder comes from x times 2/pi modulo 4 (M. H. Payne and R. N.
+//! Hanek, "Radian reduction for trigonometric functions", ACM SIGNUM Newsletter 18 (1983)). A table gives as
+//! many bits of 2/pi as matter for the size of x. So one way serves all numbers. Sine and cosine of r are
+//! polynomials, added as in the library FDLIBM of Sun Microsystems, 1993; the tangent is their quotient.
 
 use super::SHIFT;
 use super::double_double::{Double, product, quick_two_sum, quotient, two_product, two_sum};
@@ -63,8 +62,8 @@ struct Reduced<T: Real> {
 
 #[inline]
 fn reduce<T: Real>(size: T) -> Reduced<T> {
-    // Row j of the table has the fraction of 2^(32 j) 2/pi in four doubles. What is left out, times
-    // a number of 2^(32 j + 54) and more, is a multiple of 4.
+    // Row j of the table has the fraction of 2^(32 j) 2/pi in four doubles. The integer part is left out:
+    // times a number of 2^(32 j + 54) and more, it is a multiple of 4.
     let at_least = T::choose(size.below(TWO_54), size.constant(TWO_54), size).named("at_least");
     let row = ((at_least.bits() >> 52) & 0x7ff).plus_constant(0_u64.wrapping_sub(1023 + 54)) >> 5;
     // 2^(32 j)

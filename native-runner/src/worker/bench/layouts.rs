@@ -16,7 +16,7 @@ use crate::backends::events::{Event, milliseconds};
 use crate::backends::{Failure, Near, Prepared, along};
 use crate::translate;
 
-/// What is asked for.
+/// The layouts to measure, and the parameters of the stencil.
 pub(super) struct Asked<'a> {
     pub params: &'a [Param],
     pub axes: &'a [Lies],
@@ -56,8 +56,9 @@ fn axis(lies: Lies) -> Option<Axis> {
     }
 }
 
-/// Calls a back end on arrays of each layout, and on its own, round after round. Answers what was found, and whether all
-/// of them have the same elements after as many calls; what copying takes is left to whoever measured that.
+/// Calls a back end on arrays of each layout, and on its own, round after round. Answers the times, and
+/// whether all arrays have the same elements after the same number of calls. The caller adds the comparison
+/// with copying.
 pub(super) fn measured(
     own: &mut Contestant<'_>,
     asked: &Asked<'_>,
@@ -86,7 +87,7 @@ pub(super) fn measured(
     }
     let mut own_ms = Vec::new();
     for round in 1..=rounds.each {
-        // Who comes first finds nothing in the caches.
+        // The first call of a round finds nothing in the caches.
         let is_first = round % 2 == 0;
         if is_first {
             own_ms.push(own.call()?);

@@ -545,7 +545,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executors::prepare;
+    use crate::executors::prepare_compiled;
     use crate::executors::rayon::Rayon;
     use isobar_compiler::backend::launch::Call;
     use isobar_compiler::config::Config;
@@ -579,7 +579,7 @@ mod tests {
         let all = [Relayout::Never, Relayout::ByCost, Relayout::Copies, Relayout::Slabs, Relayout::Turns];
         for relayout in all {
             let setting = Setting { relayout, ..Setting::embedded() };
-            let mut prepared = prepare(&Rayon, &compilation, setting, &|_| ()).unwrap();
+            let mut prepared = prepare_compiled(&Rayon, &compilation, setting, &|_| ()).unwrap();
             // What is not copied as it is given, since it has no rows, lies elsewhere the second time.
             for (shape, first) in [([8, 16], [0, 0]), ([13, 21], [4, 3]), ([8, 16], [0, 0])] {
                 let [a, out] = [array(&[24, 8, 16], true), array(&[24, 8, 16], true)];

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::events::Event;
     use crate::executors::rayon::Rayon;
-    use crate::executors::{Relayout, Setting, prepare};
+    use crate::executors::{Relayout, Setting, prepare_compiled};
     use isobar_compiler::backend::array::{Array, Elements};
     use isobar_compiler::backend::launch::{Call, ScalarInput};
     use isobar_compiler::config::Config;
@@ -332,7 +332,7 @@ mod tests {
             arrays(&[("a", &[34, 14, 9]), ("p", &[33, 9]), ("q", &[12]), ("r", &[9]), ("out", &[33, 13, 9])]);
         let run = |relayout, threads| {
             let setting = Setting { relayout, threads, ..Setting::embedded() };
-            let mut prepared = prepare(&Rayon, &compilation, setting, &|_| ()).unwrap();
+            let mut prepared = prepare_compiled(&Rayon, &compilation, setting, &|_| ()).unwrap();
             let told = Mutex::new(None);
             // A second call has other values.
             let results = [1.5, -0.25].map(|x| {
@@ -376,7 +376,7 @@ mod tests {
         call.fields.insert("n".to_owned(), levels);
         let mut launch = compilation.bind(call).unwrap();
         let setting = Setting { relayout: Relayout::Slabs, ..Setting::embedded() };
-        let mut prepared = prepare(&Rayon, &compilation, setting, &|_| ()).unwrap();
+        let mut prepared = prepare_compiled(&Rayon, &compilation, setting, &|_| ()).unwrap();
         let failed = prepared.run(&mut launch).unwrap_err();
         assert!(matches!(failed, Failure::Trap { cell: [5, 4, 0], .. }), "{failed:?}");
         let [Argument::Field(a), _, Argument::Field(out)] = &launch.arguments[..] else {

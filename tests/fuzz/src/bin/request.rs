@@ -1,4 +1,4 @@
-//! What comes over a wire: request documents.
+//! Request documents, as they come over a wire.
 
 #![no_main]
 

@@ -38,7 +38,8 @@ impl Control for Patience {
     }
 }
 
-/// What the compiler's own limits see to it is enough; a program gives its compiler a thread of this size as well.
+/// A stack of this size is enough, because of the compiler's own limits. A program gives its compiler a
+/// thread of this size as well.
 const STACK_BYTES: usize = 256 << 20;
 
 /// A thread that compiles the texts it is sent, and answers when one is done.

@@ -1,4 +1,4 @@
-//! What holds for all catalogues together, and between them and the sources.
+//! Checks of all catalogues against each other, and against the sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -60,8 +60,8 @@ struct Use {
     names: Option<Names>,
 }
 
-/// What stands between the bracket before `text` and the one that closes it, without what is within brackets and quotation
-/// marks of its own.
+/// Returns the text up to the bracket that closes the one before `text`, without nested brackets and quoted
+/// strings.
 fn outermost(text: &str) -> String {
     let (mut depth, mut is_quoted, mut plain) = (0, false, String::new());
     let mut chars = text.chars();
@@ -195,7 +195,7 @@ fn every_message_can_be_written() {
     }
 }
 
-/// What is shown and is the same in every language: names, signs, keys, and what only a machine reads.
+/// Literals that are shown and are the same in every language: names, signs, keys, and text for machines.
 const SAME: [&str; 24] = [
     "Isobar",
     "ArrowDown",
@@ -266,14 +266,14 @@ fn is_said(before: &str, literal: &str) -> bool {
     if attribute.is_some_and(|it| !SHOWN.contains(&it)) {
         return false;
     }
-    // What is filled in is no word, nor is what has signs or digits beside it, as in `repeat(2, 1fr)`.
+    // Placeholders are no words, and neither is text with signs or digits in it, as in `repeat(2, 1fr)`.
     let mut plain = literal.to_owned();
     while let Some(start) = plain.find('{') {
         let end = plain[start..].find('}').map_or(plain.len(), |it| start + it + 1);
         plain.replace_range(start..end, "0");
     }
     let words = plain.split([' ', ',', '.', ':', ';', '?', '!', '…', '→', '←']).filter(|it| it.len() > 1);
-    // Of capitals alone are names.
+    // Words of capitals alone are names.
     let is_word = |it: &&str| {
         it.chars().all(char::is_alphabetic) && it.contains(char::is_lowercase) && !["NaN", "Inf"].contains(it)
     };

@@ -1,4 +1,5 @@
-//! What is seldom needed: comparisons, the other views where there is no room for them, theme, language, help.
+//! Items that are seldom needed: comparisons, the other views where there is no room for them, theme,
+//! language, help.
 
 use leptos::prelude::*;
 
@@ -84,7 +85,7 @@ pub fn later() -> AnyView {
             >
                 {Settings::languages()
                     .map(|(tag, name)| view! {
-                        // Each in its own words, so that whoever speaks it finds it.
+                        // Each name is in its own language, so that its speakers find it.
                         <option value=tag lang=tag selected=tag == Settings::language()>{name}</option>
                     })}
             </select>

@@ -1,4 +1,4 @@
-//! What can be opened: examples, the texts of this browser, and earlier states of the one that is shown.
+//! The texts that can be opened: examples, the texts of this browser, and earlier states of the shown one.
 
 use leptos::prelude::*;
 
@@ -69,7 +69,7 @@ pub fn later() -> AnyView {
     .into_any()
 }
 
-/// What is done with all texts at once; deleting asks before it does.
+/// Actions on all texts at once; deleting asks first.
 #[component]
 fn Everything() -> impl IntoView {
     let app = use_app();

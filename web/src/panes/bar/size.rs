@@ -44,8 +44,8 @@ fn Precision() -> impl IntoView {
 fn Domain() -> impl IntoView {
     let app = use_app();
     let size = |axis: usize, name: &'static str| {
-        // A memo, since drawing it anew would take back what is being typed: each answer of the compiler gives the
-        // domain of the text once more.
+        // A memo, because each answer of the compiler gives the domain again, and drawing the field again
+        // would lose the typed text.
         let points = Memo::new(move |_| app.domain()[axis]);
         view! {
             <label class="control control-size">
@@ -62,7 +62,7 @@ fn Domain() -> impl IntoView {
                         if let Ok(typed) = event.target().value().trim().parse::<i64>() {
                             app.choose_domain(axis, typed.clamp(1, 1 << 20));
                         }
-                        // What is no number, or none that is allowed, is put right.
+                        // Replaces text that is no allowed number by the number in effect.
                         event.target().set_value(&points.get_untracked().to_string());
                     }
                 />

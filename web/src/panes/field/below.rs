@@ -1,4 +1,4 @@
-//! What stands below the picture: the inspector, the numbers, and the way out of the page.
+//! The parts below the picture: the inspector, the numbers, and the exports.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use super::statistics::Statistics;
 use super::table::Values;
 use crate::plots::export::Drawn;
 
-/// All of it, of what the context says is drawn.
+/// All of these parts, for the drawing in the context.
 #[must_use]
 pub fn later() -> AnyView {
     let drawn = expect_context::<Memo<Option<Drawn>>>();

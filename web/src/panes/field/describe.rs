@@ -1,4 +1,4 @@
-//! What a picture is called: fields, units, cells and results in words.
+//! Words for a picture: its fields, units, cells and results.
 
 use isobar_protocol::worker::{Documented, Which};
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use crate::content::field::cell_of;
 use crate::state::App;
 use crate::state::run::Outcome;
 
-/// What the docstring says of the field.
+/// The title and the unit of the field from the docstring.
 pub(super) fn documented(app: App, field: &str) -> Documented {
     app.compilation.defaults.with(|it| it.documented.get(field).cloned()).unwrap_or_default()
 }

@@ -21,12 +21,12 @@ use crate::state::look::Kind;
 use crate::state::use_app;
 use crate::state::view::{Shown, Span, points_along};
 
-/// What the present view shows.
+/// The drawing of the present view.
 pub(super) fn drawn(app: App) -> Memo<Option<Drawn>> {
-    // With the field that it is of: while steps are taken, a field that has become signed stays so.
+    // Kept with the name of its field: while steps are taken, a field that has become signed stays so.
     let suited = Memo::new(move |before: Option<&(String, Colormap)>| {
         let field = app.view.shown.get().map(|it| it.slice.field.clone()).unwrap_or_default();
-        // What the user chose says nothing of the field.
+        // A map that the user chose says nothing about the field.
         let field = if app.view.look.map.with(Option::is_some) { String::new() } else { field };
         let before = before.filter(|it| it.0 == field).map(|it| it.1);
         let map = map_of(app, before);
@@ -226,7 +226,7 @@ pub fn Picturing(drawn: Memo<Option<Drawn>>) -> impl IntoView {
     }
 }
 
-/// What the colours span and which they are. Reads and changes the view.
+/// The range of the colours, and their map. Reads and changes the view.
 #[component]
 fn ColourBar(plane: Signal<Option<Plane>>) -> impl IntoView {
     let app = use_app();
@@ -353,7 +353,7 @@ fn Halo() -> impl IntoView {
     }
 }
 
-/// What of the field is not finite, and the way there. Reads the field; moves to a cell.
+/// The values of the field that are not finite, and the way there. Reads the field; moves to a cell.
 #[component]
 fn Odd() -> impl IntoView {
     let app = use_app();

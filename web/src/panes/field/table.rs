@@ -1,4 +1,4 @@
-//! What is drawn as a table of numbers: for whoever cannot see the picture, and whoever wants the digits.
+//! The drawing as a table of numbers, for readers who cannot see the picture or want the digits.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub fn Values(drawn: Memo<Option<Drawn>>) -> impl IntoView {
     let app = use_app();
     let is_open = RwSignal::new(false);
     let table = Memo::new(move |_| {
-        // Nobody looks at it else.
+        // Not computed while the table is closed.
         is_open.get().then_some(())?;
         let cell = app.view.shown.get().and_then(|it| place(&it, app.cursor()?));
         let text = drawn.with(|it| match it.as_ref()? {

@@ -22,7 +22,7 @@ const VIEWS: [(&str, Kind, Option<Across>); 7] = [
     ("time", Kind::Time, None),
 ];
 
-/// What a view is called.
+/// The name of a view.
 fn title(kind: Kind, across: Option<Across>) -> &'static str {
     match (kind, across) {
         (Kind::Plane, Some(Across::I)) => "j–k",

@@ -1,5 +1,5 @@
-//! What the text takes from the model around it: a set of physical constants, a place on a tile, and the arithmetic
-//! of its back end.
+//! Settings of the model around the text: a set of physical constants, a place on a tile, and the arithmetic
+//! of the model's back end.
 
 use isobar_protocol::request::{Arithmetic, Constants, Tile};
 use leptos::prelude::*;

@@ -12,7 +12,7 @@ const MOST_STENCILS: usize = 6;
 /// The buttons of one problem. Reads nothing; changes inputs, files, or the stencil.
 #[component]
 pub fn Remedies(
-    /// What would mend it.
+    /// The remedy of the problem.
     remedy: Option<Remedy>,
 ) -> impl IntoView {
     let app = use_app();

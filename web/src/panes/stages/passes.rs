@@ -29,7 +29,7 @@ fn id_of(stage: Stage, pick: &Pick) -> String {
     }
 }
 
-/// What a row says of its pass.
+/// The result of a pass, as its row shows it.
 fn went(step: &PassStep) -> String {
     match step.went {
         Went::Changed => format!("−{} +{}", step.removed, step.added),
@@ -58,7 +58,7 @@ pub fn PassList(stage: Stage) -> impl IntoView {
         if passes.is_asked.get() || !is_newest { "waiting" } else { "fresh" }
     };
     let pick = move |pick: Pick| app.pick_pass(stage, pick);
-    // Whoever moves through the passes sees the row that is picked.
+    // Keeps the picked row in view while the user moves through the passes.
     Effect::new(move |_| {
         let id = look.pick.with(|it| id_of(stage, it));
         all.track();
@@ -243,7 +243,7 @@ fn Skip(stage: Stage) -> impl IntoView {
     }
 }
 
-/// What the picked pass says: a click lights what a remark is about.
+/// The remarks of the picked pass. A click lights the lines that a remark is about.
 #[component]
 fn PassRemarks(stage: Stage) -> impl IntoView {
     let app = use_app();

@@ -1,4 +1,4 @@
-//! What each example of the gallery gives: numbers that were looked at once, and the picture of its card.
+//! Reference results of the examples: numbers that were inspected once, and the picture of each card.
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! A search in a text of which only a window is drawn, where the browser's own cannot look.
+//! A search in a text that is drawn only in part, where the browser's own search cannot look.
 
 /// Most places that are found: nobody goes through more.
 pub const MOST_FOUND: usize = 5_000;

@@ -9,9 +9,10 @@ pub struct Token {
     pub class: &'static str,
 }
 
-/// What knows the colours of a text.
+/// Knows the colours of a text.
 ///
-/// A line is painted with the state that the lines before it left: inside a comment, inside a string. It begins as 0.
+/// A line is painted with the state that the lines before it left: inside a comment, inside a string. The
+/// state begins as 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Painter {
     /// The tokens of a line, which together are the line.

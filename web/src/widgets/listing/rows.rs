@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Least characters of a row that a long line is broken into.
 const NARROWEST: usize = 16;
-/// What the further rows of a line are indented by beside its own indent.
+/// The indent of the further rows of a line, in characters, beside the line's own indent.
 const HANG: usize = 2;
 
 /// Where each line of a text stands, in rows.

@@ -64,7 +64,7 @@ impl Mark {
     }
 }
 
-/// What is said beside a line, from 0: a sign, and the words that a pointer on it brings up.
+/// A note beside a line: the line from 0, a sign, and the words that a pointer on it brings up.
 pub type Note = (u32, &'static str, String);
 
 /// A text with lines that can be pointed at. Reads text and lit lines; tells pointer, clicks, and what is off screen.
@@ -99,7 +99,7 @@ pub fn Listing(
     let (node, all, window, probe) =
         (NodeRef::<Div>::new(), NodeRef::<Div>::new(), NodeRef::<Div>::new(), NodeRef::<Div>::new());
     let laid = StoredValue::new_local(Laid::default());
-    // Counts layouts, of which each is drawn.
+    // Counts layouts; each of them is drawn.
     let n_laid = RwSignal::new(0_u64);
     let sizes = RwSignal::new(Sizes::default());
     let is_unfolded = RwSignal::new(false);
@@ -414,7 +414,7 @@ pub fn Listing(
     }
 }
 
-/// What a character's width is measured by.
+/// The text by which the width of a character is measured.
 const PROBE: &str = "0000000000";
 /// Characters that the edge of a listing takes beside the digits of its numbers.
 const GUTTER: f64 = 5.0;

@@ -10,7 +10,7 @@ use super::view::{Mark, Note};
 use crate::bridge::locale::t;
 use crate::widgets::quotes::plain;
 
-/// What all lines of a window have in common.
+/// The properties that all lines of a window share.
 pub(super) struct Dress {
     pub(super) id: String,
     pub(super) n_lines: usize,

@@ -1,7 +1,7 @@
 //! Expressions at one point, in Python.
 //!
-//! Python's own numbers are integers without end and doubles: what has another type is brought back into it,
-//! after each operation for `float32`, and for integers before anything asks that wrapping changes.
+//! Python's own numbers are unbounded integers and doubles. Values of other types are converted back to their
+//! type: `float32` after each operation, integers before a use whose result depends on wrapping.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::space::{Axis, Offset};
 use crate::types::math::builtins::Meaning;
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, UnaryPrimitive, Value};
 
-/// What things are called in the text.
+/// Names of fields, scalars and locals in the text; `before` are copies of fields.
 pub(super) struct Names {
     pub(super) fields: SideTable<Field, String>,
     pub(super) before: SideTable<Field, String>,

@@ -58,10 +58,10 @@ impl Helper {
     }
 }
 
-/// What every text has.
+/// The helpers that every text has.
 pub(super) const FIELDS: &str = include_str!("helpers/fields.py");
 
-/// What the text imports.
+/// The imports of the text.
 pub(super) const IMPORTS: [&str; 4] = [
     "import builtins",
     "import math",

@@ -66,7 +66,8 @@ impl Wording {
         }
     }
 
-    /// What need not be evaluated: gcc makes no vector of a condition with a call behind it.
+    /// Writes an operand that need not be evaluated, without shared functions: gcc does not vectorise a
+    /// conditional call.
     fn text_in_arm<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
         let is_sharing = std::mem::replace(&mut self.is_sharing, false);
         let text = self.text(expr, leaf);

@@ -13,7 +13,7 @@ use crate::types::{DType, Function, UnaryPrimitive};
 /// How wide a line is, where it can be broken.
 const WIDTH: usize = 100;
 
-/// What the standard library calls them.
+/// Names of functions in C's standard library.
 const MAGNITUDE: &str = "fabs";
 const NEAREST: &str = "rint";
 

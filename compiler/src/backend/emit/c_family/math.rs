@@ -1,8 +1,8 @@
 //! The mathematics that generated C and CUDA carry: which functions they call, and the text of these.
 //!
-//! The transcendental functions are printed from their definitions in [`crate::types::math`], the
-//! others are pasted from the headers in `math/`; generated code contains those that it needs, so
-//! that it is one file without dependencies.
+//! The transcendental functions are printed from their definitions in [`crate::types::math`]. The others are
+//! pasted from the headers in `math/`. Generated code contains the functions that it needs, so that it is one
+//! file without dependencies.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub enum Callee {
 }
 
 impl Callee {
-    /// What a call of a function is one of.
+    /// Returns the callee of calls of a function.
     #[must_use]
     pub fn of(function: Function) -> Self {
         match function.row().meaning {
@@ -55,8 +55,8 @@ impl Callee {
     }
 }
 
-/// The C function for `callee` on operands of one type; `None` where an integer is its own result
-/// (of rounding) or the function wants its operand as a float first.
+/// Returns the name of the C function for `callee` on operands of one type. `None` where an integer is its
+/// own result (of rounding), or where the operand must be converted to a float first.
 #[must_use]
 pub fn name(callee: Callee, dtype: DType) -> Option<String> {
     let suffix = match dtype {
@@ -146,8 +146,8 @@ fn name_for_floats(op: Primitive, dtype: DType, suffix: &str) -> String {
     if dtype == DType::Float32 { format!("{exact}f") } else { exact.to_owned() }
 }
 
-/// What defines the functions used, each once, every one after what it needs. What all need stands in front in C; in
-/// CUDA it is in the prelude of each file.
+/// Returns the definitions of the functions used, each once, and after the definitions that it needs. In C,
+/// definitions that all functions need come first; in CUDA they are in the prelude of each file.
 #[must_use]
 pub fn sections(language: Language, used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> {
     let used: BTreeSet<(Callee, DType)> = used.into_iter().collect();

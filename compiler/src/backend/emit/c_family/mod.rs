@@ -1,7 +1,7 @@
-//! What C and CUDA C++ have in common: expressions, and the mathematics that generated code carries.
+//! The common parts of C and CUDA C++: expressions, and the mathematics that generated code carries.
 //!
-//! CUDA C++ has the notation of C. It differs in what stands in front of functions and tables, and in the prelude,
-//! which is [`math`]'s for C and the back end's own for CUDA. The text of an expression is the same in both.
+//! CUDA C++ has the notation of C. The qualifiers of functions and tables differ. The prelude differs, too:
+//! it is [`math`]'s for C, and the back end's own for CUDA. The text of an expression is the same in both.
 
 pub(in crate::backend) mod binding;
 pub(in crate::backend) mod expression;
@@ -19,7 +19,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// What stands in front of a function of ours that is copied to where it is called.
+    /// The qualifiers of a function of ours that is inlined where it is called.
     pub(in crate::backend) fn inline(self) -> &'static str {
         match self {
             Language::C => "static inline",
@@ -28,8 +28,8 @@ impl Language {
         }
     }
 
-    /// What stands in front of a table of doubles. On a GPU it is global memory: threads of a warp read other entries,
-    /// which constant memory would serve one after the other.
+    /// The qualifiers of a table of doubles. On a GPU the table is in global memory: threads of a warp read
+    /// different entries, which constant memory would serve one after the other.
     fn table(self) -> &'static str {
         match self {
             Language::C => "static const double",

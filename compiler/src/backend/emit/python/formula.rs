@@ -58,7 +58,7 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// What texts call a primitive of numbers: a function of Python, or of the text itself.
+/// The name of a primitive of numbers in a text: a function of Python, or of the text itself.
 #[must_use]
 pub fn primitive(op: Primitive) -> &'static str {
     match op {
@@ -80,7 +80,7 @@ pub fn primitive(op: Primitive) -> &'static str {
     }
 }
 
-/// What a definition is written for.
+/// The kind of values that a definition computes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Numbers of Python, which has singles as doubles.
@@ -172,7 +172,7 @@ impl Dialect for Arrays {
     }
 }
 
-/// What both write alike.
+/// Operations that both styles write alike.
 fn shared(op: &Op, operands: &[Term]) -> Term {
     match *op {
         Op::Neg(_) => Term::new(format!("-{}", operands[0].within(SIGN + 1)), SIGN),
@@ -201,7 +201,7 @@ fn infix(op: &str, binding: u8, operands: &[Term]) -> Term {
     Term::new(format!("{left} {op} {}", operands[1].within(binding + 1)), binding)
 }
 
-/// What is not equal.
+/// The negation of an equality, as `!=`; none for any other operand.
 fn unequal(operands: &[Term]) -> Option<Term> {
     let (left, right) = operands[0].text.split_once(" == ")?;
     (operands[0].binding == COMPARISON).then(|| Term::new(format!("{left} != {right}"), COMPARISON))

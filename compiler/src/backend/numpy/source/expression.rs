@@ -17,7 +17,7 @@ use crate::space::{Axis, Offset};
 use crate::types::math::builtins::Meaning;
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
 
-/// What things are called in the text.
+/// Names of fields, scalars and locals in the text; `kept` are copies of fields.
 pub(super) struct Names {
     pub(super) fields: SideTable<Field, String>,
     pub(super) kept: SideTable<Field, String>,

@@ -43,7 +43,7 @@ impl Helper {
     }
 }
 
-/// What every text has.
+/// The helpers that every text has.
 pub(super) const FIELDS: &str = include_str!("helpers/fields.py");
 
 /// The names that the helpers but the definitions, and the text around them, take, beside those of primitives.
@@ -73,7 +73,7 @@ pub(super) fn names() -> Vec<&'static str> {
     NAMES.iter().copied().chain(own).collect()
 }
 
-/// What NumPy calls a primitive of floats; the text defines those that it lacks.
+/// NumPy's name of a primitive of floats; the text defines the primitives that NumPy lacks.
 pub(super) fn of_numpy(op: Primitive) -> Option<&'static str> {
     match op {
         Primitive::Unary(UnaryPrimitive::Nearest) => Some("rint"),

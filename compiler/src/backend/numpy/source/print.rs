@@ -39,7 +39,7 @@ struct Printer<'a> {
     /// The locals that have a value, of the block at hand.
     bound: BTreeSet<Handle<Local>>,
     is_in_loop: bool,
-    /// What `i` and `j` stand for at this line.
+    /// The extent that `i` and `j` cover at this line; none where they are not set.
     columns: Option<Extent>,
 }
 
@@ -166,7 +166,8 @@ impl<'a> Printer<'a> {
         found.join(", ")
     }
 
-    /// What is used of the arguments, seen from the compute domain, in the types of the stencil.
+    /// Prepares the used arguments: fields as seen from the compute domain, scalars in the types of the
+    /// stencil.
     fn arguments(&mut self) {
         let (fields, scalars) = self.used();
         for param in &self.stencil.params {

@@ -25,10 +25,10 @@ use crate::space::Axis;
 /// Longer statements are broken.
 const WIDTH: usize = 104;
 
-/// What the numbers of blocks and threads are called along each dimension.
+/// Names of the components of block and thread numbers, along each dimension.
 const COMPONENTS: [&str; 3] = ["x", "y", "z"];
 
-/// What a kernel's text names beside its own variables.
+/// Names that a kernel's text uses beside its own variables.
 #[derive(Clone, Debug, Default)]
 struct Used {
     params: BTreeSet<Param>,
@@ -74,7 +74,7 @@ pub(super) fn module(kernels: &Kernels, options: &WgslOptions) -> Artifact {
         turns: Vec::new(),
         n_listed: 0,
     };
-    // What a kernel names is known once it is written: so each is written twice.
+    // The names that a kernel uses are known only once it is written. So each kernel is written twice.
     let mut first = draft();
     let mut used = Vec::new();
     for kernel in 0..kernels.kernels.len() {

@@ -1,4 +1,4 @@
-//! What a block does: stages whose positions its threads share, loops around them, and barriers.
+//! The body of a block: stages whose positions its threads share, loops around them, and barriers.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::space::Size;
 use crate::space::order::is_at_most;
 
 impl Printer<'_> {
-    /// What a block does; its positions come first. The last one is the fastest.
+    /// Writes the body of a block. The positions of the block come first; the last one is the fastest.
     pub(super) fn body(&mut self) {
         let kernel = self.at_hand();
         for (it, component) in kernel.grid.iter().rev().zip(COMPONENTS).rev() {
@@ -37,7 +37,7 @@ impl Printer<'_> {
         match piece {
             Piece::Stage(it) => self.stage(it),
             Piece::Barrier => {
-                // What was written to a buffer is seen behind the first, to the block's memory behind the second.
+                // The first barrier makes writes to buffers visible, the second those to the block's memory.
                 if self.shares_buffers() {
                     self.writer.line("storageBarrier();");
                 }

@@ -1,4 +1,4 @@
-//! What statements read and write: expressions, sums of symbols, and elements where they lie in memory.
+//! Reads and writes of statements: expressions, sums of symbols, and elements where they lie in memory.
 
 use super::super::binding::{ATOM, Bound, PREFIX, PRODUCT, SUM, called};
 use super::super::expression::Wording;

@@ -1,4 +1,4 @@
-//! What a thread does at a position.
+//! The statements of a thread at a position.
 
 use super::super::binding::{ATOM, SUM, at_least, called};
 use super::{Param, Printer};
@@ -99,8 +99,8 @@ impl Printer<'_> {
         self.writer.close();
     }
 
-    /// A `while`. Some devices end a loop after so many turns of their own, and say nothing; so it is behind the loop
-    /// that a text asks whether it would go on.
+    /// Writes a `while`. Some devices end a loop after a number of iterations of their own, and report
+    /// nothing. So the text tests behind the loop whether it would go on.
     pub(super) fn repeat(&mut self, it: &While) {
         self.open("while", [&it.origin]);
         let counter = self.names.integers[it.counter].clone();

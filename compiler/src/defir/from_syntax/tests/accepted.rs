@@ -1,4 +1,4 @@
-//! What the language takes, and what it becomes.
+//! The texts that the language accepts, and the IR that they become.
 
 use expect_test::expect;
 
@@ -78,7 +78,7 @@ fn what_only_running_a_known_module_would_tell_is_known_without() {
     ];
     let files = files.map(|(name, text)| (name.to_owned(), text.into()));
     let project = Project { files: files.into(), main: "main.py".to_owned(), stencil: None };
-    // What the files say themselves comes first.
+    // The definitions in the files come before the built-in constants.
     expect![[r#"
         stencil s(q: float32[IJK], dt: float32)
           computation parallel [start, end)

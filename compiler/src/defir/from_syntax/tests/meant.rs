@@ -9,7 +9,7 @@ use crate::project::Project;
 
 const HEAD: &str = "from gt4py.cartesian import gtscript\n";
 
-/// What is said of the only stencil of each text.
+/// Compares the diagnostics of the only stencil of each text.
 #[track_caller]
 fn told(cases: &[&str], expected: &Expect) {
     let mut text = String::new();

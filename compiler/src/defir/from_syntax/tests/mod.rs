@@ -31,7 +31,7 @@ fn gallery(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// What the gallery's stencils need from outside.
+/// The externals that the stencils of the gallery need.
 fn gallery_config() -> Config {
     Config { externals: [("iord".to_owned(), External::Int(3))].into(), ..Config::default() }
 }

@@ -1,4 +1,4 @@
-//! What the language does not take, and what is said about it.
+//! The texts that the language refuses, and their diagnostics.
 
 use std::collections::BTreeSet;
 

@@ -37,7 +37,7 @@ def s(q: Field[\"dtype\"], n: \"dtype\"):
             W11 7:5 the argument `backend` has no effect here
         "#]],
     );
-    // What is given beside the text comes first.
+    // The configuration comes before the values that the text gives.
     let given = Config {
         externals: [("flag".to_owned(), External::Bool(false))].into(),
         dtypes: [("dtype".to_owned(), "float64".to_owned())].into(),

@@ -1,8 +1,8 @@
-//! Extrema of extrema: one question for all of them, whether any operand is NaN.
+//! Nested extrema: one test for all of them, whether any operand is NaN.
 //!
-//! An extremum is NaN where either operand is, which takes a comparison and a choice beside its own. Of several within
-//! each other the outermost is NaN where any operand of any of them is, and which NaN is nobody's choice. Nor is there a
-//! question about what another operand was computed from: arithmetic hands NaN on.
+//! An extremum is NaN where either operand is, which takes a comparison and a choice beside its own. The
+//! outermost of several nested extrema is NaN where any operand of any of them is. Which of several NaNs it
+//! is may differ. An operand needs no test if another one is computed from it, since arithmetic hands NaN on.
 
 use super::super::super::nodes::{Assign, Item, Read, Target};
 use super::super::super::visit::any;
@@ -11,12 +11,13 @@ use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, UnaryPrimitive, Value};
 
-/// Asks once for what several extrema within each other would ask.
+/// Tests for NaN once, where several nested extrema would each test.
 ///
 /// - **Precondition**: the items are those of a loop in vector lanes; locals are not declared yet.
 /// - **Effect**: operands that take computing are new locals.
 /// - **Legality**: without NaN, `min` and `min_c` are the same, and so are `max` and `max_c`.
-/// - **Why**: limiters are made of them, and lanes have an instruction for an extremum that does not look at NaN.
+/// - **Why**: limiters consist of extrema, and lanes have an instruction for an extremum that does not test
+///   for NaN.
 pub(super) fn ask_for_nan_once(body: &mut Vec<Item>, names: &mut Names<'_>) {
     for mut item in std::mem::take(body) {
         if let Item::Assign(Assign { value, origin, .. }) = &mut item {
@@ -27,7 +28,7 @@ pub(super) fn ask_for_nan_once(body: &mut Vec<Item>, names: &mut Names<'_>) {
     }
 }
 
-/// Every tree of extrema in an expression; what its operands are computed by goes to `before`.
+/// Changes every tree of extrema in an expression; the statements that compute its operands go to `before`.
 fn trees(expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>, names: &mut Names<'_>) {
     if n_extrema(expr) < 2 {
         expr.operands_mut().into_iter().for_each(|it| trees(it, origin, before, names));
@@ -73,8 +74,8 @@ fn n_extrema(expr: &Expr<Read>) -> usize {
     1 + arguments.iter().map(n_extrema).sum::<usize>()
 }
 
-/// The extremum that is the same where nothing is NaN, and does not look at that; none of what is no extremum or does not
-/// look either.
+/// Returns the extremum that is the same where nothing is NaN, and does not test for it. Returns none for
+/// functions that are no extrema, or that do not test either.
 fn without_nan(function: Function) -> Option<Function> {
     let Some(Primitive::Binary(op)) = function.primitive() else { return None };
     match op {
@@ -96,7 +97,8 @@ fn is_arithmetic(function: Function) -> bool {
     )
 }
 
-/// Makes extrema that do not look at NaN of those at the top of an expression, and names of what they are taken of.
+/// Replaces the extrema at the top of an expression by those that do not test for NaN, and names their
+/// operands.
 fn leaves(
     expr: &mut Expr<Read>,
     found: &mut Vec<Expr<Read>>,
@@ -129,21 +131,21 @@ fn leaves(
     }
 }
 
-/// The operands, but for those of which another one was computed by the statements `before`.
+/// Returns the operands, without those from which another operand was computed by the statements `before`.
 fn without_inputs(operands: Vec<Expr<Read>>, before: &[Item]) -> Vec<Expr<Read>> {
     let sources: Vec<Expr<Read>> = operands.iter().map(|it| source(it, before).0.clone()).collect();
     let is_input = |at: usize| {
         let is_of = |input: usize, of: usize| {
             is_always_the_same(&sources[input], before) && hands_on(&operands[of], &sources[input], before)
         };
-        // Of two that are the same, the first is asked about.
+        // Of two equal operands, the first is tested.
         (0..operands.len()).any(|of| of != at && is_of(at, of) && (of < at || !is_of(of, at)))
     };
     operands.iter().enumerate().filter(|(at, _)| !is_input(*at)).map(|(_, it)| it.clone()).collect()
 }
 
-/// What a local was assigned, through as many others as there are, and the statements before that; the expression itself
-/// where that is not known.
+/// Follows a local to the value that it was assigned, through any number of other locals. Returns the value
+/// and the statements before it. Where the value is not known, returns the expression itself.
 fn source<'a>(expr: &'a Expr<Read>, before: &'a [Item]) -> (&'a Expr<Read>, &'a [Item]) {
     let ExprKind::Access(Read::Local(local)) = expr.kind else { return (expr, before) };
     let is_own = |it: &Item| matches!(it, Item::Assign(it) if it.target == Target::Local(local));

@@ -1,11 +1,11 @@
-//! Branches whose arms strips pass over where none of their points takes them.
+//! Branches whose arms strips skip where none of their points takes them.
 
 use super::super::super::nodes::{ArmOfStrip, Branch, BranchOfStrip, For, If, Item, MOST_BRANCHES, Part};
 use super::super::super::visit::walk;
 use super::super::hoist_invariants::is_long;
 use crate::expr::ExprKind;
 
-/// A branch whose arms run where some point takes them; in so many of them, itself counted.
+/// Makes a branch whose arms run where some point takes them; it is nested `depth` deep, counted from 1.
 pub(super) fn branch_of_strip(it: &If, depth: usize) -> BranchOfStrip {
     let arm = |it: &Branch| ArmOfStrip {
         condition: it.condition.clone(),
@@ -26,7 +26,7 @@ fn parts_of_arm(items: &[Item], depth: usize) -> Vec<Part> {
     pieces_of_arm(items, depth).map(part).collect()
 }
 
-/// What of an arm has a loop of its own.
+/// Splits an arm into the pieces that have loops of their own.
 pub(super) fn pieces_of_arm(items: &[Item], depth: usize) -> impl Iterator<Item = &[Item]> {
     let stands_alone =
         move |it: &Item| depth < MOST_BRANCHES && matches!(it, Item::If(it) if is_long_branch(it));
@@ -45,16 +45,16 @@ pub(super) fn may_pass_over(it: &For) -> bool {
     it.is_simd && !it.is_descending && it.positions.only_turn().is_none()
 }
 
-/// Whether an arm of a branch does so much that asking whether some point takes it pays.
+/// Whether an arm of a branch is so long that it pays to test whether some point takes it.
 pub(super) fn is_long_branch(it: &If) -> bool {
     let of_arm = it.branches.iter().map(|it| it.body.as_slice()).chain([it.otherwise.as_slice()]);
     it.branches.len() < 62 && of_arm.map(work).max().is_some_and(|it| it >= LEAST_WORK)
 }
 
-/// An arm of a branch that is passed over does so much at least, in additions.
+/// Least work of the longest arm of a branch that is worth skipping, in additions.
 const LEAST_WORK: usize = 96;
 
-/// What statements do, in additions: a division is some of them, a function of mathematics many.
+/// Counts the work of statements, in additions: a division is some of them, a function of mathematics many.
 fn work(items: &[Item]) -> usize {
     let mut n = 0;
     walk(items, &mut |item| {

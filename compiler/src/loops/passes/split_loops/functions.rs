@@ -7,7 +7,7 @@ use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::types::BinaryOp;
 
-/// Gives a statement of its own to each function that takes long, and to what it is of where that takes long too.
+/// Gives a statement of its own to each function that takes long, and to its arguments if they take long too.
 ///
 /// ```text
 /// b[i] = 1.0 + exp(a[i] / s)        const exp_argument = a[i] / s
@@ -23,7 +23,7 @@ struct Named<'n, 'a> {
 }
 
 impl Named<'_, '_> {
-    /// Goes through statements that stand alone or in a `while`; those in branches stay, since a part of a
+    /// Goes through statements that stand alone or in a `while`. Those in branches stay, since a part of a
     /// loop in strips holds a branch as a whole.
     fn statements(&mut self, items: &mut Vec<Item>) {
         for mut item in std::mem::take(items) {
@@ -49,7 +49,7 @@ impl Named<'_, '_> {
         }
     }
 
-    /// Declares what an expression has of functions that take long.
+    /// Declares locals for the functions in an expression that take long.
     fn functions(&mut self, expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
         if expr.is_transcendental() {
             self.operands(expr, origin, before);
@@ -61,7 +61,7 @@ impl Named<'_, '_> {
         }
     }
 
-    /// Declares what a function is of, where that takes long.
+    /// Declares locals for the arguments of a function that take long.
     fn operands(&mut self, call: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
         let wanted = format!("{}_argument", name_of(call));
         for it in call.operands_mut() {
@@ -72,7 +72,7 @@ impl Named<'_, '_> {
         }
     }
 
-    /// Gives an expression a local, whose name is what stands there now.
+    /// Declares a local for an expression, and reads the local in its place.
     fn declare(&mut self, expr: &mut Expr<Read>, wanted: &str, origin: &Origin, before: &mut Vec<Item>) {
         let local = self.names.new_local(wanted, expr.dtype);
         let kind = std::mem::replace(&mut expr.kind, ExprKind::Access(Read::Local(local)));
@@ -81,7 +81,7 @@ impl Named<'_, '_> {
     }
 }
 
-/// What a function is called in the names of locals.
+/// Returns the name of a function in the names of locals.
 fn name_of(call: &Expr<Read>) -> &'static str {
     match &call.kind {
         ExprKind::Call(function, _) => function.name(),

@@ -1,4 +1,4 @@
-//! What must be known of a stencil before a temporary is computed elsewhere, found in one walk.
+//! The facts about a stencil that are needed before a temporary is computed elsewhere, found in one walk.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub(in crate::oir::passes) struct Read {
     pub(in crate::oir::passes) origin: Origin,
 }
 
-/// What stands around a statement.
+/// The context of a statement.
 #[derive(Clone, Copy)]
 struct Around {
     placed: Placed,

@@ -129,8 +129,9 @@ parallel
 
 #[test]
 fn what_is_overwritten_in_between_is_stored() {
-    // By another execution; by the one that reads; in a sweep, by one after it on other levels; and where it is
-    // computed itself, from the levels as they were before.
+    // The operand is overwritten by another execution, then by the one that reads. In a sweep, an execution
+    // after it overwrites the operand on other levels. In the last case the temporary reads levels as they
+    // were before its own execution.
     for loops in [
         "
 parallel

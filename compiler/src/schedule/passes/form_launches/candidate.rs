@@ -1,4 +1,4 @@
-//! The ways in which loops can become launches, what each is expected to take, and which of two is better.
+//! The ways in which loops can become launches, the expected time of each, and which of two is better.
 
 use super::ways::{columns, in_rows, join_levels, level_by_level, points, recomputed, reference, tiles};
 use crate::diag::{Origin, Traffic};
@@ -16,41 +16,42 @@ use crate::schedule::transform::Refusal;
 /// A way to run some of the outermost nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Way {
-    /// A thread for each column, in blocks of so many; loops over levels that overlap are one where they are `joined`.
+    /// A thread for each column, in blocks of `threads`. Where `joined`, loops over levels that overlap
+    /// become one.
     Columns { threads: i64, joined: bool },
-    /// Tiles of so many rows and columns, and levels where these have no order.
+    /// Tiles of `rows` and `columns`, and of `levels` where these have no order.
     Tiles { rows: i64, columns: i64, levels: i64 },
     /// A thread for each point, which computes again what it reads beside it.
     Recomputed { rows: i64, columns: i64 },
-    /// Strips of so many rows, through which a block goes row by row, in tiles of so many columns.
+    /// Strips of `rows`, through which a block goes row by row, in tiles of `columns`.
     Rolled { rows: i64, columns: i64 },
-    /// The same for each loop nest alone.
+    /// A launch for each stage, with a thread for each point.
     Points { rows: i64, columns: i64 },
-    /// The stages before a cut, and those behind it.
+    /// Two loops over levels: the stages before a cut, and those behind it.
     Apart { cut: usize },
     /// A launch for each nest and level.
     Levels { rows: i64, columns: i64 },
 }
 
-/// What a way brings.
+/// The result of running nodes in a way.
 pub(super) struct Candidate {
     pub(super) way: Way,
-    /// The tree with it.
+    /// The tree whose nodes run in this way.
     pub(super) tree: Tree,
-    /// From which of the outermost nodes on, how many it takes, and how many they become.
+    /// The first of the outermost nodes that it takes, how many it takes, and how many they become.
     pub(super) first: usize,
     pub(super) taken: usize,
     pub(super) made: usize,
-    /// The launches, as they are expected to be.
+    /// The expected costs of the launches.
     pub(super) launches: Vec<LaunchCost>,
     pub(super) time: f64,
-    /// What later sweeps compute again, and what not, though it would spare memory.
+    /// Remarks on values that later sweeps compute again, or do not, though that would spare memory.
     pub(super) told: Vec<Told>,
     /// Why it is not of the form that is asked for.
     pub(super) instead: Option<Refusal>,
 }
 
-/// What a remark says of a candidate.
+/// A remark on a candidate.
 pub(super) struct Told {
     pub(super) is_applied: bool,
     pub(super) message: String,
@@ -58,7 +59,7 @@ pub(super) struct Told {
     pub(super) traffic: Option<Traffic>,
 }
 
-/// What some launches are expected to take.
+/// The expected cost of some launches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) time: f64,
@@ -74,7 +75,7 @@ impl Expected {
         Self { time: it.time, bytes: it.bytes(), has_while }
     }
 
-    /// With what others take, each in its best way; none where one of them has none.
+    /// Adds the cost of other nodes, each in its best way; none where one of them has no way.
     pub(super) fn and_all(
         self,
         others: std::ops::Range<usize>,
@@ -87,8 +88,8 @@ impl Expected {
         })
     }
 
-    /// What arithmetic takes is known less well than what is moved: of two that take about as long, the one that
-    /// moves clearly less is better.
+    /// Whether this is better than `other`. The time of arithmetic is known less well than that of memory. So
+    /// of two that take about as long, the one that moves clearly less is better.
     pub(super) fn is_better_than(self, other: Self) -> bool {
         let about = if self.has_while || other.has_while { ABOUT_UNSURE } else { ABOUT };
         if self.bytes < LESS * other.bytes {
@@ -101,7 +102,8 @@ impl Expected {
     }
 }
 
-/// So many times as long is about as long; and where there is a `while`, of which nobody knows how often it turns.
+/// Two times count as about the same up to this factor. `ABOUT_UNSURE` is the factor where there is a
+/// `while`, whose number of iterations is unknown.
 pub(super) const ABOUT: f64 = 1.15;
 pub(super) const ABOUT_UNSURE: f64 = 1.5;
 
@@ -126,7 +128,7 @@ impl Candidate {
     }
 }
 
-/// The tree with some of its outermost nodes run in a way, and what that is expected to take.
+/// The tree with some of its outermost nodes run in a way, and the expected cost of these.
 pub(super) fn candidate(
     tree: &Tree,
     cx: &PassCx,
@@ -156,7 +158,7 @@ pub(super) fn candidate(
     costed(formed, cx, gpu, way, (first, taken, made))
 }
 
-/// What a tree is expected to take that has a number of launches, which took the place of others.
+/// Estimates the cost of a tree in which `made` launches from `first` on took the place of `taken` nodes.
 pub(super) fn costed(
     formed: Tree,
     cx: &PassCx,
@@ -164,7 +166,7 @@ pub(super) fn costed(
     way: Way,
     (first, taken, made): (usize, usize, usize),
 ) -> Result<Candidate, Refusal> {
-    // As the passes behind this one leave it.
+    // The tree as the passes behind this one leave it.
     let options = Target { keeps_steps: false, ..cx.options.clone() };
     let mut cx = PassCx::new(options);
     let mut placed = formed.clone();
@@ -192,7 +194,7 @@ pub(super) fn costed(
     Ok(Candidate { way, tree: formed, first, taken, made, launches, time, told: Vec::new(), instead: None })
 }
 
-/// The node with its stages in two loops over levels, each in its best way.
+/// Distributes the stages of a node over two loops over levels, each in its best way.
 pub(super) fn apart(
     tree: &Tree,
     cx: &PassCx,

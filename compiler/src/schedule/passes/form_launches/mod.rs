@@ -1,4 +1,4 @@
-//! Makes launches of a GPU of the loops of a tree.
+//! Forms launches of a GPU from the loops of a tree.
 
 mod candidate;
 #[cfg(test)]
@@ -23,12 +23,14 @@ pub const NAME: &str = "schedule/form-launches";
 /// Gives each nest of loops, or several that follow each other, the shape of a launch.
 ///
 /// - **Precondition**: a valid schedule tree of nests `k { j { i } .. }`, merged as far as they can be.
-/// - **Effect**: the outermost loops are those over tiles, or over columns, and everything inside is what one block
-///   does; a sweep whose levels depend on what lies beside the column stays outside, around a launch for each level.
+/// - **Effect**: the outermost loops are those over tiles or over columns, and one block does everything
+///   inside. A sweep whose levels depend on neighbouring columns stays outside, around a launch for each
+///   level.
 /// - **Legality**: that of the steps it takes: [`tile`](crate::schedule::transform::tile::tile),
-///   [`cut`](crate::schedule::transform::cut::cut), [`distribute`](crate::schedule::transform::distribute::distribute);
-///   what comes of them must be a launch without races.
-/// - **Why**: what stays in a block's own memory costs no traffic. Chosen is what
+///   [`cut`](crate::schedule::transform::cut::cut),
+///   [`distribute`](crate::schedule::transform::distribute::distribute). The result must be a launch without
+///   races.
+/// - **Why**: arrays that stay in a block's own memory cost no traffic. The pass chooses the way that
 ///   [`cost_of`](crate::schedule::analysis::gpu::cost_of) expects to be fastest.
 pub fn form_launches(tree: &mut Tree, cx: &mut PassCx) {
     let Target { has_grid: true, gpu: Some(gpu), gpu_form: forced, .. } = cx.options else { return };
@@ -38,7 +40,7 @@ pub fn form_launches(tree: &mut Tree, cx: &mut PassCx) {
     }
 }
 
-/// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
+/// Decides about the outermost node at `first`, and those behind it. Returns how many nodes are settled.
 fn form_from(
     tree: &mut Tree,
     cx: &mut PassCx,
@@ -60,7 +62,8 @@ fn form_from(
     let chosen = match (group, alone) {
         (Some((group, _)), Err(_)) => Some(group),
         (Some((group, rest)), Ok(alone)) => {
-            // What those behind the first ones would take by themselves.
+            // Both costs are those of the same nodes: the nodes that one side does not take are added, each
+            // by itself.
             let all = group.taken.max(alone.taken);
             let as_group = Expected::of(&group).and_all(first + group.taken..first + all, &of_one);
             let apart = Expected::of(&alone).and_all(first + alone.taken..first + all, &of_one);
@@ -121,7 +124,7 @@ fn form_from(
     chosen.made
 }
 
-/// What a launch is, in the words of whoever programs GPUs.
+/// Remarks how a launch runs, in terms of GPU programming.
 fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     let how = match chosen.way {
         Way::Columns { joined: false, .. } => "a thread runs through all levels of a column",
@@ -170,7 +173,7 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     }
 }
 
-/// Why the nodes taken and the one behind them are not one launch.
+/// Says why the nodes taken and the one behind them are not one launch.
 fn ends_because(tree: &Tree, first: usize, taken: usize) -> Option<String> {
     let mut candidate = tree.clone();
     match columns(&mut candidate, (first, taken + 1), 32) {
@@ -179,7 +182,8 @@ fn ends_because(tree: &Tree, first: usize, taken: usize) -> Option<String> {
     }
 }
 
-/// The most nodes from `first` on that threads can run through column by column, and why not the next one.
+/// Finds the most nodes from `first` on that threads can run through column by column. The text says why the
+/// next node is not among them.
 fn columns_together(
     tree: &Tree,
     cx: &PassCx,
@@ -199,7 +203,7 @@ fn columns_together(
         }
     }
     let mut best = repeated(best?, cx, gpu);
-    // What fits nowhere may fit where fewer threads share it.
+    // Arrays that fit nowhere may fit where fewer threads share the memory.
     if best.launches.iter().any(|it| it.scratch_bytes > 0.0)
         && threads > GROUP
         && let Ok(fewer) = columns_of(tree, cx, gpu, GROUP, (first, best.taken))
@@ -212,7 +216,7 @@ fn columns_together(
     Some((best, rest))
 }
 
-/// Threads that do the same at the same time.
+/// The number of threads that do the same at the same time.
 const GROUP: i64 = 32;
 
 /// Columns, in which sweeps run one after the other, or level by level where that is faster.
@@ -231,7 +235,8 @@ fn columns_of(
     }
 }
 
-/// The nodes from `first` on whose levels have no order, as one loop over all their levels, in the best way for that.
+/// Merges the nodes from `first` on whose levels have no order into one loop over all their levels. Returns
+/// the best way for that loop.
 fn levels_together(
     tree: &Tree,
     cx: &PassCx,
@@ -257,8 +262,8 @@ fn levels_together(
     Some(Candidate { taken, ..best })
 }
 
-/// The same columns, of which later sweeps compute again what waits for them otherwise, where loading and storing it
-/// takes longer than computing it.
+/// Lets later sweeps of the same columns compute arrays again that are otherwise kept for them. Does so where
+/// storing and loading an array takes longer than computing it.
 fn repeated(mut best: Candidate, cx: &PassCx, gpu: &GpuModel) -> Candidate {
     let arrays: Vec<Handle<Container>> = best
         .tree
@@ -325,7 +330,7 @@ fn threads_of_columns(gpu: &GpuModel) -> i64 {
     i64::from(gpu.threads_of_block.min(64))
 }
 
-/// The fastest way for one node, or the one that is asked for where it is legal.
+/// The fastest way for one node, or the requested form where it is legal.
 fn best_of(
     tree: &Tree,
     cx: &PassCx,
@@ -354,7 +359,7 @@ fn best_of(
     }
     if !is_sweep && n_stages > 1 {
         let threads = i64::from(gpu.threads_of_block.min(128));
-        // What the halo needs is computed by the threads that are left of a whole group.
+        // The other `halo` threads of a block compute the positions beside its columns.
         ways.extend(
             [(32, 16), (64, 16), (64, 8), (64, 4)]
                 .map(|(rows, halo)| (GpuForm::Rolled, Way::Rolled { rows, columns: threads - halo })),
@@ -367,7 +372,7 @@ fn best_of(
     let compulsory = compulsory_bytes(tree, std::slice::from_ref(&tree.children[at]));
     let mut best: Option<Candidate> = None;
     let mut refusal = None;
-    // Only where what is asked for is not legal, the others.
+    // The other forms are tried only where the requested one is not legal.
     for is_asked in [true, false] {
         for (form, way) in &ways {
             let is_wanted = forced.is_none_or(|it| it == *form);
@@ -390,15 +395,15 @@ fn best_of(
     best.ok_or_else(|| refusal.unwrap_or_else(|| Refusal::new("no form of it is a launch")))
 }
 
-/// Whether one launch does it, with little more than what has to be moved, and at least two blocks are at work on each
-/// multiprocessor: then no cut is tried.
+/// Whether one launch moves little more than it has to, with at least two blocks at work on each
+/// multiprocessor. Then no cut is tried.
 fn best_fits(best: Option<&Candidate>, compulsory: f64) -> bool {
     best.is_some_and(|it| {
         matches!(it.launches.as_slice(), [only] if only.resident >= 2 && only.bytes <= 1.15 * compulsory)
     })
 }
 
-/// Loops over rows, and those that stand beside each other in one.
+/// The stages of a node: the nodes side by side in a loop over rows, or the node itself.
 fn n_stages(node: &Node) -> usize {
     match node {
         Node::Loop(it) if it.axis == Axis::J => it.children.len().max(1),

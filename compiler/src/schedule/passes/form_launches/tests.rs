@@ -17,7 +17,7 @@ temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
 temporary u: float64[I, J, K] shift [0, 0, 0] heap
 ";
 
-/// What comes of loops behind all passes that form launches, without declarations, and what is told.
+/// Returns the loops behind all passes that form launches, below the declarations of their temporaries alone.
 fn formed(loops: &str, form: Option<GpuForm>) -> String {
     let mut tree = parse(&format!("{FIELDS}{loops}")).expect("the text is a schedule tree");
     assert_eq!(validate(&tree), Vec::<String>::new(), "before");

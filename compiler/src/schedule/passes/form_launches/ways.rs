@@ -25,7 +25,8 @@ fn tile(
     Step::Tile { axis, size, first: one, last: other }.apply(tree)
 }
 
-/// Makes one loop over columns of nodes that touch nothing beside them: `j { i_tile { i { k .. } } }`.
+/// Puts nodes that touch nothing beside their column into one loop over columns:
+/// `j { i_tile { i { k .. } } }`.
 pub(super) fn columns(tree: &mut Tree, (first, count): (usize, usize), threads: i64) -> Result<(), Refusal> {
     if first + count > tree.children.len() {
         return Err(Refusal::new("nothing follows"));
@@ -42,8 +43,8 @@ pub(super) fn columns(tree: &mut Tree, (first, count): (usize, usize), threads: 
     Step::Cut { at: reference(tree, &vec![first, 0])?, size: threads }.apply(tree)
 }
 
-/// Lets neighbouring loops over levels of a column run as one where they have levels in common and may, cut where one
-/// of them starts or ends.
+/// Merges neighbouring loops over levels of a column where they have levels in common and may be merged. Cuts
+/// the merged loop where one of them starts or ends.
 pub(super) fn join_levels(tree: &mut Tree, column: &Path) -> Result<(), Refusal> {
     let inside = |at: usize| column.iter().copied().chain([at]).collect::<Path>();
     let mut at = 0;
@@ -66,7 +67,8 @@ pub(super) fn join_levels(tree: &mut Tree, column: &Path) -> Result<(), Refusal>
     if joined { Ok(()) } else { Err(Refusal::new("no levels are done several times")) }
 }
 
-/// Lets the outermost loop over levels behind another one without an order continue that, each limited to its own.
+/// Merges the next outermost loop over levels into the one at `at`, which has no order. Each body is limited
+/// to its own levels.
 pub(super) fn merge_levels(tree: &mut Tree, at: usize) -> Result<(), Refusal> {
     let is_parallel = tree.loop_at(&[at]).is_some_and(|it| it.order == Order::Parallel);
     if !is_parallel {
@@ -76,7 +78,7 @@ pub(super) fn merge_levels(tree: &mut Tree, at: usize) -> Result<(), Refusal> {
     Step::Merge { first, second, ranges: Ranges::Inside }.apply(tree)
 }
 
-/// Merges all neighbours with the same range that may be, below the node at `path`.
+/// Merges neighbours of the same range below the node at `path`, where that is legal.
 pub(super) fn merge_inside(tree: &mut Tree, path: &Path) {
     let inside = |at: usize| path.iter().copied().chain([at]).collect::<Path>();
     let mut at = 0;
@@ -96,8 +98,8 @@ pub(super) fn merge_inside(tree: &mut Tree, path: &Path) {
     }
 }
 
-/// Lets all loops over levels of a column that read an array of others before them compute it again; answers whether
-/// there are such loops.
+/// Lets each loop over levels of a column that only reads an array compute it again. Returns whether there is
+/// such a loop.
 pub(super) fn repeat_values(
     tree: &mut Tree,
     column: &Path,
@@ -118,10 +120,11 @@ pub(super) fn repeat_values(
     Ok(is_one)
 }
 
-/// A loop over levels with limits to more bounds than this stays whole.
+/// A loop over levels whose limits have more bounds than this stays whole.
 const MOST_CUTS: usize = 4;
 
-/// Cuts a loop over levels with an order at the limits inside, so that none is left; `at` becomes the place behind it.
+/// Cuts a loop over levels with an order at the limits inside, so that none is left. `at` becomes the place
+/// behind it.
 fn cut_levels(tree: &mut Tree, column: &Path, at: &mut usize) -> Result<(), Refusal> {
     let inside = |at: usize| column.iter().copied().chain([at]).collect::<Path>();
     let mut bounds: Vec<(i64, i64, Affine)> = Vec::new();
@@ -171,7 +174,7 @@ fn separate(tree: &mut Tree, at: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether each level may be a block's own: all that is written there and seen elsewhere has levels.
+/// Whether each level may belong to a block of its own: all arrays that are written there have an axis K.
 fn may_spread_levels(tree: &Tree, at: usize) -> bool {
     let Some(Node::Loop(levels)) = tree.children.get(at) else { return false };
     let all = Accesses::of(&levels.children);
@@ -199,7 +202,8 @@ pub(super) fn tiles(tree: &mut Tree, at: usize, [rows, columns, levels]: [i64; 3
     tile(tree, &tiled, (0, n), Axis::I, columns)
 }
 
-/// Runs all stages of a loop over levels as one, whose points compute again what they read beside them.
+/// Runs all stages of a loop over levels as one. Each point computes again the values that it reads beside
+/// itself.
 pub(super) fn recomputed(tree: &mut Tree, at: usize, [rows, columns]: [i64; 2]) -> Result<(), Refusal> {
     separate(tree, at)?;
     let n = tree.block(&[at]).map_or(0, <[Node]>::len);
@@ -208,7 +212,8 @@ pub(super) fn recomputed(tree: &mut Tree, at: usize, [rows, columns]: [i64; 2]) 
     tiles(tree, at, [rows, columns, 1])
 }
 
-/// Runs the stages of a loop over levels row by row, in strips of rows: `k { j_tile { i_tile { j_front { j { i } .. } } } }`.
+/// Runs the stages of a loop over levels row by row, in strips of rows:
+/// `k { j_tile { i_tile { j_front { j { i } .. } } } }`.
 pub(super) fn in_rows(tree: &mut Tree, at: usize, [rows, columns]: [i64; 2]) -> Result<(), Refusal> {
     if !may_spread_levels(tree, at) {
         return Err(Refusal::new("its levels have an order"));

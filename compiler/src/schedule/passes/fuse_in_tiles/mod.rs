@@ -1,4 +1,4 @@
-//! Runs what shares arrays tile by tile or row by row, where that is expected to be faster.
+//! Runs nodes that share arrays tile by tile or row by row, where that is expected to be faster.
 
 mod shape;
 #[cfg(test)]
@@ -27,20 +27,21 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 /// Puts a loop over tiles of rows around neighbours that share arrays, or one over the rows themselves.
 ///
 /// - **Precondition**: a valid schedule tree; loops are merged as far as they can be, and none is tiled.
-/// - **Effect**: groups of the outermost nodes run tile by tile; temporaries of a group become as small as a tile, and
-///   what a tile needs beside itself it computes again. Tiles have whole rows; where one row of all arrays does not fit
-///   into the cache, they have parts of rows, of whole cache lines and as long as fits. In turned loops, which have
-///   neighbours across levels, they have whole rows, and levels run behind a front in each, split at their limits, or a
-///   few at a time. The loops over rows inside one loop over levels run row by row, each as far ahead as those behind it
-///   need, where they share arrays; where they cannot, tile by tile.
-/// - **Legality**: [`tile::plan`](crate::schedule::transform::tile::plan), along j and along i, and [`roll::plan`]; a
-///   refusal becomes a remark.
-/// - **Why**: an array that stays in the cache costs no traffic. Chosen is what [`Cost::time`] expects to be
-///   fastest on the target, and nothing where that is the tree as it is; rows that roll compute nothing twice, so
-///   they are chosen where they move no more, for what the nearest cache has is there sooner.
+/// - **Effect**: groups of the outermost nodes run tile by tile. Temporaries of a group become as small as a
+///   tile. A tile itself computes the values that it needs beside itself. Tiles have whole rows. Where one
+///   row of all arrays does not fit into the cache, tiles have parts of rows: whole cache lines, and as long
+///   as fits. Turned loops have neighbours across levels. There tiles have whole rows, and their levels run
+///   behind a front, split at their limits, or a few at a time. Loops over rows that share arrays inside one
+///   loop over levels run row by row. Each runs as far ahead as those behind it need. Where they cannot, they
+///   run tile by tile.
+/// - **Legality**: [`tile::plan`](crate::schedule::transform::tile::plan), along j and along i, and
+///   [`roll::plan`]; a refusal becomes a remark.
+/// - **Why**: an array that stays in the cache costs no traffic. The pass chooses the way that [`Cost::time`]
+///   expects to be fastest on the target, which may be the tree as it is. Rows that roll compute nothing
+///   twice. So they are chosen where they move no more, since elements in the nearest cache are there sooner.
 pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(machine), .. } = cx.options.clone() else { return };
-    // Tiles change which elements are accessed when, and not how often they stand in the text.
+    // Tiles change when elements are accessed, but not how often accesses stand in the text.
     let counts = Accesses::of(&tree.children).counts();
     let (mut first, mut tried) = (0, 0);
     while first < tree.children.len() {
@@ -48,9 +49,9 @@ pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
     }
 }
 
-/// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
+/// Decides about the outermost node at `first`, and those behind it. Returns how many nodes are settled.
 ///
-/// Nodes before `tried` were weighed in tiles of points before.
+/// Nodes before `tried` were weighed in smaller tiles before.
 fn fuse_from(
     tree: &mut Tree,
     cx: &mut PassCx,
@@ -104,7 +105,7 @@ fn tell_refusal(tree: &Tree, cx: &mut PassCx, at: usize, refusal: Option<&impl s
     }
 }
 
-/// What is best for some of the outermost nodes in tiles of whole rows.
+/// The best way for some of the outermost nodes in tiles of whole rows.
 struct Settled {
     count: usize,
     /// In one group, where that is faster than each by itself.
@@ -112,12 +113,12 @@ struct Settled {
     apart: Vec<Choice>,
     /// Why the next node is not one of them.
     refusal: Option<Refusal>,
-    /// Whether that is for want of cache.
+    /// Whether the reason is that the cache is full.
     is_full: bool,
 }
 
 impl Settled {
-    /// What the nodes cost each by itself.
+    /// The cost of the nodes, each by itself.
     fn apart_cost(&self) -> Cost {
         sum(self.apart.iter().map(|it| it.cost))
     }
@@ -142,7 +143,7 @@ fn sum(costs: impl Iterator<Item = Cost>) -> Cost {
     })
 }
 
-/// What is best for the outermost node at `first` and those behind it, before the one at `end`.
+/// Finds the best way for the outermost node at `first` and those behind it, before the one at `end`.
 fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, end: usize) -> Settled {
     let Group { count, tiles, refusal, is_full } =
         largest_group(tree, (machine, counts), first, end, Part::Rows);
@@ -160,18 +161,18 @@ struct InSmaller {
     count: usize,
     shape: Shape,
     cost: Cost,
-    /// What they cost in tiles of whole rows.
+    /// Their cost in tiles of whole rows.
     apart: Cost,
     /// Why the next node is not one of them.
     refusal: Option<Refusal>,
 }
 
-/// More nodes than tiles of whole rows on all levels hold, in smaller tiles; in tiles of levels, which take less where rows
-/// are computed again, also as many nodes.
+/// Finds smaller tiles that hold more nodes than tiles of whole rows on all levels. Tiles of levels may also
+/// hold as many nodes, since they take less where rows are computed again.
 ///
 /// # Errors
 ///
-/// Why not, and the place of the first node that need not be tried again.
+/// The reason why not, and the place of the first node that is worth another try.
 fn in_smaller(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
@@ -201,7 +202,7 @@ fn in_smaller(
     Ok(InSmaller { count, shape, cost, apart, refusal })
 }
 
-/// Runs nodes row by row, and tells what that is expected to bring.
+/// Runs nodes row by row, and remarks the expected gain.
 fn carry_out_rows(
     tree: &mut Tree,
     cx: &mut PassCx,
@@ -238,7 +239,8 @@ fn behind_front(
     Ok(())
 }
 
-/// The names of the first and the last of some nodes, where steps are kept, and the first statement of each.
+/// The names of the first and the last of some nodes, where steps are kept. Then the first statement of each
+/// node.
 fn about(
     tree: &Tree,
     cx: &PassCx,
@@ -249,7 +251,7 @@ fn about(
     (ends, nodes.iter().filter_map(|it| it.first_origin().cloned()).collect())
 }
 
-/// Tiles, and tells what that is expected to bring.
+/// Tiles nodes, and remarks the expected gain.
 fn carry_out(
     tree: &mut Tree,
     cx: &mut PassCx,
@@ -276,7 +278,7 @@ fn carry_out(
     }
 }
 
-/// Puts loops over tiles around nodes; answers the arrays that each tile has for itself from now on.
+/// Puts loops over tiles around nodes. Returns the arrays that each tile has for itself from now on.
 ///
 /// # Errors
 ///
@@ -347,14 +349,14 @@ struct Group {
     tiles: Option<Tiles>,
     /// Why the next node is not one of them, where there is one.
     refusal: Option<Refusal>,
-    /// Whether that is for want of cache.
+    /// Whether the reason is that the cache is full.
     is_full: bool,
 }
 
 /// The most nodes from `first` on, before the one at `end`, that tiles can hold.
 ///
-/// What a node computes for one further down is seen by others until that one is there too: a few more nodes are tried
-/// behind a refusal.
+/// Values that a node computes for a later one are seen outside of the group until that one is in it too. So
+/// a few more nodes are tried behind a refusal.
 fn largest_group(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
@@ -393,10 +395,10 @@ fn largest_group(
     group
 }
 
-/// So many nodes behind one that tiles cannot hold are tried with it.
+/// The number of nodes behind a refused one that are tried with it.
 const FURTHER: usize = 8;
 
-/// What is best for one of the outermost nodes alone.
+/// The best way for one of the outermost nodes alone.
 struct Choice {
     how: How,
     cost: Cost,
@@ -427,7 +429,7 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
         && let Ok(rolling) = roll::plan(tree, &levels.children, Axis::J)
     {
         let in_rows = rolled(levels.children.clone(), &rolling, Axis::J);
-        // What a stage computes it computes once, so only the traffic is another.
+        // Stages compute nothing twice, so only the traffic differs.
         let bytes = bytes_in_rows(tree, (machine, counts), levels, in_rows);
         let cost = Cost { bytes, operations: as_is.operations };
         if cost.time(machine) <= as_is.time(machine) {
@@ -449,7 +451,7 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
     choice
 }
 
-/// Bytes that loops over rows move that run row by row inside of the loop over levels around.
+/// Bytes that loops over rows move if they run row by row inside of the loop over levels around.
 fn bytes_in_rows(tree: &Tree, (machine, counts): (&Machine, &Counts), levels: &Loop, in_rows: Loop) -> f64 {
     let mut ranges = sizes(machine);
     let start = value(&levels.start, &ranges, End::Least);
@@ -467,7 +469,7 @@ fn bytes_in_rows(tree: &Tree, (machine, counts): (&Machine, &Counts), levels: &L
     }
     ranges.insert(levels.variable.clone(), (start, last));
     ranges.insert(in_rows.variable.clone(), (first, end));
-    // Of what nobody else sees, the rows that are needed stay in the cache.
+    // The rows needed of an array that nobody outside sees stay in the cache.
     let inside = Accesses::of(&in_rows.children).counts();
     let is_own = |container| {
         tree.containers[container].kind == ContainerKind::Temporary

@@ -1,5 +1,5 @@
-//! How many rows a tile has, and how many points of each, or on how many levels: what fits into the cache, and what takes
-//! the least time.
+//! The shape of a tile: its number of rows, and of points in each or of levels. The best shape fits into the
+//! cache and takes the least time.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::schedule::transform::roll::{self, Rolling, rolled};
 use crate::schedule::transform::tile::{Tiling, limited, plan};
 use crate::space::{Axis, names};
 
-/// What a tile holds.
+/// The part of the domain that a tile holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Whole rows, on all levels.
@@ -26,7 +26,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// What a tile has of each row.
+    /// The part that a tile has of each row, in words.
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Self::Rows => "whole rows",
@@ -35,7 +35,7 @@ impl Part {
         }
     }
 
-    /// Along which axis a tile is limited beside J.
+    /// The axis along which a tile is limited beside J.
     fn axis(self) -> Option<Axis> {
         match self {
             Self::Rows => None,
@@ -63,12 +63,13 @@ pub(super) enum Within {
     Front,
 }
 
-/// Of the time of a tile that stays in the second cache so much is left behind a front, which leaves a few rows at a time
-/// in the first: of horizontal diffusion 0.9, of transport by parabolas 0.95 (128x128x80, f64, arrays along k).
+/// The part of a tile's time that is left behind a front, where the tile stays in the second cache. A front
+/// keeps a few rows at a time in the first cache. Measured are 0.9 for horizontal diffusion and 0.95 for
+/// transport by parabolas (128x128x80, f64, arrays along k).
 const BEHIND_FRONT: f64 = 0.9;
 
 impl Shape {
-    /// What tiles of this shape are expected to take, in nanoseconds of one core.
+    /// The expected time of tiles of this shape, in nanoseconds of one core.
     pub(super) fn time(self, cost: Cost, machine: &Machine) -> f64 {
         let time = cost.time(machine);
         if self.within == Within::Front { BEHIND_FRONT * time } else { time }
@@ -99,7 +100,7 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// How nodes could run in tiles.
+    /// Plans how nodes could run in tiles.
     ///
     /// # Errors
     ///
@@ -144,7 +145,7 @@ impl Tiles {
         for rows in ROWS.into_iter().take_while(|&rows| rows == 1 || rows <= n_rows) {
             let mut fits = false;
             for within in self.ways_to_try(tree, machine, ranges) {
-                // Each core has work, and not one of them much more than the others.
+                // Each core has work, and none of them much more than the others.
                 if rows > 1 && n_rows / rows < 2 * machine.cores && ranges.len() == 3 {
                     break;
                 }
@@ -155,7 +156,7 @@ impl Tiles {
                 }
                 fits = true;
                 let cost = self.cost(tree, machine, &in_tile, shape, ranges);
-                // Where a front has more rows, more of what it reads lies side by side.
+                // Where a front has more rows, more of the elements that it reads lie side by side.
                 let slack = if within == Within::Front { 1.005 } else { 1.0 };
                 let is_better = |(known, of_known): (Shape, Cost)| {
                     shape.time(cost, machine) < slack * known.time(of_known, machine)
@@ -171,8 +172,8 @@ impl Tiles {
         best
     }
 
-    /// Numbers of positions along the other axis, from the most: there is more than one tile, and each but the last has
-    /// whole lines. Then the front.
+    /// The numbers of positions along the other axis to try, from the most. With each there is more than one
+    /// tile, and each tile but the last has whole lines. The front comes last.
     fn ways_to_try(&self, tree: &Tree, machine: &Machine, ranges: &Ranges) -> Vec<Within> {
         let Some((axis, tiling)) = &self.also else { return vec![Within::AsTheyStand] };
         let (least, most) = (self.least(tree, machine, *axis), length(tiling, ranges));
@@ -187,7 +188,7 @@ impl Tiles {
         if axis == Axis::I { least_points(tree, machine, self) } else { LEVELS[0] }
     }
 
-    /// The nodes of one tile; those of a front are as they were along it.
+    /// The nodes of one tile. A front does not limit them along its axis.
     fn limited(&self, nodes: &[Node], shape: Shape) -> Vec<Node> {
         let in_rows = limited(nodes, &self.rows, Axis::J, shape.rows);
         match (&self.also, shape.within) {
@@ -196,7 +197,8 @@ impl Tiles {
         }
     }
 
-    /// Bytes that the nodes of one tile touch, or of it as much as a front comes to at a time.
+    /// Bytes that the nodes of one tile touch; where levels run behind a front, those at one position of the
+    /// front.
     fn footprint(&self, tree: &Tree, in_tile: &[Node], shape: Shape, ranges: &mut Ranges) -> f64 {
         let bytes = |nodes: &[Node], ranges: &mut Ranges| -> f64 {
             boxes(tree, nodes, ranges).iter().map(|it| it.bytes(tree)).sum()
@@ -216,7 +218,7 @@ impl Tiles {
         })
     }
 
-    /// Does something where the variables of tiles stand for one of them in the middle.
+    /// Calls `then` while the variables of tiles stand for a tile in the middle.
     fn in_the_middle<T>(&self, shape: Shape, ranges: &mut Ranges, then: impl FnOnce(&mut Ranges) -> T) -> T {
         let rows = names::tile(Axis::J);
         let middle = start(&self.rows, ranges) + length(&self.rows, ranges) / 2;
@@ -269,14 +271,15 @@ impl Tiles {
             (Some((_, tiling)), Within::Tiles(_, size)) => length(tiling, ranges) as f64 / size as f64,
             (Some(_), Within::Front) => 1.0,
         };
-        // The tile beside is long out of the cache, so that what two of them need comes twice.
+        // The tile beside has left the cache long before, so elements that both need come twice.
         let n_tiles = n_of_rows * n_along;
         let bytes = self.in_the_middle(shape, ranges, traffic) * n_tiles;
         let of_one = self.in_the_middle(shape, ranges, operations);
         let Within::Tiles(Axis::I, size) = shape.within else {
             return Cost { bytes, operations: of_one * n_tiles };
         };
-        // Where a part of a row ends, a processor has asked for the next line, which nobody reads in time.
+        // At the end of a part of a row, a processor has prefetched the next line, which nobody reads in
+        // time.
         let bytes = bytes * (1.0 + least_points(tree, machine, self) as f64 / size as f64);
         let starts: f64 =
             self.in_the_middle(shape, ranges, |ranges| in_tile.iter().map(|it| rows_begun(it, ranges)).sum());
@@ -293,7 +296,7 @@ const POINTS: [i64; 6] = [8, 16, 32, 64, 128, 256];
 /// Numbers of levels that are tried, from the least.
 const LEVELS: [i64; 6] = [1, 2, 4, 8, 16, 32];
 
-/// What it takes to begin a loop over a part of a row, some eight nanoseconds.
+/// Operations that take as long as beginning a loop over a part of a row, some eight nanoseconds.
 const OPERATIONS_TO_BEGIN: f64 = 48.0;
 
 /// How often loops over parts of rows begin.
@@ -313,10 +316,10 @@ fn rows_begun(node: &Node, ranges: &mut Ranges) -> f64 {
     of_one * n as f64
 }
 
-/// As many points as fill a cache line with the smallest elements of what a tile has for itself.
+/// The points that fill a cache line with the smallest elements among the arrays that a tile has for itself.
 fn least_points(tree: &Tree, machine: &Machine, tiles: &Tiles) -> i64 {
     let bytes = |it: &Handle<Container>| i64::try_from(tree.containers[*it].dtype.size_bytes()).unwrap_or(8);
-    // Of flags, which are few, a part of a line will do.
+    // Flags are few: a part of a line will do for them.
     let smallest = tiles.rows.private.iter().map(bytes).filter(|&it| it > 1).min();
     (machine.line_bytes / smallest.unwrap_or(8)).max(1)
 }

@@ -15,8 +15,8 @@ fn merging_keeps_every_order_of_a_write_with_another_access() {
         1 => "k + 1".to_owned(),
         _ => "k - 1".to_owned(),
     };
-    // What the first does at `one` levels ahead, and the second at `other`: legal where no element is touched
-    // in another order than before.
+    // The first access is `one` levels ahead, and the second `other` levels. Merging is legal where no
+    // element is touched in another order than before.
     for (order, is_legal) in [
         ("parallel", (|one, other| one == other) as fn(i64, i64) -> bool),
         ("ascending", |one, other| one >= other),
@@ -62,7 +62,7 @@ fn ranges_of_every_kind_merge_with_limits() {
     assert_eq!(merge_of("[0, K)", "[0, K)"), "for k in [0, K) parallel:");
 }
 
-/// Two loops over a row, of which the one does `one` at i and the other reads it, merged on the domain.
+/// Two loops over a row, merged on the domain. The first writes `t` at i, and the second does `read`.
 fn in_domain(first_range: &str, second_range: &str, read: &str) -> String {
     let loops = format!(
         "for k in [0, K) parallel:

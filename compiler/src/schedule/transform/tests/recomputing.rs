@@ -1,4 +1,4 @@
-//! What is computed again where it is read.
+//! Values that are computed again where they are read.
 
 use super::*;
 

@@ -49,7 +49,7 @@ fn tiles_that_would_depend_on_each_other_are_refused() {
     let written = stages("1.0").replace("t[i + 2, j + 2, k] =", "p[i, j] =");
     let read_beside = written.replace("b[i, j, k] = 1.0", "b[i, j, k] = p[i, j + 1]");
     assert_eq!(refused(&read_beside), "refused: `p` is written, and touched beside the point\n");
-    // What is computed again must not read what another tile may have changed.
+    // A value that is computed again must not read an element that another tile may have changed.
     let changed = "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = 1.0\n      t[i + 2, j + 2, k] = b[i, j, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      u[i + 2, j + 2, k] = t[i + 2, j + 3, k]\n      p[i, j] = u[i + 2, j + 2, k]\n";
     assert_eq!(
         refused(changed),
@@ -88,7 +88,7 @@ fn rows_run_as_far_ahead_as_those_behind_them_need() {
         after(&rows, with_ring)
             .starts_with("temporary t: float64[I + 4, J + 4] shift [2, 2] along IJ in k keeping 4 along J\n")
     );
-    // What is done with before the front goes on is each row's own.
+    // Values that are used up before the front goes on belong to each row.
     let own = |loops: &str| {
         let mut tree = tree(loops);
         in_rows(&mut tree).expect("rows may follow each other");

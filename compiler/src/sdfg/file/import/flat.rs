@@ -104,7 +104,7 @@ impl<'f> Flat<'f> {
         entry.fail("it begins neither a loop nor a branch")
     }
 
-    /// What a guard lets run again and again, and the state behind it.
+    /// The body that a guard repeats, and the state behind it.
     fn body(&mut self, guard: usize) -> Result<(ControlFlowRegion, usize), Unreadable> {
         let [first, last] = self.after(guard)[..] else {
             return self.file.fail(format!("state {guard} has not one way into the loop and one out of it"));

@@ -1,4 +1,4 @@
-//! How two maps become one.
+//! Joins two maps into one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use crate::sdfg::nodes::{
 use crate::sdfg::subset::{are_disjoint, holds, sum, union};
 use crate::space::AxisSet;
 
-/// The state with what is inside of the second map behind what is inside of the first, the `pairs` in order.
+/// The state with the body of the second map behind the body of the first, the `pairs` in order.
 ///
 /// # Errors
 ///
-/// Where an iteration of the second does not get all that it reads from the same one of the first, though it gets
-/// something from there; or where data would enter or leave the one map at two moments.
+/// An iteration of the second would get only a part of the data that it reads from the same one of the first.
+/// Or data would enter or leave the one map at two moments.
 pub(super) fn joined(scene: &Scene<'_>, first: Ends, second: Ends, pairs: &[Pair]) -> Result<State, String> {
     let mut state = scene.state.clone();
     if let (Some(one), Some(other)) = (map_of(scene.state, first.entry), map_of(scene.state, second.entry)) {
@@ -56,7 +56,7 @@ impl Join<'_> {
         &self.scene.containers[data].name
     }
 
-    /// What the second map takes comes from the first, or enters with what the first takes.
+    /// Takes the inputs of the second map from the first, or lets them enter with those of the first.
     fn inputs(&mut self) -> Result<(), String> {
         let (first, second) = (self.first, self.second);
         let edges = std::mem::take(&mut self.state.edges);
@@ -66,7 +66,7 @@ impl Join<'_> {
         let is_handed = |state: &State, it: &Edge| {
             it.source == first.exit || state.edges_into(it.source).any(|it| it.source == first.exit)
         };
-        // What nothing in this state wrote before is the same at every node that stands for it.
+        // Data that nothing in this state wrote before is the same at every node that stands for it.
         let is_start: Vec<bool> =
             self.state.nodes.handles().map(|it| self.state.edges_into(it).next().is_none()).collect();
         let nodes = &self.scene.state.nodes;
@@ -101,7 +101,7 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// What iterations of the second map read of `data` they get from the writer in the first.
+    /// Lets iterations of the second map read `data` from its writer in the first.
     fn hand_over(&mut self, data: Handle<Container>) -> Result<(), String> {
         let readers: Vec<usize> = (0..self.state.edges.len())
             .filter(|&at| {
@@ -152,7 +152,7 @@ impl Join<'_> {
         access
     }
 
-    /// What the second map writes leaves with what the first writes.
+    /// Lets the outputs of the second map leave with those of the first.
     fn outputs(&mut self) -> Result<(), String> {
         let (first, second) = (self.first, self.second);
         for edge in self.state.edges.iter_mut().filter(|it| it.target == second.exit) {
@@ -187,7 +187,7 @@ impl Join<'_> {
     }
 }
 
-/// Lets an edge move this too.
+/// Lets an edge move another memlet too.
 fn widen(edge: &mut Edge, by: &Memlet) {
     if let Some(memlet) = &mut edge.memlet {
         memlet.subset = union(&memlet.subset, &by.subset);
@@ -195,7 +195,7 @@ fn widen(edge: &mut Edge, by: &Memlet) {
     }
 }
 
-/// Makes a value of each array of which every iteration only needs the one element that it wrote itself.
+/// Makes a value of each array from which every iteration only needs the one element that it wrote itself.
 pub(super) fn keep_in_iterations(sdfg: &mut Sdfg) {
     for (data, _) in found_in_iterations(sdfg) {
         let container = &mut sdfg.containers[data];
@@ -224,9 +224,9 @@ pub(super) fn keep_in_iterations(sdfg: &mut Sdfg) {
     }
 }
 
-/// What all reads and writes of an array have in common: the state, the scope, and the element.
+/// The common place of all reads and writes of an array: the state, the scope, and the element.
 ///
-/// Of two states, one would see what the other wrote.
+/// All are in one state: of two states, one would see values that the other wrote.
 type Place = (usize, Handle<Node>, Vec<Range>);
 
 fn found_in_iterations(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Place> {
@@ -250,11 +250,12 @@ fn found_in_iterations(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Place> {
     places
 }
 
-/// Where a statement accesses the one element that is written in the same iteration; `None` for anything else.
+/// The place where a statement accesses the one element that is written in the same iteration; `None` for
+/// other accesses.
 fn place_of(access: &Access<'_>) -> Option<Place> {
     let state = access.state()?;
     let element = access.element()?;
-    // What enters the map comes from outside of the iteration.
+    // Data that enters the map comes from outside of the iteration.
     if !access.role.is_write() && !matches!(state.nodes[access.source()?].kind, NodeKind::Access(_)) {
         return None;
     }

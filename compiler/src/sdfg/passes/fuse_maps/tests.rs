@@ -32,7 +32,8 @@ fn all_levels(statements: &[&str]) -> String {
     loops(&statements.iter().map(|it| ("[0, K)", *it)).collect::<Vec<_>>())
 }
 
-/// The graph of a tree in one state, each map behind the one before it: what a tree does not give and a file may hold.
+/// The graph of a tree in one state, each map behind the one before it. No tree gives that graph, but a file
+/// may hold it.
 fn in_one_state(tree: &str) -> Sdfg {
     let mut graph = lower(&parsed(tree));
     let mut states = std::mem::take(&mut graph.region.blocks).into_iter();

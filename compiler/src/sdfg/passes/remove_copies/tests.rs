@@ -21,7 +21,7 @@ fn loops(statements: &[&str]) -> String {
     HEADER.to_owned() + &statements.iter().map(around).collect::<String>()
 }
 
-/// What is left of the graph behind its header, and what was told.
+/// Checks the graph behind its header, and the remarks.
 fn check(tree: &str, expected: &expect_test::Expect) {
     let found = after(tree, remove_copies);
     let kept = found.lines().skip_while(|it| !it.contains("state") && !it.contains("temporary"));
