@@ -117,6 +117,11 @@ impl Assumptions {
         match (left, right) {
             (Size::Max(parts), _) => parts.iter().all(|it| self.is_at_most(it, right)),
             (_, Size::Min(parts)) => parts.iter().all(|it| self.is_at_most(left, it)),
+            // One part of either side is enough, beside the whole of the other.
+            (Size::Min(lefts), Size::Max(rights)) => {
+                lefts.iter().any(|it| self.is_at_most(it, right))
+                    || rights.iter().any(|it| self.is_at_most(left, it))
+            }
             (Size::Min(parts), _) => parts.iter().any(|it| self.is_at_most(it, right)),
             (_, Size::Max(parts)) => parts.iter().any(|it| self.is_at_most(left, it)),
             (Size::Affine(left), Size::Affine(right)) => self.is_natural(&(right - left), self.ranges.len()),

@@ -373,6 +373,7 @@ step step_1 on all threads
             "  for i in [-1, I + 1) parallel:\n    if int[i] < int[I] and (int[i] >= int[0] or int[i] >= int[I]):\n      b[i, j, k] = a[i, j, k]\n",
             "  for i in [0, I + 1) parallel:\n    if int[i] < int[0] or int[i] < int[2*I - 3] and int[i] < int[I]:\n      b[i, j, k] = a[i, j, k]\n",
             "  for i in [max(-1, min(0, I)), I) parallel:\n    b[i, j, k] = a[i, j, k]\n",
+            "  for i in [max(0, min(K - j, I + 2)), max(I, max(0, min(K - j, I + 2)))) parallel:\n    b[i, j, k] = a[i, j, k]\n",
         ] {
             assert_eq!(found(body), Vec::<String>::new(), "{body}");
         }
