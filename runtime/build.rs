@@ -1,7 +1,7 @@
-//! Tells this build from others: by the hash of all sources that decide machine code.
+//! Identifies this build by the hash of all sources that decide machine code.
 //!
-//! Code that a process made is kept for others, and found before anything is compiled. So what made it is a part of its
-//! name, and a version alone does not say that: whoever works on the compiler has one version for months.
+//! Code that one process made is kept for others, and found before anything is compiled. So its key has to
+//! identify the compiler. The version does not suffice, since it stays the same for months of development.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,8 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", files[0].display());
     let mut hasher = Sha256::new();
     for file in files {
-        // One that is not there, as in a package without the others, is told by the version.
+        // A file may be missing, as in a package without the other crates; then the version identifies the
+        // build.
         let text = fs::read(&file).unwrap_or_default();
         hasher.update((text.len() as u64).to_le_bytes());
         hasher.update(text);

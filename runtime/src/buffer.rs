@@ -15,14 +15,14 @@ use crate::failure::Failure;
 /// A field of a call.
 #[derive(Debug)]
 pub struct Buffer {
-    /// How indices find elements: shape and strides in elements, in the order I, J, K, then data dimensions. It has
-    /// the elements themselves on the host, and none on a device.
+    /// Shape and strides in elements, in the order I, J, K, then data dimensions. Holds the elements of a
+    /// field on the host, and none of a field on a device.
     pub(crate) array: Array,
     pub(crate) on_device: Option<OnDevice>,
     pub(crate) origin: Option<Vec<i64>>,
 }
 
-/// Memory, and whose it is.
+/// Memory of a device, with the device.
 #[derive(Debug)]
 pub(crate) struct OnDevice {
     pub(crate) device: Arc<dyn Device>,
@@ -36,11 +36,12 @@ impl Buffer {
         Self { array, on_device: None, origin: None }
     }
 
-    /// Memory of the host that somebody lends. It is neither freed nor moved nor copied, and written where the stencil
-    /// writes the field.
+    /// Memory of the host that the caller lends. The buffer does not free, move or copy it. The stencil
+    /// writes to it where it writes the field.
     ///
-    /// `first` is the address of the element at index `[0, 0, ...]`, `strides` are distances between neighbours in
-    /// elements; negative where they run backwards, 0 where all of them are one element.
+    /// `first` is the address of the element at index `[0, 0, ...]`. `strides` are the distances between
+    /// neighbours, in elements. A stride is negative where elements run backwards, and 0 where all of them
+    /// are one element.
     ///
     /// # Errors
     ///
@@ -48,8 +49,9 @@ impl Buffer {
     ///
     /// # Safety
     ///
-    /// Every element that shape and strides reach is memory of this type, aligned, initialized, and there for as long
-    /// as the buffer is. While a call goes on nobody else writes what the stencil reads, nor touches what it writes.
+    /// Every element that shape and strides reach must be memory of this type, aligned, initialized, and
+    /// alive as long as the buffer. During a call nobody else may write elements that the stencil reads, or
+    /// access elements that it writes.
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
     pub unsafe fn lent(
         dtype: DType,
@@ -77,11 +79,13 @@ impl Buffer {
         Ok(Self::host(Array { elements, first: before, shape: shape.to_vec(), strides: strides.to_vec() }))
     }
 
-    /// Memory of a device that somebody lends, as [`lent`](Self::lent) has it for the host: `first` is an address there.
+    /// Memory of a device that the caller lends, as in [`lent`](Self::lent); `first` is an address on the
+    /// device.
     ///
     /// # Errors
     ///
-    /// Where shape and strides differ in length, or reach beyond any memory, or the device takes none of others.
+    /// Where shape and strides differ in length, or reach beyond any memory, or the device cannot use lent
+    /// memory.
     ///
     /// # Safety
     ///
@@ -137,7 +141,8 @@ impl Buffer {
         Ok(Self { array, on_device, origin: None })
     }
 
-    /// With the index of the first point of the compute domain, along I, J, K or along each axis of the field.
+    /// Sets the index of the first point of the compute domain, along I, J, K or along each axis of the
+    /// field.
     #[must_use]
     pub fn with_origin(self, origin: &[i64]) -> Self {
         Self { origin: Some(origin.to_vec()), ..self }
@@ -184,13 +189,13 @@ impl Buffer {
     }
 }
 
-/// What shape and strides reach from the element at index 0.
+/// The elements that shape and strides reach from the element at index 0.
 struct Reach {
-    /// Elements that lie before it.
+    /// Elements before the element at index 0.
     before: usize,
     /// Elements from the lowest to the highest address.
     n: usize,
-    /// From it to the lowest one, in bytes; not positive.
+    /// Distance from the element at index 0 to the lowest element, in bytes; not positive.
     offset: isize,
 }
 
@@ -207,7 +212,7 @@ impl Reach {
                 strides.len()
             )));
         }
-        // Elements before the first one, and behind it.
+        // Elements before the element at index 0, and after it.
         let (mut before, mut behind) = (0_i64, 0_i64);
         for (&size, &stride) in shape.iter().zip(strides) {
             let last = i64::try_from(size).map_err(|_| Self::beyond())?.saturating_sub(1).max(0);
@@ -229,7 +234,8 @@ impl Reach {
     }
 }
 
-/// Elements on a device: where they lie is known, so that calls find out what overlaps, and none is at hand.
+/// Elements on a device. Their address is known, so that calls find fields that overlap; the elements cannot
+/// be accessed from the host.
 struct Far<T> {
     address: usize,
     of: PhantomData<fn() -> T>,
@@ -255,7 +261,7 @@ impl<T> Lent<T> for Far<T> {
     }
 }
 
-/// Elements of somebody else's.
+/// Elements that somebody else owns.
 struct Foreign<T> {
     start: NonNull<T>,
     n: usize,
@@ -267,7 +273,7 @@ impl<T> fmt::Debug for Foreign<T> {
     }
 }
 
-// SAFETY: who lends the elements vouches for them wherever the buffer goes; see `Buffer::lent`.
+// SAFETY: the lender vouches for the elements wherever the buffer goes; see `Buffer::lent`.
 #[expect(unsafe_code, reason = "the memory is somebody else's")]
 unsafe impl<T: Send> Send for Foreign<T> {}
 // SAFETY: as above.
@@ -277,13 +283,13 @@ unsafe impl<T: Sync> Sync for Foreign<T> {}
 impl<T: Send + Sync> Lent<T> for Foreign<T> {
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
     fn elements(&self) -> &[T] {
-        // SAFETY: `Buffer::lent` has this from its caller.
+        // SAFETY: the caller of `Buffer::lent` vouches for this.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.n) }
     }
 
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
     fn elements_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; of two buffers that lend the same, one at a time is written.
+        // SAFETY: as above; where two buffers lend the same elements, only one is written at a time.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.n) }
     }
 

@@ -1,4 +1,4 @@
-//! Compiled code that is kept, and how fast this machine copies: in a folder where nobody else can put anything.
+//! The cache of compiled code, and of the copy rate of this machine: a folder that nobody else can write to.
 
 mod handed;
 mod keys;
@@ -23,16 +23,16 @@ pub use keys::PUBLIC;
 use size::Grown;
 pub use size::MOST_BYTES;
 
-/// Code that is kept.
+/// A kind of compiled code that the cache keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// Libraries that were C.
+    /// Libraries compiled from C.
     C,
-    /// Modules that were CUDA C++.
+    /// Modules compiled from CUDA C++.
     Cuda,
-    /// What drivers of Vulkan made of WGSL.
+    /// Pipelines that drivers of Vulkan compiled from WGSL.
     Pipelines,
-    /// Machine code that was made in a process, and what calls of it are checked against.
+    /// Machine code that was made in a process, with the facts that its calls are checked against.
     Stencils,
 }
 
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// The back end that finds it again.
+    /// The back end that uses code of this kind.
     #[must_use]
     pub fn backend(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// How the names of files with code end.
+    /// The suffix of files with code.
     fn suffix(self) -> &'static str {
         match self {
             Kind::C => "so",
@@ -70,23 +70,23 @@ impl Kind {
     }
 }
 
-/// What is said where compiled code cannot be kept, which costs time and nothing else.
+/// The message for compiled code that cannot be kept. This costs only time.
 pub fn not_kept(why: &dyn std::fmt::Display) -> String {
     format!("compiled code is not kept: {why}")
 }
 
-/// Puts in what somebody hands over who may not write, as [`hand_over`] has it. The key is made of the parts, so that
-/// it takes the place of nothing else.
+/// Puts in an entry of a process that may not write the cache; see [`hand_over`]. The key is computed from
+/// the parts, so that the entry cannot replace another one.
 ///
 /// # Errors
 ///
-/// Why it is not there.
+/// Why the entry is not there.
 pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), String> {
     let folder = private(root, handed.kind.folder())?;
     let entry = Entry::of(handed.kind, folder, handed.parts.key());
     let keep = |code: &[u8]| entry.keep(code, &handed.stencil, &handed.parts).map(drop);
     let done = match code {
-        // It grows by what each process made that had none of it yet.
+        // The file of a stencil grows by the records of each process.
         Some(code) if handed.kind == Kind::Stencils => {
             let _alone = entry.alone();
             let known = entry.whole().unwrap_or_default();
@@ -101,7 +101,8 @@ pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), Str
     done.map_err(|why| why.to_string())
 }
 
-/// Makes the folders of a cache, for who starts processes that may only read it; answers what they read.
+/// Makes the folders of a cache, for a caller that starts processes which may only read it. Returns the paths
+/// that these processes read.
 ///
 /// # Errors
 ///
@@ -116,7 +117,7 @@ pub fn prepare(root: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(readable)
 }
 
-/// Below the cache folder: what was measured of this machine.
+/// Below the cache folder: measurements of this machine.
 pub const OF_MACHINE: &str = "machine";
 /// Below the cache folder: schedules that were found to be faster.
 pub const OF_TUNED: &str = "tuned";
@@ -124,12 +125,12 @@ pub const OF_TUNED: &str = "tuned";
 /// A folder below `root` in which nobody else can put anything; made where it is missing.
 pub fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
     let folder = root.join(name);
-    // Who is told need not know where it lies.
+    // The message omits the path, since its reader need not know where the cache lies.
     let shown = format!("its folder `{name}`");
     let create = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     create.map_err(|error| format!("{shown} cannot be made: {error}"))?;
     for path in [root, &folder] {
-        // Of a link itself, not of what it leads to.
+        // `symlink_metadata` looks at a link itself, not at its target.
         let shown = if path == root { "the folder of the cache".to_owned() } else { shown.clone() };
         let found = path.symlink_metadata().map_err(|error| format!("{shown}: {error}"))?;
         if !found.is_dir() {
@@ -145,18 +146,18 @@ pub fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// All that decides the code, each part by itself, so that a miss can be explained.
+/// All that decides the code, as separate parts, so that a miss can be explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parts {
     /// The hash of the text that is compiled.
     pub text: String,
     pub flags: String,
-    /// Where the compiler is, and what it says of itself.
+    /// The path of the compiler, and its own description.
     pub compiler: String,
-    /// The hash of what the processor says of itself; of a GPU, its architecture.
+    /// The hash of the processor's own description; for a GPU, its architecture.
     pub processor: String,
-    /// Of this program.
+    /// The version of this program.
     pub version: String,
 }
 
@@ -171,7 +172,7 @@ impl Parts {
         }
     }
 
-    /// Those of machine code that this program makes itself, of a stencil with these texts.
+    /// The parts of machine code that this program makes itself, for a stencil with these texts.
     pub fn of_own_code<'a>(texts: impl Iterator<Item = &'a str>, flags: String) -> Self {
         let texts: Vec<&[u8]> = texts.map(str::as_bytes).collect();
         Self {
@@ -203,9 +204,9 @@ impl Parts {
     }
 }
 
-/// The hash of what the processor says of itself.
+/// The hash of the processor's own description.
 pub fn processor() -> String {
-    // The file is long where there are many processors.
+    // Read once: the file is long where there are many processors.
     static TOLD: LazyLock<String> = LazyLock::new(|| {
         let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let told: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
@@ -217,7 +218,7 @@ pub fn processor() -> String {
     TOLD.clone()
 }
 
-/// What stands beside a library.
+/// The description of an entry, in a file beside its code.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Description {
@@ -232,38 +233,38 @@ pub struct CacheEntry {
     /// The hash of all that decides the code.
     pub key: String,
     pub stencil: String,
-    /// Of the library.
+    /// Size of the code.
     pub bytes: u64,
-    /// Whether it is as it was written.
+    /// Whether the code is as it was written.
     pub is_whole: bool,
-    /// For how long nobody used it.
+    /// The time since it was last used.
     pub unused: Duration,
 }
 
-/// Whether code is in the cache, and if not, by what it differs from the entry that is most like it.
+/// Whether code is in the cache; if not, the parts in which the most similar entry differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     pub key: String,
     pub is_hit: bool,
-    /// The key of the entry that is most like it.
+    /// The key of the most similar entry.
     pub nearest: Option<String>,
     /// The parts that differ from those of that entry.
     pub differs: Vec<&'static str>,
 }
 
-/// The proof that who owns the cache has put this there; none where no key can be made.
+/// The proof that the owner of the cache has put this there; none where no key can be made.
 #[must_use]
 pub fn sign(root: &Path, what: &str) -> Option<String> {
     keys::prove(root, what)
 }
 
-/// Whether who owns the cache has put this there.
+/// Whether the owner of the cache has put this there.
 #[must_use]
 pub fn is_signed(root: &Path, what: &str, proof: &str) -> bool {
     keys::is_proven(root, what, proof)
 }
 
-/// Code in the cache, and the hash that proves that it is whole.
+/// Code in the cache, and the signature that proves that it is whole.
 #[derive(Debug)]
 pub struct Entry {
     kind: Kind,
@@ -276,18 +277,18 @@ const PROOF: &str = "proof";
 const DESCRIPTION: &str = "json";
 const LOCK: &str = "lock";
 
-/// Who makes an entry; dropped, others may.
+/// The right to make an entry. Others get it when this is dropped.
 #[derive(Debug)]
 pub struct Alone(File);
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        // Not by closing it alone: a process that was forked meanwhile has the same file.
+        // Closing the file does not unlock it: a process that was forked meanwhile has the same file open.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// Who makes an entry for longer than this is not waited for: it may be a machine that is gone.
+/// Longest wait for another process that makes an entry: it may run on a machine that is gone.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 impl Entry {
@@ -314,9 +315,9 @@ impl Entry {
         keys::is_proven(self.root(), &self.claim(&code), &proof).then_some(code)
     }
 
-    /// Waits until nobody else makes this entry, in this process or in another one that has the same folder; who gets
-    /// it looks again whether it is there by now. None where nobody can be waited for, or took too long: then it is made
-    /// twice, which is no harm.
+    /// Waits until nobody else makes this entry, in this process or in another one with the same folder. The
+    /// caller then looks again whether the entry is there. Returns none where it cannot wait, or waited too
+    /// long: then the entry may be made twice, which does no harm.
     pub fn alone(&self) -> Option<Alone> {
         if handed::is_elsewhere() {
             return None;
@@ -340,9 +341,9 @@ impl Entry {
         }
     }
 
-    /// Notes that it was used. That it cannot be noted is no harm.
+    /// Notes that the entry was used. Ignores failures, which do no harm.
     pub fn touch(&self) {
-        // The description has what its key is made of.
+        // The handed entry needs the parts of its key, which the description has.
         if handed::is_elsewhere() {
             let Description { stencil, parts } = self.description();
             handed::tell(self, None, &stencil, &parts);
@@ -352,8 +353,8 @@ impl Entry {
         let _ = proof.and_then(|it| it.set_modified(SystemTime::now()));
     }
 
-    /// Each file comes whole or not at all: others may read the same entry at this moment. Answers whether it is there
-    /// now; who only hands it over goes on with what it made.
+    /// Puts the entry into the cache. Each file appears whole or not at all, since others may read the entry
+    /// at this moment. Returns whether the entry is there now; `false` where this process only hands it over.
     pub fn keep(&self, code: &[u8], stencil: &str, parts: &Parts) -> std::io::Result<bool> {
         if handed::tell(self, Some(code), stencil, parts) {
             return Ok(false);
@@ -379,13 +380,13 @@ impl Entry {
         self.folder.parent().unwrap_or(&self.folder)
     }
 
-    /// What its proof is of: this code under this key.
+    /// The text that the proof signs: this code under this key.
     fn claim(&self, code: &[u8]) -> String {
         hash(&[self.kind.folder().as_bytes(), self.key.as_bytes(), code])
     }
 
     fn description(&self) -> Description {
-        // One of an earlier version has none, or another one.
+        // An entry of an earlier version has no description, or another one.
         let text = fs::read(self.file(DESCRIPTION)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
@@ -398,7 +399,7 @@ pub fn put(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.persist(path).map(drop).map_err(|it| it.error)
 }
 
-/// The entries of a cache, the one that was used last first.
+/// The entries of a cache, the most recently used one first.
 pub fn list(root: &Path) -> Vec<CacheEntry> {
     let mut found: Vec<(SystemTime, CacheEntry)> = Vec::new();
     for entry in entries(root) {
@@ -435,8 +436,8 @@ fn entries_of(root: &Path, kind: Kind) -> Vec<Entry> {
     keys.into_iter().map(|key| Entry::of(kind, folder.clone(), key)).collect()
 }
 
-/// Removes all entries, what was measured of the machine, and the schedules that are kept; answers how many entries
-/// and schedules there were.
+/// Removes all entries, the measurements of the machine, and the schedules that are kept. Returns the number
+/// of entries and schedules that there were.
 pub fn clear(root: &Path) -> std::io::Result<usize> {
     let entries = entries(root);
     for entry in &entries {
@@ -444,7 +445,7 @@ pub fn clear(root: &Path) -> std::io::Result<usize> {
             absent(fs::remove_file(entry.file(kind)))?;
         }
     }
-    // Also of entries that nobody could write.
+    // Also removes the locks of entries that could not be written.
     for kind in Kind::ALL {
         let files = fs::read_dir(root.join(kind.folder())).into_iter().flatten().flatten();
         for file in files.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == LOCK)) {
@@ -458,7 +459,7 @@ pub fn clear(root: &Path) -> std::io::Result<usize> {
     Ok(entries.len() + n_tuned)
 }
 
-/// That something is gone already is as well.
+/// Treats a file that is gone already as removed.
 pub fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
     match removed {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -466,7 +467,7 @@ pub fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-/// Whether the code of these parts is there; if not, what differs from the entry that is most like it.
+/// Whether the code of these parts is there; if not, the parts in which the most similar entry differs.
 pub fn explain(root: &Path, kind: Kind, stencil: &str, parts: &Parts) -> Explanation {
     let key = parts.key();
     let wanted = Entry::of(kind, root.join(kind.folder()), key.clone());
@@ -476,14 +477,14 @@ pub fn explain(root: &Path, kind: Kind, stencil: &str, parts: &Parts) -> Explana
     let others =
         entries_of(root, kind).into_iter().filter(|it| it.key != key).map(|it| (it.description(), it.key));
     let others = others.map(|(it, key)| (it.stencil != stencil, it.parts.differing(parts), key));
-    // Another text of the same stencil is nearer than the same compiler.
+    // An entry of the same stencil with another text is nearer than an entry of another stencil.
     match others.min_by_key(|(is_other, differs, key)| (*is_other, differs.len(), key.clone())) {
         Some((_, differs, nearest)) => Explanation { key, is_hit: false, nearest: Some(nearest), differs },
         None => Explanation { key, ..Explanation::default() },
     }
 }
 
-/// The hash of the parts and of where each ends.
+/// The hash of the parts and of their lengths.
 pub fn hash(parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -539,7 +540,7 @@ mod tests {
     #[test]
     fn what_somebody_else_put_there_is_no_entry() {
         let (root, entry, parts) = cache();
-        // Whole, and with the proof of another owner.
+        // The files are whole, with the proof of another owner.
         let (elsewhere, other, _) = cache();
         other.keep(b"planted", "copy", &parts).expect("it is ours");
         for kind in [Kind::C.suffix(), PROOF] {
@@ -554,7 +555,7 @@ mod tests {
             fs::copy(entry.file(kind), next.file(kind)).expect("they are ours");
         }
         assert!(entry.is_whole() && !next.is_whole());
-        // Who may only read checks with the public half; without one nothing is whole.
+        // A process that may only read checks with the public half of the key. Without it no entry is whole.
         let key = root.path().join("key");
         assert_eq!(key.metadata().expect("it was made").mode() & 0o777, 0o600);
         fs::remove_file(&key).expect("it is ours");
@@ -602,13 +603,13 @@ mod tests {
         });
         assert_eq!(made.into_inner(), 1);
         assert_eq!(list(root.path()).len(), 2);
-        // Somebody began with one, and could not write it.
+        // A lock without an entry: a process took it, and could not write the code.
         drop(Entry::of(Kind::C, entry.folder.clone(), hash(&[b"nothing"])).alone());
         clear(root.path()).expect("it is ours");
         assert_eq!(fs::read_dir(&entry.folder).expect("it is there").count(), 0);
     }
 
-    /// Where a process puts entries until it is killed.
+    /// Names the folder into which a process puts entries until it is killed.
     const PUBLISHING: &str = "ISOBAR_TEST_PUBLISHING";
 
     /// The entries that are put there, each with its code.
@@ -625,7 +626,7 @@ mod tests {
 
     fn killed(shard: Shard) {
         if let Some(folder) = std::env::var_os(PUBLISHING) {
-            // The process of below: it goes on until somebody ends it.
+            // The process that is started below: it goes on until it is killed.
             loop {
                 for (entry, parts, code) in published(Path::new(&folder)) {
                     let _alone = entry.alone();
@@ -657,14 +658,15 @@ mod tests {
                     }
                     None => n_misses += 1,
                 }
-                // What is there is put there again, so that there are always some that are half done.
+                // The process puts the same entries again. In some iterations their proofs are removed, so
+                // that some entries are always incomplete.
                 if turn / 8 % 3 == 0 {
                     let _ = fs::remove_file(entry.file(PROOF));
                 }
             }
         }
         assert!(n_hits > 0 && n_misses > 0, "{n_hits} hits, {n_misses} misses");
-        // A lock goes with its process.
+        // The lock of a process is released when it ends.
         assert!(published(&folder).all(|it| it.0.alone().is_some()));
     }
 

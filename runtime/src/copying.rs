@@ -1,5 +1,6 @@
-//! Copying, which every run is held against: nothing that reads and writes memory is faster. A run of a device is held
-//! against what that device copies within its own memory.
+//! The rate at which this machine copies memory. It is the bound that each run is compared with: no code that
+//! reads and writes memory is faster. A run on a device is compared with the copies of that device within its
+//! own memory.
 
 use std::hint::{black_box, spin_loop};
 use std::path::Path;
@@ -32,16 +33,17 @@ struct Part {
 #[derive(Debug)]
 struct Shared {
     threads: usize,
-    /// Who waits here takes no time of others.
+    /// Threads wait here for the next call, and use no processor time meanwhile.
     wake: Barrier,
-    /// Who is awake, and who is done, of all calls so far.
+    /// Counts the threads that woke up, and the threads that finished, over all calls so far.
     awake: AtomicUsize,
     done: AtomicUsize,
     is_over: AtomicBool,
 }
 
 impl Part {
-    /// Written by the thread that works on it, so that its memory is near.
+    /// Arrays of this many words. The thread that works on them writes them first, so that their memory is
+    /// near.
     fn new(words: usize) -> Self {
         let mut part = Self { from: vec![1; words], to: vec![0; words] };
         part.copy();
@@ -55,21 +57,21 @@ impl Part {
 }
 
 impl Shared {
-    /// Waits until all have come so often.
+    /// Counts this thread, and waits until all threads have been counted once for each call.
     fn meet(&self, counter: &AtomicUsize, calls: usize) {
         counter.fetch_add(1, Ordering::SeqCst);
         for turn in 0_u32.. {
             if counter.load(Ordering::SeqCst) >= calls * self.threads {
                 break;
             }
-            // Where there are more threads than cores, those that are late need one.
+            // Where there are more threads than cores, the threads that are late need a core.
             if turn % 64 == 63 { std::thread::yield_now() } else { spin_loop() }
         }
     }
 }
 
 impl Copiers {
-    /// Arrays which together have so many bytes.
+    /// Allocates arrays with `bytes` bytes in total, and starts the threads that copy them.
     pub fn new(bytes: u64, threads: u32) -> Self {
         let threads = usize::try_from(threads).unwrap_or(1).max(1);
         let words = usize::try_from(bytes / 16).unwrap_or(usize::MAX).div_ceil(threads).max(1);
@@ -99,7 +101,7 @@ impl Copiers {
         Self { own: Part::new(words), shared, others, calls: 0 }
     }
 
-    /// Copies once, and tells how long it took.
+    /// Copies once, and returns how long it took.
     pub fn copy(&mut self) -> Duration {
         self.calls += 1;
         self.shared.wake.wait();
@@ -116,7 +118,7 @@ impl Drop for Copiers {
         self.shared.is_over.store(true, Ordering::SeqCst);
         self.shared.wake.wait();
         for other in self.others.drain(..) {
-            // A thread that panicked has told so.
+            // A thread that panicked has reported it already.
             let _ = other.join();
         }
     }
@@ -125,43 +127,43 @@ impl Drop for Copiers {
 /// How fast a machine copies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CopyRate {
-    /// Read and written, together.
+    /// Bytes read and bytes written, together.
     pub bytes_per_s: f64,
-    /// Threads that copied at the same time; none where a device copied within its own memory.
+    /// Threads that copied at the same time; 0 where a device copied within its own memory.
     pub threads: u32,
 }
 
 /// Copies of a device within its own memory, between two arrays that are larger than its caches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Copies {
-    /// Read and written, together, by each of them.
+    /// Bytes read and bytes written by each copy, together.
     pub bytes: u64,
-    /// How long each took on the device; there is one at least.
+    /// How long each copy took on the device; there is at least one.
     pub ms: Vec<f64>,
 }
 
 impl Copies {
-    /// Bytes that the two arrays of a device have at most, each.
+    /// Bytes of each of the two arrays of a device, at most.
     pub(crate) const MOST_BYTES: u64 = 256 << 20;
-    /// Those that they have at least: where there is less memory, nothing is measured.
+    /// Bytes of each of them, at least: on a device with less memory, nothing is measured.
     pub(crate) const LEAST_BYTES: u64 = 1 << 20;
-    /// As often a device copies at most, behind the first copies, which do not count.
+    /// Copies that a device makes at most, after the first copies, which do not count.
     pub(crate) const TIMES: usize = 20;
     const LONGEST: Duration = Duration::from_millis(300);
 
-    /// Whether there are too few yet. Nobody waits for long where copying takes long.
+    /// Whether more copies are needed. The time is limited, since a slow device would keep the user waiting.
     pub(crate) fn go_on(ms: &[f64], warm: usize, begun: Instant) -> bool {
         let least = warm + 3;
         ms.len() < least || ms.len() < warm + Self::TIMES && begun.elapsed() < Self::LONGEST
     }
 
-    /// What was measured, if it was.
+    /// The valid measurements; `None` where there are none.
     pub(crate) fn of(bytes: u64, ms: Vec<f64>) -> Option<Self> {
         let ms: Vec<f64> = ms.into_iter().filter(|it| it.is_finite() && *it > 0.0).collect();
         (!ms.is_empty()).then_some(Self { bytes, ms })
     }
 
-    /// Which of two kinds of copies is faster at its best.
+    /// Returns the kind of copies with the higher best rate.
     pub(crate) fn faster(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         [one, other]
             .into_iter()
@@ -169,7 +171,7 @@ impl Copies {
             .max_by(|one, other| one.rate().bytes_per_s.total_cmp(&other.rate().bytes_per_s))
     }
 
-    /// The fastest of them: what slowed the others down was no part of copying.
+    /// The rate of the fastest copy: the causes that slowed down the others have nothing to do with copying.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
     pub fn rate(&self) -> CopyRate {
@@ -178,10 +180,10 @@ impl Copies {
     }
 }
 
-/// What was measured of this machine.
+/// Rates that were measured on this machine, as a file keeps them.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
-    /// Another machine is measured anew.
+    /// The machine of the rates, as a hash. On another machine the rates are measured again.
     machine: String,
     rates: Vec<CopyRate>,
     #[serde(default)]
@@ -197,13 +199,13 @@ impl Kept {
     }
 }
 
-/// The arrays are larger than the caches by so much.
+/// The arrays are larger than the largest cache by this factor.
 const BEYOND_CACHE: u64 = 8;
 const LEAST_BYTES: u64 = 128 << 20;
 const MOST_BYTES: u64 = 512 << 20;
 const TIMES: usize = 5;
 
-/// What is measured of it lies there, below the folder of the cache.
+/// File with the measured rates, below the folder of the cache.
 const FILE: &str = "copy.json";
 
 fn kept(root: &Path, machine: &MachineModel) -> Kept {
@@ -216,14 +218,14 @@ fn kept(root: &Path, machine: &MachineModel) -> Kept {
     kept.filter(is_ours).unwrap_or(Kept { machine: name, rates: Vec::new(), proof: String::new() })
 }
 
-/// How fast this machine copies with so many threads, as it was measured before.
+/// How fast this machine copies with `threads` threads, where it was measured before.
 #[must_use]
 pub fn known(root: &Path, machine: &MachineModel, threads: u32) -> Option<CopyRate> {
     kept(root, machine).rates.into_iter().find(|it| it.threads == threads)
 }
 
-/// Keeps what was measured of this machine, where it is not known yet. Where it cannot be written, the next run measures
-/// it again.
+/// Keeps a rate of this machine, where none is known for its number of threads. Where the file cannot be
+/// written, the next run measures it again.
 pub fn keep(root: &Path, machine: &MachineModel, rate: CopyRate) {
     let mut kept = kept(root, machine);
     let is_known = kept.rates.iter().any(|it| it.threads == rate.threads);
@@ -239,14 +241,14 @@ pub fn keep(root: &Path, machine: &MachineModel, rate: CopyRate) {
     }
 }
 
-/// Over how many bytes it is measured.
+/// Bytes of the arrays that are copied to measure a machine.
 #[must_use]
 pub fn measured_bytes(machine: &MachineModel) -> u64 {
     let last = machine.caches.iter().map(|it| it.bytes).max().unwrap_or(0);
     last.saturating_mul(BEYOND_CACHE).clamp(LEAST_BYTES, MOST_BYTES)
 }
 
-/// Copies between arrays which together have so many bytes.
+/// Measures the rate of copies between arrays with `bytes` bytes in total.
 #[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
 pub fn measured(bytes: u64, threads: u32) -> Option<CopyRate> {
     let mut copiers = Copiers::new(bytes, threads);

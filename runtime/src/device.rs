@@ -1,6 +1,7 @@
-//! Devices: where buffers lie that are not in the memory of this process, and how one waits for what runs there.
+//! Devices: owners of buffers that are not in the memory of this process, and how a program waits for their
+//! calls.
 //!
-//! The host is none: its memory is read and written where it is, and what runs on it is done when the call returns.
+//! The host is no device. Its memory is accessed in place, and its calls are over when they return.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -13,42 +14,45 @@ use crate::failure::Failure;
 
 /// A device with memory of its own.
 pub trait Device: fmt::Debug + Send + Sync {
-    /// What people call it, as `cuda:0`.
+    /// The name that users give it, as `cuda:0`.
     fn name(&self) -> &str;
 
-    /// Memory for so many bytes, all of them zero.
+    /// Allocates memory of `bytes` bytes, all of them zero.
     ///
     /// # Errors
     ///
     /// Where there is no such memory.
     fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure>;
 
-    /// Memory that somebody else has on this device, by the address of its first byte. It is never freed here.
+    /// Memory on this device that somebody else owns, by the address of its first byte. It is never freed
+    /// here.
     ///
     /// # Errors
     ///
-    /// Where the device does not take such memory.
+    /// Where the device cannot use such memory.
     ///
     /// # Safety
     ///
-    /// Behind `start` there are so many bytes of this device for as long as the memory is used. While a call goes on
-    /// nobody else writes what the stencil reads, nor touches what it writes.
+    /// The given number of bytes from `start` on must be memory of this device for as long as the memory is
+    /// used. During a call nobody else may write elements that the stencil reads, or access elements that it
+    /// writes.
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
     unsafe fn lend(&self, _start: u64, _bytes: usize) -> Result<Box<dyn Memory>, Failure> {
         Err(Failure::Machine(format!("{} takes its own memory alone", self.name())))
     }
 
-    /// What it tells of itself, in the words of its driver, by name: model, driver, versions.
+    /// Facts about the device, in the words of its driver, by name: model, driver, versions.
     fn about(&self) -> BTreeMap<&'static str, String> {
         BTreeMap::new()
     }
 
-    /// What schedules for it are made for, as far as its driver tells.
+    /// The GPU model that schedules are chosen for, as far as the driver gives its numbers.
     fn model(&self) -> Option<GpuModel> {
         None
     }
 
-    /// How it copies within its own memory: measured when somebody first asks, and the same answer from then on.
+    /// Its copies within its own memory. They are measured at the first call; later calls return the same
+    /// result.
     ///
     /// # Errors
     ///
@@ -58,7 +62,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     }
 }
 
-/// Memory of a device. What runs there and was submitted before is over before this is read or written.
+/// Memory of a device. Reads and writes wait until all work that was submitted before is over.
 pub trait Memory: Any + fmt::Debug + Send {
     /// How many bytes it has.
     fn bytes(&self) -> usize;
@@ -67,14 +71,14 @@ pub trait Memory: Any + fmt::Debug + Send {
     ///
     /// # Errors
     ///
-    /// Where the device fails, or there are not so many bytes.
+    /// Where the device fails, or the memory has fewer bytes.
     fn write(&mut self, at: usize, from: &[u8]) -> Result<(), Failure>;
 
     /// Copies bytes from the device, from `at` on.
     ///
     /// # Errors
     ///
-    /// Where the device fails, or there are not so many bytes.
+    /// Where the device fails, or the memory has fewer bytes.
     fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure>;
 
     /// The memory itself, for the back end of its device.

@@ -1,59 +1,60 @@
-//! What happens while a stencil gets ready and runs: steps that begin and end, how long each took, how far a call is.
+//! Events while a stencil is prepared and runs: steps begin and end, with their times, and calls progress.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::space::Axis;
 
-/// Something that happened, in the order in which it did on the thread that tells it.
+/// An event. A thread reports its events in the order in which they happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A step began.
     Begun { step: &'static str },
     /// A step ended; `cached` where its result was there already.
     Ended { step: &'static str, cached: bool },
-    /// What took `ms` milliseconds: a step, or `cache`, the search for a result that was there already.
-    /// `bytes` is what it had to move at least, where that is known.
+    /// A duration of `ms` milliseconds: of a step, or of `cache`, the search for a result that was there
+    /// already. `bytes` is the least number of bytes that the step had to move, where that is known.
     Timing { step: &'static str, ms: f64, bytes: Option<u64> },
-    /// How far a call is, in the units of its back end: points of statements, or steps.
+    /// The progress of a call, in the units of its back end: points of statements, or steps.
     Progress { done: u64, total: u64 },
-    /// How the fields of a call lie, and what is made of that.
+    /// The memory layout of the fields of a call, and how the call deals with it.
     Layout(Layout),
-    /// A sentence for whoever reads along.
+    /// A sentence for the user.
     Log { text: String },
 }
 
-/// How the fields of a call lie, and what is made of that.
+/// The memory layout of the fields of a call, and how the call deals with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// Those that have points along i, by name, and the axis along which neighbours lie side by side.
+    /// The fields that have points along i, by name, with the axis along which neighbours lie side by side.
     pub fields: Vec<(String, Option<Axis>)>,
     pub way: Way,
     /// The fields that are copied.
     pub copied: Vec<String>,
-    /// What of them is copied before a call, and back behind it.
+    /// Bytes of these fields that are copied before a call.
     pub there_bytes: u64,
+    /// Bytes of these fields that are copied back after a call.
     pub back_bytes: u64,
-    /// How many rows along j are copied at a time, where it is not all of them.
+    /// How many rows along j are copied at a time; none where all rows are copied at once.
     pub rows: Option<u64>,
 }
 
-/// What is made of the layout of a call.
+/// How a call deals with the layout of its fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// The code has the strides of the caller.
+    /// The code uses the strides of the caller.
     #[default]
     AsGiven,
-    /// Loops along I and K are in each other's place.
+    /// The loops along I and K are exchanged.
     Turned,
-    /// Each call computes on copies, which lie along i.
+    /// Each call computes on copies, which are contiguous along i.
     Copied,
 }
 
-/// Where events go, from any thread.
+/// Receives events, from any thread.
 pub type Sink<'a> = &'a (dyn Fn(Event) + Sync);
 
-/// A step that goes on.
+/// A step that has begun and not ended.
 pub struct Step<'a> {
     pub name: &'static str,
     begun: Instant,
@@ -67,26 +68,27 @@ impl fmt::Debug for Step<'_> {
 }
 
 impl<'a> Step<'a> {
-    /// Tells that it begins.
+    /// Reports that a step begins.
     pub fn begin(name: &'static str, sink: Sink<'a>) -> Self {
         sink(Event::Begun { step: name });
         Self { name, begun: Instant::now(), sink }
     }
 
-    /// Tells that it is over, and its time.
+    /// Reports that the step is over, and its time.
     pub fn end(self) {
         let elapsed = self.begun.elapsed();
         self.over_after(elapsed, None);
     }
 
-    /// Tells that it is over, after a time that somebody else took, and what it had to move at least.
+    /// Reports that the step is over, with a time measured elsewhere and the least number of bytes that it
+    /// had to move.
     pub(crate) fn over_after(self, elapsed: Duration, bytes: Option<u64>) {
         (self.sink)(Event::Ended { step: self.name, cached: false });
         (self.sink)(Event::Timing { step: self.name, ms: milliseconds(elapsed), bytes });
     }
 
-    /// The same, where its result was there already. The time is that of looking it up, and has a name of
-    /// its own, so that nobody takes it for the time of the work.
+    /// Reports that the step is over, and that its result was there already. The time is that of the search.
+    /// It is named `cache`, so that nobody takes it for the time of the work.
     pub fn end_cached(self) {
         let ms = milliseconds(self.begun.elapsed());
         (self.sink)(Event::Ended { step: self.name, cached: true });
@@ -102,7 +104,7 @@ pub fn step<T>(name: &'static str, sink: Sink<'_>, work: impl FnOnce() -> T) -> 
     done
 }
 
-/// More often than this nobody wants to hear of progress.
+/// Shortest time between two reports of progress.
 pub const PROGRESS: Duration = Duration::from_millis(50);
 
 /// A time in milliseconds.

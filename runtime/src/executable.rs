@@ -1,4 +1,4 @@
-//! A stencil with its back end: what a program compiles once and calls from all its threads.
+//! A stencil with its back end. A program compiles it once, and calls it from all its threads.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,14 +24,15 @@ use crate::failure::Failure;
 use crate::plans::{PlanHandle, Plans};
 use crate::store::file::StencilFile;
 
-/// Why nothing runs.
+/// Why a stencil or a call is refused.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// The faults of the stencil or the call, in the words of the compiler.
     Diagnostics(Vec<Diagnostic>),
-    /// A field lies on another device than the back end runs on; nothing is copied behind its owner's back.
+    /// A field lies on another device than the back end runs on; nothing is copied without its owner's
+    /// knowledge.
     Elsewhere { field: String, is_on: String, runs_on: String },
-    /// The machine.
+    /// A failure of the machine.
     Failure(Failure),
 }
 
@@ -46,11 +47,11 @@ impl From<Failure> for Refusal {
 pub struct Arguments {
     pub fields: BTreeMap<String, Buffer>,
     pub scalars: BTreeMap<String, ScalarInput>,
-    /// Points along I, J, K; where it is missing, the largest that fits.
+    /// Points along I, J, K; where it is missing, the largest domain that fits.
     pub domain: Option<[i64; 3]>,
 }
 
-/// A stencil that is ready to be called with any arrays, from any thread, at the same time. Clones are the same one.
+/// A stencil that can be called with any arrays, from any thread, at the same time. Clones share it.
 #[derive(Clone)]
 pub struct Executable {
     shared: Arc<Shared>,
@@ -59,9 +60,9 @@ pub struct Executable {
 struct Shared {
     executor: Arc<dyn Executor>,
     setting: OwnedSetting,
-    /// As it is written, no parameter the array of another one.
+    /// The stencil as it is written: each parameter has its own array.
     own: Arc<Callable>,
-    /// By the pairs of parameters that are one array.
+    /// Variants in which parameters share an array, by the pairs of these parameters.
     with_aliases: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<Callable>>>,
 }
 
@@ -71,7 +72,7 @@ struct Callable {
     plan: Arc<Plan>,
     code: Arc<dyn Code>,
     is_on_device: bool,
-    /// Callers that are not calling now, each with a frame and a workspace.
+    /// Callers that are not in use now, each with a frame and a workspace.
     idle: Mutex<Vec<Prepared>>,
 }
 
@@ -82,12 +83,12 @@ impl fmt::Debug for Executable {
 }
 
 impl Executable {
-    /// Compiles the stencil of a project and makes it ready. The steps are told. Kernels are made for the GPU of the back
-    /// end, unless the configuration names one.
+    /// Compiles the stencil of a project and prepares it. Reports its steps to `sink`. Kernels are made for
+    /// the GPU of the back end, unless the configuration names one.
     ///
     /// # Errors
     ///
-    /// What is wrong with the stencil, or why the back end does not get ready.
+    /// The faults of the stencil, or why the back end cannot be prepared.
     pub fn new(
         project: &Project,
         mut config: Config,
@@ -104,8 +105,9 @@ impl Executable {
         Ok(Self { shared: Arc::new(Shared { executor, setting, own, with_aliases }) })
     }
 
-    /// Whether the cache has a stencil of another process, and if not, by what the most similar entry differs. None where the
-    /// back end stores nothing, there is no place for it, or the stencil does not compile.
+    /// Whether the cache has the stencil from another process; if not, the parts in which the most similar
+    /// entry differs. None where the back end stores nothing, there is no place for it, or the stencil does
+    /// not compile.
     #[must_use]
     pub fn explain(
         project: &Project,
@@ -125,27 +127,28 @@ impl Executable {
         Some(cache::explain(root, Kind::Stencils, name.as_deref().unwrap_or_default(), &parts))
     }
 
-    /// The memory that a call with so many points allocates beside its arrays, in bytes; none where that is beyond any memory.
+    /// The memory that a call with these numbers of points allocates beside its arrays, in bytes; none where
+    /// no memory could hold it.
     #[must_use]
     pub fn workspace_bytes(&self, [i, j, k]: [i64; 3]) -> Option<u64> {
         let Shared { executor, setting, .. } = &*self.shared;
         executor.workspace_bytes(&self.shared.own.handle, Domain::new(i, j, k), setting.threads, &[])
     }
 
-    /// Every level of it. A stencil whose code was kept is compiled now.
+    /// All levels of the stencil. A stencil whose code came from the cache is compiled now.
     #[must_use]
     pub fn compilation(&self) -> &Compilation {
         self.shared.own.handle.plans().compilation()
     }
 
-    /// Whether it was compiled in this process; what was kept of another one needs that only where somebody looks into it,
-    /// or calls it with other arrays.
+    /// Whether the stencil was compiled in this process. A stencil from the cache is compiled only when
+    /// somebody asks for its levels, or calls it with other arrays.
     #[must_use]
     pub fn is_compiled(&self) -> bool {
         self.shared.own.handle.plans().is_compiled()
     }
 
-    /// What it takes.
+    /// The signature of the stencil.
     #[must_use]
     pub fn signature(&self) -> &Signature {
         &self.shared.own.plan.contract.signature
@@ -157,12 +160,12 @@ impl Executable {
         self.shared.executor.device()
     }
 
-    /// Checks a call. One array for several parameters, with one origin, is one field: each statement reads what those
-    /// before it wrote through any of the names.
+    /// Checks a call. One array for several parameters, with one origin, is one field. Each statement reads
+    /// the values that earlier statements wrote through any of the names.
     ///
     /// # Errors
     ///
-    /// What is wrong with the call (codes C01 to C06 and C08), or a field that lies on another device.
+    /// The faults of the call (codes C01 to C06 and C08), or a field that lies on another device.
     pub fn bind(&self, arguments: Arguments) -> Result<Bound, Refusal> {
         let own = &self.shared.own;
         let signature = self.signature();
@@ -202,7 +205,8 @@ impl Executable {
         Ok(Bound { callable, launch, others, memories })
     }
 
-    /// What a call makes of how its arrays lie; makes its code, where there is none yet.
+    /// How a call deals with the layout of its arrays. Makes the code for that layout, where there is none
+    /// yet.
     ///
     /// # Errors
     ///
@@ -217,11 +221,12 @@ impl Executable {
         Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Calls it once, with arguments that [`bind`](Self::bind) of this stencil checked; they are updated in place.
+    /// Calls the stencil once, with arguments that [`bind`](Self::bind) of this stencil checked. Updates them
+    /// in place.
     ///
     /// # Errors
     ///
-    /// Where the run ends before its end; what it has written by then stays.
+    /// Why the run ended early. Values that it has written by then stay.
     pub fn run(&self, bound: &mut Bound) -> Result<(), Failure> {
         let (mut caller, ticket) = bound.start();
         let ended = ticket.and_then(Ticket::wait);
@@ -229,7 +234,8 @@ impl Executable {
         ended
     }
 
-    /// The same without waiting: a device works on while the program goes on; the host is done when this returns.
+    /// Calls the stencil without waiting: a device works while the program goes on. On the host, the call is
+    /// over when this returns.
     pub fn submit(&self, mut bound: Bound) -> Pending {
         let (caller, ticket) = bound.start();
         Pending { bound: Some(bound), caller, ticket: Some(ticket) }
@@ -237,7 +243,7 @@ impl Executable {
 }
 
 impl Shared {
-    /// The stencil in which these pairs of parameters are one array; made by the first call that asks.
+    /// The variant in which these pairs of parameters are one array; made by the first call that asks for it.
     fn with_aliases(&self, pairs: Vec<[usize; 2]>) -> Result<Arc<Callable>, Refusal> {
         let mut known = self.with_aliases.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(callable) = known.get(&pairs) {
@@ -250,7 +256,7 @@ impl Shared {
     }
 }
 
-/// Has kernels made for the GPU of the back end, unless the configuration names one.
+/// Chooses the GPU of the back end as the target of kernels, unless the configuration names one.
 fn find_gpu(config: &mut Config, executor: &dyn Executor) {
     let passes = &mut config.passes;
     if passes.device == pass::Device::Cpu && passes.gpu.is_none() {
@@ -258,8 +264,9 @@ fn find_gpu(config: &mut Config, executor: &dyn Executor) {
     }
 }
 
-/// Whether the cache has code of a plan, as [`Executable::explain`] tells it, for a back end whose code is found by its
-/// text; in calls with so many levels, where that is known. Which code a call takes depends on its arrays: any is found.
+/// Whether the cache has code of a plan, as in [`Executable::explain`]. Applies to back ends that find code
+/// by its text. `levels` is the number of levels of the calls, where it is known. The code of a call depends
+/// on its arrays; an entry for any arrays is a hit.
 #[must_use]
 pub fn explain(
     handle: &PlanHandle,
@@ -311,7 +318,7 @@ impl Callable {
         Ok(Self { handle, plan, code, is_on_device: executor.device().is_some(), idle })
     }
 
-    /// A caller that nobody else has now.
+    /// Takes a caller that is not in use, or makes one.
     fn caller(&self) -> Prepared {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| Prepared::of(Arc::clone(&self.code)))
@@ -326,9 +333,9 @@ impl Callable {
 pub struct Bound {
     callable: Arc<Callable>,
     launch: Launch,
-    /// The arguments that are the array of another one.
+    /// The arguments that share the array of an earlier parameter, by position.
     others: Vec<(usize, Argument)>,
-    /// Of fields on a device, in the order of the signature.
+    /// The memories of fields on a device, in the order of the signature.
     memories: Vec<Option<OnDevice>>,
 }
 
@@ -345,12 +352,12 @@ impl Bound {
         &self.launch
     }
 
-    /// Gives a scalar another value for the calls to come, by its position in the signature. A parameter that the
+    /// Changes the value of a scalar for later calls, by its position in the signature. A parameter that the
     /// stencil does not use stays unused.
     ///
     /// # Errors
     ///
-    /// C01 where the value has another type than the parameter; then nothing is changed.
+    /// C01 where the value and the parameter differ in type; then nothing changes.
     pub fn set_scalar(&mut self, position: usize, input: ScalarInput) -> Result<(), Diagnostic> {
         self.launch.set_scalar(&self.callable.plan.contract.signature, position, input)
     }
@@ -385,7 +392,7 @@ impl Bound {
     }
 }
 
-/// A call that goes on. Dropped, it is waited for: its buffers are in use until it is over.
+/// A call that has been submitted. Dropping it waits for its end, since its buffers are in use until then.
 pub struct Pending {
     bound: Option<Bound>,
     caller: Option<Prepared>,
@@ -405,7 +412,7 @@ impl Pending {
         self.ticket.as_ref().is_none_or(|it| it.as_ref().map_or(true, |it| it.is_over()))
     }
 
-    /// Waits until it is over, and gives the arguments back; nothing of them is lost where it failed.
+    /// Waits until the call is over, and gives all arguments back, even where it failed.
     pub fn wait(mut self) -> (Option<Bound>, Result<(), Failure>) {
         let ended = self.end();
         (self.bound.take(), ended)
@@ -422,7 +429,7 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        // Whoever drops it does not ask how it ended.
+        // The result is ignored: a program that drops the call does not ask for it.
         let _ = self.end();
     }
 }

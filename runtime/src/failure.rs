@@ -1,9 +1,9 @@
-//! What goes wrong while a stencil gets ready or runs.
+//! The reasons why a stencil cannot be prepared, or why its run fails.
 
 use isobar_compiler::backend::kernel::call::Refused;
 use isobar_compiler::diag::StmtId;
 
-/// Why a run ended before its end.
+/// Why a run ended early.
 #[derive(Clone, Debug)]
 pub enum Failure {
     Cancelled,
@@ -13,7 +13,7 @@ pub enum Failure {
         statement: StmtId,
         cell: [i64; 3],
     },
-    /// The C compiler refused; this is what it said.
+    /// The C compiler refused the code, with this message.
     Code(String),
     Machine(String),
 }

@@ -1,30 +1,31 @@
 //! Runs compiled stencils inside another program: no server, no command line, no process of its own.
 //!
-//! The compiler makes levels of a stencil's text; this crate makes one of them ready and calls it. It knows executors,
-//! threads, memory, the machine, and what is kept of compiled code. It speaks no wire format: its errors and events
-//! are its own, and whoever has a protocol translates them.
+//! The compiler makes levels of a stencil's text; this crate prepares one of them and calls it. It knows
+//! executors, threads, memory, the machine, and the cache of compiled code. It speaks no wire format: its
+//! errors and events are its own, and programs translate them to their protocols.
 //!
-//! A program makes an [`Executable`] of a stencil and a back end, once. It lends fields as [`Buffer`]s, which have shape
-//! and strides in elements, in the order I, J, K, then data dimensions; [`Executable::bind`] checks them, and
-//! [`Executable::run`] calls the stencil, from any thread. `tests/embed.rs` is such a program.
+//! A program makes an [`Executable`] of a stencil and a back end, once. It lends fields as [`Buffer`]s. These
+//! have shape and strides in elements, in the order I, J, K, then data dimensions. [`Executable::bind`]
+//! checks the fields, and [`Executable::run`] calls the stencil, from any thread. `tests/embed.rs` is such a
+//! program.
 
-// What it finds, and what it keeps.
+// The machine, and values that are kept.
 pub mod machine;
 pub mod cache;
 pub mod store;
 pub mod plans;
 pub mod copying;
 
-// What happens.
+// Failures and events.
 pub mod failure;
 pub mod events;
 
-// What it runs on, and with.
+// Devices and fields.
 pub mod device;
 pub mod buffer;
 pub mod wanted;
 
-// What runs: back ends, and a stencil with one of them, for programs.
+// Back ends, and a stencil with its back end, for programs.
 pub mod executors;
 pub mod executable;
 

@@ -1,4 +1,4 @@
-//! This machine, as schedules know it: what the system tells of its cores, caches and vectors.
+//! This machine, as schedules know it: its cores, caches and vectors, as reported by the system.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use isobar_compiler::pass::{Cache, GpuModel, MachineModel};
 
-/// A machine, and where each value is from.
+/// A machine, and the source of each value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub machine: MachineModel,
     pub from: BTreeMap<String, String>,
 }
 
-/// Where the system tells nothing.
+/// Common values, for a system that reports none.
 const CACHES: [Cache; 2] = [Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 1 << 20, cores: 1 }];
 pub const LINE_BYTES: u32 = 64;
 const VECTOR_BYTES: u32 = 16;
@@ -27,7 +27,7 @@ impl Found {
         Self::below(Path::new("/"), u32::try_from(cores).unwrap_or(1))
     }
 
-    /// What the files of the system below `root` tell.
+    /// The machine according to the files of the system below `root`.
     #[must_use]
     pub fn below(root: &Path, cores: u32) -> Self {
         let mut from = BTreeMap::new();
@@ -49,7 +49,7 @@ impl Found {
     }
 }
 
-/// What schedules for a GPU are made for, in a few words.
+/// Describes in a few words the GPU that schedules are made for.
 #[must_use]
 pub fn gpu_in_words(gpu: &GpuModel) -> String {
     let GpuModel { multiprocessors, shared_bytes_of_block, threads_of_block, bandwidth_gb, .. } = gpu;
@@ -60,7 +60,7 @@ pub fn gpu_in_words(gpu: &GpuModel) -> String {
     )
 }
 
-/// The caches for data of the first core, and their line.
+/// The data caches of the first core, and the size of their lines in bytes.
 fn caches(root: &Path) -> Option<(Vec<Cache>, Option<u32>)> {
     let folder = root.join("sys/devices/system/cpu/cpu0/cache");
     let mut found: BTreeMap<u32, Cache> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor).filter(|&it| it > 0)
 }
 
-/// How many are in a list as `0-3,8,10-11`.
+/// The number of cores in a list such as `0-3,8,10-11`.
 fn count(list: &str) -> Option<u32> {
     list.split(',').try_fold(0_u32, |n, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

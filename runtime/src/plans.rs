@@ -22,10 +22,10 @@ use crate::failure::Failure;
 use crate::store::Store;
 use crate::store::file::{Section, StencilFile};
 
-/// The arrays of calls, as far as they decide what is compiled.
+/// The properties of the arrays of a call that decide the compiled variant: their order and their aliases.
 type Called = (ArrayOrder, Vec<[usize; 2]>);
 
-/// A stencil with all that is compiled of it.
+/// A stencil with its plans, programs and texts.
 pub struct Plans {
     /// The stencil as it is written.
     front: OnceLock<Arc<Compilation>>,
@@ -37,12 +37,13 @@ pub struct Plans {
     compiled: Store<Called, Arc<Compilation>, Vec<Diagnostic>>,
     plans: Store<Variant, Arc<Plan>, Vec<Diagnostic>>,
     programs: Store<Variant, Program>,
-    /// By the type of the text as well.
+    /// The key includes the type of the text.
     texts: Store<(Variant, TypeId), Arc<dyn Any + Send + Sync>>,
 }
 
 impl Plans {
-    /// The plans of the stencil of a project. Nothing is compiled as long as the file has what is asked for.
+    /// The plans of the stencil of a project. Nothing is compiled as long as the file has the values that are
+    /// asked for.
     #[must_use]
     pub fn of_project(project: &Project, config: &Config, file: Option<Arc<StencilFile>>) -> Arc<Self> {
         let (project, config) = (project.clone(), config.clone());
@@ -59,7 +60,7 @@ impl Plans {
         Arc::new(Self::new(OnceLock::from(compilation), Box::new(Compilation::default), options))
     }
 
-    /// The plans of a stencil that is compiled under this configuration, with a file for other processes.
+    /// The plans of a stencil that was compiled under this configuration, with a file for other processes.
     #[must_use]
     pub fn stored(
         compilation: Arc<Compilation>,
@@ -81,7 +82,7 @@ impl Plans {
         Self { front, compile, options, file: None, compiled, plans, programs, texts }
     }
 
-    /// Every level of the stencil as it is written. A stencil whose plan came from the file is compiled now.
+    /// All levels of the stencil as it is written. A stencil whose plan came from the file is compiled now.
     pub fn compilation(&self) -> &Arc<Compilation> {
         self.front.get_or_init(|| (self.compile)().into())
     }
@@ -98,7 +99,7 @@ impl Plans {
         PlanHandle { plans: Arc::clone(self), variant: Variant::of(&self.options, program) }
     }
 
-    /// Every level of a variant.
+    /// All levels of a variant.
     fn compiled(&self, variant: &Variant) -> Result<Arc<Compilation>, Vec<Diagnostic>> {
         let front = self.compilation();
         if variant.order == ArrayOrder::AlongI && variant.aliases.is_empty() {
@@ -149,7 +150,7 @@ impl PlanHandle {
         Self { variant: self.variant.with_aliases(aliases), ..self.clone() }
     }
 
-    /// The values that are stored of this variant, where there is a file.
+    /// The stored values of this variant, where there is a file.
     #[must_use]
     pub fn section(&self) -> Option<Section> {
         self.plans.file.as_ref().map(|it| Section::of(it, &self.variant))
@@ -159,7 +160,7 @@ impl PlanHandle {
     ///
     /// # Errors
     ///
-    /// What is wrong with the stencil; nothing where its axes have no other order.
+    /// The faults of the stencil; an empty list where its axes have no other order.
     pub fn plan(&self) -> Result<Arc<Plan>, Vec<Diagnostic>> {
         self.plans.plans.value(self.variant.clone(), |variant| {
             let section = self.section();
@@ -182,20 +183,20 @@ impl PlanHandle {
         })
     }
 
-    /// The plan, for a back end.
+    /// The plan, with the error type of back ends.
     ///
     /// # Errors
     ///
-    /// That there is none.
+    /// There is no plan.
     pub fn ready_plan(&self) -> Result<Arc<Plan>, Failure> {
         self.plan().map_err(|_| missing(self.variant.program))
     }
 
-    /// The program that the back end runs, or makes code of.
+    /// The program that the back end runs, or generates code from.
     ///
     /// # Errors
     ///
-    /// That the stencil was not compiled so far.
+    /// The stencil was not compiled up to this program.
     pub fn program(&self) -> Result<Program, Failure> {
         self.plans.programs.value(self.variant.clone(), |variant| {
             let no_program = || missing(variant.program);
@@ -206,7 +207,7 @@ impl PlanHandle {
             let Some(section) = self.section().filter(|_| is_stored(variant.program)) else {
                 return make();
             };
-            // Programs of other kinds cost less to make than to read.
+            // Programs of other kinds take less time to make than to read.
             let make = || match make()? {
                 Program::Loops(it) => Ok(Arc::unwrap_or_clone(it)),
                 Program::Reference(_) | Program::Arrays(_) | Program::Kernels(_) => Err(no_program()),
@@ -220,7 +221,7 @@ impl PlanHandle {
     ///
     /// # Errors
     ///
-    /// That there is none.
+    /// There is no such program.
     pub fn reference(&self) -> Result<Arc<Reference>, Failure> {
         match self.program()? {
             Program::Reference(it) => Ok(it),
@@ -230,11 +231,11 @@ impl PlanHandle {
         }
     }
 
-    /// The operations on whole arrays, of a plan for them.
+    /// The operations on whole arrays, of a plan that runs them.
     ///
     /// # Errors
     ///
-    /// That there are none.
+    /// There is no such program.
     pub fn arrays(&self) -> Result<Arc<npir::Stencil>, Failure> {
         match self.program()? {
             Program::Arrays(it) => Ok(it),
@@ -248,7 +249,7 @@ impl PlanHandle {
     ///
     /// # Errors
     ///
-    /// That there are none.
+    /// There is no such program.
     pub fn loops(&self) -> Result<Arc<loops::Program>, Failure> {
         match self.program()? {
             Program::Loops(it) => Ok(it),
@@ -262,7 +263,7 @@ impl PlanHandle {
     ///
     /// # Errors
     ///
-    /// That there are none.
+    /// There is no such program.
     pub fn kernels(&self) -> Result<Arc<Kernels>, Failure> {
         match self.program()? {
             Program::Kernels(it) => Ok(it),
@@ -272,11 +273,12 @@ impl PlanHandle {
         }
     }
 
-    /// A value that is made of plan and program alone, by a name and the rest of its key: stored where there is a file.
+    /// A value that depends only on plan and program, by a name and the rest of its key. It is stored where
+    /// there is a file.
     ///
     /// # Errors
     ///
-    /// Why there is no program, or no such value of it.
+    /// Why there is no program, or why the value cannot be made.
     pub fn derived<T: Serialize + DeserializeOwned>(
         &self,
         name: &str,
@@ -287,17 +289,17 @@ impl PlanHandle {
         if let Some(found) = section.find(name, key) {
             return Ok(found);
         }
-        // While the file waits for this value, it cannot be asked for another one.
+        // Made first: while the file waits for this value, it cannot be asked for another one.
         self.ready_plan()?;
         self.program()?;
         section.get_or_make(name, key, make)
     }
 
-    /// A text that a back end makes of the program, made once for all that ask.
+    /// A text that a back end makes of the program. It is made once for all callers.
     ///
     /// # Errors
     ///
-    /// Those of making it.
+    /// The errors of `make`.
     pub fn text<T: Any + Send + Sync>(
         &self,
         make: impl FnOnce() -> Result<T, Failure>,

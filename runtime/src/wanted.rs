@@ -1,15 +1,16 @@
-//! What comes back of the fields that calls wrote, and where in memory that lies.
+//! The parts of written fields that are copied back after calls, and their place in memory.
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::FieldArgument;
 use isobar_compiler::space::{Axis, AxisSet};
 
-/// What of the fields comes back from where they were computed. The rest of their arrays is as it was before the calls.
+/// The parts of the fields that are copied back from where they were computed. All other elements stay as
+/// they were before the calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Positions in the launch; every field that is written where that is left out.
+    /// Positions in the launch; `None` asks for every field that is written.
     pub arguments: Option<Vec<usize>>,
-    /// Of fields that have the axis only this point of the compute domain along it.
+    /// Of fields that have this axis, only this point of the compute domain along it.
     pub plane: Option<(Axis, i64)>,
 }
 
@@ -20,7 +21,8 @@ impl Wanted {
         self.arguments.as_ref().is_none_or(|it| it.contains(&position))
     }
 
-    /// What of a field is a plane; `None` where all of it is wanted, or its array does not hold the plane.
+    /// The plane of a field that is wanted. `None` where the whole field is wanted, or its array does not
+    /// hold the plane.
     #[must_use]
     pub fn plane_of(&self, axes: AxisSet, field: &FieldArgument) -> Option<Plane> {
         let (axis, at) = self.plane?;
@@ -33,9 +35,10 @@ impl Wanted {
 /// The elements of an array at one index along a dimension, as they lie in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plane {
-    /// The position of the first one.
+    /// The position of the first element.
     pub first: usize,
-    /// How many there are, and how many elements lie between two of them, per dimension that is left, in their order.
+    /// For each remaining dimension, in order: the number of elements, and the distance between two
+    /// neighbours in elements.
     pub dimensions: Vec<[usize; 2]>,
 }
 
@@ -49,13 +52,13 @@ impl Plane {
         Some(Self { first: at * stride, dimensions })
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     #[must_use]
     pub fn n(&self) -> usize {
         self.dimensions.iter().map(|it| it[0]).product()
     }
 
-    /// The same elements in the order in which they lie in memory, and so the fastest dimension first.
+    /// The same elements in the order of memory: the last dimension has the smallest stride.
     #[must_use]
     pub fn as_it_lies(&self) -> Self {
         let mut lying = self.clone();
@@ -75,7 +78,7 @@ impl Plane {
         })
     }
 
-    /// The elements by themselves, as an array of the dimensions that are left.
+    /// Copies the elements to an array of the remaining dimensions.
     #[must_use]
     pub fn cut(&self, array: &Array) -> Option<Array> {
         let mut elements = Elements::zeros(array.dtype(), self.n());
@@ -86,7 +89,7 @@ impl Plane {
         Array::from_c_order(elements, &shape)
     }
 
-    /// Takes elements that came back in the order of [`positions`](Self::positions).
+    /// Writes elements to the array, given in the order of [`positions`](Self::positions).
     pub(crate) fn put(&self, array: &mut Array, came: &Elements) {
         for (at, position) in self.positions().enumerate() {
             array.elements.set(position, came.get(at));
@@ -121,7 +124,7 @@ mod tests {
             assert_eq!(cut.shape, shape);
             let values: Vec<i64> = cut.indices().map(|it| cut.get(&it).as_i64()).collect();
             assert_eq!(values, expected);
-            // In any order they are the same elements.
+            // The same elements in another order.
             let lying = plane.as_it_lies();
             let (mut one, mut other): (Vec<_>, Vec<_>) =
                 (plane.positions().collect(), lying.positions().collect());
@@ -143,7 +146,7 @@ mod tests {
         let ij: AxisSet = AxisSet::IJ;
         assert_eq!(wanted(Axis::K, 0).plane_of(ij, &field), None);
         assert_eq!(wanted(Axis::J, 3).plane_of(ij, &field).map(|it| it.n()), Some(4));
-        // Beyond what its array holds there is no plane.
+        // Outside of its array a field has no plane.
         assert_eq!(wanted(Axis::J, 4).plane_of(ij, &field), None);
         assert_eq!(wanted(Axis::J, -2).plane_of(ij, &field), None);
         assert!(wanted(Axis::J, 0).asks_for(2) && !wanted(Axis::J, 0).asks_for(1));

@@ -1,4 +1,4 @@
-//! From the optimised OIR of a stencil to one variant of it: every variant takes the same doors and passes.
+//! Compiles variants of a stencil from its optimised OIR. All variants take the same lowerings and passes.
 
 use super::{Compilation, Hook, Variant, route};
 use crate::diag::Diagnostic;
@@ -9,13 +9,14 @@ use crate::schedule::turn::Unturned;
 /// Why a stencil has no such variant.
 #[derive(Clone, Debug)]
 pub enum NoVariant {
-    /// C08: a statement reads a neighbour of what it writes, and the call decides which one.
+    /// C08: a statement reads a neighbour of the element that it writes, and the call decides which
+    /// neighbour.
     Aliases(Vec<Diagnostic>),
     /// Its loops over levels cannot become loops over rows.
     Order(Unturned),
 }
 
-/// Compiles a variant of a stencil, `front`, that is compiled as far as the optimised OIR at least.
+/// Compiles a variant of a stencil, `front`, that is compiled at least as far as the optimised OIR.
 ///
 /// # Errors
 ///

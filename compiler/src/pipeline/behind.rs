@@ -1,8 +1,9 @@
-//! What lies behind the OIR, behind one door.
+//! The entry points to the levels behind the OIR, in one table.
 //!
-//! A program that travels in two parts has it in its second one: the first part reads a text, compiles it up to the
-//! OIR, runs it and shows these levels, and asks here whether the second has come. With the feature `in-two-parts`, whoever
-//! has loaded it calls [`open`]; without, it is there from the start.
+//! A program may be loaded in two parts. The first part reads a text, compiles it up to the OIR, runs the OIR
+//! and shows these levels. The levels behind the OIR are in the second part, and the first part asks here
+//! whether it is loaded. With the feature `in-two-parts`, the loader of the second part calls [`open`].
+//! Without the feature, the table is there from the start.
 
 use super::registry::Text;
 use super::route::{self, Trip};
@@ -15,7 +16,7 @@ use crate::pass::Code;
 use crate::project::Project;
 use crate::{loops, schedule, sdfg, tree};
 
-/// Entries to all that is behind the OIR: nothing else of the first part leads there.
+/// Entry points to all code behind the OIR. The first part has no other reference to it.
 pub(super) struct Behind {
     pub(super) levels: fn(&mut Trip<'_>, &Project, &Config) -> Option<()>,
     pub(super) loops_for: fn(&Levels, Code) -> Option<loops::Program>,
@@ -57,7 +58,7 @@ mod door {
         HERE.get().copied()
     }
 
-    /// Tells that the second part has come; only what is in that part may call this.
+    /// Reports that the second part is loaded. Only code of that part may call this.
     pub fn open() {
         HERE.get_or_init(|| &BEHIND);
     }
@@ -72,18 +73,18 @@ mod door {
         Some(&BEHIND)
     }
 
-    /// Nothing: it is open.
+    /// Does nothing: the second part is always there.
     pub fn open() {}
 }
 
 pub use door::open;
 
-/// What is behind the OIR, where it has come.
+/// The entry points behind the OIR; `None` until the second part is loaded.
 pub(super) fn found() -> Option<&'static Behind> {
     door::found()
 }
 
-/// Whether it has come.
+/// Whether the second part is loaded.
 #[must_use]
 pub fn is_open() -> bool {
     found().is_some()

@@ -20,33 +20,34 @@ use crate::inputs::Directives;
 use crate::oir::analysis::{Touch, touched, touches_of_params};
 use crate::pass::{GpuModel, LogValue, Logged, MachineModel, Trace};
 
-/// Every level that was reached, with what was found on the way.
+/// All levels that were reached, with the diagnostics and remarks on the way.
 #[derive(Clone, Debug, Default)]
 pub struct Compilation {
     /// In the order of the [`FileId`]s.
     pub files: Vec<Arc<SourceFile>>,
     /// Sorted by place; errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The stencils of the main file, in its order, each with its place; where several have one name, by their paths,
-    /// as `Model.advect`.
+    /// The stencils of the main file, in its order, each with its place. Stencils of the same name are called
+    /// by their paths, as `Model.advect`.
     pub stencils: Vec<(String, Span)>,
-    /// The one that was compiled, as it is called among them.
+    /// The stencil that was compiled, by its name in `stencils`.
     pub stencil: Option<String>,
-    /// The names that it and its functions import from `__externals__`, in order of the text, with their uses.
+    /// The names that the stencil and its functions import from `__externals__`, in order of the text, with
+    /// their uses.
     pub externals: Vec<ExternalUse>,
-    /// The modules that it would need and that are not among the files, where there are errors.
+    /// The modules that the stencil needs and that are not among the files, where there are errors.
     pub missing: Vec<MissingModule>,
     /// Known once the extents are.
     pub signature: Option<Signature>,
     /// Changes and refusals of the passes, in the order in which they ran.
     pub remarks: Vec<Remark>,
-    /// Values that they measured.
+    /// Values that the passes measured.
     pub log: Vec<Logged>,
-    /// By the name of a level, what analyses tell of it, each as it was computed last.
+    /// Results of analyses, by the name of the level, then of the analysis; each as it was computed last.
     pub results: BTreeMap<&'static str, BTreeMap<&'static str, LogValue>>,
     /// The statements that passes removed.
     pub tombstones: Vec<Tombstone>,
-    /// Whether the schedule knows how it came about.
+    /// Whether the schedule records the steps that led to it.
     pub keeps_steps: bool,
     /// The levels before and after each pass, where the options ask for them.
     pub trace: Option<Trace>,
@@ -63,7 +64,7 @@ impl Compilation {
         self.diagnostics.iter().any(|it| it.severity == Severity::Error)
     }
 
-    /// The same as far as the passes of OIR, with what was found, told and measured up to there.
+    /// A copy up to the passes of OIR, with the diagnostics, remarks and values up to there.
     #[must_use]
     pub fn up_to_oir(&self) -> Self {
         let oir = Stage::OIR.name();
@@ -89,18 +90,19 @@ impl Compilation {
         self.levels.text(text.stage, text.make)
     }
 
-    /// The text of one of [`Stage::ALL`]; a level is shown after its passes.
+    /// The text of one of [`Stage::ALL`]; the text of a level shows it after its passes.
     #[must_use]
     pub fn listing(&self, stage: Stage) -> Option<&Listing> {
         self.text(registry::texts().find(|it| it.stage == stage)?)
     }
 
-    /// The text of every one of them that was reached, each made when its turn comes.
+    /// The texts of all stages that were reached. Each is made when the iterator gets to it.
     pub fn listings(&self) -> impl Iterator<Item = (Stage, &Listing)> {
         registry::texts().filter_map(|it| Some((it.stage, self.text(it)?)))
     }
 
-    /// The schedule as a document that gives it again; `None` where it was not reached, or its steps were not kept.
+    /// The schedule as a document that reproduces it. `None` where it was not reached, or its steps were not
+    /// kept.
     #[must_use]
     pub fn schedule_steps(&self) -> Option<String> {
         let tree = self.levels.schedule.as_ref().filter(|_| self.keeps_steps)?;
@@ -123,8 +125,8 @@ impl Compilation {
         Some(crate::schedule::document::text(tree, &said))
     }
 
-    /// The schedule as a document that stands for all that the passes chose: its loops stay as they are, and the
-    /// graph is fused as it was; `None` as for [`schedule_steps`](Self::schedule_steps).
+    /// The schedule as a document with all choices of its passes. Its loops stay as they are, and the passes
+    /// of the graph fuse it as before. `None` as for [`schedule_steps`](Self::schedule_steps).
     #[must_use]
     pub fn schedule_document(&self) -> Option<String> {
         self.schedule_steps().map(|it| it + "auto graph\n")
@@ -138,7 +140,7 @@ impl Compilation {
         both.map(|(lowered, chosen)| variants(&lowered, chosen, machine)).unwrap_or_default()
     }
 
-    /// The same for a GPU, of a compilation for one.
+    /// Other schedules that may be faster on a GPU, of a compilation for one.
     #[must_use]
     pub fn gpu_variants(gpu: &GpuModel) -> Vec<ScheduleVariant> {
         variants_of_gpu(gpu)
@@ -159,8 +161,9 @@ impl Compilation {
     ///
     /// # Errors
     ///
-    /// What is wrong with the call (codes C01 to C06 and C08), or with the text where it does not compile. One array for
-    /// several parameters is wrong where one of these is written; see [`bind_shared`](Self::bind_shared).
+    /// The faults of the call (codes C01 to C06 and C08), or of the text where it does not compile. One array
+    /// for several parameters is a fault where one of these is written; see
+    /// [`bind_shared`](Self::bind_shared).
     pub fn bind(&self, given: Call) -> Result<Launch, Vec<Diagnostic>> {
         let bound = self.bind_shared(given)?;
         self.signature.as_ref().map_or(Err(Vec::new()), |it| bound.apart(it))
@@ -180,7 +183,7 @@ impl Compilation {
         bind(signature, &touches_of_params(oir, extents), call)
     }
 
-    /// The facts that checks of calls need; none where it does not compile.
+    /// The facts that checks of calls need; none where the stencil does not compile.
     #[must_use]
     pub fn contract(&self) -> Option<Contract> {
         let (oir, extents) = (self.levels.oir.as_ref()?, self.levels.extents.as_ref()?);
@@ -200,7 +203,7 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// What is wrong with the call (codes C01 to C06 and C08).
+    /// The faults of the call (codes C01 to C06 and C08).
     pub fn bind_shared(&self, call: Call) -> Result<Bound, Vec<Diagnostic>> {
         bind(&self.signature, &self.touches, call)
     }
@@ -209,7 +212,7 @@ impl Contract {
     ///
     /// # Errors
     ///
-    /// What is wrong with the call (codes C01 to C06 and C08).
+    /// The faults of the call (codes C01 to C06 and C08).
     pub fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>> {
         self.bind_shared(call)?.apart(&self.signature)
     }
@@ -227,13 +230,13 @@ fn bind(signature: &Signature, touches: &[Touch], call: Call) -> Result<Bound, V
 #[derive(Clone, Debug)]
 pub struct Bound {
     pub launch: Launch,
-    /// The pairs of parameters, by position, that are one array, of which one is written. They mean the stencil that
-    /// [`back`](super::back) makes, called without the second of each.
+    /// Pairs of parameters, by position, that share one array, where at least one of the two is written. Such
+    /// a call needs the stencil that [`back`](super::back) makes, without the second parameter of each pair.
     pub shared: Vec<[usize; 2]>,
 }
 
 impl Bound {
-    /// The call, in which no two parameters may be one array of which one is written.
+    /// The call; an error where two parameters share an array and at least one of them is written.
     fn apart(self, signature: &Signature) -> Result<Launch, Vec<Diagnostic>> {
         let name = |at: usize| signature.params[at].name.as_str();
         let wrong: Vec<_> = self.shared.iter().map(|it| call::one_array(name(it[0]), name(it[1]))).collect();

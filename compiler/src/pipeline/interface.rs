@@ -1,4 +1,4 @@
-//! What a stencil takes, put together from the facts of two levels.
+//! The signature of a stencil, from the facts of OIR and GTIR.
 
 use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::gtir;
@@ -53,8 +53,8 @@ pub(super) fn signature(gtir: &gtir::nodes::Stencil, oir: &oir::Stencil, extents
     Signature { name: oir.name.clone(), params: params.collect(), min_levels }
 }
 
-/// What the stencil takes when each pair of parameters is one field, as it does in this OIR: the first reaches as far as
-/// both did, and the second is not used.
+/// Adapts the signature to an OIR in which each pair of parameters is one field. The first parameter then
+/// reaches as far as both did, and the second is not used.
 pub(super) fn unify_params(
     signature: &mut Signature,
     oir: &oir::Stencil,

@@ -12,18 +12,18 @@ use crate::oir::analysis::extents::{Extents, extents};
 use crate::pass::{Code, Device, PassOptions};
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
-/// Every level that was reached; a level is missing where an error stood in the way.
+/// All levels that were reached. A level is missing where an error prevented it.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
     pub definition: Option<defir::nodes::Stencil>,
     pub gtir: Option<gtir::nodes::Stencil>,
-    /// As lowered, before any pass: what the reference interpreter runs.
+    /// The OIR as it was lowered, before any pass. The reference interpreter runs it.
     pub oir: Option<oir::nodes::Stencil>,
-    /// Of [`oir`](Self::oir).
+    /// The extents of [`oir`](Self::oir).
     pub extents: Option<Extents>,
-    /// After all passes.
+    /// The OIR after all passes.
     pub optimized: Option<oir::nodes::Stencil>,
-    /// From when it was first asked for: only one back end and those who look at it need it.
+    /// Made when it is first asked for, since only one back end and users who look at it need it.
     npir: OnceLock<npir::Stencil>,
     pub tree: Option<tree::Tree>,
     /// After all passes.
@@ -32,23 +32,24 @@ pub struct Levels {
     pub sdfg: Option<sdfg::nodes::Sdfg>,
     /// As far as its passes ran.
     pub loops: Option<loops::Program>,
-    /// Whether all passes ran: no code is made of a program before.
+    /// Whether all passes ran. No code is made before.
     pub is_whole: bool,
-    /// The options of the levels behind the OIR: their machine, and the passes left out.
+    /// The options of the levels behind the OIR, with their machine and the passes left out.
     pub passes: PassOptions,
-    /// The lines of the text that keep things as they are.
+    /// The lines `# @keep` of the text, which keep choices as they are.
     pub keeps: Vec<KeepDirective>,
-    /// From when it was first asked for.
+    /// Made when it is first asked for.
     c: OnceLock<c::Artifact>,
-    /// From when they were first asked for; of a compilation for a CPU, by a way of their own from the OIR on.
+    /// Made when they are first asked for. In a compilation for a CPU, they are compiled separately from the
+    /// OIR on.
     kernels: OnceLock<Option<Kernels>>,
-    /// From when it was first asked for.
+    /// Made when it is first asked for.
     cuda: OnceLock<cuda::Artifact>,
     texts: Texts,
 }
 
 impl Levels {
-    /// The same as far as the passes of OIR.
+    /// A copy up to the passes of OIR.
     #[must_use]
     pub fn up_to_oir(&self) -> Self {
         Self {
@@ -62,7 +63,8 @@ impl Levels {
         }
     }
 
-    /// The stencil as operations on whole arrays, after the passes of OIR; `None` where these were not reached.
+    /// The stencil as operations on whole arrays, after the passes of OIR; `None` where these were not
+    /// reached.
     #[must_use]
     pub fn npir(&self) -> Option<&npir::Stencil> {
         if let Some(known) = self.npir.get() {
@@ -96,7 +98,7 @@ impl Levels {
         Some(self.c.get_or_init(|| (behind.c)(program, &c::COptions::default())))
     }
 
-    /// The same C for calls with one thread; made anew each time.
+    /// The same C for calls with one thread; made at each call.
     #[must_use]
     pub fn c_of_one_thread(&self) -> Option<c::Artifact> {
         let options = c::COptions { has_threads: false, ..c::COptions::default() };
@@ -108,7 +110,7 @@ impl Levels {
         self.loops.as_ref().filter(|_| self.is_whole && is_for_c)
     }
 
-    /// The program of loops that such code is made of; `None` where not all passes ran, or for a GPU.
+    /// The program of loops for such code; `None` where not all passes ran, or for a GPU.
     #[must_use]
     pub fn loops_for(&self, code: Code) -> Option<Cow<'_, loops::Program>> {
         if self.passes.code == code && self.passes.device == Device::Cpu {
@@ -117,9 +119,10 @@ impl Levels {
         (behind::found()?.loops_for)(self, code).map(Cow::Owned)
     }
 
-    /// The text of a stage, which `make` makes when it is first asked for; `None` where its level was not reached.
+    /// The text of a stage, which `make` makes when it is first asked for; `None` where its level was not
+    /// reached.
     ///
-    /// Making a text takes as long as making the level does, and of most compilations none is read.
+    /// Making a text takes as long as making the level, and most compilations need no text.
     #[must_use]
     pub fn text(&self, stage: Stage, make: fn(&Self) -> Option<Listing>) -> Option<&Listing> {
         match self.texts.find(stage) {
@@ -129,7 +132,7 @@ impl Levels {
     }
 }
 
-/// Texts by their stages: a list that only grows, so that what stands in it can be lent.
+/// Texts by their stages. The list only grows, so that references to its texts stay valid.
 #[derive(Clone, Debug, Default)]
 struct Texts(OnceLock<Box<(Stage, Listing, Texts)>>);
 
@@ -145,7 +148,7 @@ impl Texts {
         None
     }
 
-    /// Keeps a text behind all others; one that came meanwhile for the same stage stays.
+    /// Appends a text. A text that was added meanwhile for the same stage stays.
     fn keep(&self, stage: Stage, listing: Listing) -> &Listing {
         let mut new = Some(listing);
         let mut at = self;

@@ -1,4 +1,4 @@
-//! The trip of a stencil, and who may watch it.
+//! The way of a stencil through all levels, and hooks to watch it.
 
 pub mod stage;
 pub mod levels;

@@ -19,7 +19,7 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
-    /// Those that the options of a compilation ask for.
+    /// The pipelines that the options of a compilation ask for.
     #[must_use]
     pub fn of(options: &PassOptions) -> Self {
         let machine = schedule::passes::Target::of(options);
@@ -27,7 +27,7 @@ impl Pipelines {
         Self::for_target(machine, Target::of(options))
     }
 
-    /// All passes, to code for such a machine.
+    /// All passes, for code on such a machine.
     #[must_use]
     pub fn for_target(machine: schedule::passes::Target, code: Target) -> Self {
         let loops = match code.grid.value {

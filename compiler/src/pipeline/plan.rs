@@ -1,4 +1,4 @@
-//! A compiled variant of a stencil, as back ends take it: none of them looks into a compilation.
+//! A compiled variant of a stencil, as back ends take it: no back end uses a compilation.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,13 +19,14 @@ use crate::{loops, npir, oir};
 /// The facts of a variant that calls need, without its program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The name of the stencil in lists: its path where several have one name.
+    /// The name of the stencil in lists; its path where several stencils have one name.
     pub stencil: String,
-    /// Holds for this variant: with its axes, and without the second parameter of each alias.
+    /// The contract of this variant: with its axes, and without the second parameter of each alias.
     pub contract: Contract,
-    /// Which of several traps a run reports.
+    /// Decides which of several traps a run reports.
     pub order: ProgramOrder,
-    /// Whether no row along J depends on another one, nor on where it lies: then rows may be called one after the other.
+    /// Whether rows along J are independent of each other and of their position. Then rows may be called one
+    /// after the other.
     pub has_rows_apart: bool,
 }
 
@@ -94,7 +95,7 @@ impl Program {
 #[derive(Clone, Copy, Debug)]
 pub struct CallCost {
     pub cost: Cost,
-    /// The part of its traffic that is with points that are used: gaps between them are moved as well.
+    /// The fraction of its traffic that belongs to points that are used. Gaps between them are moved as well.
     pub touched_part: f64,
 }
 

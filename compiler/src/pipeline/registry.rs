@@ -1,8 +1,8 @@
 //! The registry: one row for each stage with how its text is made, and one for each back end.
 //!
-//! Everything that lists, names or chooses stages and back ends goes by these rows; nothing matches on them. The rows
-//! here are those of the compiler itself. What runs a back end stands beside its row in whatever program runs it,
-//! which may have more back ends than these.
+//! Code that lists, names or chooses stages and back ends reads these rows; nothing matches on them. The rows
+//! here are those of the compiler itself. A program that runs back ends has its own table, with the code that
+//! runs each of them. Its table may have further back ends.
 
 use super::{Levels, Stage, behind};
 use crate::backend::{debug, numpy};
@@ -15,23 +15,24 @@ use crate::{defir, gtir, npir, oir};
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
     pub stage: Stage,
-    /// `None` where the level that it is made from was not reached. It is called when somebody asks for the text.
+    /// Called when the text is asked for. Returns `None` where the level that the text is made from was not
+    /// reached.
     pub make: fn(&Levels) -> Option<Listing>,
 }
 
-/// A back end, as far as nothing has to run.
+/// A back end, with the facts that are known without running it.
 #[derive(Debug)]
 pub struct Backend {
     pub name: &'static str,
-    /// What it runs on, as the API spells it.
+    /// The device that it runs on, as the API spells it.
     pub device: &'static str,
     /// The level that it starts from.
     pub from: Stage,
-    /// The texts that it adds to the journey.
+    /// The texts that it adds to the stages.
     pub texts: &'static [Text],
 }
 
-/// The levels, in the order of the journey.
+/// The levels, in the order of compilation.
 pub const LEVELS: &[Text] = &[
     Text { stage: Stage::DEFINITION, make: |it| Some(defir::print::listing(it.definition.as_ref()?)) },
     Text { stage: Stage::GTIR, make: |it| Some(gtir::print::listing(it.gtir.as_ref()?)) },
@@ -63,7 +64,7 @@ pub const NUMPY: Backend = Backend {
     texts: &[Text { stage: Stage::NUMPY, make: |it| Some(numpy::source::listing(it.npir()?)) }],
 };
 
-/// Machine code made in process. Its text is made for the arrays of a call, by whoever makes the code.
+/// Machine code made in process. Its text exists only for the arrays of a call, and is made with the code.
 pub const RAYON: Backend = Backend { name: "rayon", device: "cpu", from: Stage::LOOPS, texts: &[] };
 
 /// C with OpenMP.
@@ -82,7 +83,8 @@ pub const CUDA: Backend = Backend {
     texts: &[Text { stage: Stage::CUDA, make: |it| behind::text(it, Stage::CUDA) }],
 };
 
-/// WGSL, for GPUs through wgpu. Runs choose a text for their device; this one is for whatever has doubles.
+/// WGSL, for GPUs through wgpu. Runs choose a text for their device; this text is for devices that have
+/// doubles.
 pub const WGPU: Backend = Backend {
     name: "wgpu",
     device: "gpu",
@@ -99,7 +101,7 @@ pub fn texts() -> impl Iterator<Item = &'static Text> {
 }
 
 impl Stage {
-    /// The levels, in the order of the journey, and what the compiler's own back ends add.
+    /// The levels, in the order of compilation, then the texts of the compiler's own back ends.
     pub const ALL: [Stage; N_STAGES] = {
         let mut all = [Stage::DEFINITION; N_STAGES];
         let (mut n, mut at) = (0, 0);
@@ -119,14 +121,14 @@ impl Stage {
         all
     };
 
-    /// The one among [`ALL`](Self::ALL) of that name.
+    /// The stage of [`ALL`](Self::ALL) with that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
-/// How many there are.
+/// The number of stages.
 const N_STAGES: usize = {
     let (mut n, mut at) = (LEVELS.len(), 0);
     while at < BACKENDS.len() {
@@ -135,7 +137,7 @@ const N_STAGES: usize = {
     n
 };
 
-/// After its passes with what they know, or as it was lowered where there was an error.
+/// The OIR after its passes, with their facts; or as it was lowered, where there was an error.
 fn oir_with_facts(levels: &Levels) -> Option<Listing> {
     Some(match &levels.optimized {
         Some(it) => oir::print::listing_with_facts(it, &extents(it), &caches(it)),

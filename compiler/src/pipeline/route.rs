@@ -1,4 +1,4 @@
-//! The trip itself: one line for each door, one table of passes for each room.
+//! The way of a stencil through the levels: one line for each lowering, one table of passes for each level.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub fn compile_files(
     travel(project, files, config, hook)
 }
 
-/// Compiles again where nothing differs up to the passes of OIR: these levels are taken as they are.
+/// Compiles again, where nothing differs up to the passes of OIR. These levels are taken from `known`.
 #[must_use]
 pub fn compile_behind_oir(
     known: &Compilation,
@@ -68,7 +68,8 @@ pub fn compile_behind_oir(
 ///
 /// # Errors
 ///
-/// C08, where a statement reads a neighbour of what it writes, and the call decides which one.
+/// C08, where a statement reads a neighbour of the element that it writes, and the call decides which
+/// neighbour.
 pub(super) fn compile_unified(
     known: &Compilation,
     pairs: &[[usize; 2]],
@@ -98,7 +99,7 @@ pub(super) fn compile_unified(
     Ok(at.compilation)
 }
 
-/// Compiles once more from the OIR as it was lowered, by these passes; the hook sees each level.
+/// Compiles once more from the OIR as it was lowered, by these passes. The hook sees each level.
 #[must_use]
 pub fn compile_through(
     pipelines: &Pipelines,
@@ -116,7 +117,7 @@ pub fn compile_through(
     compilation
 }
 
-/// Compiles the stencil whose axes I and K are in each other's place; its signature, its domain and its fields are turned
+/// Compiles the stencil with the axes I and K exchanged. Its signature, its domain and its fields are turned
 /// too.
 ///
 /// # Errors
@@ -147,7 +148,7 @@ pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     oir.chain(schedule).chain(sdfg).chain(loops)
 }
 
-/// Whether a pass runs also where it is to be skipped, since what comes next cannot do without it.
+/// Whether a pass runs even where it is to be skipped, since later passes cannot do without it.
 #[must_use]
 pub fn is_needed(pass: &str) -> bool {
     loops::passes::PIPELINE.needed.contains(&pass)
@@ -161,7 +162,7 @@ pub fn is_of_oir(pass: &str) -> bool {
 
 /// The level that a pass changes; `None` where there is no such pass.
 ///
-/// The tables of the passes say it: their names only begin alike for those who type them.
+/// Looks in the tables of the passes. The prefix of a name is for users, and is not evaluated.
 #[must_use]
 pub fn level_of(pass: &str) -> Option<Stage> {
     passes().find(|(_, name)| *name == pass).map(|(level, _)| level)
@@ -200,7 +201,7 @@ fn travel(
     if has_stencil && at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
         at.go_on(project, &config);
     }
-    // In a file with several stencils, a line may be about another one.
+    // In a file with several stencils, a line may be meant for another stencil.
     if stencils.len() == 1 {
         at.warn_of_steps();
     }
@@ -217,7 +218,7 @@ fn travel(
     compilation
 }
 
-/// The locals of inlined functions, with what the text calls them.
+/// The locals of inlined functions, each with its name in the text.
 fn names_in_functions<'a>(compilation: &'a Compilation, program: &'a Program) -> BTreeMap<&'a str, &'a str> {
     let fields = compilation.levels.definition.iter().flat_map(|it| it.fields.iter().map(|(_, it)| it));
     let of_functions = fields.filter_map(|it| {
@@ -232,7 +233,7 @@ fn names_in_functions<'a>(compilation: &'a Compilation, program: &'a Program) ->
     of_functions.collect()
 }
 
-/// Externals that the text itself gives stand in for those that nobody else gave.
+/// Adds the number of levels and the externals of the text. Values of the configuration take precedence.
 fn with_directives(config: &Config, directives: &inputs::Directives) -> Config {
     let mut config = config.clone().for_domain(directives.domain);
     for it in &directives.externals {
@@ -249,7 +250,7 @@ fn watched<T>(hook: &mut dyn Hook, step: &'static str, work: impl FnOnce() -> T)
     result
 }
 
-/// A stencil on its way, with all that was found.
+/// A stencil on its way through the levels, with all diagnostics so far.
 pub(super) struct Trip<'a> {
     hook: &'a mut dyn Hook,
     found: Diagnostics,
@@ -258,19 +259,20 @@ pub(super) struct Trip<'a> {
 }
 
 impl Trip<'_> {
-    /// Through the doors to the OIR and its passes, until one stays shut.
+    /// Compiles to the OIR and through its passes, as far as there are no errors.
     fn levels_up_to_oir(&mut self, program: &Program, names: &Names<'_>, wanted: Option<&str>) -> Option<()> {
         let config = names.config;
         let found = &mut self.found;
         let definition =
             watched(self.hook, "definition", || defir::from_syntax::build(program, names, wanted, found))?;
-        // As the main file tells it from its others.
+        // The name that distinguishes the stencil within the main file.
         let stencils = program.stencils().into_iter();
         let known = stencils.map(|it| (it.span, it.name)).find(|it| it.0 == definition.span);
         self.compilation.stencil = Some(known.map_or_else(|| definition.name.clone(), |it| it.1));
         check("definition", || defir::validate::validate(&definition), || defir::print::listing(&definition));
         if self.found.has_errors() {
-            // What was understood is still typed and held to the rules, so that all errors show at once.
+            // The part that was read is still typed and checked against the rules, so that all errors show at
+            // once.
             let further = gtir::from_defir::faults_of_part(&definition, config, &self.found);
             self.found.extend(further);
             self.compilation.levels.definition = Some(definition);
@@ -305,7 +307,7 @@ impl Trip<'_> {
         self.passes_of_oir(config)
     }
 
-    /// Through the passes of OIR, from the OIR as it was lowered; nothing that was told of them before stays.
+    /// Runs the passes of OIR, from the OIR as it was lowered. Discards earlier results of these passes.
     fn passes_of_oir(&mut self, config: &Config) -> Option<()> {
         let compilation = &mut self.compilation;
         (compilation.remarks, compilation.log, compilation.tombstones) = Default::default();
@@ -317,19 +319,19 @@ impl Trip<'_> {
         is_whole.then_some(())
     }
 
-    /// Further, where the way behind the OIR is open.
+    /// Continues behind the OIR, where that part of the program is loaded.
     fn go_on(&mut self, project: &Project, config: &Config) {
         if let Some(behind) = behind::found() {
             (behind.levels)(self, project, config);
         }
     }
 
-    /// Through the other doors.
+    /// Compiles through all levels behind the OIR.
     pub(super) fn levels_behind_oir(&mut self, project: &Project, config: &Config) -> Option<()> {
         self.levels_through(&Pipelines::of(&config.passes), project, config)
     }
 
-    /// Through the other doors, by these passes.
+    /// Compiles through all levels behind the OIR, with these passes.
     fn levels_through(&mut self, pipelines: &Pipelines, project: &Project, config: &Config) -> Option<()> {
         let keeps = self.compilation.directives.keeps.clone();
         let levels = &mut self.compilation.levels;
@@ -397,7 +399,7 @@ impl Trip<'_> {
         is_whole.then_some(())
     }
 
-    /// Tells of lines `# @step` that this stencil cannot take.
+    /// Warns of lines `# @step` that this stencil cannot take.
     fn warn_of_steps(&mut self) {
         let Some(signature) = &self.compilation.signature else { return };
         for step in &self.compilation.directives.steps {
@@ -407,7 +409,7 @@ impl Trip<'_> {
         }
     }
 
-    /// Pins what lines `# @keep` of the text want to stay as it is.
+    /// Adds the pins that lines `# @keep` of the text ask for.
     fn pins(&mut self, tree: &mut schedule::Tree) {
         let keeps = &self.compilation.directives.keeps;
         let Some(first) = keeps.first() else { return };
@@ -427,8 +429,8 @@ impl Trip<'_> {
         }
     }
 
-    /// Carries out the schedule in a file; answers what it leaves to the passes, and nothing where the document is
-    /// wrong.
+    /// Applies the schedule in a file. Returns the choices that it leaves to the passes; nothing where the
+    /// document is wrong.
     fn document(
         &mut self,
         project: &Project,
@@ -485,7 +487,8 @@ impl Trip<'_> {
         }
     }
 
-    /// Holds a schedule that somebody wrote, with what passes made of it, to the rules of the tree in every build.
+    /// Checks a schedule that somebody wrote, and that passes may have changed, against the rules of the
+    /// tree; in every build.
     fn hold_rules(&mut self, project: &Project, name: &str, tree: &schedule::Tree) -> bool {
         let Some(fault) = schedule::validate::validate(tree).into_iter().next() else { return true };
         if let Some((at, span)) = last_line(project, name) {
@@ -500,8 +503,9 @@ impl Trip<'_> {
         false
     }
 
-    /// Holds the loops of a schedule that somebody wrote to their arrays, whatever its steps did. `before` is the tree that
-    /// they started from. `None` where an access is not seen to be inside; the first step that leads there is told.
+    /// Checks that loops of a schedule that somebody wrote stay inside their arrays, whatever its steps did.
+    /// `before` is the tree that the steps started from. Returns `None` where an access is not proven to be
+    /// inside. It then reports the first step that leads there.
     fn hold_bounds(
         &mut self,
         project: &Project,
@@ -541,7 +545,8 @@ impl Trip<'_> {
         None
     }
 
-    /// What a call has to have to be accepted: enough levels, and the levels that are read of each array.
+    /// The facts that hold for every accepted call: enough levels, and the levels that are read of each
+    /// array.
     fn known_at_calls(&self, config: &Config) -> Assumptions {
         let mut known = Assumptions::some_point();
         let Some(signature) = &self.compilation.signature else { return known };
@@ -560,7 +565,7 @@ impl Trip<'_> {
         known
     }
 
-    /// Runs the passes of a level; answers whether the trip goes on behind them.
+    /// Runs the passes of a level. Returns whether the compilation goes on after them.
     fn passes<I: Level>(
         &mut self,
         pipeline: &Pipeline<I>,
@@ -581,7 +586,7 @@ impl Trip<'_> {
         !outcome.is_stopped
     }
 
-    /// A level before its first pass; answers whether the trip goes on.
+    /// Shows a level before its first pass. Returns whether the compilation goes on.
     fn show_first<I: Level>(&mut self, ir: &I) -> bool {
         if let Some(trace) = &mut self.trace {
             trace.record(I::NAME, None, Some(&ir.listing(&mut Analyses::default())));
@@ -589,7 +594,7 @@ impl Trip<'_> {
         show_first(ir, self.hook)
     }
 
-    /// A level that no pass changes.
+    /// Shows a level that no pass changes.
     fn show(&mut self, level: &'static str, listing: &dyn Fn() -> Listing) {
         self.hook.show(Step { kind: StepKind::Door, name: level }, &listing);
         if let Some(trace) = &mut self.trace {
@@ -598,7 +603,7 @@ impl Trip<'_> {
     }
 }
 
-/// The last line of a document that says something, and its place.
+/// The last line of a document that is not empty, and its place.
 fn last_line(project: &Project, name: &str) -> Option<(std::ops::Range<usize>, Span)> {
     let file = project.file_id(name)?;
     let document = schedule::document::parse(project.text(file)).ok()?;
@@ -608,8 +613,8 @@ fn last_line(project: &Project, name: &str) -> Option<(std::ops::Range<usize>, S
     Some((at, span))
 }
 
-/// The program of loops for a GPU, of levels that were made for a processor. Steps that a person wrote are for that, and
-/// left out.
+/// The program of loops for a GPU, compiled from levels that were made for a processor. Steps that a person
+/// wrote are for the processor, and left out.
 fn loops_for_gpu(known: &Levels) -> Option<loops::Program> {
     let passes = PassOptions {
         device: Device::Gpu,
@@ -628,7 +633,7 @@ fn loops_for_gpu(known: &Levels) -> Option<loops::Program> {
     at.compilation.levels.loops.filter(|_| at.compilation.levels.is_whole)
 }
 
-/// The program of loops for other code than that which the levels were made for; `None` where not all passes ran.
+/// The program of loops for another kind of code than that of the levels; `None` where not all passes ran.
 pub(super) fn loops_for(known: &Levels, code: Code) -> Option<loops::Program> {
     let flow = known.sdfg.as_ref().filter(|_| known.is_whole)?;
     let passes = PassOptions { device: Device::Cpu, code, ..known.passes.clone() };
@@ -667,7 +672,8 @@ fn lower_kernels(program: &loops::Program) -> Kernels {
     kernels
 }
 
-/// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.
+/// Asserts that a validator finds nothing. A finding is a fault of the compiler. So builds with debug
+/// assertions fail, and other builds save the time of the check.
 pub(super) fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listing: impl Fn() -> Listing) {
     if cfg!(debug_assertions) {
         let violations = violations();
@@ -680,7 +686,7 @@ pub(super) fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listin
     }
 }
 
-/// The statements that lines `# @keep apart` of the text are about.
+/// The statements that lines `# @keep apart` of the text refer to.
 fn pinned(stencil: &oir::Stencil, keeps: &[KeepDirective]) -> Pinned {
     let mut apart = BTreeSet::new();
     let lines: Vec<Span> = keeps.iter().filter(|it| it.keep == Keep::Apart).map(|it| it.below).collect();

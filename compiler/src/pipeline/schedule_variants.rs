@@ -1,4 +1,4 @@
-//! Other schedules than the one that the passes chose, for whoever measures which is faster.
+//! Other schedules than the one that the passes chose, for measuring which one is faster.
 
 use std::collections::BTreeSet;
 
@@ -11,22 +11,23 @@ use crate::schedule::step::{LoopRef, Pin, Ranges, Step};
 use crate::schedule::transform::Path;
 use crate::space::{Axis, names};
 
-/// Something else to do than what the passes do: what stands before them, and what of them is left out.
+/// A change to the choices of the passes: a document that is applied before them, and passes that are left
+/// out.
 ///
-/// What comes of it is a schedule like any other, whose steps are a document that gives it again.
+/// The result is a schedule like any other. Its steps are a document that reproduces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleVariant {
-    /// In the words of a document.
+    /// A description in the words of a document.
     pub what: String,
     /// A document that ends with `auto`.
     pub document: String,
-    /// The passes that do not run behind it.
+    /// The passes that do not run after the document.
     pub skip: Vec<&'static str>,
-    /// What the rest is chosen for, where that is not the machine itself.
+    /// The machine that the passes choose for, where it is not the given one.
     pub machine: Option<MachineModel>,
-    /// The same of a GPU.
+    /// The GPU that the passes choose for, where it is not the given one.
     pub gpu: Option<GpuModel>,
-    /// The form that launches have, where it is asked for.
+    /// The form of launches that is asked for, if any.
     pub gpu_form: Option<GpuForm>,
 }
 
@@ -37,7 +38,7 @@ impl ScheduleVariant {
         Self { what, document, skip: Vec::new(), machine: None, gpu: None, gpu_form: None }
     }
 
-    /// Loops as merged and tiled as the steps say, and nothing else of that kind; pins stay.
+    /// Merges and tiles loops as the steps say, and in no other way. Pins stay.
     fn of_steps(what: String, pins: &BTreeSet<Pin>, steps: &[Step]) -> Self {
         let pins = pins.iter().map(ToString::to_string);
         let lines: Vec<String> = pins.chain(steps.iter().map(ToString::to_string)).collect();
@@ -45,7 +46,7 @@ impl ScheduleVariant {
     }
 }
 
-/// Threads that a block has at most, where that is fewer than the passes take.
+/// Threads that a block has at most, where that is fewer than the passes choose.
 const THREADS: [u32; 2] = [128, 64];
 
 /// Other schedules for a GPU: each form of a launch that is legal, and smaller blocks.
@@ -64,7 +65,7 @@ pub(super) fn variants_of_gpu(gpu: &GpuModel) -> Vec<ScheduleVariant> {
             }
         })
     };
-    // What the passes take by themselves is no other one.
+    // The choice of the passes has no description, and is no other schedule.
     found
         .filter(|it| *it <= gpu.threads_of_block)
         .flat_map(of_size)
@@ -72,26 +73,27 @@ pub(super) fn variants_of_gpu(gpu: &GpuModel) -> Vec<ScheduleVariant> {
         .collect()
 }
 
-/// Rows in a tile.
+/// Rows of a tile.
 const ROWS: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Points of a row, and levels, that a block has.
+/// Points of a row, and levels, of a block.
 const POINTS: [i64; 2] = [64, 128];
 const LEVELS: [i64; 2] = [4, 16];
 
-/// What is worth a trial, of each kind the first before the second of any; nothing twice.
+/// Returns the variants that are worth a trial, without duplicates. The first of each kind come first, then
+/// the second of each kind, and so on.
 ///
-/// `lowered` is the tree as it came from the level before, `chosen` the same as the passes left it, with its steps.
-/// Some of these say the same in the end, and some steps are refused where they are carried out.
+/// `lowered` is the tree as it was lowered. `chosen` is the same tree after the passes, with its steps. Some
+/// variants give the same schedule in the end, and some steps are refused when they are applied.
 pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) -> Vec<ScheduleVariant> {
     let is_fused = |it: &&Step| matches!(it, Step::Tile { .. } | Step::Roll { .. });
     let fused: Vec<Step> = chosen.steps.iter().filter(is_fused).cloned().collect();
-    // Those of the first pass, which stand before all others.
+    // The steps of the first pass, which precede all others.
     let merged: Vec<Step> =
         chosen.steps.iter().take_while(|it| matches!(it, Step::Merge { .. })).cloned().collect();
     let mut tree = lowered.clone();
     tree.pins.clone_from(&chosen.pins);
     for step in &merged {
-        // It was carried out in this order before.
+        // The passes applied the steps in this order, so that none should be refused.
         if step.clone().apply(&mut tree).is_err() {
             return Vec::new();
         }
@@ -122,8 +124,8 @@ pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) ->
     }
 }
 
-/// Each group that runs in tiles or row by row in other tiles, the other way, or not at all; and what might be such
-/// a group.
+/// Runs each group of the passes in other tiles, row by row instead of in tiles or vice versa, or not as a
+/// group. Also offers groups that the passes did not choose.
 fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> {
     let mut found = Vec::new();
     let mut offer = |what: String, fused: Vec<Step>| {
@@ -148,10 +150,10 @@ fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVar
         steps.remove(at);
         offer(format!("no {step}"), steps);
     }
-    // What stands in one loop over levels, each such loop, and all loops together.
+    // Candidates: the children of one loop over levels, each such loop, and all loops together.
     let known: BTreeSet<String> = fused.iter().map(ToString::to_string).collect();
     for (first, last) in possible_groups(tree) {
-        // Row by row, and a few sizes: what might be a group is rarely worth more trials.
+        // Row by row, and two sizes: a candidate is rarely worth more trials.
         let some = of_rows(&first, &last).into_iter().take(3);
         for step in some.filter(|it| !known.contains(&it.to_string())) {
             offer(format!("{step} and no other"), vec![step.clone()]);
@@ -162,7 +164,7 @@ fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVar
     found
 }
 
-/// A group in tiles, and row by row. Those first that are most likely to be something else.
+/// A group row by row, and in tiles. The sizes that most likely give another result come first.
 fn of_rows(first: &LoopRef, last: &LoopRef) -> Vec<Step> {
     let (axis, ends) = (Axis::J, || (first.clone(), last.clone()));
     let tile = |size: i64| {
@@ -176,13 +178,13 @@ fn of_rows(first: &LoopRef, last: &LoopRef) -> Vec<Step> {
     std::iter::once(roll).chain(sizes.into_iter().map(tile)).collect()
 }
 
-/// A group in tiles of parts of rows, of other sizes than that which is chosen.
+/// A group in tiles of parts of rows, in several sizes.
 fn of_points(first: &LoopRef, last: &LoopRef) -> Vec<Step> {
     let tile = |size| Step::Tile { axis: Axis::I, size, first: first.clone(), last: last.clone() };
     [32, 64, 16, 128, 8].map(tile).to_vec()
 }
 
-/// `tile`, `roll`: a step of which only its kind is told.
+/// A step without its loops, as `tile j 8` or `roll j`.
 fn shortly(step: &Step) -> String {
     match step {
         Step::Tile { axis, size, .. } => format!("tile {} {size}", axis.position_name()),
@@ -191,7 +193,7 @@ fn shortly(step: &Step) -> String {
     }
 }
 
-/// Whether a group begins or ends where another one does.
+/// Whether the statements of a group overlap those of another group.
 fn touches(step: &Step, first: &LoopRef, last: &LoopRef) -> bool {
     match step {
         Step::Tile { first: from, last: to, .. } | Step::Roll { first: from, last: to, .. } => {
@@ -202,7 +204,7 @@ fn touches(step: &Step, first: &LoopRef, last: &LoopRef) -> bool {
     }
 }
 
-/// The loops over rows in each loop over levels, and neighbouring loops over levels.
+/// The children of each parallel loop over levels, each outermost loop, and all outermost loops together.
 fn possible_groups(tree: &Tree) -> Vec<(LoopRef, LoopRef)> {
     let name = |path: &[usize]| LoopRef::of(tree, &path.to_vec());
     let mut found = Vec::new();
@@ -219,7 +221,8 @@ fn possible_groups(tree: &Tree) -> Vec<(LoopRef, LoopRef)> {
     found
 }
 
-/// Blocks along i and k around what the passes leave outermost, and along i around what runs row by row.
+/// Blocks along i and k around the outermost loops, and along i around loops that run in tiles of rows or row
+/// by row.
 fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> {
     let mut tree = tree.clone();
     for step in fused {
@@ -255,7 +258,7 @@ fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> 
     found
 }
 
-/// Loops that were merged stay apart, each by itself.
+/// Keeps loops apart that were merged, one statement at a time.
 fn kept_apart(chosen: &Tree) -> Vec<ScheduleVariant> {
     let second = |it: &Step| match it {
         Step::Merge { second, .. } => Some(second.stmt),
@@ -265,7 +268,7 @@ fn kept_apart(chosen: &Tree) -> Vec<ScheduleVariant> {
     stmts.into_iter().map(|it| pinned(chosen, Pin::Apart(it))).collect()
 }
 
-/// Regions of loops that were peeled stay tests.
+/// Keeps the regions of loops that were peeled as tests, one statement at a time.
 fn guarded(chosen: &Tree) -> Vec<ScheduleVariant> {
     let peeled = |it: &Step| match it {
         Step::Peel(at) => Some(at.stmt),
@@ -280,8 +283,8 @@ fn pinned(chosen: &Tree, pin: Pin) -> ScheduleVariant {
     ScheduleVariant::of_document(pin.to_string(), &all)
 }
 
-/// Neighbouring loops over levels that stayed apart, since their ranges differ, as one; each two, and all of them.
-/// Tiled as the passes would have it then, and as they are.
+/// Merges neighbouring loops over levels that stayed apart because their ranges differ: each pair, and all of
+/// them. Offers each with the tiles that the passes then choose, and with the chosen tiles.
 fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant> {
     let merge = |tree: &Tree, at: usize, ranges: Ranges| {
         let is_over_levels = |at: usize| matches!(&tree.children[at], Node::Loop(it) if it.axis == Axis::K);
@@ -321,7 +324,7 @@ fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<ScheduleVariant>
     found
 }
 
-/// Without one of the passes that decide by what they expect.
+/// Leaves out one of the passes that decide by expected costs.
 fn without_passes() -> Vec<ScheduleVariant> {
     let of = |name: &'static str| ScheduleVariant {
         skip: vec![name],
@@ -339,7 +342,7 @@ fn without_passes() -> Vec<ScheduleVariant> {
     .to_vec()
 }
 
-/// As the passes would choose for a machine with more cache, or less, or other cores.
+/// The choice of the passes for a machine with more or less cache, or other cores.
 fn other_machines(machine: &MachineModel) -> Vec<ScheduleVariant> {
     let caches = |times: u64, of: u64| {
         let mut other = machine.clone();
@@ -441,10 +444,10 @@ def s(a: Field[float], b: Field[float]):
                 let made = compiled_from(text, &variant.document, Some(variant));
                 assert!(!made.has_errors(), "{}: {:?}", variant.what, made.diagnostics);
                 let document = made.schedule_document().expect("its steps were kept");
-                // The document alone, for the machine itself, with all passes.
+                // Compiles the document alone, for the machine itself, with all passes.
                 let again = compiled_from(text, &document, None);
                 assert_eq!(again.diagnostics, [], "{}", variant.what);
-                // From which size on rows go past the caches is the machine's, not the schedule's.
+                // The size from which stores bypass the caches depends on the machine, not on the schedule.
                 let code = |it: &Compilation| -> String {
                     let text = it.levels.c().expect("it was reached").listing.text.clone();
                     text.lines().filter(|it| !it.contains("define ISOBAR_STREAM_FROM")).collect()

@@ -5,30 +5,30 @@ use std::hash::{Hash, Hasher};
 
 /// A level, or a text generated from one; two with the same name are the same.
 ///
-/// The list is open: whoever makes another text of a level writes a [`Row`] for it.
+/// The list is open: a program that makes another text of a level defines a [`Row`] for it.
 #[derive(Clone, Copy)]
 pub struct Stage(&'static Row);
 
-/// What is known of a stage before anything is compiled.
+/// The facts about a stage that are known before compilation.
 #[derive(Debug)]
 pub struct Row {
-    /// As the command line, the API and the page spell it.
+    /// Its name in the command line, the API and the page.
     pub name: &'static str,
-    /// As people read it.
+    /// Its title for people.
     pub title: &'static str,
-    /// What it knows, for those who see its name for the first time.
+    /// A short description, for people who see its name for the first time.
     pub about: &'static str,
     pub from: Source,
     /// Whether it is a level that passes change.
     pub has_passes: bool,
 }
 
-/// What a stage is made from.
+/// The origin of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The text of the stencil.
     Text,
-    /// A level as it was lowered: its passes decide nothing here.
+    /// A level as it was lowered: its passes have no effect here.
     Lowered(Stage),
     /// A level after its passes.
     Passed(Stage),
@@ -118,25 +118,25 @@ impl Stage {
         Self(row)
     }
 
-    /// As the command line, the API and the page spell it.
+    /// Its name in the command line, the API and the page.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// As people read it.
+    /// Its title for people.
     #[must_use]
     pub const fn title(self) -> &'static str {
         self.0.title
     }
 
-    /// What it knows, for those who see its name for the first time.
+    /// A short description, for people who see its name for the first time.
     #[must_use]
     pub const fn about(self) -> &'static str {
         self.0.about
     }
 
-    /// What it is made from.
+    /// The text or level that it is made from.
     #[must_use]
     pub const fn from(self) -> Source {
         self.0.from
@@ -148,7 +148,8 @@ impl Stage {
         self.0.has_passes
     }
 
-    /// Whether this stage shows what the passes of a level did: it is that level, or is made from it after them.
+    /// Whether this stage shows the effect of the passes of a level: it is that level, or is made from it
+    /// after them.
     #[must_use]
     pub fn shows_passes_of(self, level: Stage) -> bool {
         let mut at = self;

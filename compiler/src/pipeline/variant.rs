@@ -1,4 +1,4 @@
-//! The key of a plan: the program of a stencil that is wanted, and the calls and the machine that it is for.
+//! The key of a plan: the wanted program of a stencil, and the calls and the machine that it is for.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pass::{Code, MachineModel, PassOptions};
 
-/// The level that a back end runs, or makes code of.
+/// The level that a back end runs, or generates code from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ProgramKind {
     /// The OIR as it was lowered, which defines the meaning.
@@ -25,19 +25,21 @@ pub enum ArrayOrder {
     /// Along I: the axes are those of the text.
     #[default]
     AlongI,
-    /// Along K: the axes I and K are in each other's place, in the program and in its signature.
+    /// Along K: the axes I and K are exchanged, in the program and in its signature.
     AlongK,
 }
 
-/// One compiled form of a stencil, by all that decides it beside the text and the configuration of its names.
+/// Identifies one compiled form of a stencil. It holds all that decides the form, except the text and the
+/// configuration of its names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Variant {
     pub program: ProgramKind,
     pub order: ArrayOrder,
-    /// Pairs of parameters, by position, that are one array; it stands in the place of the first.
+    /// Pairs of parameters, by position, that are one array. It is passed as the first parameter of each
+    /// pair.
     pub aliases: Vec<[usize; 2]>,
-    /// The file of the project that has the schedule. It is for the stencil as it is written: variants with aliases or in
-    /// another order have none.
+    /// The file of the project with the schedule. A schedule applies to the stencil as it is written:
+    /// variants with aliases or in another order have none.
     pub schedule: Option<String>,
     /// Passes that do not run, by name.
     pub skip: BTreeSet<String>,

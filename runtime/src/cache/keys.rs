@@ -1,7 +1,7 @@
-//! Whose entries these are: each is signed with a key that lies beside them, and is read by nobody who may not write.
+//! Signatures of entries. The key lies beside the entries, and only its owner can read the secret half.
 //!
-//! A process that may read the cache and not write it, as that of a job, has the public half and checks; who has the
-//! secret half puts in. What somebody else put there is no entry.
+//! A process that may only read the cache, such as that of a job, has the public half and checks entries. A
+//! process with the secret half puts entries in. An entry without a valid signature is ignored.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,18 +11,18 @@ use std::path::Path;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use rustix::process::geteuid;
 
-/// The secret half, for its owner alone.
+/// File of the secret half, which only its owner may read.
 const SECRET: &str = "key";
-/// The public half.
+/// File of the public half.
 pub const PUBLIC: &str = "key.pub";
 
-/// The secret half; made where there is none.
+/// The secret half; makes a key where there is none.
 pub(super) fn secret(root: &Path) -> Option<SigningKey> {
     read_secret(root).or_else(|| {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).ok()?;
         let key = SigningKey::from_bytes(&seed);
-        // Whole or not at all: a process that is killed here leaves no half of it.
+        // The file appears whole or not at all, even if the process is killed here.
         let mut file = tempfile::NamedTempFile::new_in(root).ok()?;
         file.write_all(&seed).ok()?;
         match file.persist_noclobber(root.join(SECRET)) {
@@ -30,7 +30,7 @@ pub(super) fn secret(root: &Path) -> Option<SigningKey> {
                 super::put(root, &root.join(PUBLIC), key.verifying_key().as_bytes()).ok()?;
                 Some(key)
             }
-            // Another process made it meanwhile, or nothing can be put there.
+            // Another process made a key meanwhile, or the file cannot be written.
             Err(_) => read_secret(root),
         }
     })
@@ -46,12 +46,12 @@ fn read_secret(root: &Path) -> Option<SigningKey> {
     let mut seed = Vec::new();
     file.read_to_end(&mut seed).ok()?;
     let Ok(whole) = seed.as_slice().try_into() else {
-        // An earlier version was killed while it wrote it.
+        // An earlier version was killed while it wrote the key.
         let _ = fs::remove_file(root.join(SECRET));
         return None;
     };
     let key = SigningKey::from_bytes(whole);
-    // A process that was killed in the middle left one half.
+    // A process that was killed between both files left the secret half alone.
     if public(root).as_ref() != Some(&key.verifying_key()) {
         super::put(root, &root.join(PUBLIC), key.verifying_key().as_bytes()).ok()?;
     }
@@ -63,13 +63,13 @@ fn public(root: &Path) -> Option<VerifyingKey> {
     VerifyingKey::from_bytes(bytes.as_slice().try_into().ok()?).ok()
 }
 
-/// The proof of an entry, of which this tells everything.
+/// The proof of an entry; `what` identifies its whole content.
 pub(super) fn prove(root: &Path, what: &str) -> Option<String> {
     let signature = secret(root)?.sign(what.as_bytes());
     Some(signature.to_bytes().iter().map(|it| format!("{it:02x}")).collect())
 }
 
-/// Whether an entry has been put there by who has the key.
+/// Whether the owner of the key has put an entry there.
 pub(super) fn is_proven(root: &Path, what: &str, proof: &str) -> bool {
     let Some(key) = public(root) else { return false };
     let bytes: Option<Vec<u8>> =

@@ -1,21 +1,23 @@
-//! What a file of a stencil is made of, and how two of them become one.
+//! The records in the file of a stencil, and how two files become one.
 
 use serde::{Deserialize, Serialize};
 
-/// So many records of one stencil are kept: a model has one or two for each kind of arrays that it calls it with.
+/// Records that are kept of one stencil: a model has one or two for each kind of arrays that it calls it
+/// with.
 const MOST: usize = 256;
 
-/// Something that is kept, and what it is found by.
+/// A value that is kept, with its key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     pub key: Vec<u8>,
     pub value: Vec<u8>,
 }
 
-/// Two files of one stencil as one, in which what the first has counts; none where it has all of it.
+/// Joins two files of one stencil. Where both have a key, the record of the first stays. None where the first
+/// has all records.
 pub(super) fn joined(known: &[u8], other: &[u8]) -> Option<Vec<u8>> {
     let read = |it: &[u8]| postcard::from_bytes::<Vec<Record>>(it).ok();
-    // What cannot be read is not there.
+    // A file that cannot be read has no records.
     let (mut all, other) = (read(known).unwrap_or_default(), read(other)?);
     let new = |it: &Record| !all.iter().any(|known| known.key == it.key);
     let new: Vec<Record> = other.into_iter().filter(new).collect();
@@ -27,7 +29,7 @@ pub(super) fn joined(known: &[u8], other: &[u8]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&all).ok()
 }
 
-/// The first one is what all others need.
+/// Removes the oldest records beyond the limit, except the first one, which all others need.
 pub fn bound(records: &mut Vec<Record>) {
     let spare = records.len().saturating_sub(MOST);
     if spare > 0 {

@@ -1,7 +1,8 @@
-//! How large a cache becomes: what was not used for longest gives way.
+//! The limit on the size of a cache: the entries that were not used for longest are removed.
 //!
-//! The bytes of all entries are a number in a file, which each process adds to under a lock. Counting a folder of 18,000
-//! files takes a quarter of a second, so they are counted where that number is missing, too large, or a day old.
+//! A file has the number of bytes of all entries. Each process adds to it under a lock. Counting a folder of
+//! 18,000 files takes a quarter of a second. So entries are counted only where that number is missing, too
+//! large, or a day old.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
@@ -13,17 +14,18 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::{DESCRIPTION, Entry, LOCK, PROOF, absent, entries};
 
-/// All entries together have no more bytes.
+/// The most bytes that all entries have together.
 pub const MOST_BYTES: u64 = 4 << 30;
 
 /// The file with the number.
 const SIZE: &str = "size";
-/// A process that was killed between an entry and its number is off by that entry for no longer than this.
+/// Age after which the entries are counted again. A process that is killed after it put an entry, and before
+/// it added its bytes, leaves a wrong number until then.
 const AGE: Duration = Duration::from_secs(24 * 3600);
-/// The number is never longer, as text.
+/// The most characters that the number has as text.
 const DIGITS: u64 = 64;
 
-/// The bytes of all entries, as they were counted and added to.
+/// The bytes of all entries: as counted, plus those added since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     bytes: u64,
@@ -36,7 +38,7 @@ fn now() -> u64 {
 }
 
 impl Size {
-    /// The size that the file says, where that still holds.
+    /// The size in the file, where it is valid and not too old.
     fn read(file: &mut File) -> Option<Self> {
         let mut text = String::new();
         file.take(DIGITS).read_to_string(&mut text).ok()?;
@@ -54,14 +56,14 @@ impl Size {
     }
 }
 
-/// The bytes of the code of an entry: those that it had, and those that it has now.
+/// The bytes of the code of an entry, before and after a change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Grown {
     pub before: u64,
     pub now: u64,
 }
 
-/// Puts an entry into the cache. Removes others where all are more than `most`; answers how many.
+/// Puts an entry into the cache. Removes others where all have more than `most` bytes; returns how many.
 ///
 /// # Errors
 ///
@@ -80,7 +82,8 @@ pub(super) fn grows(
         .mode(0o600)
         .custom_flags(not_a_link)
         .open(root.join(SIZE));
-    // One at a time: others would remove the same, and count an entry that is still to be added.
+    // The lock admits one process: two would remove the same entries, and count an entry whose bytes are
+    // still to be added.
     let Some(mut file) = opened.ok().filter(|it| flock(it, FlockOperation::LockExclusive).is_ok()) else {
         place()?;
         return Ok(make_room(root, most).1);
@@ -97,23 +100,24 @@ pub(super) fn grows(
             }
         };
         if size.write(&mut file).is_err() {
-            // The next process counts.
+            // The next process counts again.
             let _ = file.set_len(0);
         }
         n_removed
     });
-    // Not by closing it alone: a process that was forked meanwhile has the same file.
+    // Closing the file does not unlock it: a process that was forked meanwhile has the same file open.
     let _ = flock(&file, FlockOperation::Unlock);
     placed
 }
 
-/// Entries were removed by somebody else: the next process counts.
+/// Removes the number, since entries were removed elsewhere. The next process counts again.
 pub(super) fn forget(root: &Path) -> std::io::Result<()> {
     absent(fs::remove_file(root.join(SIZE)))
 }
 
-/// Counts, and removes entries, the one first that was not used for longest, until there is room; some more, so that it
-/// is not done for each. Answers the bytes that are left, and how many went.
+/// Counts the entries, and removes those that were not used for longest until there is room. Removes some
+/// more, so that it does not run again for each new entry. Returns the bytes that are left, and the number of
+/// removed entries.
 fn make_room(root: &Path, most: u64) -> (u64, usize) {
     let mut all: Vec<(SystemTime, u64, Entry)> = entries(root)
         .into_iter()
@@ -133,7 +137,7 @@ fn make_room(root: &Path, most: u64) -> (u64, usize) {
         if total <= most / 10 * 9 {
             break;
         }
-        // Who has it loaded keeps it; who looks for it makes it anew.
+        // A process that has loaded the code keeps it; a process that looks for it makes it again.
         for kind in [PROOF, DESCRIPTION, LOCK, entry.kind.suffix()] {
             let _ = absent(fs::remove_file(entry.file(kind)));
         }
@@ -177,7 +181,7 @@ mod tests {
             keep(root, "two", 70);
             assert_eq!(size(root), Some(1170), "{wrong:?}");
         }
-        // One that is too large is not believed either.
+        // A number that is too large is not believed either.
         Size { bytes: u64::MAX, counted: now() }
             .write(&mut File::create(root.join(SIZE)).expect("it is ours"))
             .expect("it is ours");

@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, Thread};
 use std::time::Duration;
 
-/// Tells a call to end; clones tell the same one.
+/// Asks a call to end; clones ask the same call.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
-    /// As generated C reads it: other than 0 once it is to end.
+    /// Nonzero once the call is to end; generated C reads it.
     flag: Arc<AtomicI32>,
 }
 
-/// So often is asked.
+/// The interval at which a waiting thread calls `ask`.
 const ASKED: Duration = Duration::from_millis(50);
 
-/// Of the other thread: a stencil may be compiled there.
+/// The stack of the other thread: large, since a stencil may be compiled there.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Wakes who waits, also where the work panics.
+/// Wakes the waiting thread when it is dropped, also where the work panics.
 struct Told<'a>(&'a Thread);
 
 impl Drop for Told<'_> {
@@ -30,26 +30,26 @@ impl Drop for Told<'_> {
 }
 
 thread_local! {
-    /// Of the call that this thread is in.
+    /// The token of the call that this thread is in.
     static CURRENT: RefCell<Option<Cancel>> = const { RefCell::new(None) };
 }
 
 impl Cancel {
-    /// Has the call end where it next asks: with [`Failure::Cancelled`](super::Failure::Cancelled), unless it is over
-    /// before. What it has written by then stays.
+    /// Has the call end where it next asks: with [`Failure::Cancelled`](super::Failure::Cancelled), unless it
+    /// is over before. Results that it has written by then stay.
     pub fn cancel(&self) {
         self.flag.store(1, Ordering::Relaxed);
     }
 
-    /// Whether it is to end.
+    /// Whether the call is to end.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.flag.load(Ordering::Relaxed) != 0
     }
 
-    /// Does something that calls stencils, which may be told to end meanwhile.
+    /// Runs `work`, which calls stencils; this token may end those calls.
     pub fn during<R>(&self, work: impl FnOnce() -> R) -> R {
-        /// Brings back what was there, also where the work panics.
+        /// Restores the previous token, also where the work panics.
         struct Before(Option<Cancel>);
         impl Drop for Before {
             fn drop(&mut self) {
@@ -60,8 +60,9 @@ impl Cancel {
         work()
     }
 
-    /// Does the same on another thread, and meanwhile asks on this one now and then, for instance whether somebody wants it
-    /// to end. Where there is no other thread, it is done here, and nobody asks.
+    /// Runs `work` on another thread. Meanwhile this thread calls `ask` now and then, for instance to see
+    /// whether a user wants to end it. Where no thread can be started, `work` runs here, and `ask` is not
+    /// called.
     pub fn attended<R: Send>(
         &self,
         mut ask: impl FnMut() + Send,
@@ -91,12 +92,12 @@ impl Cancel {
         })
     }
 
-    /// What may end the call that this thread is in.
+    /// The token of the call that this thread is in; none outside of a call.
     pub(super) fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Where code looks whether it is to end.
+    /// The address of the flag, which generated code reads.
     pub(super) fn address(&self) -> *const i32 {
         self.flag.as_ptr()
     }
@@ -128,7 +129,7 @@ mod tests {
             },
         );
         assert_eq!((ended, n_asked > 0), (Some("ended"), true));
-        // Behind it, this thread is in no call.
+        // After it, this thread is in no call.
         assert!(!is_wanted() && Cancel::current().is_none());
         assert_eq!(Cancel::default().attended(|| (), || 7), Some(7));
     }

@@ -12,30 +12,30 @@ use super::Failure;
 use super::pool::{forks, pool};
 use super::team::Home;
 
-/// After a run, helpers with a processor of their own look out for the next one for so long.
+/// The time for which helpers with a processor of their own look out for the next run.
 const LINGERS: Duration = Duration::from_micros(100);
 
-/// A thread with a processor of its own waits awake for so long before it lets others run in between.
+/// The time for which a thread with a processor of its own spins before it yields.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// Of a loop, parts for each thread, so that one that is late does not hold up the others.
+/// Parts of a loop for each thread, so that a late thread does not hold up the others.
 const PARTS: usize = 4;
 
-/// The threads of the runs of one stencil. Whoever calls takes part; a helper that has not begun when the others are
-/// done is not waited for: waking one takes longer than many a run.
+/// The threads of the runs of one stencil. The calling thread takes part. A helper that has not begun when
+/// the others are done is not waited for: waking one takes longer than many runs.
 #[derive(Debug)]
 pub(super) struct Helpers {
     pool: Arc<ThreadPool>,
-    /// Where the thread that calls is during a call, if there is a processor for each.
+    /// The processor of the calling thread during a call, if there is one for each thread.
     home: Option<Home>,
     common: Arc<Common>,
-    /// In which process the threads are.
+    /// The count of forks at the start of the threads, which tells their process.
     forks: u64,
 }
 
 impl Helpers {
-    /// Those of so many threads, more than one; in a process that has other work, none of them has a processor of its
-    /// own.
+    /// The helpers for runs on so many threads, more than one. In a process that has other work, none of them
+    /// has a processor of its own.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Helpers {
         self.forks == forks()
     }
 
-    /// Calls for the helpers, who take part in what `call` shares, and calls.
+    /// Wakes the helpers, which take part in the loops that `call` shares, and runs `call`.
     pub(super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
         for (at, seat) in self.common.seats.iter().enumerate() {
             if seat.swap(Seat::CALLED, Ordering::AcqRel) == Seat::EMPTY {
@@ -87,7 +87,7 @@ impl Team for Helpers {
     }
 }
 
-/// What a helper is to do.
+/// The state of a helper.
 struct Seat;
 
 impl Seat {
@@ -95,13 +95,13 @@ impl Seat {
     const EMPTY: u8 = 0;
     /// A run is going on.
     const CALLED: u8 = 1;
-    /// None is; the helper leaves when it has waited for another.
+    /// No run is going on. The helper leaves when it has waited for another.
     const DONE: u8 = 2;
 }
 
 /// A loop whose parts are shared.
 struct Work<'w> {
-    /// What is left to each thread.
+    /// The parts that are left to each thread.
     shares: Vec<Share>,
     n_parts: usize,
     total: usize,
@@ -109,7 +109,7 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    /// Runs what is left to this thread, and then what is left to others.
+    /// Runs the parts that are left to this thread, and then those left to others.
     fn take_part(&self, thread: usize) {
         let start_of = |part: usize| part * self.total / self.n_parts;
         let run = |part: usize| (self.part)(start_of(part)..start_of(part + 1), thread);
@@ -125,8 +125,8 @@ impl Work<'_> {
     }
 }
 
-/// The parts of one thread that nobody has taken: start and end. Those of two threads lie apart, since each is written
-/// by one of them most of the time.
+/// The parts of one thread that are not taken yet: start and end. Shares of two threads lie apart, since most
+/// of the time one thread writes each.
 #[repr(align(128))]
 #[derive(Debug)]
 struct Share(AtomicU64);
@@ -145,7 +145,7 @@ impl Share {
         self.take(|start, end| ((start, end - 1), end - 1))
     }
 
-    /// What is left afterwards, and what is taken, of what is left.
+    /// Takes a part, if one is left. `taken` gives the start and end that remain, and the part that is taken.
     fn take(&self, taken: impl Fn(u64, u64) -> ((u64, u64), u64)) -> Option<usize> {
         let ends = |it: u64| (it >> 32, it & u64::from(u32::MAX));
         let left = |it: u64| {
@@ -158,11 +158,12 @@ impl Share {
     }
 }
 
-/// What the threads of a run have in common. A helper touches what the run lends only while it is inside the door.
+/// The state that the threads of a run share. A helper touches the loop that a run lends only while it is
+/// inside the door.
 #[derive(Debug)]
 struct Common {
     door: Door,
-    /// Of the thread that calls; there while the door is open or somebody is inside.
+    /// The loop of the calling thread; valid while the door is open or a helper is inside.
     work: AtomicPtr<Work<'static>>,
     /// One for each helper.
     seats: Vec<AtomicU8>,
@@ -171,7 +172,8 @@ struct Common {
 }
 
 impl Common {
-    /// Lets helpers take part in the work until what this gives is dropped, which waits for those inside.
+    /// Lets helpers take part in the work until the result is dropped. Dropping it waits for the helpers
+    /// inside.
     fn open<'w>(&'w self, work: &'w Work<'w>) -> Open<'w> {
         self.work.store(from_ref(work).cast_mut().cast(), Ordering::Release);
         self.door.open();
@@ -194,7 +196,7 @@ impl Common {
                 continue;
             }
             let is_late = wait.turn() > lingers;
-            // Whoever calls in this moment finds the seat empty, or this helper stays.
+            // A call that begins now finds the seat empty, or this helper stays.
             let leaves = is_late
                 && seat
                     .compare_exchange(Seat::DONE, Seat::EMPTY, Ordering::AcqRel, Ordering::Acquire)
@@ -210,8 +212,8 @@ impl Common {
     fn take_part(&self, thread: usize, last: &mut Option<u64>) -> bool {
         let Some(inside) = self.door.enter(*last) else { return false };
         *last = Some(inside.loops);
-        // SAFETY: `open` stored the address before the door opened, and `Open` does not let go of what it lends before
-        // all who came in are out again.
+        // SAFETY: `open` stored the address before the door opened. `Open` does not release the loop before
+        // all helpers that came in have left.
         let work = unsafe { &*self.work.load(Ordering::Acquire) };
         work.take_part(thread);
         drop(inside);
@@ -219,7 +221,7 @@ impl Common {
     }
 }
 
-/// An open door; dropped, it is closed, and everybody has left.
+/// An open door. Dropping it closes the door, and waits until all helpers have left.
 struct Open<'c>(&'c Common);
 
 impl Drop for Open<'_> {
@@ -242,7 +244,7 @@ impl Door {
     const ONE: u64 = 2;
     const OPENED: u64 = 1 << 32;
 
-    /// It is closed, and nobody is inside.
+    /// Opens the door, which is closed and has nobody inside.
     fn open(&self) {
         self.0.fetch_add(Self::OPENED | Self::IS_OPEN, Ordering::AcqRel);
     }
@@ -255,7 +257,7 @@ impl Door {
         self.0.load(Ordering::Acquire) % Self::OPENED >= Self::ONE
     }
 
-    /// Enters, if it is open and was opened again since it was for the `last` time.
+    /// Enters, if the door is open and was opened again since the `last` time.
     fn enter(&self, last: Option<u64>) -> Option<Inside<'_>> {
         let may = |it: u64| it & Self::IS_OPEN > 0 && last != Some(it / Self::OPENED);
         if !may(self.0.load(Ordering::Relaxed)) {
@@ -279,21 +281,21 @@ impl Drop for Inside<'_> {
     }
 }
 
-/// A wait for another thread: awake first, then such that others run in between.
+/// A wait for another thread, which spins first and then yields.
 struct Wait {
     awake: Duration,
     begun: Option<Instant>,
 }
 
 impl Wait {
-    /// Looks between two readings of the clock.
+    /// Spins between two readings of the clock.
     const LOOKS: u32 = 32;
 
     fn new(awake: Duration) -> Self {
         Self { awake, begun: None }
     }
 
-    /// Waits a little; answers how long it has waited.
+    /// Waits a little; returns how long it has waited.
     fn turn(&mut self) -> Duration {
         for _ in 0..Self::LOOKS {
             std::hint::spin_loop();
@@ -346,7 +348,7 @@ mod tests {
         let inside: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         let seen: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         let begun = Instant::now();
-        // Where all others are slow to wake there has to be another call.
+        // Helpers that are slow to wake take part in a later call.
         while seen.iter().any(|it| it.load(Ordering::Relaxed) == 0) {
             assert!(begun.elapsed() < Duration::from_secs(60), "a helper never came");
             helpers.during(|| {

@@ -1,10 +1,12 @@
-//! Whether loading a library runs nothing of it: made code runs when it is called, and not before.
+//! Checks that loading a library runs none of its code: generated code runs when it is called, and not
+//! before.
 //!
-//! A job loads C that it compiled while it may still open files. A constructor, a resolver of a symbol, or a library that
-//! it names by a path would run at that moment. The C compiler is told to add none of these, so there are none
-//! (`-nostartfiles`), and a library that has one is refused before the system's loader sees it.
+//! A job loads its compiled C while it may still open files. A constructor, a resolver of a symbol, or a
+//! library that it names by a path would run at that moment. The C compiler is told to add none of these
+//! (`-nostartfiles`). A library that has one is refused before the system's loader sees it.
 //!
-//! It reads the same as the loader: segments and the dynamic table, as the specification of ELF has them.
+//! The check reads the same parts as the loader: segments and the dynamic table, as the specification of ELF
+//! has them.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The interface of generated C (`abi.h`), in memory: for what is generated, and for what a benchmark measures beside it.
+//! The interface of generated C (`abi.h`) in memory: for generated code, and for code that a benchmark
+//! measures beside it.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -55,7 +56,7 @@ type Function = unsafe extern "C" fn(*const Call) -> i32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Threads {
     pub(super) number: u32,
-    /// Each has a processor of its own, where there are as many.
+    /// Whether each has a processor of its own, where there are as many.
     pub(super) are_placed: bool,
 }
 
@@ -64,15 +65,17 @@ pub(super) struct Threads {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     function: Function,
-    /// What has OpenMP's threads do something, where the library is one of OpenMP.
+    /// `GOMP_parallel`, which runs a function on the threads of OpenMP; none where the library does not use
+    /// OpenMP.
     team: Option<Parallel>,
 }
 
 impl Entry {
     /// Loads a library.
     ///
-    /// The file is of this user's own making: compiled from text that our generator made, in a folder that nobody
-    /// else can write, or a programmer's own kernel, which includes `abi.h`. It has no initialisers.
+    /// The file is of this user's own making. Either it was compiled from text that our generator made, in a
+    /// folder that nobody else can write. Or it is a programmer's own kernel, which includes `abi.h`. It has
+    /// no initialisers.
     #[expect(unsafe_code, reason = "this is where compiled code comes in")]
     pub(super) fn load(library: &Path, entry: &str) -> Result<Self, libloading::Error> {
         // SAFETY: see above.
@@ -86,11 +89,11 @@ impl Entry {
     }
 }
 
-/// What a call passes, in the order in which the code lists fields and scalars, each kind by itself.
+/// The arguments of a call, in the order in which the code lists fields and scalars, each kind by itself.
 #[derive(Debug, Default)]
 pub(super) struct Passed<'l> {
     fields: Vec<Field>,
-    /// Each lies where it is as long as this does.
+    /// Boxed, so that the addresses in `fields` stay valid.
     data_strides: Vec<Box<[i64]>>,
     scalars: Vec<u64>,
     /// The arrays are lent for as long as this lives.
@@ -114,8 +117,8 @@ impl<'l> Passed<'l> {
         self.scalars.push(in_memory(value));
     }
 
-    /// Calls code with all that was added, which is what it asks for; answers with what it returns. `times` has room
-    /// for one more than there are steps, or for none.
+    /// Calls code with all arguments that were added, which are those that it asks for. Returns the status of
+    /// the code. `times` has room for one more than there are steps, or for none.
     ///
     /// # Errors
     ///
@@ -147,20 +150,19 @@ impl<'l> Passed<'l> {
             workspace_bytes: workspace.bytes(),
             times: if times.is_empty() { std::ptr::null_mut() } else { times.as_mut_ptr() },
         };
-        // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
-        // checked by `bind`: each array holds every element that the domain and the stencil's extents
-        // reach, from the start of the domain with these strides; run-time indices are guarded by the
-        // code, and code that a programmer wrote for a stencil reaches no others, which its tests see to.
-        // The workspace is the caller's own, no array that is written lies in another one, and nothing else touches them
-        // until the call returns.
+        // SAFETY: all pointers of `call` point to live memory for the whole of this call. `bind` checked the
+        // launch: with these strides, each array holds every element that the domain and the stencil's
+        // extents reach. Generated code guards run-time indices. Code that a programmer wrote for a stencil
+        // reaches no other elements, which its tests check. The workspace is the caller's own. No array that
+        // is written lies in another one, and nothing else touches them until the call returns.
         let run = || unsafe { (code.function)(&raw const call) };
         let status = if threads.are_placed { on_places(threads.number, code.team, run) } else { run() };
         if status == 1 { Err(trap) } else { Ok(status) }
     }
 }
 
-/// The address of the element at `start`, or the one that it would have: an array need not hold the first point of
-/// the compute domain, which is then not touched.
+/// The address of the element at `start`. An array need not hold the first point of the compute domain: then
+/// nothing is accessed there.
 pub(super) fn start_of(elements: &mut Elements, start: i64) -> *mut c_void {
     let start = isize::try_from(start).unwrap_or(isize::MAX);
     for_elements!(elements, it => it.as_mut_ptr().wrapping_offset(start).cast())

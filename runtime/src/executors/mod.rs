@@ -43,9 +43,9 @@ pub use pool::{Near, after_fork};
 pub struct Setting<'a> {
     /// The C compiler, or why there is none.
     pub cc: &'a Result<CCompiler, String>,
-    /// Where compiled code is kept, if anywhere.
+    /// The cache folder of compiled code, if code is stored.
     pub cache: Option<&'a Path>,
-    /// A folder for what is needed in between; for its owner alone.
+    /// A folder for temporary files, for its owner alone.
     pub temporary: &'a Path,
     /// Threads of a run.
     pub threads: u32,
@@ -55,14 +55,15 @@ pub struct Setting<'a> {
     pub vectors: Vectors,
     /// The treatment of fields that do not lie along i.
     pub relayout: Relayout,
-    /// Whether the process has other work to do: then the system places all threads, none of them waits awake, and
-    /// code is made on as many threads as it runs on. Else each thread has a processor of its own where there is one,
-    /// and code is made on all processors.
+    /// Whether the process has other work to do. Then the system places all threads, none of them spins while
+    /// it waits, and code is made on as many threads as it runs on. Otherwise each thread has a processor of
+    /// its own where there is one, and code is made on all processors.
     pub is_embedded: bool,
 }
 
 impl Setting<'static> {
-    /// That of a program which runs stencils beside its own work: one thread, the bits of the interpreter, no files.
+    /// The setting of a program that runs stencils beside its own work: one thread, the bits of the
+    /// interpreter, no files.
     #[must_use]
     pub fn embedded() -> Self {
         static NONE: LazyLock<Result<CCompiler, String>> =
@@ -82,7 +83,7 @@ impl Setting<'static> {
 }
 
 impl Setting<'_> {
-    /// On how many threads code is made.
+    /// The number of threads that make code.
     fn makers(&self) -> usize {
         match self.is_embedded {
             true => usize::try_from(self.threads).unwrap_or(1).max(1),
@@ -91,7 +92,7 @@ impl Setting<'_> {
     }
 }
 
-/// What a back end may use, as [`Setting`] has it, for as long as one likes.
+/// An owned [`Setting`].
 #[derive(Clone, Debug)]
 pub struct OwnedSetting {
     pub cc: Result<CCompiler, String>,
@@ -106,13 +107,13 @@ pub struct OwnedSetting {
 }
 
 impl OwnedSetting {
-    /// That of [`Setting::embedded`], with so many threads.
+    /// The owned form of [`Setting::embedded`], with so many threads.
     #[must_use]
     pub fn embedded(threads: u32) -> Self {
         Self { threads, ..Self::of(Setting::embedded()) }
     }
 
-    /// The same for as long as one likes.
+    /// The owned form of a setting.
     #[must_use]
     pub fn of(setting: Setting<'_>) -> Self {
         let Setting { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded } =
@@ -121,7 +122,7 @@ impl OwnedSetting {
         Self { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded }
     }
 
-    /// The same, borrowed.
+    /// The borrowed form of this setting.
     #[must_use]
     pub fn borrow(&self) -> Setting<'_> {
         let Self { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded } = self;
@@ -147,15 +148,15 @@ pub enum Relayout {
     ByCost,
     /// Nothing: code has the strides of the caller.
     Never,
-    /// They are copied.
+    /// Fields are copied.
     Copies,
-    /// They are copied, one row along j after the other, where rows are apart from each other.
+    /// Fields are copied one row along j after the other, where rows are independent.
     Slabs,
     /// Loops are turned where they can be; else fields are copied.
     Turns,
 }
 
-/// How exactly a run keeps to the meaning.
+/// How exactly results follow the meaning of the stencil.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// The bits of the interpreter.
@@ -170,8 +171,9 @@ pub trait Executor: fmt::Debug + Send + Sync {
     /// The kind of program that it runs, or makes code of.
     fn program(&self, setting: Setting<'_>) -> ProgramKind;
 
-    /// Bytes that a run with so many threads allocates beside its arguments, and with none the bytes that all threads
-    /// share; `None` where that is beyond any memory. `arguments` are none where they are not made yet.
+    /// Returns the bytes that a run on so many threads allocates beside its arguments. For 0 threads these
+    /// are the bytes that all threads share. `None` where the number is beyond any memory. `arguments` are
+    /// empty where they are not made yet.
     fn workspace_bytes(
         &self,
         plan: &PlanHandle,
@@ -185,8 +187,9 @@ pub trait Executor: fmt::Debug + Send + Sync {
         false
     }
 
-    /// The keys of a stencil's compiled code in the cache, the most usual first: one for each kind of arrays that calls
-    /// have, with so many levels where they are known. None where nothing is stored, or the machine lacks what decides it.
+    /// The keys of a stencil's compiled code in the cache, the most usual first. There is one for each kind
+    /// of arrays that calls have, for so many levels where these are known. Empty where nothing is stored, or
+    /// where the machine lacks a tool or a device that decides the key.
     fn code_keys(&self, _: &PlanHandle, _levels: Option<u32>, _: Setting<'_>) -> Vec<(Kind, Parts)> {
         Vec::new()
     }
@@ -234,7 +237,7 @@ pub fn prepare_compiled(
 
 /// The part that all callers of a stencil share: its code, for each shape of arrays that it was called with.
 pub trait Code: Send + Sync {
-    /// Makes what depends on the sizes and strides of a launch; tells that as a step.
+    /// Makes the code for the sizes and strides of a launch, and tells that as a step.
     ///
     /// # Errors
     ///
@@ -243,7 +246,7 @@ pub trait Code: Send + Sync {
         Ok(())
     }
 
-    /// One more who calls it.
+    /// Makes one more caller.
     fn caller(self: Arc<Self>) -> Box<dyn Caller>;
 }
 
@@ -253,11 +256,11 @@ pub trait Caller: Send {
     ///
     /// # Errors
     ///
-    /// Where the run ends before its end.
+    /// Where the run ends early.
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure>;
 
-    /// Puts the fields of a launch where it computes. They stay there for calls with the same launch, until they are
-    /// fetched; on the host that is where they are.
+    /// Copies the fields of a launch to the device that computes. They stay there for calls with the same
+    /// launch, until they are fetched. On the host this does nothing.
     ///
     /// # Errors
     ///
@@ -266,8 +269,8 @@ pub trait Caller: Send {
         Ok(())
     }
 
-    /// Brings back what is wanted of the fields that calls since [`keep`](Self::keep) wrote. On the host all of them are
-    /// there.
+    /// Brings back the wanted parts of the fields that calls since [`keep`](Self::keep) wrote. On the host
+    /// this does nothing.
     ///
     /// # Errors
     ///
@@ -276,12 +279,12 @@ pub trait Caller: Send {
         Ok(())
     }
 
-    /// Has a device call it once, with fields that lie in these memories, in the order of the launch's arguments; its
-    /// arrays tell shapes and strides alone. Answers before that is over.
+    /// Starts one call on a device, and returns before it is over. The fields lie in these memories, in the
+    /// order of the launch's arguments. The arrays of the launch tell shapes and strides alone.
     ///
     /// # Errors
     ///
-    /// Where it does not begin.
+    /// Where the call does not begin.
     fn start(
         &mut self,
         _launch: &mut Launch,
@@ -307,8 +310,8 @@ impl Prepared {
         Self { caller: Arc::clone(&code).caller(), code }
     }
 
-    /// Does beforehand what depends on the sizes and strides of a launch, so that the call has nothing left to do
-    /// but its work; tells that as a step. A call that was not prepared so does it itself.
+    /// Makes the code for the sizes and strides of a launch before the call, and tells that as a step. A call
+    /// without this preparation makes it itself.
     ///
     /// # Errors
     ///
@@ -322,12 +325,12 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// Where the run ends before its end; what it has written by then stays.
+    /// Where the run ends early; results written by then stay.
     pub fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         self.caller.run(launch)
     }
 
-    /// Puts the fields of a launch where it computes, for calls to come; see [`Caller::keep`].
+    /// Copies the fields of a launch to the device that computes, for later calls; see [`Caller::keep`].
     ///
     /// # Errors
     ///
@@ -336,7 +339,8 @@ impl Prepared {
         self.caller.keep(launch)
     }
 
-    /// Brings back what is wanted of the fields that calls since [`keep`](Self::keep) wrote; see [`Caller::fetch`].
+    /// Brings back the wanted parts of the fields that calls since [`keep`](Self::keep) wrote; see
+    /// [`Caller::fetch`].
     ///
     /// # Errors
     ///
@@ -383,17 +387,17 @@ impl fmt::Debug for Prepared {
 pub struct Progress {
     pub done: AtomicI64,
     pub total: AtomicI64,
-    /// When the first step of the call began, and when each ended, in milliseconds from whenever.
+    /// When the first step of the call began, and when each step ended, in milliseconds from any origin.
     moments: Mutex<Vec<f64>>,
 }
 
 impl Progress {
-    /// Replaces what is known of the last call by these moments.
+    /// Replaces the moments of the last call.
     fn set_moments(&self, moments: Vec<f64>) {
         *self.moments.lock().unwrap_or_else(PoisonError::into_inner) = moments;
     }
 
-    /// Replaces what is known of the last call by how long each step took, in milliseconds.
+    /// Replaces the moments of the last call by those of steps that took so many milliseconds each.
     fn set_steps(&self, steps: &[f64]) {
         let mut moments = vec![0.0];
         let mut sum = 0.0;
@@ -404,7 +408,7 @@ impl Progress {
         self.set_moments(moments);
     }
 
-    /// Takes over what is known of another one.
+    /// Takes over the numbers of another progress.
     fn take_from(&self, other: &Self) {
         use std::sync::atomic::Ordering::Relaxed;
         self.total.store(other.total.load(Relaxed), Relaxed);
@@ -412,8 +416,8 @@ impl Progress {
         self.set_moments(other.moments.lock().unwrap_or_else(PoisonError::into_inner).clone());
     }
 
-    /// How long each step of the last call took that has ended, in milliseconds; nothing where the back end has no
-    /// steps, or does not tell.
+    /// The duration of each step of the last call that has ended, in milliseconds. Empty where the back end
+    /// has no steps, or does not tell.
     #[must_use]
     pub fn step_ms(&self) -> Vec<f64> {
         let moments = self.moments.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,7 +40,7 @@ const MACHINE_FLAGS: [&str; 5] = ["-march=native", "-falign-loops=64", "-shared"
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CCompiler {
     pub program: PathBuf,
-    /// The first line that it says of itself.
+    /// The first line of its `--version`.
     pub version: String,
 }
 
@@ -67,7 +67,7 @@ pub fn find_compiler(named: Option<&str>, path: &OsStr) -> Result<CCompiler, Str
     let Some(program) = program else {
         return Err(format!("no C compiler: there is no program `{name}`; install gcc, or set CC"));
     };
-    // Jobs start it in a folder of their own.
+    // An absolute path, since jobs start it in folders of their own.
     let program = std::path::absolute(&program).unwrap_or(program);
     let said = Command::new(&program)
         .arg("--version")
@@ -155,7 +155,7 @@ impl MakesCode for Openmp {
     }
 }
 
-/// What the code asks for, each with its place among the parameters.
+/// The arguments of the code, each with its position among the parameters.
 fn arguments(artifact: &Artifact, signature: &Signature) -> Result<Vec<(usize, c::Argument)>, Failure> {
     let place = |it: &c::Argument| {
         let place = signature.params.iter().position(|param| param.name == it.name);
@@ -176,13 +176,13 @@ struct CompiledC {
     stencil: String,
     cc: CCompiler,
     cache: Option<PathBuf>,
-    /// The job's own.
+    /// The folder of the job.
     folder: PathBuf,
     threads: u32,
     /// How many compilers may run at a time.
     makers: usize,
     is_embedded: bool,
-    /// For neighbours along i that lie side by side in all fields, or for strides of any kind.
+    /// The code for neighbours along i that lie side by side in all fields, and that for strides of any kind.
     code: Store<bool, Entry>,
 }
 
@@ -201,10 +201,10 @@ impl Code for CompiledC {
     }
 }
 
-/// What a caller has for itself.
+/// The state of one caller.
 struct OfCaller {
     made: Arc<CompiledC>,
-    /// What the size of the workspace was told by.
+    /// The domain and the levels beside it that the size of the workspace is for.
     sized: Option<(Domain, Vec<[i64; 2]>)>,
     /// The memory of its temporaries.
     workspace: Workspace,
@@ -220,7 +220,7 @@ impl Caller for OfCaller {
         self.reserve(launch)?;
         let mut times = vec![0.0; self.made.artifact.n_steps + 1];
         let done = self.made.call(code, launch, &mut times, &self.progress, &mut self.workspace);
-        // Those of steps that did not end are still zero.
+        // The times of steps that did not end are still zero.
         let n_ended = times.iter().take_while(|it| **it > 0.0).count();
         self.progress.set_moments(times[..n_ended].iter().map(|it| 1e3 * it).collect());
         done
@@ -299,7 +299,7 @@ impl CompiledC {
             step.end_cached();
             return Ok(entry.library());
         }
-        // One of those who need it at the same time makes it.
+        // One of those that need it at the same time makes it, while the others wait.
         let alone = kept.as_ref().and_then(|(entry, _)| entry.alone());
         if let Some((entry, _)) = kept.as_ref().filter(|it| alone.is_some() && it.0.is_whole()) {
             step.end_cached();
@@ -310,7 +310,7 @@ impl CompiledC {
             Some((entry, parts)) => {
                 match fs::read(&made).and_then(|code| entry.keep(&code, &self.stencil, &parts)) {
                     Ok(true) => {
-                        // The cache has it; that the rest cannot be removed is no harm.
+                        // The cache has it; a failure to remove the rest is no harm.
                         let _ = made.parent().map(fs::remove_dir_all);
                         entry.library()
                     }
@@ -375,8 +375,8 @@ impl CompiledC {
     }
 }
 
-/// Compiles in the job's folder, in as many parts as there are and processors for them. Names are relative to it, so
-/// that no message has a path of this machine.
+/// Compiles in the job's folder, in as many parts as the text has and processors allow. Names are relative to
+/// the folder, so that no message has a path of this machine.
 fn make(
     source: &Source<'_>,
     is_unit: bool,
@@ -384,7 +384,7 @@ fn make(
     folder: &Path,
     makers: usize,
 ) -> Result<PathBuf, Failure> {
-    // Of a name that is loaded already the loader gives what it has.
+    // The loader does not load a name again, but returns the library that it has by that name.
     static MADE: AtomicU64 = AtomicU64::new(0);
     let made = MADE.fetch_add(1, Ordering::Relaxed);
     let library = format!("stencil-{made}.so");
@@ -425,14 +425,14 @@ fn make(
     Ok(folder.join(library))
 }
 
-/// What is compiled, and how.
+/// The text that is compiled, and its options.
 #[derive(Debug)]
 pub struct Source<'a> {
     text: Cow<'a, str>,
     flags: Vec<&'static str>,
-    /// In how many parts it can be compiled at the same time.
+    /// The number of parts that can be compiled at the same time.
     n_parts: usize,
-    /// What the files are called whose numbers the text has.
+    /// The names of the files whose numbers the text has.
     files: Vec<String>,
 }
 
@@ -453,7 +453,7 @@ impl<'a> Source<'a> {
         Self { text: Cow::Owned(text), flags, n_parts: artifact.n_parts, files }
     }
 
-    /// The same, for as long as one likes.
+    /// The same with a text of its own.
     fn into_owned(self) -> Source<'static> {
         Source { text: Cow::Owned(self.text.into_owned()), ..self }
     }
@@ -464,7 +464,7 @@ impl<'a> Source<'a> {
         self.flags.iter().copied().filter(is_known).chain([c::flag_for(is_unit)]).collect()
     }
 
-    /// All that decides the code that becomes of it here.
+    /// Everything that decides the compiled code.
     #[must_use]
     pub fn parts(&self, is_unit: bool, cc: &CCompiler) -> kept::Parts {
         let compiler = format!("{}\n{}", cc.program.display(), cc.version);

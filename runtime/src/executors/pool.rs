@@ -1,4 +1,4 @@
-//! The threads of runs, and memory near them: who fills fields and copies them.
+//! The threads of runs. They also fill fields and copy them, so that memory lies near them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,15 +11,15 @@ use isobar_compiler::inputs::{Alone, Piece, Workers};
 
 use super::Failure;
 
-/// Pieces for each thread, so that one that is late does not hold up the others.
+/// Pieces for each thread, so that a late thread does not hold up the others.
 const PIECES: usize = 4;
 
 /// Fields of fewer bytes lie in few pages.
 const LEAST_BYTES: usize = 64 * 1024;
 
-/// The threads of runs, who fill fields and copy them: the system gives memory where it is first touched. They share
-/// the pieces as those of a loop over levels are shared, so that the pages of a field lie near all of them in
-/// turn; which thread takes a piece is not fixed, here as there.
+/// The threads of runs, which also fill fields and copy them: the system gives memory where it is first
+/// touched. They share pieces as they share the levels of a loop, so that the pages of a field lie near all
+/// of them in turn. In both cases any thread may take any piece.
 #[derive(Clone, Copy, Debug)]
 pub struct Near {
     threads: usize,
@@ -27,19 +27,19 @@ pub struct Near {
 }
 
 impl Near {
-    /// Those of runs on so many threads; they are not made before they are needed.
+    /// The threads of runs on so many threads, which are started when they are needed.
     pub fn of(threads: u32) -> Self {
         Self { threads: usize::try_from(threads).unwrap_or(1).max(1), is_embedded: false }
     }
 
-    /// Those of a setting, where no threads are all that there are.
+    /// The threads of a setting, where 0 stands for as many threads as rayon has.
     pub(super) fn beside(threads: u32, is_embedded: bool) -> Self {
         let threads = usize::try_from(threads).unwrap_or(1);
         let threads = if threads == 0 { ::rayon::current_num_threads() } else { threads };
         Self { threads, is_embedded }
     }
 
-    /// How many they are.
+    /// The number of threads.
     pub(super) fn threads(&self) -> usize {
         self.threads
     }
@@ -92,7 +92,7 @@ impl Workers for Near {
         if self.threads == 1 {
             return Alone.all(work);
         }
-        // The run will say that there are none to be had.
+        // A pool that cannot be made is an error of the run.
         let Ok(pool) = pool(self.threads, self.is_embedded) else { return Alone.all(work) };
         let left = Mutex::new(work.into_iter());
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -108,8 +108,9 @@ impl Workers for Near {
     }
 }
 
-/// A processor for each thread, where there are as many as that; else none. Where each thread has its own it stays
-/// there, as what it touched first does: a system that wakes two on one processor needs milliseconds to notice.
+/// A processor for each thread, where there are exactly as many; else none. A thread then stays on its
+/// processor, and the memory that it touched first stays near. A system that wakes two threads on one
+/// processor needs milliseconds to notice.
 pub(super) fn places(threads: usize) -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -142,33 +143,33 @@ type Pools = BTreeMap<(usize, bool), Arc<ThreadPool>>;
 
 static POOLS: Mutex<Pools> = Mutex::new(BTreeMap::new());
 
-/// How many processes above this one forked, of those that told so.
+/// The number of forks between the first process and this one, as far as they were told.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Tells that this process is a copy that was just made of another one, by `fork`: threads stay behind there, so that
-/// pools are made anew when they are needed. Whoever embeds stencils in a program that forks calls it in the child.
+/// Tells that this process is a copy that `fork` has just made. Threads stay behind at a fork, so pools are
+/// made anew when they are needed. A program that embeds stencils and forks calls this in the child.
 pub fn after_fork() {
     FORKS.fetch_add(1, Ordering::AcqRel);
-    // A thread that held the lock is not here to let go of it; then the pools have been forgotten, or are none.
+    // Does not wait for the lock: a thread that held it at the fork is not here to release it.
     if let Ok(mut pools) = POOLS.try_lock() {
-        // To drop one would wait for its threads.
+        // Dropping a pool would wait for its threads.
         std::mem::forget(std::mem::take(&mut *pools));
     }
 }
 
-/// What [`after_fork`] counts.
+/// The number of forks that [`after_fork`] counts.
 pub(super) fn forks() -> u64 {
     FORKS.load(Ordering::Acquire)
 }
 
-/// The pool with one thread less than this: whoever asks for work takes part. Made once, since threads are dear.
-/// `threads` is two or more. In a process that has other work the system places them.
+/// The pool with one thread less than `threads`, since the calling thread takes part. It is made once, since
+/// threads are expensive. `threads` is two or more. In a process that has other work the system places them.
 pub(super) fn pool(threads: usize, is_embedded: bool) -> Result<Arc<ThreadPool>, Failure> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&(threads, is_embedded)) {
         return Ok(pool.clone());
     }
-    // The first is for whoever asks.
+    // The first processor is for the calling thread.
     let places = if is_embedded { Vec::new() } else { places(threads) };
     let made = ThreadPoolBuilder::new()
         .num_threads(threads - 1)

@@ -35,7 +35,7 @@ use crate::store::{Store, Stored};
 #[derive(Clone, Copy, Debug)]
 pub struct Rayon;
 
-/// After so many turns at one cell, a `while` loop counts as endless.
+/// After so many iterations at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
 /// Loops for machine code with such vectors.
@@ -90,7 +90,8 @@ impl MakesCode for Rayon {
     }
 }
 
-/// The code for arrays as a run makes them, with such rows, before it is machine code; instructions tell their statements.
+/// The code before it is machine code, for arrays that a run makes with such rows. Instructions tell their
+/// statements.
 ///
 /// # Errors
 ///
@@ -287,7 +288,7 @@ fn fault(why: String) -> Failure {
     Failure::Machine(format!("the code generator refuses its input: {why}"))
 }
 
-/// Threads that make code, and are there for no longer than that takes.
+/// Threads that make code, and end when it is made.
 #[derive(Clone, Copy, Debug)]
 struct Makers {
     threads: usize,
@@ -303,7 +304,7 @@ impl Team for Makers {
         };
         std::thread::scope(|scope| {
             for thread in 1..self.threads.min(total) {
-                // One that does not start leaves its part to the others.
+                // A thread that does not start leaves its part to the others.
                 let _ = Builder::new().spawn_scoped(scope, move || take_part(thread));
             }
             take_part(0);
@@ -311,14 +312,14 @@ impl Team for Makers {
     }
 }
 
-/// What a caller has for itself.
+/// The state of one caller.
 struct OfCaller {
     code: Arc<MachineCode>,
-    /// The code that it called last: found again without making anything of a call.
+    /// The code of the last call, which the next call compares without making a key.
     last: Option<OfShape>,
     /// The memory of its temporaries.
     workspace: Workspace,
-    /// Where there is more than one thread, as soon as there is code.
+    /// Made by the first call, where there is more than one thread.
     helpers: Option<Helpers>,
     progress: Arc<Progress>,
 }
@@ -338,7 +339,7 @@ impl Caller for OfCaller {
         }
         let code = Arc::clone(&self.code);
         if code.threads > 1 && self.helpers.as_ref().is_none_or(|it| !it.are_here()) {
-            // To drop those of another process would wait for them.
+            // Dropping the helpers of another process would wait for them.
             std::mem::forget(self.helpers.take());
             self.helpers = Some(Helpers::of(code.threads, code.is_embedded)?);
         }
@@ -358,7 +359,7 @@ impl Caller for OfCaller {
 }
 
 impl OfCaller {
-    /// The words of a frame, the first of which is the host's.
+    /// The words of a frame. The first word is the host's.
     fn frame(&mut self, code: &MachineCode, shape: &Shape, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
         let n_threads = u32::try_from(code.threads).unwrap_or(u32::MAX);
@@ -396,7 +397,8 @@ impl OfCaller {
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn call(&self, machine: &Machine, frame: Vec<u64>) -> Result<(), Failure> {
         let helpers = self.helpers.as_ref();
-        // A program that embeds a stencil is not told of its steps; its calls may take no longer than noting them does.
+        // A program that embeds a stencil is not told of its steps: its calls may be as short as noting the
+        // time.
         let moments = (!self.code.is_embedded).then(|| (Instant::now(), Mutex::new(vec![0.0])));
         let progress = |done: usize| {
             if let Some((begun, moments)) = &moments {
@@ -407,10 +409,10 @@ impl OfCaller {
             !cancel::is_wanted()
         };
         let team = helpers.map(|it| it as &dyn Team);
-        // SAFETY: the code was made for the shape of this launch, whose arrays `bind` checked: each holds every element
-        // that the domain and the stencil's extents reach, and run-time indices are guarded by the code. The launch is
-        // lent for this call alone, none of its arrays that is written lies in another one, and frame and workspace
-        // are this caller's own, made for as many threads as these.
+        // SAFETY: the code was made for the shape of this launch. `bind` checked its arrays: each holds every
+        // element that the domain and the stencil's extents reach. The code guards run-time indices. The
+        // launch is lent for this call alone, and none of its arrays that is written lies in another one.
+        // Frame and workspace are this caller's own, made for as many threads as these.
         let run = || unsafe { machine.run(frame, team, progress) };
         let ended = match helpers {
             Some(helpers) => helpers.during(run),

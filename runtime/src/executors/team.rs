@@ -1,4 +1,5 @@
-//! Where threads that call are, and those of OpenMP: on processors of their own, as those of [`pool`](super::pool).
+//! Places calling threads and those of OpenMP on processors of their own, like those of
+//! [`pool`](super::pool).
 
 use std::cell::RefCell;
 
@@ -6,13 +7,13 @@ use super::pool::places;
 
 pub(super) use imp::Home;
 
-/// `GOMP_parallel` of GCC's library of OpenMP, which LLVM's has too: a function, what it is given, and by how many
-/// threads it is called.
+/// `GOMP_parallel` of GCC's library of OpenMP, which LLVM's has too. It takes a function, its argument, the
+/// number of threads that call it, and flags.
 pub(super) type Parallel =
     unsafe extern "C" fn(extern "C" fn(*mut std::ffi::c_void), *mut std::ffi::c_void, u32, u32);
 
 thread_local! {
-    /// What is known of the threads that the calls of this one share their loops with.
+    /// The placement of the threads with which the calls of this one share their loops.
     static TEAM: RefCell<Team> = const { RefCell::new(Team::Unknown) };
 }
 
@@ -25,9 +26,9 @@ enum Team {
     Free,
 }
 
-/// Calls code that shares its loops among so many threads. Where there is a processor for each, the first call, which
-/// starts the threads, is followed by giving each its own; this thread is on its processor for as long as a call takes,
-/// and anywhere between them, as programs that it starts are.
+/// Calls code that shares its loops among so many threads. The first call starts the threads. After it, each
+/// thread gets a processor of its own, where there is one for each. This thread is on its processor during
+/// calls. Between calls it may be on any, as may the programs that it starts.
 ///
 /// A system that wakes two threads on one processor needs milliseconds to notice, which is longer than many calls take.
 pub(super) fn on_places<T>(threads: u32, team: Option<Parallel>, call: impl FnOnce() -> T) -> T {
@@ -44,7 +45,7 @@ pub(super) fn on_places<T>(threads: u32, team: Option<Parallel>, call: impl FnOn
     })
 }
 
-/// Calls, and then gives each of the threads that this started a place, where there is one for each.
+/// Runs the call. Then gives each thread that it started a place, where there is one for each.
 fn first_call<T>(threads: usize, parallel: Parallel, call: impl FnOnce() -> T) -> (T, Option<Home>) {
     let places = places(threads);
     if places.is_empty() {
@@ -57,7 +58,8 @@ fn first_call<T>(threads: usize, parallel: Parallel, call: impl FnOnce() -> T) -
 }
 
 impl Home {
-    /// That of a thread whose calls share their loops among so many threads, where there is a processor for each.
+    /// The place of a thread whose calls share their loops among so many threads, where there is a processor
+    /// for each.
     pub(super) fn of(threads: usize) -> Option<Self> {
         places(threads).first().and_then(|&it| Self::at(it))
     }
@@ -92,19 +94,19 @@ mod imp {
             let is_there = sched_setaffinity(None, &self.only).is_ok();
             let done = call();
             if is_there {
-                // What was granted before is granted again.
+                // These processors were allowed before, so that they are allowed again.
                 let _ = sched_setaffinity(None, &self.all);
             }
             done
         }
     }
 
-    /// The threads that share the loops of this one, as each tells of itself: no file is asked, which this process may
-    /// not open any more.
+    /// The threads that share the loops of this one, as each tells its own number. No file is read for that,
+    /// since this process may not be allowed to open one any more.
     #[expect(unsafe_code, reason = "OpenMP is asked to have its threads tell who they are")]
     pub(super) fn others(threads: usize, parallel: Parallel) -> Vec<i32> {
         extern "C" fn tell(told: *mut c_void) {
-            // SAFETY: it is the one below, which is there until all threads have told.
+            // SAFETY: it points to the list below, which lives until all threads have reported.
             let told = unsafe { &*told.cast::<Mutex<Vec<i32>>>() };
             told.lock().unwrap_or_else(PoisonError::into_inner).push(gettid().as_raw_nonzero().get());
         }
@@ -116,7 +118,8 @@ mod imp {
         all.into_iter().filter(|it| *it != own).collect()
     }
 
-    /// Gives each thread a place, and this one the first, which it takes during calls; none where that was not granted.
+    /// Gives each thread a place, and this thread the first, which it takes during calls. None where that was
+    /// not granted.
     pub(super) fn place(started: &[i32], places: &[usize]) -> Option<Home> {
         let (&first, others) = places.split_first()?;
         let mut pairs = started.iter().zip(others);
@@ -135,7 +138,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    /// There is none.
+    /// This system places no threads.
     #[derive(Debug)]
     pub(in super::super) enum Home {}
 

@@ -9,8 +9,8 @@ use isobar_compiler::backend::launch::Launch;
 use super::{Failure, Prepared, Progress};
 use crate::events::{Event, PROGRESS, Sink, Step};
 
-/// Calls the stencil once, as the step `run`, which has to move at least so many bytes, if its time tells a rate; tells
-/// meanwhile how far it is.
+/// Calls the stencil once, as the step `run`, and tells its progress meanwhile. The call moves at least
+/// `bytes` bytes, which gives its rate; 0 stands for no rate.
 ///
 /// # Errors
 ///
@@ -29,12 +29,12 @@ pub fn run(prepared: &mut Prepared, launch: &mut Launch, bytes: u64, sink: Sink<
         drop(over);
         (step, done, elapsed)
     });
-    // Who stopped on the way has moved less.
+    // A call that ended early has moved fewer bytes.
     step.over_after(elapsed, done.is_ok().then_some(bytes).filter(|it| *it > 0));
     done
 }
 
-/// Tells whoever watches that there is nothing more to see, also where the call panics.
+/// Tells the watching thread that the call is over, also where the call panics.
 struct Over<'a> {
     is_over: &'a AtomicBool,
     watching: &'a Thread,
@@ -65,7 +65,7 @@ fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
             tell();
         }
     }
-    // The end is told, however short the way was.
+    // The end is told, however short the call was.
     tell();
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::super::{Caller, Code};
     use super::*;
 
-    /// Does its parts one after the other; falls over before one of them.
+    /// Does its parts one after the other; panics before one of them.
     struct Parts {
         progress: Arc<Progress>,
         falls_over_before: i64,

@@ -1,7 +1,8 @@
-//! The file of a stencil: values that other processes find by the stencil's text and all that decides its code.
+//! The file of a stencil: values that other processes find by the stencil's text and all that decides its
+//! code.
 //!
-//! The file grows by what is made for further arrays. Ranks of a model ask for the same values at the same time: one of
-//! them makes a value, and the others wait and read it.
+//! The file grows when values are made for further arrays. Ranks of a model ask for the same values at the
+//! same time. One of them makes a value, and the others wait and read it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,7 +18,8 @@ use crate::cache::{Entry, Kind, Parts, private};
 pub struct StencilFile {
     entry: Entry,
     parts: Parts,
-    /// The name in lists. Where a caller asks for the only stencil of a text, the compilation tells the name later.
+    /// The name in lists. Where a caller asks for the only stencil of a text, the compilation sets the name
+    /// later.
     stencil: OnceLock<String>,
     records: Mutex<Vec<Record>>,
 }
@@ -65,7 +67,8 @@ impl StencilFile {
         records.push(Record { key, value });
         records::bound(&mut records);
         let bytes = postcard::to_allocvec(&*records);
-        // No caller may wait for the disk: in a forked child, the thread that writes is not there.
+        // The lock is released before the file is written. A child that is forked meanwhile lacks the writing
+        // thread, and would wait for the lock forever.
         drop(records);
         if let Ok(bytes) = bytes {
             let stencil = self.stencil.get().map_or("", String::as_str);
@@ -73,11 +76,12 @@ impl StencilFile {
         }
     }
 
-    /// The value of a key, made by one of all processes that ask. `make` may not ask for another value of this file.
+    /// The value of a key, made by one of all processes that ask. `make` may not ask for another value of
+    /// this file.
     ///
     /// # Errors
     ///
-    /// Why it cannot be made; reasons are not stored.
+    /// Why it cannot be made. Reasons are not stored.
     fn get_or_make<T: Serialize + DeserializeOwned, E>(
         &self,
         key: &impl Serialize,
@@ -116,7 +120,7 @@ impl Section {
         Self { file: Arc::clone(file), variant }
     }
 
-    /// Names the stencil in lists, unless its caller did.
+    /// Sets the name of the stencil in lists, unless the caller gave one.
     pub fn call(&self, stencil: &str) {
         let _ = self.file.stencil.set(stencil.to_owned());
     }
@@ -127,12 +131,12 @@ impl Section {
         self.file.find(&postcard::to_allocvec(&(&self.variant, name, key)).ok()?)
     }
 
-    /// The value under a name and a key, made by one of all processes that ask. `make` may not ask for another value of
-    /// this file.
+    /// The value under a name and a key, made by one of all processes that ask. `make` may not ask for
+    /// another value of this file.
     ///
     /// # Errors
     ///
-    /// Why it cannot be made; reasons are not stored.
+    /// Why it cannot be made. Reasons are not stored.
     pub fn get_or_make<T: Serialize + DeserializeOwned, E>(
         &self,
         name: &str,
@@ -171,14 +175,14 @@ mod tests {
         let (one, early) = (open("a"), open("a"));
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
         assert_eq!(made(&Section::of(&one.file, &1), 1), Ok("made 1".to_owned()));
-        // Who opened it before it was made reads it again before it makes anything.
+        // A process that opened the file earlier reads it again before it makes a value.
         assert_eq!(kept(&early, 1), Ok("made 1".to_owned()));
         let other = open("a");
         assert_eq!(kept(&other, 1), Ok("made 1".to_owned()));
         assert_eq!(kept(&other, 2), Err(2));
         assert_eq!(kept(&Section::of(&other.file, &2), 1), Err(1));
         assert_eq!(kept(&open("b"), 1), Err(1));
-        // Each of two processes adds something, and neither loses what the other one did.
+        // Two processes each add a value, and neither loses the value of the other.
         assert_eq!(made(&other, 3), Ok("made 3".to_owned()));
         assert_eq!(made(&one, 4), Ok("made 4".to_owned()));
         assert_eq!([1, 3, 4].map(|it| kept(&open("a"), it).is_ok()), [true; 3]);
@@ -216,7 +220,7 @@ mod tests {
         for wrong in [&whole[..whole.len() - 1], b"", b"something else"] {
             fs::write(&file, wrong).expect("it is ours");
             assert_eq!(kept(&open(), 1), Err(1));
-            // Its own hash does not make it what it is not.
+            // A valid proof does not make invalid records readable.
             one.file.entry.keep(wrong, "s", &parts("a")).expect("it is ours");
             assert_eq!(kept(&open(), 1), Err(1));
         }

@@ -63,7 +63,8 @@ impl<K, V, E> Default for Store<K, V, E> {
 }
 
 impl<K: PartialEq, V, E: Lasting> Store<K, V, E> {
-    /// The value of a key, made by the first caller that asks. Callers that ask for the same key meanwhile wait.
+    /// The value of a key, made by the first caller that asks. Callers that ask for the same key meanwhile
+    /// wait.
     ///
     /// # Errors
     ///

@@ -22,20 +22,21 @@ pub(super) fn bytes_of(elements: &Elements) -> &[u8] {
     }
 }
 
-/// Has `fill` write the bytes of elements, each of which is what it was where it does not.
+/// Lets `fill` write the bytes of elements. Bytes that it does not write keep their values.
 pub(super) fn with_bytes<E>(
     elements: &mut Elements,
     fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     fn of<T>(elements: &mut [T]) -> &mut [u8] {
-        // SAFETY: `T` is an integer or a float, of which any bytes are one; none lies between them.
+        // SAFETY: `T` is an integer or a float, so that any bytes are a valid value; no padding lies between
+        // them.
         #[expect(unsafe_code, reason = "numbers are written as bytes")]
         unsafe {
             std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements))
         }
     }
     match elements {
-        // Of a bool most bytes are none.
+        // Most bytes are no valid `bool`.
         Elements::Bool(it) => {
             let mut bytes: Vec<u8> = it.iter().map(|&it| u8::from(it)).collect();
             fill(&mut bytes)?;

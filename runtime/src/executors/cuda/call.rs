@@ -1,13 +1,13 @@
-//! One who calls: the memory of its runs, its launches as a graph, and how it waits for them.
+//! A caller: the memory of its runs, its launches as a graph, and how it waits for them.
 //!
-//! A call plans its launches, takes as much memory as they need, and puts them on the stream: first the slots are
-//! filled with ones, then one kernel after the other. Where plan and arguments are those of the call before, the launches
-//! are captured into a graph, and the next ones like it launch that. Between the steps stand events, which are asked for
-//! their times behind the run; in a graph they are nodes. Behind the last kernel stands an event of its own, which a
-//! ticket waits for. Then the slots are read: the least of the places in them is where the run has to end, and all kernels
-//! have run on until then.
+//! A call plans its launches, takes as much memory as they need, and puts them on the stream. First all bits
+//! of the slots are set; then one kernel follows the other. Where plan and arguments are those of the call
+//! before, the launches are captured into a graph, and later calls like it launch that graph. Events stand
+//! between the steps of a run, and their times are read after it; in a graph they are nodes. Another event
+//! stands behind the last kernel, and a ticket waits for it. Then the slots are read. The earliest place in
+//! them is where the run has to end; the kernels themselves run on after it.
 //!
-//! Nothing is freed that may still be in use: memory waits for the stream, and what runs holds its module.
+//! Nothing is freed that may still be in use: freeing waits for the stream, and a run holds its module.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -31,25 +31,25 @@ use crate::executors::{Caller, Failure, Progress};
 use crate::wanted::{Plane, Wanted};
 use isobar_compiler::backend::kernel::call::{Place, ended};
 
-/// So long one who waits sleeps at most before it asks again.
+/// The longest sleep of a waiting thread between two queries.
 const ASKED: Duration = Duration::from_millis(1);
-/// Until then it is asked all the time: a thread that sleeps wakes up tens of microseconds late.
+/// A waiting thread does not sleep before this: it would wake up tens of microseconds late.
 const AWAKE: Duration = Duration::from_micros(500);
 
-/// What a caller has for itself.
+/// The state of one caller.
 pub(super) struct OfCaller {
     made: Arc<CudaCode>,
     /// How far its call is, and how long each step of the last one took.
     progress: Arc<Progress>,
-    /// Of fields of the host: their memory on the GPU, by position in the launch.
+    /// The GPU's memory of the host's fields, by position in the launch.
     fields: Vec<Option<OnGpu>>,
     /// Whether these stay there for calls to come, until they are fetched.
     is_resident: bool,
-    /// What a run allocates, by position in the program's arrays.
+    /// The arrays that a run allocates, by position in the program's arrays.
     own: Vec<Option<OnGpu>>,
     /// A word for each place where a run may have to end, if there are any.
     slots: Option<Arc<OnGpu>>,
-    /// Between the steps of a run, and behind the last one.
+    /// Events between the steps of a run, and behind the last one.
     events: Arc<Vec<CudaEvent>>,
     last: Option<Last>,
 }
@@ -71,7 +71,7 @@ struct Graph(CudaGraph);
 unsafe impl Send for Graph {}
 
 impl OfCaller {
-    /// One who has not called yet, and has no memory.
+    /// A caller that has not called yet, and has no memory.
     pub(super) fn new(made: Arc<CudaCode>, progress: Arc<Progress>) -> Self {
         let own = made.places.iter().map(|_| None).collect();
         let (fields, is_resident, events) = (Vec::new(), false, Arc::default());
@@ -125,7 +125,7 @@ impl OfCaller {
         })
     }
 
-    /// Takes as much memory as a run needs. What a run before this one took is kept where it suffices.
+    /// Takes as much memory as a run needs. Memory of an earlier run is kept where it suffices.
     fn reserve(&mut self, plan: &CallPlan) -> Result<(), Failure> {
         let gpu = &self.made.gpu;
         let fits = |it: &Option<OnGpu>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);
@@ -187,7 +187,7 @@ impl OfCaller {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         stream.begin_capture(mode).map_err(failed)?;
         let put = self.put(module, plan, words, Recorded::InGraph);
-        // Also where that failed: nothing runs on the stream before.
+        // The capture ends also where `put` failed: until then nothing runs on the stream.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         put?;
         let graph =
@@ -226,10 +226,11 @@ impl OfCaller {
             let [x, y, z] = launch.blocks;
             let [i, j, k] = launch.threads;
             let kernel = &module.get()?.kernels[launch.kernel];
-            // SAFETY: the arguments are those that the kernel was generated with, in its order: addresses of memory
-            // that is there until the run is over, and integers and values of its types, which begin at the first byte
-            // of each word. Each array holds every element that the domain and the stencil's extents reach: `bind`
-            // checked that, and run-time indices are guarded by the code. The driver copies the arguments.
+            // SAFETY: the arguments are those that the kernel was generated with, in its order. Addresses
+            // point to memory that lives until the run is over. Integers and values have the types of the
+            // parameters, and begin at the first byte of each word. Each array holds every element that the
+            // domain and the stencil's extents reach: `bind` checked that. The code guards run-time indices.
+            // The driver copies the arguments.
             let launched = unsafe {
                 result::launch_kernel(
                     kernel.cu_function(),
@@ -269,7 +270,7 @@ impl OfCaller {
 #[derive(Clone, Copy)]
 enum Recorded {
     Plainly = 0,
-    /// By each launch of the graph, so that it can be asked behind it.
+    /// Recorded by each launch of the graph, so that its time can be read after that.
     InGraph = 1,
 }
 
@@ -287,7 +288,7 @@ impl OfCaller {
         Ok(())
     }
 
-    /// Copies back what is wanted of those that a run writes.
+    /// Copies back the wanted fields, or planes of them, that a run writes.
     fn bring(&self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
         let made = &self.made;
         let arrays = &made.kernels.program.arrays;
@@ -316,7 +317,7 @@ impl OfCaller {
         Ok(())
     }
 
-    /// Whether there is memory on the GPU for each of its fields.
+    /// Whether the GPU has memory for each field of a launch.
     fn is_there(&self, launch: &Launch) -> bool {
         launch.arguments.iter().enumerate().all(|(at, argument)| match argument {
             Argument::Field(field) if self.made.places.iter().flatten().any(|it| it.position == at) => {
@@ -339,7 +340,7 @@ impl Caller for OfCaller {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        // A call with other arrays brings its own.
+        // A call with arrays of other sizes sends its own.
         self.is_resident &= self.is_there(launch);
         if self.is_resident {
             let starts = self.starts(launch);
@@ -349,7 +350,7 @@ impl Caller for OfCaller {
         let starts = self.starts(launch);
         let running = self.begin(launch, &starts)?;
         let over = Box::new(running).wait();
-        // What it has written by then stays.
+        // Results written by a run that ended early are brought back as well.
         self.bring(launch, &Wanted::default())?;
         over
     }
@@ -400,7 +401,7 @@ struct Running {
     /// Behind its last kernel.
     over: CudaEvent,
     made: Arc<CudaCode>,
-    /// Not to be unloaded while it runs.
+    /// Held so that it is not unloaded during the run.
     _module: Arc<StoredModule>,
     domain: Domain,
     slots: Option<Arc<OnGpu>>,
@@ -434,7 +435,7 @@ impl Ticket for Running {
             let behind = |it: &CudaEvent| first.elapsed_ms(it).map(f64::from);
             let moments: Result<Vec<f64>, _> =
                 std::iter::once(Ok(0.0)).chain(rest.iter().map(behind)).collect();
-            // Where they cannot be told, nothing is told.
+            // Where the driver tells no times, there are no moments.
             self.progress.set_moments(moments.unwrap_or_default());
         }
         let Some(slots) = &self.slots else { return Ok(()) };
@@ -455,7 +456,7 @@ impl Ticket for Running {
 
 impl Drop for OfCaller {
     fn drop(&mut self) {
-        // What a run that nobody waited for still uses is freed behind it.
+        // A run that nobody waited for may still use the memory that is freed next.
         if !self.made.gpu.is_lost() {
             let _ = self.made.gpu.stream.synchronize();
         }

@@ -5,7 +5,7 @@ use cudarc::driver::sys::CUcontext;
 
 use super::gpu::Gpu;
 
-/// What the context of this thread was. It is that again when this is dropped, on the same thread.
+/// The context that this thread had. Dropping this, on the same thread, restores it.
 #[derive(Debug)]
 pub struct KeptContext {
     /// Its address; 0 where there was none.
@@ -13,7 +13,7 @@ pub struct KeptContext {
 }
 
 impl KeptContext {
-    /// None where the driver does not tell; it has to be there.
+    /// None where the driver does not tell. The driver has to be loaded.
     pub(super) fn now() -> Option<Self> {
         let before = ctx::get_current().ok()?;
         Some(Self { before: before.map_or(0, |it| it.expose_provenance()) })
@@ -21,7 +21,7 @@ impl KeptContext {
 }
 
 impl Gpu {
-    /// Keeps the context of this thread: what is done on the GPU before this is dropped does not change it.
+    /// Keeps the context of this thread: dropping the result restores it after work on the GPU.
     #[must_use]
     pub fn keep_context(&self) -> Option<KeptContext> {
         KeptContext::now()
@@ -34,8 +34,8 @@ impl Drop for KeptContext {
         let before: CUcontext = std::ptr::with_exposed_provenance_mut(self.before);
         let now = ctx::get_current().map(|it| it.unwrap_or(std::ptr::null_mut()));
         if now.is_ok_and(|it| it != before) {
-            // SAFETY: it was the context of this thread, or none. That its owner destroyed it since is an error of the
-            // driver's, which changes nothing.
+            // SAFETY: it was the context of this thread, or none. If its owner has destroyed it since, the
+            // driver returns an error, and nothing changes.
             let _ = unsafe { ctx::set_current(before) };
         }
     }

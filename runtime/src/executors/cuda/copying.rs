@@ -1,5 +1,5 @@
-//! How fast a GPU copies within its own memory: by a kernel that does nothing else, and by the driver's own copies; the
-//! faster of both is what runs are held against.
+//! How fast a GPU copies within its own memory: by a kernel that does nothing else, and by the driver's own
+//! copies. The faster of both rates is the reference for runs.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use super::written::{Shape, Written};
 use crate::copying::Copies;
 use crate::failure::Failure;
 
-/// Each thread moves four times 16 bytes, all of which are on their way at once.
+/// Each thread moves four times 16 bytes, with all four loads in flight at once.
 const TEXT: &str = r#"
 struct __align__(16) words { unsigned x, y, z, w; };
 extern "C" __global__ void __launch_bounds__(256) copy(const words *__restrict__ from, words *__restrict__ to)
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(256) copy(const words *__restrict__
 
 const BYTES_OF_BLOCK: u64 = 16 << 10;
 
-/// Copies that do not count.
+/// Copies that are not counted, since they warm up the GPU.
 const WARM: usize = 3;
 
 pub(super) fn measured(gpu: &Arc<Gpu>) -> Result<Copies, Failure> {
@@ -91,7 +91,7 @@ fn by_kernel(
     let mut all = Vec::new();
     let first = Instant::now();
     while Copies::go_on(&all, WARM, first) {
-        // SAFETY: it takes two addresses, behind each of which there are as many bytes as its blocks touch.
+        // SAFETY: the kernel takes two addresses. Behind each there are as many bytes as its blocks touch.
         all.push(unsafe { written.launch_words(0, shape, &mut [from.start, to.start]) }?);
     }
     Ok(all.split_off(WARM))

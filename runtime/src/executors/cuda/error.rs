@@ -1,7 +1,8 @@
-//! What goes wrong with a GPU, and what to do about it.
+//! Errors of a GPU, and their remedies.
 //!
-//! Each is told as a sentence that ends with a remedy where there is one. A text that NVRTC refuses is a fault of ours,
-//! and travels as such; memory that is not there is the machine's, as on a CPU.
+//! Each error is a sentence, which ends with a remedy where there is one. A text that NVRTC refuses is a
+//! fault of ours, and becomes [`Failure::Code`]. A lack of memory becomes [`Failure::OutOfMemory`], as on a
+//! CPU.
 
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ impl From<DriverError> for CudaError {
         match why.0 {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => Self::OutOfMemory,
             CUresult::CUDA_ERROR_NO_DEVICE => Self::NoGpu,
-            // After these the context does nothing any more.
+            // After these errors the context is unusable.
             CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
             | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
             | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
@@ -78,7 +79,7 @@ impl From<DriverError> for CudaError {
     }
 }
 
-/// What the driver says of an error, in its words.
+/// The driver's own words for an error.
 pub(super) fn said(why: DriverError) -> String {
     match why.error_string() {
         Ok(text) => text.to_string_lossy().into_owned(),

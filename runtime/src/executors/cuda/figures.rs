@@ -1,23 +1,23 @@
-//! What the assembler says of kernels: registers, spills, shared bytes.
+//! Figures of kernels, as the assembler reports them: registers, spills, shared bytes.
 //!
-//! It says so in a log for people, and nowhere else. A line of another form is passed over, and a kernel that it tells
-//! nothing of has zeros.
+//! The assembler reports them only in a log meant for people. A line of another form is ignored, and a kernel
+//! without a report has zeros.
 
-/// Of one kernel.
+/// The figures of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     pub kernel: String,
     /// For each thread.
     pub registers: u32,
-    /// Bytes of each thread that are in memory instead: arrays with unknown indices, and spills.
+    /// Bytes of each thread that are in memory instead: arrays with run-time indices, and spills.
     pub stack_bytes: u32,
-    /// Bytes that are stored and loaded since there are not registers enough.
+    /// Bytes of spill stores and loads, for lack of registers.
     pub spill_bytes: u32,
     /// Of each block, beside those that a launch asks for.
     pub shared_bytes: u32,
 }
 
-/// Reads them out of a log of `--ptxas-options=-v`.
+/// Reads the figures of all kernels from a log of `--ptxas-options=-v`.
 #[must_use]
 pub fn figures(log: &str) -> Vec<Figures> {
     let mut all: Vec<Figures> = Vec::new();

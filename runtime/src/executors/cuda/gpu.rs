@@ -1,8 +1,9 @@
 //! The GPU that the process uses: its context, its memory, and what it can do.
 //!
-//! There is one for the whole process, looked for when somebody first asks; without a driver that is an answer like any
-//! other, and the next one who asks gets it at once. A kernel that breaks the context, or does not end, breaks it for
-//! good: the driver offers no way back but another process. Then every call says so, and memory is left to the system.
+//! There is one for the whole process, which is looked for at the first request. A missing driver is an
+//! answer as well, and later requests get it at once. A kernel that breaks the context, or does not end,
+//! makes it unusable for good: the driver offers no recovery but another process. From then on every call
+//! reports that, and memory is left to the system.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -27,26 +28,26 @@ use crate::failure::Failure;
 /// The first GPU that the driver lists; `CUDA_VISIBLE_DEVICES` tells which that is.
 pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
-    /// What runs here runs one after the other.
+    /// The stream of all work here, which runs in the order of submission.
     pub(super) stream: Arc<CudaStream>,
     name: String,
     model: String,
     /// As NVRTC spells it: `sm_90`.
     pub(super) arch: String,
-    /// What the driver knows of CUDA, as it tells its version.
+    /// The driver's version of CUDA, as the driver encodes it: 12000 for 12.0.
     driver: i32,
     /// Bytes of shared memory that a block may ask for.
     pub(super) shared_bytes: u32,
-    /// What schedules for it are made for.
+    /// The model that schedules for it are made for.
     figures: GpuModel,
-    /// Where others put the end of their work, once somebody has asked: see [`Gpu::arrivals`].
+    /// The stream on which others signal the end of their work, once requested: see [`Gpu::arrivals`].
     pub(super) arrivals: OnceLock<Result<Arc<CudaStream>, CudaError>>,
-    /// How it copies, once somebody has asked.
+    /// The rate of its copies, once measured.
     copies: OnceLock<Result<Copies, Failure>>,
-    /// Whoever puts something on the stream has it: what one thread does there would else be in the graph that another
-    /// one makes.
+    /// Memory for copies. Its lock guards the stream: otherwise the work of one thread would become part of
+    /// the graph that another thread captures.
     staging: Mutex<Option<Staging>>,
-    /// Whether it does nothing any more: a kernel of this process does not end, or it broke.
+    /// Whether it is unusable: a kernel of this process does not end, or the GPU was lost.
     is_lost: AtomicBool,
 }
 
@@ -57,7 +58,7 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// The one of this process, which is looked for when it is first asked for.
+    /// The GPU of this process, which is looked for at the first call.
     ///
     /// # Errors
     ///
@@ -106,7 +107,7 @@ impl Gpu {
         })
     }
 
-    /// What it calls itself.
+    /// Its name, as the driver gives it.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.model
@@ -118,12 +119,12 @@ impl Gpu {
         &self.arch
     }
 
-    /// What schedules for it are made for.
+    /// The model that schedules for it are made for.
     pub(super) fn figures(&self) -> &GpuModel {
         &self.figures
     }
 
-    /// Notes what went wrong: what breaks it stays so.
+    /// Notes an error. One that makes the GPU unusable marks it as lost.
     pub(super) fn note(&self, why: CudaError) -> CudaError {
         if matches!(why, CudaError::Lost(_) | CudaError::Endless(_)) {
             self.is_lost.store(true, Ordering::Relaxed);
@@ -136,7 +137,8 @@ impl Gpu {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Whether something may run on it; then its context is that of this thread, as each call of the driver asks for.
+    /// Checks that the GPU can be used, and makes its context that of this thread, as each call of the driver
+    /// requires.
     ///
     /// # Errors
     ///
@@ -148,22 +150,22 @@ impl Gpu {
         Ok(self.context.bind_to_thread()?)
     }
 
-    /// Memory for so many bytes, whatever is in it.
+    /// Reserves so many bytes, which are not initialised.
     #[expect(unsafe_code, reason = "the driver is called here")]
     pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<OnGpu, CudaError> {
         self.usable()?;
-        // Of nothing there is no memory, and its address is never used.
+        // No bytes need no memory, and their address is never used.
         // SAFETY: the context is that of this thread.
         let start = if bytes == 0 { 0 } else { unsafe { result::malloc_sync(bytes) }? };
         Ok(OnGpu { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
     }
 
-    /// Keeps the stream for one thread.
+    /// Reserves the stream for this thread, until the guard is dropped.
     pub(super) fn order(&self) -> MutexGuard<'_, Option<Staging>> {
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies through memory that the system does not move. `work` gets that, and the stream.
+    /// Copies through pinned memory: calls `work` with that memory and the stream.
     fn staged<T>(
         &self,
         work: impl FnOnce(&mut Staging, &Arc<CudaStream>) -> Result<T, CudaError>,
@@ -180,12 +182,13 @@ impl Gpu {
     }
 }
 
-/// What the driver tells of a GPU; where it tells nothing, what an H100 has.
+/// The model of a GPU, as the driver describes it. Numbers that the driver does not tell are those of an
+/// H100.
 fn figures(context: &CudaContext) -> GpuModel {
     let told =
         |of: Attribute| context.attribute(of).ok().and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0);
     let usual = GpuModel::H100;
-    // It moves data twice in a cycle. Some drivers tell no clock any more.
+    // Memory moves data twice in a cycle. Some drivers do not tell the clock any more.
     let bandwidth = told(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)
         .zip(told(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH))
         .and_then(|(khz, bits)| u32::try_from(2 * u64::from(khz) * u64::from(bits / 8) / 1_000_000).ok());
@@ -242,7 +245,7 @@ impl Device for CudaDevice {
             ("architecture", gpu.arch.clone()),
             ("cuda", format!("{major}.{minor}")),
         ]);
-        // The module of the system's kernel has the number that people know a driver by.
+        // People know a driver by the version of its kernel module.
         if let Ok(text) = std::fs::read_to_string("/proc/driver/nvidia/version")
             && let Some(line) = text.lines().next()
         {
@@ -272,11 +275,11 @@ pub struct OnGpu {
     owner: Owner,
 }
 
-/// Who frees memory.
+/// The owner of memory, which frees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Ours,
-    /// Whoever lent it.
+    /// The program that lent it.
     Other,
 }
 
@@ -287,7 +290,8 @@ impl fmt::Debug for OnGpu {
 }
 
 impl OnGpu {
-    /// Writes a byte everywhere, behind what was submitted before. The stream is kept for the thread meanwhile.
+    /// Fills the memory with a byte, after the work submitted before. The caller holds the stream: see
+    /// [`Gpu::order`].
     #[expect(unsafe_code, reason = "the driver is called here")]
     pub(super) fn fill(&self, byte: u8) -> Result<(), CudaError> {
         if self.bytes == 0 {
@@ -300,7 +304,7 @@ impl OnGpu {
         filled.map_err(|why| self.gpu.note(why.into()))
     }
 
-    /// The address of a byte behind which there are `n`, that one included.
+    /// The address of a byte at which `n` bytes begin.
     ///
     /// # Errors
     ///
@@ -348,8 +352,8 @@ impl Drop for OnGpu {
         if self.bytes == 0 || self.gpu.is_lost() || self.gpu.context.bind_to_thread().is_err() {
             return;
         }
-        // SAFETY: it was allocated by `reserve`, nobody else frees it, and this waits for what still uses it. That it
-        // cannot be freed is no harm.
+        // SAFETY: it was allocated by `reserve`, and nobody else frees it. The call waits for work that still
+        // uses it. A failure to free it is no harm.
         let _ = unsafe { result::free_sync(self.start) };
     }
 }

@@ -1,9 +1,9 @@
-//! Memory that a program has on the GPU already: on which one, and what it still has to wait for.
+//! Memory that a program already has on a GPU: which GPU that is, and the work that it still has to wait for.
 //!
-//! Whoever lends memory may have work on it that goes on, on a stream of its own. Ours waits for that before it goes on
-//! itself; the host waits for neither. A stream that is asked to wait while its launches become a graph would take the
-//! wait into the graph, so that others never get ours: they get one on which nothing else happens. Whoever calls here has
-//! the context of its thread back.
+//! A program that lends memory may have unfinished work on it, on a stream of its own. Our stream waits for
+//! that work; the host waits for neither. A stream whose launches are being captured into a graph would
+//! capture such a wait as well. Therefore others never get our stream: they get one on which nothing else
+//! happens. The functions here restore the context of the calling thread.
 
 use cudarc::driver::result;
 use cudarc::driver::sys::{self, CUpointer_attribute, CUresult, CUstream};
@@ -40,7 +40,7 @@ impl Gpu {
         }
     }
 
-    /// A stream for others: they have it wait for their work, and what runs here waits for it, by
+    /// A stream for others. They make it wait for their work, and runs here wait for it through
     /// [`wait_for`](Self::wait_for).
     ///
     /// # Errors
@@ -54,8 +54,8 @@ impl Gpu {
         Ok(stream.cu_stream().expose_provenance() as u64)
     }
 
-    /// Has what runs here from now on wait for what is on a stream by now; 1 is the default one of the process, and 2
-    /// that of this thread.
+    /// Makes later runs wait for the work that is on a stream now. Stream 1 is the default one of the
+    /// process, and 2 that of this thread.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! NVRTC's functions, out of the very library that was found, whatever others of that name the loader knows.
+//! NVRTC's functions, from the library that was found, even if the loader knows others of that name.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -8,10 +8,10 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 type Program = *mut c_void;
 
-/// `NVRTC_ERROR_COMPILATION`: it does not take the text.
+/// `NVRTC_ERROR_COMPILATION`: NVRTC refuses the text.
 const REFUSED: c_int = 6;
 
-/// What a function answered instead of 0.
+/// The error code that a function returned: not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer(pub c_int);
 
@@ -21,7 +21,7 @@ impl Answer {
     }
 }
 
-/// What of NVRTC is called here. It is never unloaded.
+/// The functions of NVRTC that are called here. The library is never unloaded.
 #[derive(Debug)]
 pub(super) struct Functions {
     version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int,
@@ -96,7 +96,7 @@ impl Functions {
         Ok(archs)
     }
 
-    /// A program of a text, which goes by a name in messages.
+    /// Makes a program from a text; messages call it `name`.
     #[expect(unsafe_code, reason = "NVRTC is called here")]
     pub(super) fn program(&self, text: &CStr, name: &CStr) -> Result<Text<'_>, Answer> {
         let mut program = ptr::null_mut();
@@ -115,7 +115,7 @@ pub(super) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Compiles it; the answer is told beside the log.
+    /// Compiles the program. The log is read separately, also after an error.
     #[expect(unsafe_code, reason = "NVRTC is called here")]
     pub(super) fn compile(&self, options: &[CString]) -> Result<(), Answer> {
         let options: Vec<*const c_char> = options.iter().map(|it| it.as_ptr()).collect();
@@ -153,7 +153,7 @@ impl Text<'_> {
 impl Drop for Text<'_> {
     #[expect(unsafe_code, reason = "NVRTC is called here")]
     fn drop(&mut self) {
-        // SAFETY: it was made by `program`, and nobody else destroys it. That it cannot be is no harm.
+        // SAFETY: it was made by `program`, and nobody else destroys it. A failure to destroy it is no harm.
         let _ = unsafe { (self.of.destroy)(&raw mut self.program) };
     }
 }

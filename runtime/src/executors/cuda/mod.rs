@@ -1,13 +1,14 @@
 //! CUDA: kernels that NVRTC compiles in this process, run by the driver's interface.
 //!
-//! Neither is linked: both are looked for when somebody asks, and where one is missing that is an answer. Tests need no
-//! GPU: machine code is made of every text, and launches and calls of the driver run on a CPU. What ran on a GPU, and
-//! how fast, is in `docs/gpu.md`; memory of others did not.
+//! Neither library is linked: both are looked for at the first request, and a missing one is reported. Tests
+//! need no GPU: every text is compiled to machine code, and launches and calls of the driver run on a CPU.
+//! `docs/gpu.md` reports the runs on a GPU, and their times. Memory that other programs lend (`lent`) was not
+//! tested there.
 //!
-//! All work of the process is on one stream, one thing after the other. A call plans its launches; one like the last
-//! one, with the same memory, is a graph from its second time on. Events between the steps tell how long each took.
-//! Fields of the host go to the GPU and back with each call, unless they stay there for calls to come (`keep`); those of
-//! a program lie there, in memory of ours or of its own (`lent`).
+//! All work of the process is on one stream, in order. A call plans its launches. A call like the one before,
+//! with the same memory, is a graph from its second time on. Events between the steps measure their times.
+//! Fields of the host go to the GPU and back with each call, unless they stay there for later calls (`keep`).
+//! Fields of a program lie on the GPU, in memory of ours or of its own (`lent`).
 
 pub mod context;
 pub mod error;
@@ -59,12 +60,12 @@ pub struct Cuda {
     longest: Duration,
 }
 
-/// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
-/// weather is not one run.
+/// A longer run counts as one that does not end. The iterations of a `while` are limited, and a day of
+/// weather is more than one run.
 const LONGEST: Duration = Duration::from_mins(10);
 
 impl Cuda {
-    /// Looks for the GPU. Where there is none, nothing gets ready, and tells why.
+    /// Looks for the GPU. Where there is none, `prepare` fails and tells why.
     #[must_use]
     pub fn new() -> Self {
         let device = Gpu::here().ok().map(|it| Arc::new(CudaDevice(it)) as Arc<dyn Device>);
@@ -134,7 +135,7 @@ impl Executor for Cuda {
         match CallPlan::of(&kernels, &artifact, &places, &launch) {
             Ok(plan) => plan.bytes(),
             Err(Refused::OutOfMemory) => None,
-            // What stands in the way is told when it runs.
+            // The run itself reports other obstacles.
             Err(Refused::Other(_)) => Some(0),
         }
     }

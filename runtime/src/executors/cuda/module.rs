@@ -1,8 +1,9 @@
 //! CUBINs: made by NVRTC or taken from the cache, and loaded.
 //!
-//! All kernels of a stencil are one text and one module: NVRTC takes longer to begin than to go on. The key of the cache
-//! has all that decides the code: text, options, architecture, the versions of NVRTC and of this program. A processor's
-//! name has no part in it, and a folder that several machines share serves all of them.
+//! All kernels of a stencil form one text and one module, because a start of NVRTC takes longer than more
+//! text. The key of the cache has everything that decides the code: text, options, architecture, the versions
+//! of NVRTC and of this program. It does not have the name of a processor, so that several machines can share
+//! a folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,12 +28,12 @@ pub(super) struct Module {
     _module: Arc<CudaModule>,
 }
 
-/// What decides a module beside its text.
+/// The inputs of a module beside its text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Making<'a> {
     pub(super) gpu: &'a Arc<Gpu>,
     pub(super) nvrtc: &'a Nvrtc,
-    /// Below which CUBINs are kept, if anywhere.
+    /// The cache folder, if CUBINs are stored.
     pub(super) cache: Option<&'a Path>,
     pub(super) stencil: &'a str,
     pub(super) mode: Mode,
@@ -59,7 +60,7 @@ pub(super) fn module(
         let function = module.load_function(name).map_err(refused)?;
         let most = i32::try_from(gpu.shared_bytes).unwrap_or(i32::MAX);
         let own = function.shared_size_bytes().map_err(CudaError::from)?;
-        // A launch that asks for more is refused before.
+        // Launches that need more are refused earlier.
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         function.set_attribute(attribute, (most - own).max(0)).map_err(CudaError::from)?;
         Ok(function)

@@ -1,7 +1,7 @@
 //! NVRTC: CUDA C++ to machine code of NVIDIA's GPUs, in this process. It needs neither a toolkit nor a GPU.
 //!
-//! It is loaded when somebody first asks. The code is for one architecture (a CUBIN), not for the driver to compile once
-//! more: what was compiled here is what was looked at here.
+//! It is loaded at the first request. The code is for one architecture (a CUBIN), and the driver does not
+//! compile it once more. So the code that runs is the code that was inspected here.
 
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use super::figures::{Figures, figures};
 use super::library::{Answer, Functions};
 use super::places::{LIBRARIES, NAMED, Places, WHEEL};
 
-/// What decides the bits: no fused operations but those that a text names, and all others as IEEE 754 has them. The
-/// last one has the log tell registers, spills and shared bytes.
+/// These options decide the bits. No operations are fused but those that a text names, and all others follow
+/// IEEE 754. The last option has the log tell registers, spills and shared bytes.
 pub const OPTIONS: [&str; 6] =
     ["--std=c++17", SEPARATE, "--prec-div=true", "--prec-sqrt=true", "--ftz=false", "--ptxas-options=-v"];
 
@@ -24,13 +24,13 @@ pub const FUSED: &str = "--fmad=true";
 /// For arrays with 2^31 elements or more.
 pub const WIDE: &str = "--define-macro=ISOBAR_WIDE";
 
-/// For calls of which all fields have neighbours along i side by side.
+/// For calls whose fields all have neighbours along i side by side.
 pub const UNIT: &str = "--define-macro=ISOBAR_UNIT";
 
-/// What the text calls itself in messages.
+/// The name of the text in messages.
 const SOURCE: &CStr = c"stencil.cu";
 
-/// The least version that knows all that is written here.
+/// The least version that supports the texts and options used here.
 const LEAST: (i32, i32) = (12, 0);
 
 /// Why there is no machine code.
@@ -51,7 +51,7 @@ pub enum NvrtcError {
     Old((i32, i32)),
     #[error("NVRTC {}.{} does not know {arch}: `pip install --upgrade {WHEEL}` has a newer one", .version.0, .version.1)]
     UnknownArch { version: (i32, i32), arch: String },
-    /// It does not take the text, which is a fault of ours; this is what it says.
+    /// NVRTC refuses the text, which is a fault of ours; this is its log.
     #[error("NVRTC refuses the text:\n{0}")]
     Refused(String),
     #[error("NVRTC fails: {0}")]
@@ -63,7 +63,7 @@ pub enum NvrtcError {
 pub struct Nvrtc {
     functions: Functions,
     version: (i32, i32),
-    /// Where it was found; none where the loader knew it.
+    /// The path of the library; none where the loader found it by its name.
     library: Option<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ pub struct Cubin {
 }
 
 impl Nvrtc {
-    /// The one that the environment leads to; it stays loaded until the process ends.
+    /// The NVRTC that the environment leads to. It stays loaded until the process ends.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Nvrtc {
         self.version
     }
 
-    /// Where it was found; none where the loader knew it.
+    /// The path of the library; none where the loader found it by its name.
     #[must_use]
     pub fn library(&self) -> Option<&Path> {
         self.library.as_deref()

@@ -1,9 +1,15 @@
-//! Where NVRTC may be: a toolkit has it, and so has a wheel of Python's registry, which is all that is needed here.
+//! The search for NVRTC. A toolkit has it, and so has a wheel of Python's registry, which is all that is
+//! needed here.
 //!
-//! In this order: what `ISOBAR_NVRTC` names, and then nothing else; toolkits that the environment names, and those in
-//! the usual folders; environments of Python, the active one first, then those that programs on `PATH` belong to; at last
-//! what the loader of libraries finds by itself, by `LD_LIBRARY_PATH` or its own list. It is a search for files: nothing
-//! is loaded, and nothing is started.
+//! The places, in this order:
+//!
+//! - the path that `ISOBAR_NVRTC` names, and then no other place;
+//! - toolkits that the environment names, and those in the usual folders;
+//! - environments of Python: the active one, the user's (`~/.local`), then those that programs on `PATH`
+//!   belong to;
+//! - the libraries that the loader finds by itself, by `LD_LIBRARY_PATH` or its own list.
+//!
+//! It is a search for files: nothing is loaded, and nothing is started.
 
 use std::env;
 use std::ffi::OsString;
@@ -22,17 +28,18 @@ pub(super) const LIBRARIES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so", "libnv
 /// Where the library lies below the folder of Python's packages.
 const IN_PACKAGES: [&str; 2] = ["nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib"];
 
-/// Where it is looked for.
+/// The places of the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// What [`NAMED`] says: a library, or its folder. Nothing else counts then.
+    /// The value of [`NAMED`]: a library, or its folder. No other place counts then.
     pub named: Option<PathBuf>,
-    /// Folders, the first that has it wins. Behind them comes what the loader of libraries finds by itself.
+    /// Folders: the first one with a library wins. If none has one, the loader of libraries searches by
+    /// itself.
     pub folders: Vec<PathBuf>,
 }
 
 impl Places {
-    /// Those that the environment of this process tells: toolkits, and environments of Python.
+    /// The places that the environment of this process tells: toolkits, and environments of Python.
     #[must_use]
     pub fn of_environment() -> Self {
         Self::of(&|name| env::var_os(name).filter(|it| !it.is_empty()))
@@ -49,7 +56,7 @@ impl Places {
         for toolkit in toolkits {
             folders.extend(["lib64", "lib", "targets/x86_64-linux/lib"].map(|it| toolkit.join(it)));
         }
-        // An environment, and the prefixes of programs on PATH, of which some are a Python's.
+        // Environments, and the prefixes of programs on PATH, since some of these belong to a Python.
         let mut prefixes: Vec<PathBuf> =
             ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|it| path(it)).collect();
         prefixes.extend(path("HOME").map(|it| it.join(".local")));
@@ -84,7 +91,7 @@ impl Places {
     }
 }
 
-/// The entries of a folder that begin so, the last in their order first.
+/// The entries of a folder whose names begin with `start`, in descending order.
 fn listed(folder: &Path, start: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let is_one = |it: &fs::DirEntry| it.file_name().to_string_lossy().starts_with(start);
@@ -93,7 +100,7 @@ fn listed(folder: &Path, start: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The variables that a process needs which runs kernels for this one and inherits no other.
+/// The variables for a process that runs kernels for this one and inherits no others.
 #[must_use]
 pub fn handed_down() -> Vec<(&'static str, OsString)> {
     let mut all: Vec<(&'static str, OsString)> = Vec::new();
@@ -130,7 +137,7 @@ mod tests {
         assert_eq!(places(&[("PATH", &home.path().join("bin"))]).library(), of_wheel);
         let both = [("VIRTUAL_ENV", home.path()), (NAMED, &*elsewhere)];
         assert_eq!(places(&both).library(), Some(elsewhere.join("libnvrtc.so.12")));
-        // What was named is not there: nothing else is taken in its place.
+        // A name that leads to nothing is not replaced by another place.
         let missing = elsewhere.join("nothing");
         assert_eq!(places(&[("VIRTUAL_ENV", home.path()), (NAMED, &*missing)]).library(), None);
     }

@@ -1,7 +1,7 @@
-//! What a call launches: blocks, arguments and memory, for the sizes and strides of its arrays.
+//! The launches of a call: blocks, arguments and memory, for the sizes and strides of its arrays.
 //!
-//! It needs no GPU: the tests run the same launches on a CPU. What a kernel takes is a list of parameters, which its text
-//! names (`backend/cuda::Param`); here each becomes a number or a place in memory:
+//! It needs no GPU: the tests run the same launches on a CPU. The text of a kernel names its parameters
+//! (`backend/cuda::Param`). Here each parameter becomes a number or a place in memory:
 //!
 //! | parameter | argument |
 //! |---|---|
@@ -12,7 +12,8 @@
 //! | where a shared array lies | bytes from the start of the block's memory, in the order of the arrays |
 //! | slots | the words in which a run notes that it has to end |
 //!
-//! A launch without blocks is none. Memory is asked for once: an array of threads for the largest of its launches.
+//! A launch without blocks is left out. Memory is allocated once: an array of threads for the largest of its
+//! launches.
 
 use std::collections::BTreeMap;
 
@@ -28,17 +29,17 @@ use isobar_compiler::types::Value;
 /// A call, as the device carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallPlan {
-    /// What it allocates beside its arguments: arrays of the program, and the bytes of each.
+    /// Memory that it allocates beside its arguments: arrays of the program, and the bytes of each.
     pub allocated: Vec<(usize, u64)>,
     /// In order.
     pub launches: Vec<Launch>,
-    /// Words for places where the run may have to end, each [`NONE`] at first.
+    /// Words for places where the run may have to end, with all bits set at first.
     pub n_slots: usize,
-    /// What module it needs.
+    /// The module that it needs.
     pub module: ModuleKey,
 }
 
-/// What a module is made for beside its text.
+/// The properties of a module beside its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModuleKey {
     /// Whether indices have 64 bits.
@@ -56,7 +57,7 @@ pub struct Launch {
     pub blocks: [u32; 3],
     /// Along x, y, z, of each block.
     pub threads: [u32; 3],
-    /// That the launch has to ask for.
+    /// Shared memory that the launch has to ask for.
     pub shared_bytes: u32,
     /// In the order of the kernel's parameters.
     pub arguments: Vec<Passed>,
@@ -65,31 +66,31 @@ pub struct Launch {
 /// An argument of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
-    /// So many elements behind the first one of an array, or before it.
+    /// An address: so many elements behind the first one of an array, or before it.
     Pointer {
         array: usize,
         element: i64,
     },
-    /// The value of an argument, which is an array of the program.
+    /// The value of a scalar argument, by its position in the program's arrays.
     Value(usize),
-    /// Of 32 bits, or of 64 where [`ModuleKey::is_wide`] says so.
+    /// An integer of 32 bits, or of 64 where [`ModuleKey::is_wide`] says so.
     Index(i64),
     Slots,
 }
 
-/// Blocks along x, and along y and z.
+/// The most blocks along x, y and z.
 const MOST_BLOCKS: [u32; 3] = [(1 << 31) - 1, 65_535, 65_535];
 
 /// Indices below it fit 32 bits.
 const MOST_ELEMENTS: i64 = 1 << 31;
 
 impl CallPlan {
-    /// That of a call.
+    /// The plan of a call.
     ///
     /// # Errors
     ///
-    /// Where an array is beyond any memory, a grid has more blocks than there can be, or a domain more cells than a
-    /// word tells apart.
+    /// Where an array is beyond any memory, a grid has too many blocks, or a domain has more cells than a
+    /// word can number.
     pub fn of(
         kernels: &Kernels,
         artifact: &Artifact,
@@ -127,7 +128,7 @@ impl CallPlan {
         Ok(Self { allocated, launches, n_slots: kernels.places.len(), module })
     }
 
-    /// What it allocates, in bytes.
+    /// The bytes that it allocates; none where there are too many to count.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.allocated.iter().try_fold(4 * self.n_slots as u64, |all, it| all.checked_add(it.1))
@@ -153,7 +154,7 @@ struct Planning<'k> {
     artifact: &'k Artifact,
     sizes: Sizes<'k>,
     launches: Vec<Launch>,
-    /// How many threads have an array of their own in the device's memory.
+    /// The number of threads that have an array of their own in the device's memory, by array.
     scratch: BTreeMap<usize, i64>,
 }
 

@@ -12,11 +12,11 @@ use crate::wanted::Plane;
 
 const TEXT: &str = include_str!("../../../../shaders/slice.cuh");
 const THREADS: usize = 256;
-/// As many dimensions has what the kernel cuts.
+/// The dimensions of a plane that the kernel cuts.
 const DIMENSIONS: usize = 4;
 
-/// The elements of a plane, of so many bytes each, in the order of the plane's positions; `None` where it has too many
-/// dimensions.
+/// Returns the elements of a plane, of `size` bytes each, in the order of the plane's positions. `None` where
+/// the plane has too many dimensions.
 #[expect(unsafe_code, reason = "a kernel is launched here")]
 pub(super) fn cut(
     gpu: &Arc<Gpu>,
@@ -50,13 +50,13 @@ pub(super) fn cut(
     Ok(Some(bytes))
 }
 
-/// What the kernel takes behind its two addresses. The last dimension has as many points as are left.
+/// The kernel's arguments behind its two addresses. The last dimension has as many points as are left.
 fn arguments(n: usize, size: usize, plane: &Plane) -> Vec<u64> {
     let mut fastest: Vec<[usize; 2]> = plane.dimensions.iter().rev().copied().collect();
     fastest.resize(DIMENSIONS, [1, 0]);
     let mut numbers = vec![n, size, plane.first];
     numbers.extend(fastest.iter().flatten());
-    // Of the last one only the distance.
+    // The kernel takes only the distance of the last one.
     numbers.remove(numbers.len() - 2);
     numbers.iter().map(|&it| u64::try_from(it).unwrap_or(u64::MAX)).collect()
 }
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!((made.figures.len(), made.figures[0].spill_bytes), (1, 0));
     }
 
-    /// What the kernel does with its arguments, as its text says.
+    /// The positions that the kernel computes from its arguments, as its text says.
     fn positions(given: &[u64]) -> Vec<u64> {
         let [n, _, first, p0, b0, p1, b1, p2, b2, b3] = given.try_into().unwrap();
         let position = |at: u64| {

@@ -1,8 +1,8 @@
-//! Copies between the host and a GPU through memory that the system does not move, in two halves: while one is on its
-//! way, the other one is filled.
+//! Copies between the host and a GPU through pinned memory, in two halves. While one half is on its way, the
+//! other one is filled.
 //!
-//! The driver copies from any memory, but it waits meanwhile, and copies once more. Of such memory there is little, and
-//! it is slow to get, so that the process has one piece of it for all copies, and one copy goes at a time.
+//! The driver copies from any memory, but then it waits, and copies once more. Pinned memory is scarce, and
+//! slow to allocate. Therefore the process has one piece of it for all copies, and one copy runs at a time.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::error::CudaError;
 /// Bytes of each half.
 const HALF: usize = 8 << 20;
 
-/// Two halves, and when each was last on its way.
+/// Two halves, and an event behind the last copy of each.
 pub(super) struct Staging {
     halves: [PinnedHostSlice<u8>; 2],
     moved: [CudaEvent; 2],
@@ -25,7 +25,7 @@ impl Staging {
     pub(super) fn new(context: &Arc<CudaContext>) -> Result<Self, CudaError> {
         let half = || {
             // Without a flag, so that it is cached: the host reads it as well.
-            // SAFETY: bytes are written before they are read, but for those that a copy brings.
+            // SAFETY: all bytes are written before they are read, by the host or by a copy.
             unsafe { context.alloc_pinned_with_flags::<u8>(HALF, 0) }
         };
         let event = || context.new_event(None);

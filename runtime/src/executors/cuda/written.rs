@@ -1,5 +1,5 @@
-//! Kernels that a person wrote, on the same GPU and stream as those of stencils: what is measured against these has to
-//! run as they do.
+//! Kernels written by hand, on the same GPU and stream as those of stencils. Both have to run alike to be
+//! compared.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::executors::{Failure, Mode};
 pub struct Written {
     gpu: Arc<Gpu>,
     module: Module,
-    /// Around a launch.
+    /// Events in front of a launch and behind it.
     events: [CudaEvent; 2],
 }
 
@@ -35,14 +35,14 @@ pub struct Shape {
 /// An argument of a kernel.
 #[derive(Debug)]
 pub enum Given<'a> {
-    /// Where memory of [`CudaDevice`](super::gpu::CudaDevice) begins, so many bytes behind that.
+    /// An address: so many bytes behind the start of memory of [`CudaDevice`](super::gpu::CudaDevice).
     Memory(&'a mut dyn Memory, u64),
     /// The first bytes of a word, as many as the parameter has: an integer, or the bits of a float.
     Bits(u64),
 }
 
 impl Written {
-    /// Compiles a text for the GPU of this process, for no cache.
+    /// Compiles a text for the GPU of this process, without a cache.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl Written {
         Ok(Self { gpu: Arc::clone(gpu), module, events })
     }
 
-    /// Launches a kernel, by its position among those that were named, and waits; answers how many milliseconds the GPU
-    /// took.
+    /// Launches a kernel, by its position among the named ones, and waits for it. Returns the milliseconds
+    /// that the GPU took.
     ///
     /// # Errors
     ///

@@ -1,13 +1,13 @@
-//! Copies between arrays whose neighbours lie side by side along different axes, by blocks.
+//! Copies by blocks, between arrays whose neighbours lie side by side along different axes.
 //!
-//! Read element by element, one of the two arrays has each of its lines asked for many times, and lost in between. Blocks
-//! of eight by eight elements are whole lines of both.
+//! A copy element by element asks for each line of one of the two arrays many times, since caches lose the
+//! line in between. Blocks of eight by eight elements are whole lines of both.
 
 use std::ops::Range;
 
 use super::copies::LINE_BYTES;
 
-/// Elements along one dimension of a box, and how far neighbours are apart on both sides, in elements.
+/// One dimension of a box: its number of elements, and the distance of neighbours on both sides, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Along {
     pub(super) n: usize,
@@ -25,31 +25,34 @@ pub(super) enum Way {
     Back,
 }
 
-/// How a box is copied: what of it is one row of blocks, and how many of those there are.
+/// How a box is copied: the dimensions of a row of blocks, and of all such rows.
 ///
-/// A row of blocks goes along what lies side by side in the array of the caller, whose lines may begin anywhere: each is
-/// done with before the next. Of the array in rows a block has whole lines.
+/// The blocks of a row follow the dimension along which the caller's array is contiguous. Lines of that array
+/// may begin anywhere, and each is finished before the next. In the array in rows, a block covers whole
+/// lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Dimensions around, the slowest of the array in rows first.
+    /// The outer dimensions, in descending order of their strides in the array in rows.
     around: Vec<Along>,
-    /// Side by side in the array in rows, and cut into pieces of [`SIDE`] behind the first `lead` elements.
+    /// The contiguous dimension of the array in rows, cut into pieces of [`SIDE`] behind the first `lead`
+    /// elements.
     across: Along,
     lead: usize,
-    /// Side by side in the array of the caller.
+    /// The contiguous dimension of the caller's array.
     along: Along,
     way: Way,
-    /// Whether what is copied there goes past the caches, where its lines are whole.
+    /// Whether non-temporal stores write the whole lines of the array in rows.
     is_streamed: bool,
 }
 
 impl Plan {
-    /// That of a box with these dimensions. The first line of the array in rows begins behind `lead` elements.
+    /// The plan of a box with these dimensions. The first line of the array in rows begins behind `lead`
+    /// elements.
     pub(super) fn of(dimensions: &[Along], way: Way, (lead, is_streamed): (usize, bool)) -> Self {
         let in_rows = |it: &Along| if way == Way::There { it.to } else { it.from };
         let of_caller = |it: &Along| if way == Way::There { it.from } else { it.to };
         let mut left: Vec<Along> = dimensions.iter().copied().filter(|it| it.n != 1).collect();
-        // What is nearest on a side is what its lines hold.
+        // The dimension with the least stride is the one along the lines of a side.
         let across = take_nearest(&mut left, in_rows);
         let along = take_nearest(&mut left, of_caller);
         left.sort_by_key(|it| std::cmp::Reverse(in_rows(it).unsigned_abs()));
@@ -57,7 +60,7 @@ impl Plan {
         Self { around: left, across, lead, along, way, is_streamed: is_streamed && way == Way::There }
     }
 
-    /// How many rows of blocks there are, which may be copied in any order.
+    /// The number of rows of blocks, which may be copied in any order.
     pub(super) fn rows(&self) -> usize {
         self.around.iter().map(|it| it.n).product::<usize>() * self.pieces()
     }
@@ -70,8 +73,8 @@ impl Plan {
     ///
     /// # Safety
     ///
-    /// Each element of the box may be read behind `from` and written behind `to`, whose element type is one of as many
-    /// bytes; no other thread writes them.
+    /// Each element of the box may be read behind `from` and written behind `to`. The type of the elements
+    /// has as many bytes as `T`. No other thread writes them.
     #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
     pub(super) unsafe fn copy<T: Copy>(&self, from: *const T, to: *mut T, rows: Range<usize>) {
         let pieces = self.pieces();
@@ -92,7 +95,7 @@ impl Plan {
             let n = n.min(self.across.n - first);
             from = from.wrapping_offset(first.cast_signed() * self.across.from);
             to = to.wrapping_offset(first.cast_signed() * self.across.to);
-            // SAFETY: what lies there is a part of the box.
+            // SAFETY: these elements are a part of the box.
             unsafe { self.copy_row(from, to, n) };
         }
         if self.is_streamed {
@@ -100,11 +103,12 @@ impl Plan {
         }
     }
 
-    /// Copies `n` neighbours in rows, and whatever lies beside them along the array of the caller.
+    /// Copies a row of blocks: `n` elements across, and all elements along the contiguous dimension of the
+    /// caller's array.
     #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
     unsafe fn copy_row<T: Copy>(&self, from: *const T, to: *mut T, n: usize) {
         let (across, along) = (self.across, self.along);
-        // Between rows of a block on both sides, and how far ahead of it lies what is read soon.
+        // The distances of a block's rows on both sides, and how far ahead rows are prefetched.
         let (is_whole, from_row, to_row, ahead) = match self.way {
             Way::There => {
                 let ahead = SIDE.cast_signed() * across.from;
@@ -138,13 +142,13 @@ impl Plan {
     }
 }
 
-/// Asks for the rows of a block. Nothing is read, so they need not exist.
+/// Prefetches the rows of a block. Nothing is read, so they need not exist.
 #[inline]
 fn prefetch<T>(from: *const T, row: isize) {
     #[cfg(target_arch = "x86_64")]
     for at in 0..SIDE.cast_signed() {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: each processor of this kind has it, and it ends no run whatever the address.
+        // SAFETY: each processor of this kind has the instruction, which faults at no address.
         #[expect(unsafe_code, reason = "the instruction takes an address")]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_offset(at * row).cast());
@@ -154,7 +158,7 @@ fn prefetch<T>(from: *const T, row: isize) {
     let _ = (from, row);
 }
 
-/// Whoever reads later sees what went past the caches.
+/// Makes non-temporal stores visible to later reads of any thread.
 fn end_stream() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: each processor of this kind has it.
@@ -164,17 +168,18 @@ fn end_stream() {
     }
 }
 
-/// Takes out the dimension whose neighbours are nearest, by what `stride` tells; a dimension of one where none is left.
+/// Removes and returns the dimension of the least `stride`. Where none is left, that is a dimension of one
+/// element.
 fn take_nearest(left: &mut Vec<Along>, stride: impl Fn(&Along) -> isize) -> Along {
     let nearest = (0..left.len()).min_by_key(|&at| match stride(&left[at]).unsigned_abs() {
-        // Neighbours that are one element say nothing.
+        // A stride of 0 says nothing, since the neighbours are one element.
         0 => usize::MAX,
         it => it,
     });
     nearest.map_or(Along { n: 1, from: 0, to: 0 }, |at| left.remove(at))
 }
 
-/// Eight rows of eight elements, `from_row` apart, become eight columns, `to_row` apart.
+/// Transposes a block: eight rows of eight elements, `from_row` apart, become eight columns, `to_row` apart.
 #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
 #[inline]
 unsafe fn block<T: Copy>(from: *const T, from_row: isize, to: *mut T, to_row: isize, is_streamed: bool) {
@@ -182,7 +187,8 @@ unsafe fn block<T: Copy>(from: *const T, from_row: isize, to: *mut T, to_row: is
     if size_of::<T>() == 8 {
         let is_at_lines =
             to.addr().is_multiple_of(LINE_BYTES) && (to_row * 8).cast_unsigned().is_multiple_of(LINE_BYTES);
-        // SAFETY: the same elements, whose bits are moved as they are; what is streamed lies at whole lines.
+        // SAFETY: the same elements, whose bits are moved as they are. Columns that are streamed lie at whole
+        // lines.
         return unsafe {
             match is_streamed && is_at_lines {
                 true => block_of_words::<true>(from.cast(), from_row, to.cast(), to_row),

@@ -1,7 +1,8 @@
-//! Fields that lie otherwise than code likes them: copied into rows before a call, and back behind it.
+//! Fields that are not contiguous along i: copied into rows before a call, and back after it.
 //!
-//! Code of loops has its lanes along i. Where neighbours along i lie apart, as in arrays of NumPy, each element costs a
-//! line of memory; a copy by blocks ([`super::blocks`]) costs each line once, and all loops behind it find rows.
+//! Generated loops have their lanes along i. Where neighbours along i lie apart, as in arrays of NumPy, each
+//! element costs a line of memory. A copy by blocks ([`super::blocks`]) costs each line once, and all later
+//! loops find rows.
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
@@ -20,20 +21,21 @@ use crate::executors::pool::Near;
 const LEAST_ROW: i64 = 8;
 const LEAST_POINTS: i64 = 512;
 
-/// Who copies fewer bytes is done before another thread is awake.
+/// Copies of fewer bytes are done before another thread is awake.
 const THREAD_BYTES: usize = 256 << 10;
 
 /// A cache line, at which the rows of copies start.
 pub(super) const LINE_BYTES: usize = 64;
 
-/// What the copies of a call take, in bytes; nothing where its arguments are not made yet.
+/// The bytes of a call's copies; 0 where its arguments are not made yet.
 pub(in crate::executors) fn bytes(signature: &Signature, domain: Domain, arguments: &[Argument]) -> u64 {
     let moves = moves(&signature.params, Relayout::ByCost, domain, arguments);
     moves.iter().flatten().map(|it| it.bytes() as u64).fold(0, u64::saturating_add)
 }
 
-/// Brings the fields of a launch that do not lie along i into rows of their own, for whoever owns them: whole, so that
-/// nobody has to copy them back. Tells how they lay; nothing where they stay as they are.
+/// Moves the fields of a launch that do not lie along i into rows, for the owner of the launch. The fields
+/// are moved whole, so that nothing has to be copied back. Tells how they lay; nothing where they stay as
+/// they are.
 pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) -> Option<Layout> {
     let Launch { domain, arguments } = launch;
     let moves = moves(params, Relayout::ByCost, *domain, arguments);
@@ -54,8 +56,8 @@ pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) -> Option<Lay
     (!found.copied.is_empty()).then_some(found)
 }
 
-/// The same call on arrays of a caller that lie along an axis, without room between rows: `k` as those of NumPy lie, and
-/// `i` as those of Fortran.
+/// Returns the same call on arrays that are contiguous along an axis, without room between rows. Arrays along
+/// `k` lie as those of NumPy, and arrays along `i` as those of Fortran.
 #[must_use]
 pub fn along(params: &[Param], launch: &mut Launch, axis: Axis, near: &Near) -> Launch {
     let domain = launch.domain;
@@ -71,7 +73,7 @@ pub fn along(params: &[Param], launch: &mut Launch, axis: Axis, near: &Near) -> 
     Launch { domain, arguments: arguments.collect() }
 }
 
-/// Zeros in which neighbours lie side by side along an axis, where the field has it.
+/// Returns a field of zeros that is contiguous along an axis, where the field has it.
 fn dense(it: &Move, axis: Axis) -> FieldArgument {
     // From the nearest to the farthest.
     let order = match axis {
@@ -102,17 +104,17 @@ fn dense(it: &Move, axis: Axis) -> FieldArgument {
 pub(super) struct Move {
     pub(super) dtype: DType,
     axes: AxisSet,
-    /// The first position that is copied, and how many, per dimension.
+    /// The first position that is copied, and the number of positions, per dimension.
     starts: Vec<usize>,
     pub(super) shape: Vec<usize>,
     /// The first point of the compute domain, within the copy.
     pub(super) origin: [i64; 3],
-    /// Whether the code may see what was there before.
+    /// Whether the code may see the field's earlier values.
     is_needed: bool,
     is_written: bool,
 }
 
-/// What has to be copied, by position among the arguments; empty where nothing has.
+/// The copies that a call needs, by position among the arguments; empty where it needs none.
 pub(super) fn moves(
     params: &[Param],
     how: Relayout,
@@ -136,7 +138,7 @@ pub(super) fn moves(
     each.collect()
 }
 
-/// Whether all fields of a call lie as code likes them.
+/// Whether all fields of a call are contiguous along i.
 pub(super) fn are_in_rows(params: &[Param], arguments: &[Argument]) -> bool {
     params.iter().zip(arguments).all(|it| match (&it.0.kind, it.1) {
         (ParamKind::Field { axes, .. }, Argument::Field(field)) => lies_in_rows(field, *axes),
@@ -155,7 +157,7 @@ fn nearest(field: &FieldArgument, axes: AxisSet) -> Option<Axis> {
 }
 
 impl Move {
-    /// What of a field is copied; none of what is no field.
+    /// The part of a field that is copied; none for an argument that is no field.
     pub(super) fn of((param, argument): (&Param, &Argument), domain: Domain) -> Option<Self> {
         let (ParamKind::Field { axes, dtype, .. }, Argument::Field(field)) = (&param.kind, argument) else {
             return None;
@@ -169,7 +171,7 @@ impl Move {
             let size = i64::try_from(shape[at]).ok()?;
             let first = origin[axis.index()];
             let inside = |it: i64| usize::try_from(it.clamp(0, size)).unwrap_or(0);
-            // A level that is found at run time may be any.
+            // A level that is computed at run time may be any.
             let (start, end) = match axis {
                 Axis::K => (0, shape[at]),
                 Axis::I | Axis::J => {
@@ -226,7 +228,7 @@ impl Move {
         }
     }
 
-    /// Copies a field as it was given.
+    /// Copies the caller's field into the copy.
     pub(super) fn copy_there(
         &self,
         given: &mut FieldArgument,
@@ -237,12 +239,12 @@ impl Move {
         self.copy(given, copy, (Way::There, is_streamed), near);
     }
 
-    /// Copies back what code wrote.
+    /// Copies the results back into the caller's field.
     pub(super) fn copy_back(&self, copy: &mut FieldArgument, given: &mut FieldArgument, near: &Near) {
         self.copy(given, copy, (Way::Back, false), near);
     }
 
-    /// Copies between the field as it was given and its copy.
+    /// Copies between the caller's field and its copy.
     fn copy(
         &self,
         given: &mut FieldArgument,
@@ -256,8 +258,9 @@ impl Move {
         let pieces = if self.bytes() < THREAD_BYTES { 1 } else { near.pieces().min(n).max(1) };
         let part = |piece: usize| {
             let rows = piece * n / pieces..(piece + 1) * n / pieces;
-            // SAFETY: `bind` checked that each index within the shape of an array is an element of it, the part that
-            // is copied lies within both shapes, and of elements that lie apart no two pieces write the same one.
+            // SAFETY: `bind` checked that each index within the shape of an array is an element of it. The
+            // part that is copied lies within both shapes. Where elements lie apart, no two pieces write the
+            // same one.
             #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
             unsafe {
                 ends.copy(&plan, size, rows);
@@ -270,8 +273,8 @@ impl Move {
         near.all((0..pieces).map(|it| Box::new(move || part(it)) as _).collect());
     }
 
-    /// Copies between a field of a caller and a copy that this thread has, while other threads copy other parts of the
-    /// field: `way` says which way.
+    /// Copies between a field of a caller and a copy of this thread, in the direction `way`. Meanwhile other
+    /// threads copy other parts of the field.
     pub(super) fn copy_alone(&self, given: &Given, copy: &mut FieldArgument, way: Way) {
         let (plan, ends) = self.between(given, copy, (way, false));
         // SAFETY: as in `copy`; parts that are written do not overlap, since no slab has rows of another one.
@@ -281,7 +284,7 @@ impl Move {
         }
     }
 
-    /// How elements go between a field as it was given and its copy, and where they begin.
+    /// The plan of a copy between the caller's field and its copy, and where both begin.
     fn between(
         &self,
         given: &Given,
@@ -334,12 +337,12 @@ pub(super) struct Given {
     strides: Vec<i64>,
 }
 
-// SAFETY: whoever copies sees to it that no element is written that another thread reads or writes.
+// SAFETY: the copying code sees to it that no element is written that another thread reads or writes.
 #[expect(unsafe_code, reason = "threads copy parts of one field")]
 unsafe impl Sync for Given {}
 
 impl Given {
-    /// None of what is no field.
+    /// None for an argument that is no field.
     pub(super) fn of(argument: &mut Argument) -> Option<Self> {
         match argument {
             Argument::Field(field) => Some(Self::of_field(field)),
@@ -354,7 +357,7 @@ impl Given {
     }
 }
 
-/// How the fields of a call lie, and what is copied of them.
+/// The layout of a call's fields, and of their copies.
 pub(super) fn layout(
     params: &[Param],
     arguments: &[Argument],
@@ -398,7 +401,8 @@ impl Ends {
     #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
     unsafe fn copy(&self, plan: &Plan, size: usize, rows: std::ops::Range<usize>) {
         let Self { from, to } = *self;
-        // SAFETY: as whoever calls sees to; integers of a size have the bits of any element of that size.
+        // SAFETY: the caller vouches for `Plan::copy`; integers of a size have the bits of any element of
+        // that size.
         unsafe {
             match size {
                 1 => plan.copy(from, to, rows),

@@ -1,13 +1,15 @@
 //! Arrays that do not lie along i: whether loops are turned for them, or fields copied into rows.
 //!
-//! Code of loops has its lanes along i, where neighbours lie side by side in fields of our own. Callers have others: those
-//! of NumPy lie along k. There are three ways, and what is expected to be fastest is taken for each call:
+//! Generated loops have their lanes along i, where neighbours lie side by side in our own fields. Callers
+//! have other fields: those of NumPy lie along k. There are three ways, and each call takes the one expected
+//! to be fastest:
 //!
 //! - **as they are given**: the code has the strides of the caller;
-//! - **turned**: a stencil whose levels have no order is the same with I and K in each other's place, and then its lanes
-//!   are along k ([`isobar_compiler::schedule::turn`]);
-//! - **copied** ([`copies`]): the fields that do not lie along i are copied by blocks before the call, and back behind it;
-//!   where rows along j are apart from each other, for some of them after the others ([`slabs`]).
+//! - **turned**: I and K change places, and the lanes lie along k ([`isobar_compiler::schedule::turn`]). This
+//!   needs a stencil whose levels have no order;
+//! - **copied** ([`copies`]): the fields that do not lie along i are copied by blocks before the call, and
+//!   back after it. Where rows along j are independent, a call copies and computes some rows after the others
+//!   ([`slabs`]).
 
 mod blocks;
 mod copies;
@@ -85,7 +87,8 @@ struct AnyOrder<M> {
     maker: M,
     /// For arrays as the plan has them.
     code: Arc<dyn Code>,
-    /// The same for one thread, from when a call first took it, of a stencil that may be called slab by slab.
+    /// The same for one thread, made when a call first needs it; for stencils that may be called slab by
+    /// slab.
     alone: Option<OnceLock<Result<Arc<dyn Code>, Failure>>>,
     signature: Signature,
     plan: PlanHandle,
@@ -93,11 +96,12 @@ struct AnyOrder<M> {
     machine: Option<MachineModel>,
     setting: OwnedSetting,
     near: Near,
-    /// From so many bytes of copies on, they are stored past the caches: none of them is there when it is read.
+    /// Copies of at least so many bytes use non-temporal stores: caches would not hold them until they are
+    /// read.
     stream_from: u64,
-    /// With the axes I and K in each other's place.
+    /// The plan with the axes I and K exchanged.
     along_k: PlanHandle,
-    /// From when a call first took it.
+    /// Made when a call first needs it.
     code_along_k: OnceLock<Result<Arc<dyn Code>, Failure>>,
     /// By the arrays of a call: choosing takes longer than many a call.
     ways: Store<Asked, Way>,
@@ -107,9 +111,9 @@ struct AnyOrder<M> {
 enum Way {
     AsGiven,
     Copied(Vec<Option<Move>>),
-    /// With copies of some rows along j after the others.
+    /// Slab by slab: with copies of some rows along j after the others.
     InSlabs(Slabs),
-    /// With copies of those that lie along none of the two axes.
+    /// With copies of the fields that lie along neither of the two axes.
     Turned(Vec<Option<Move>>),
 }
 
@@ -134,8 +138,8 @@ impl Way {
 }
 
 impl<M: MakesCode> AnyOrder<M> {
-    /// The way of a launch; `moves` are the fields that its own code would want copied. A choice that another process
-    /// stored is taken as it is.
+    /// Chooses the way of a launch. `moves` are the copies that the code for arrays along i needs. A choice
+    /// that another process stored is taken as it is.
     fn way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
         if moves.is_empty() {
             return Way::AsGiven;
@@ -159,7 +163,7 @@ impl<M: MakesCode> AnyOrder<M> {
         }
     }
 
-    /// What would be copied for turned code.
+    /// The copies that the turned code needs.
     fn moves_of_turned(&self, launch: &Launch) -> Vec<Option<Move>> {
         let arguments = turned_outlines(&self.signature.params, &launch.arguments);
         let params = self.signature.turned().params;
@@ -188,7 +192,7 @@ impl<M: MakesCode> AnyOrder<M> {
         let here = machine(launch.domain);
         let Some(expected) = self.plan.cost_of_call(&here) else { return Way::Copied(moves) };
         let cost_here = expected.cost;
-        // Fields are copied whole.
+        // Copies move whole fields. A call on fields as given moves only the points that it uses.
         let bytes = APART * cost_here.bytes * expected.touched_part;
         let as_given = Cost { bytes, operations: APART * cost_here.operations };
         let as_given = as_given.time(&here);
@@ -208,7 +212,7 @@ impl<M: MakesCode> AnyOrder<M> {
         }
     }
 
-    /// How much slabs have that are expected to be fastest.
+    /// The sizes of the slabs that are expected to be fastest.
     fn sizes(&self) -> Sizes {
         Sizes { of_slab: self.slab_bytes(), of_thread: THREAD_BYTES }
     }
@@ -218,8 +222,8 @@ impl<M: MakesCode> AnyOrder<M> {
         self.alone.as_ref().and_then(|_| Slabs::of(&self.signature.params, launch, sizes))
     }
 
-    /// What copies of a slab may take of the second cache: half of it, since there are temporaries and what is read of
-    /// the next slab.
+    /// The bytes of the second cache that copies of a slab may take: half of it. The rest is for temporaries,
+    /// and for reads of the next slab.
     fn slab_bytes(&self) -> u64 {
         let known = self.machine.as_ref().and_then(MachineModel::core_cache_bytes);
         known.unwrap_or(MachineModel::CORE_CACHE_BYTES) / 2
@@ -231,7 +235,7 @@ impl<M: MakesCode> AnyOrder<M> {
         let alone = self.alone.as_ref().ok_or_else(missing)?;
         let make = || match self.setting.threads {
             1 => Ok(Arc::clone(&self.code)),
-            // Threads of this process stay where they are.
+            // Embedded, so that no thread of this process is moved.
             _ => {
                 let setting = Setting { threads: 1, is_embedded: true, ..self.setting.borrow() };
                 self.maker.code(&self.plan, setting, sink)
@@ -247,17 +251,17 @@ impl<M: MakesCode> AnyOrder<M> {
     }
 }
 
-/// So many times as long take bytes and arithmetic where neighbours along i lie apart: most of each line that is read
-/// is of no use, and nothing runs in lanes.
+/// The factor by which bytes and arithmetic take longer where neighbours along i lie apart. Most of each line
+/// that is read is of no use then, and nothing runs in lanes.
 const APART: f64 = 4.0;
 
-/// A thread that is woken to copy fewer bytes costs more than it brings: it comes after some 50 microseconds, in which
-/// another one has copied as much.
+/// Waking a thread to copy fewer bytes costs more than it brings. The thread comes after some 50
+/// microseconds, in which another one has copied as much.
 const THREAD_BYTES: u64 = 1 << 20;
 
-/// What copies of some fields are expected to take, in nanoseconds of one core.
+/// The expected time of the copies of some fields, in nanoseconds of one core.
 fn time_of(moves: &[Option<Move>], machine: &Machine) -> f64 {
-    // Each of them reads, and writes.
+    // Each copy reads and writes.
     let bytes: f64 = moves.iter().flatten().map(|it| 2.0 * it.bytes() as f64 * it.times()).sum();
     bytes / machine.bytes_per_ns
 }
@@ -332,11 +336,11 @@ impl<M: MakesCode> Code for AnyOrder<M> {
     }
 }
 
-/// What a caller has for itself.
+/// The state of one caller.
 struct OfCaller<M> {
     code: Arc<AnyOrder<M>>,
     caller: Box<dyn Caller>,
-    /// Of turned code, from when a call first took it.
+    /// The caller of turned code, made when a call first needs it.
     turned: Option<Box<dyn Caller>>,
     /// How the last call was made, for others like it.
     last: Option<Arc<Stored<Asked, Way>>>,
@@ -345,7 +349,8 @@ struct OfCaller<M> {
     progress: Arc<Progress>,
 }
 
-/// What of a call decides its way: where the elements of all its fields lie, also of those that are not copied as given.
+/// The inputs that decide the way of a call: the layouts of all fields, also of those that need no copy in
+/// their given order.
 struct Asked {
     domain: Domain,
     fields: Vec<Option<FieldArgument>>,
@@ -399,11 +404,11 @@ impl Asked {
     }
 }
 
-/// The copies of the last calls, for others like them, as far as all of them are few bytes. Memory of larger ones is given
-/// to whoever calls next.
+/// The copies of the last calls, for others like them, as far as all of them are few bytes. The memory of
+/// larger ones goes to the next call that needs some.
 #[derive(Default)]
 struct Kept {
-    /// The last one behind.
+    /// In the order of their last use, the latest at the end.
     sets: Vec<Copies>,
 }
 
@@ -413,11 +418,11 @@ struct Copies {
     own: own::Fields,
 }
 
-/// So many bytes of copies are kept by one caller.
+/// The most bytes of copies that one caller keeps.
 const KEPT_BYTES: u64 = 2 << 20;
 
 impl Kept {
-    /// The copies for these moves, behind all others.
+    /// Returns the copies for these moves, which become the last of the sets.
     fn find(&mut self, moves: &[Option<Move>]) -> Result<&mut Copies, Failure> {
         match self.sets.iter().position(|it| it.moves == moves) {
             Some(at) if at + 1 == self.sets.len() => {}
@@ -427,7 +432,7 @@ impl Kept {
             }
             None => {
                 let bytes: u64 = moves.iter().flatten().map(|it| it.bytes() as u64).sum();
-                // What is kept no longer is let go of first, so that there is never both; a large one is not kept.
+                // Old copies are released first, so that both never exist at once. Large copies are not kept.
                 while bytes <= KEPT_BYTES
                     && self.sets.iter().map(|it| it.bytes).sum::<u64>() + bytes > KEPT_BYTES
                     && !self.sets.is_empty()
@@ -491,19 +496,20 @@ fn params_of<M>(code: &AnyOrder<M>) -> &[Param] {
     &code.signature.params
 }
 
-/// Brings I and K of a launch into each other's place: no element is moved.
+/// Exchanges I and K of a launch; no element is moved.
 fn turn(params: &[Param], launch: &mut Launch) {
     launch.domain = launch.domain.turned();
     for (param, argument) in params.iter().zip(&mut launch.arguments) {
         if let (ParamKind::Field { axes, .. }, Argument::Field(field)) = (&param.kind, argument) {
-            // The first time by the axes that it has, and the second time back: as many in any case.
+            // A turn uses only the number of axes, which it does not change, so that a second turn restores
+            // the field.
             field.turn(*axes);
         }
     }
 }
 
 impl Kept {
-    /// Calls with copies in the place of the fields that are moved.
+    /// Runs the call with copies in the place of the fields that are moved.
     fn run<M>(
         &mut self,
         caller: &mut dyn Caller,
@@ -522,8 +528,8 @@ impl Kept {
             }
         }
         let ran = caller.run(launch);
-        // Where the run ended early, what it has written by then stays; of what was not copied there it may have written
-        // a part, beside which the copy holds nothing.
+        // Where the run ended early, results written by then stay. A field that was not copied there is not
+        // copied back. The run may have written only a part of such a copy, and the rest holds nothing.
         for ((it, given), argument) in moves.iter().zip(&mut own.fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(given), Argument::Field(copy)) = (it, given, argument) {
                 std::mem::swap(given, copy);
@@ -558,7 +564,7 @@ mod tests {
         out = a + p
 ";
 
-    /// Numbers of their places in memory, the last dimension the fastest or the first.
+    /// Elements that number their places in memory. The last dimension is contiguous, or the first.
     fn array(shape: &[usize], is_last_first: bool) -> Array {
         let n: usize = shape.iter().product();
         let mut elements = Elements::zeros(DType::Float64, n);
@@ -580,7 +586,8 @@ mod tests {
         for relayout in all {
             let setting = Setting { relayout, ..Setting::embedded() };
             let mut prepared = prepare_compiled(&Rayon, &compilation, setting, &|_| ()).unwrap();
-            // What is not copied as it is given, since it has no rows, lies elsewhere the second time.
+            // `p` has no rows, so that it needs no copy in its given order. The second time it has another
+            // shape.
             for (shape, first) in [([8, 16], [0, 0]), ([13, 21], [4, 3]), ([8, 16], [0, 0])] {
                 let [a, out] = [array(&[24, 8, 16], true), array(&[24, 8, 16], true)];
                 let p = array(&shape, false);

@@ -12,20 +12,21 @@ use super::copies::{LINE_BYTES, Move};
 use crate::executors::Failure;
 use crate::executors::workspace::Workspace;
 
-/// Copies of one shape begin so many lines apart, beside whole pages: those that begin at the same place of their pages
-/// share the sets of the nearest cache.
+/// The distance between the starts of copies of one shape, in cache lines, beside whole pages. Copies that
+/// begin at the same place of their pages share the sets of the nearest cache.
 const LINES_APART: usize = 5;
 
-/// Memory that large copies of a call were in, for those of the next one, whichever stencil that is of: pages that are
-/// there need not be made and cleared, and what was touched last is still in a cache.
+/// Memory of the large copies of earlier calls, for the next call of any stencil. Its pages need not be made
+/// and cleared again, and those touched last are still in a cache.
 static FREE: Mutex<Vec<Workspace>> = Mutex::new(Vec::new());
 
-/// So many are kept: as many as there are calls at a time, in a model whose tiles are threads.
+/// The most workspaces that are kept: as many as calls run at a time, in a model that runs its tiles on
+/// threads.
 const MOST_FREE: usize = 8;
 
-/// Memory with so much room, or what there is instead.
+/// Takes the smallest free memory of at least so many bytes, or else the largest that there is.
 fn taken(bytes: usize) -> Workspace {
-    // Where somebody else is just there, there may be nobody: a forked child has the lock as it was.
+    // Does not wait for the lock: a forked child has it as it was, but not the thread that holds it.
     let Ok(mut free) = FREE.try_lock() else { return Workspace::default() };
     let fits = |it: &Workspace| it.bytes() >= bytes as u64;
     let of_fitting = (0..free.len()).filter(|&at| fits(&free[at])).min_by_key(|&at| free[at].bytes());
@@ -35,7 +36,7 @@ fn taken(bytes: usize) -> Workspace {
     }
 }
 
-/// Gives the memory of copies to whoever needs some next.
+/// Returns the memory of copies, for any call that needs some next.
 pub(super) fn give_back(fields: Vec<Option<FieldArgument>>, memory: Arc<Memory>) {
     drop(fields);
     let (Ok(memory), Ok(mut free)) = (Arc::try_unwrap(memory), FREE.try_lock()) else { return };
@@ -53,7 +54,8 @@ pub(super) struct Fields {
     pub(super) memory: Arc<Memory>,
 }
 
-/// Room for each field that is copied, of any content. From `pooled_from` bytes on it is memory that other calls had.
+/// Memory for each field that is copied, not initialised. From `pooled_from` bytes on, memory of earlier
+/// calls is used.
 ///
 /// # Errors
 ///
@@ -67,7 +69,7 @@ pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<Field
             continue;
         };
         let beside = (1 + at % 8) * LINES_APART * LINE_BYTES;
-        // The first point of a row lies at a line.
+        // The first point of a row lies at the start of a line.
         let size = it.dtype.size_bytes();
         let before = usize::try_from(it.origin[0]).unwrap_or(0) * size % LINE_BYTES;
         let start = bytes.next_multiple_of(LINE_BYTES) + beside + (LINE_BYTES - before) % LINE_BYTES;
@@ -78,7 +80,7 @@ pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<Field
     workspace.reserve(bytes as u64).ok_or(Failure::OutOfMemory)?;
     let first = workspace.start();
     for (it, &start) in moves.iter().zip(&starts) {
-        // All bytes are numbers, and two of them are truths.
+        // Any bytes are a valid number, but only 0 and 1 are a valid `bool`.
         if let Some(it) = it.as_ref().filter(|it| it.dtype == DType::Bool) {
             clear(first.wrapping_add(start), it.bytes());
         }
@@ -125,7 +127,7 @@ fn part<T: std::fmt::Debug + Send + Sync + 'static>(
     Buffer::lent(Box::new(Part::<T> { start: start.cast(), n, _memory: Arc::clone(memory) }))
 }
 
-/// What all copies of a call lie in.
+/// The memory of all copies of a call.
 #[derive(Debug)]
 pub(super) struct Memory {
     workspace: Workspace,
@@ -153,8 +155,8 @@ unsafe impl<T: Sync> Sync for Part<T> {}
 impl<T: Send + Sync + std::fmt::Debug> Lent<T> for Part<T> {
     #[expect(unsafe_code, reason = "memory of the system's becomes elements here")]
     fn elements(&self) -> &[T] {
-        // SAFETY: so many elements lie there, aligned; all bytes are values of their type, and of truths those that were
-        // cleared or copied.
+        // SAFETY: so many elements lie there, aligned. Any bytes are values of their type; those of a `bool`
+        // were cleared or copied.
         unsafe { slice::from_raw_parts(self.start, self.n) }
     }
 

@@ -1,9 +1,9 @@
 //! Calls that go slab by slab: some rows along j, with all of their columns.
 //!
-//! A column solver along k has its lanes along i, so fields of NumPy are copied into rows for it. Copied whole, each field
-//! crosses memory twice more. Where no row along j hands anything on to another one, a call does the same for some rows
-//! after the others: their copies stay in a cache, and memory sees what has to be moved and no more. Slabs do not see each
-//! other either, so each thread takes some.
+//! A column solver along k has its lanes along i, so fields of NumPy are copied into rows for it. Copied
+//! whole, each field crosses memory twice more. Where rows along j are independent, a call does the same for
+//! some rows after the others. Their copies stay in a cache, and memory traffic is the least possible. Slabs
+//! are independent as well, so each thread takes some.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,38 +22,38 @@ use crate::executors::cancel::Cancel;
 use crate::executors::pool::Near;
 use crate::executors::{Caller, Code, Failure, Progress};
 
-/// So many times as fast as memory is the cache in which the copies of a slab are.
+/// The speed of the cache that holds the copies of a slab, as a multiple of that of memory.
 const CACHE: f64 = 4.0;
 
 /// How a call goes slab by slab.
 #[derive(Clone, Debug)]
 pub(super) struct Slabs {
-    /// Of one slab.
+    /// The domain of one slab.
     domain: Domain,
     /// The copies of the first one, by position among the arguments.
     moves: Vec<Option<Move>>,
-    /// The same for all of them.
+    /// The copies of each slab.
     all: Vec<Vec<Option<Move>>>,
-    /// So many threads are worth waking.
+    /// The number of threads that are worth waking.
     most_threads: usize,
 }
 
-/// How much of a call's arrays slabs have.
+/// The sizes of slabs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// The copies of one slab take no more than so many bytes, where that can be.
+    /// The most bytes for the copies of one slab, where that can be.
     pub(super) of_slab: u64,
-    /// Each thread copies so many bytes at least.
+    /// The least bytes that each thread copies.
     pub(super) of_thread: u64,
 }
 
 impl Slabs {
-    /// The slabs of a call; none where it would be one alone.
+    /// The slabs of a call; none where there would be only one.
     pub(super) fn of(params: &[Param], launch: &Launch, sizes: Sizes) -> Option<Self> {
         let n = launch.domain.j;
         let of_row: u64 = moves(params, launch, (0, 1))?.iter().flatten().map(|it| it.bytes() as u64).sum();
         let most = i64::try_from(sizes.of_slab / of_row.max(1)).unwrap_or(i64::MAX).clamp(1, n);
-        // All of one size, for which there is one code.
+        // All slabs have one size, so that one code serves them.
         let rows = (1..=most).rev().find(|it| n % it == 0)?;
         if rows == n {
             return None;
@@ -73,21 +73,21 @@ impl Slabs {
         are_alike.then_some(slabs)
     }
 
-    /// What a call takes, in nanoseconds of one core: each element crosses memory once and a cache twice, where arithmetic
-    /// finds it.
+    /// The expected time of a call, in nanoseconds of one core. Each element crosses memory once and a cache
+    /// twice, where arithmetic finds it.
     pub(super) fn time(&self, operations: f64, machine: &Machine) -> f64 {
         (1.0 + 2.0 / CACHE) * self.bytes() as f64 / machine.bytes_per_ns
             + operations / machine.operations_per_ns
     }
 
-    /// What is copied there and back.
+    /// The bytes that are copied there and back, for all slabs.
     fn bytes(&self) -> u64 {
         let times = |it: &Move| u64::from(it.is_needed()) + u64::from(it.is_written());
         let of_one: u64 = self.moves.iter().flatten().map(|it| it.bytes() as u64 * times(it)).sum();
         of_one.saturating_mul(self.all.len() as u64)
     }
 
-    /// How the fields of a call lie, and what is made of that.
+    /// The layout of a call's fields, and of their copies.
     pub(super) fn layout(&self, params: &[Param], arguments: &[Argument]) -> Layout {
         let mut layout = layout(params, arguments, events::Way::Copied, &self.moves);
         let n = self.all.len() as u64;
@@ -104,7 +104,7 @@ impl Slabs {
     }
 }
 
-/// What is copied of all fields for a slab that begins at a row, and has so many.
+/// The copies of all fields for a slab, which begins at row `first` and has `rows` rows.
 fn moves(params: &[Param], launch: &Launch, (first, rows): (i64, i64)) -> Option<Vec<Option<Move>>> {
     let domain = Domain { j: rows, ..launch.domain };
     let each = params.iter().zip(&launch.arguments).map(|(param, argument)| {
@@ -120,13 +120,13 @@ fn moves(params: &[Param], launch: &Launch, (first, rows): (i64, i64)) -> Option
     each.collect()
 }
 
-/// What one thread has for slabs.
+/// The state of one thread for slabs.
 struct Own {
     caller: Box<dyn Caller>,
     launch: Launch,
 }
 
-/// What is kept from one call slab by slab to the next.
+/// The state that is kept from one call slab by slab to the next.
 #[derive(Default)]
 pub(super) struct Kept {
     moves: Vec<Option<Move>>,
@@ -165,7 +165,7 @@ impl Kept {
         let shared = Shared { slabs, n_threads, given, cancel, next, ended: Mutex::default() };
         let shared = &shared;
         match self.threads.as_mut_slice() {
-            // Nobody is woken.
+            // No other thread is woken.
             [own] => shared.take_part(own, progress),
             all => {
                 let work = all.iter_mut().map(|own| Box::new(move || shared.take_part(own, progress)) as _);
@@ -181,22 +181,22 @@ impl Kept {
     }
 }
 
-/// What the threads of a call share.
+/// The state that the threads of a call share.
 struct Shared<'a> {
     slabs: &'a Slabs,
     n_threads: usize,
     given: Vec<Option<Given>>,
-    /// What may end the call.
+    /// The token that may end the call.
     cancel: Option<Cancel>,
-    /// The slab that nobody has begun yet.
+    /// The first slab that no thread has begun yet.
     next: AtomicUsize,
     ended: Mutex<Ended>,
 }
 
-/// What came of slabs.
+/// The outcome of the slabs.
 #[derive(Default)]
 struct Ended {
-    /// Of each step, as the mean of the threads.
+    /// The time of each step, as the mean of the threads.
     step_ms: Vec<f64>,
     /// The first slab that failed, and why.
     failure: Option<(usize, Failure)>,
@@ -219,7 +219,7 @@ impl Shared<'_> {
                 break;
             }
             for ((it, given), copy) in moves.iter().zip(&self.given).zip(&mut own.launch.arguments) {
-                // What has no rows is the same for all slabs.
+                // A field without rows along j is the same for all slabs.
                 if let (Some(it), Some(given), Argument::Field(copy)) = (it, given, copy)
                     && it.is_needed()
                     && (is_first || it.has_rows())

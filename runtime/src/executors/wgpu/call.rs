@@ -1,11 +1,12 @@
 //! A stencil on a GPU: texts and pipelines for each kind of call, buffers of each caller, and the call itself.
 //!
-//! Calls are of one kind that have one text: neighbours along i lie side by side in all fields or they do not, and where
-//! a block or a thread has arrays for whole columns, the number of levels is the same. Everything else, sizes and strides
-//! and scalars, is data of a call.
+//! Calls of one kind have one text. The kind is decided by whether neighbours along i lie side by side in all
+//! fields. Where a block or a thread has arrays for whole columns, the number of levels decides as well.
+//! Everything else, sizes and strides and scalars, is data of a call.
 //!
-//! A call is one command buffer: all launches in one pass, between which wgpu waits for what they write, then copies of
-//! what the host asks for, the slots of traps and the moments at which steps ended. So a call waits for the device once.
+//! A call is one command buffer. It has all launches in one pass, and wgpu lets each wait for what earlier
+//! ones write. Then come copies for the host: the slots of traps, and the moments at which steps ended. So a
+//! call waits once for all its launches.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,10 +51,10 @@ pub(super) struct WgpuCode {
     pub(super) texts: Store<Kind, Ready>,
 }
 
-/// What calls of one kind have in common.
+/// The properties that calls of one kind share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
-    /// The device, which after a loss is another one.
+    /// The number of the device, which changes after a loss.
     gpu: u64,
     options: WgslOptions,
 }
@@ -170,7 +171,7 @@ fn ready(
     if needed > usize::try_from(there).unwrap_or(usize::MAX) {
         return Err(WgpuError::Buffers { gpu: name(), needed, there }.into());
     }
-    // Nobody else holds texts that reach the driver as they are against its limits.
+    // wgpu does not check texts that reach the driver as they are, so their limits are checked here.
     let along = [
         limits.max_compute_workgroup_size_x,
         limits.max_compute_workgroup_size_y,
@@ -198,7 +199,7 @@ fn ready(
     Ok(Ready { gpu: Arc::clone(gpu), artifact, program, tables })
 }
 
-/// What a device can do.
+/// The limits of a device.
 fn most(gpu: &Gpu) -> Most {
     Most {
         bytes: gpu.limits.max_storage_buffer_binding_size,
@@ -206,7 +207,7 @@ fn most(gpu: &Gpu) -> Most {
     }
 }
 
-/// What a caller has for itself.
+/// The state of one caller.
 struct OfCaller {
     made: Arc<WgpuCode>,
     progress: Arc<Progress>,
@@ -222,7 +223,7 @@ impl Caller for OfCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let ended = self.computed(launch);
         if ended.is_err() && self.gpu.as_ref().is_some_and(|it| it.lost().is_some()) {
-            // That it was lost is told once.
+            // The loss is told once.
             self.resident = None;
         }
         ended
@@ -310,7 +311,7 @@ impl Caller for OfCaller {
         if back.is_empty() {
             return Ok(Box::new(going));
         }
-        // What has to be copied back is waited for.
+        // Copies back need the end of the call.
         going.end()?;
         for (binding, arrays) in back {
             for it in &arrays {
@@ -393,14 +394,14 @@ impl OfCaller {
         Ok((text, plan))
     }
 
-    /// Lets go of what a device had that was lost.
+    /// Releases the buffers of a device that was lost.
     fn on(&mut self, gpu: &Arc<Gpu>) -> Result<(), WgpuError> {
         if self.gpu.as_ref().is_some_and(|it| Arc::ptr_eq(it, gpu)) {
             return Ok(());
         }
         self.gpu = Some(Arc::clone(gpu));
         self.own.clear();
-        // Whoever left fields there would go on with those of before.
+        // A caller that left fields there would otherwise go on with older ones.
         if self.resident.take().is_some() { Err(WgpuError::FieldLost) } else { Ok(()) }
     }
 
@@ -441,7 +442,7 @@ impl OfCaller {
         Ok(())
     }
 
-    /// Copies back what is wanted of fields that were written.
+    /// Copies back the wanted parts of fields that were written.
     fn bring(&self, gpu: &Gpu, plan: &Plan, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own && it.1.is_written) {
@@ -471,13 +472,13 @@ impl OfCaller {
     }
 }
 
-/// Moments of a call at most.
+/// The most moments of a call.
 const MOST_MOMENTS: u32 = 4096;
 
-/// Encodes all launches of a call, and hands them to the device, which works on while this returns.
+/// Encodes all launches of a call, and hands them to the device, which works on after this returns.
 ///
-/// The block of sizes and the slots of traps are made anew, so that calls of one caller may follow each other before the
-/// first one is over.
+/// The block of sizes and the slots of traps are made anew for each call. So a caller may begin its next call
+/// before the first one is over.
 fn submit(
     made: &Arc<WgpuCode>,
     ready: &Ready,
@@ -616,7 +617,7 @@ struct Going {
     made: Arc<WgpuCode>,
     progress: Arc<Progress>,
     index: SubmissionIndex,
-    /// What it left in the slots of traps, and the moments at which its steps ended.
+    /// The slots of traps, and the moments at which steps ended.
     back: Buffer,
     back_bytes: u64,
     n_moments: usize,
@@ -624,7 +625,7 @@ struct Going {
 }
 
 impl Going {
-    /// Waits until it is over.
+    /// Waits until the call is over.
     fn end(&self) -> Result<(), Failure> {
         let gpu = &self.gpu;
         gpu.wait(&self.index)?;

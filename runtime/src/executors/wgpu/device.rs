@@ -1,9 +1,10 @@
 //! The GPU of this process: found, opened, probed; buffers and pipelines, with errors that are values.
 //!
-//! wgpu tells errors in three ways, and none of them may end the process. What a call on the device finds wrong is caught
-//! by scopes ([`Gpu::guarded`]). A device that is lost, and what no scope catches, is noted by callbacks and told with
-//! whatever comes next; the next call opens the device again ([`Devices`]). What does not end is given up after a while:
-//! nothing else can end a kernel, but for the end of the process, which is what a job has.
+//! wgpu reports errors in three ways, and none of them may end the process. Scopes ([`Gpu::guarded`]) catch
+//! the errors of a call on the device. Callbacks note the loss of a device, and errors that no scope catches.
+//! The next operation reports these, and the next call opens the device again ([`Devices`]). A call that does
+//! not end is given up after a while. Such a kernel ends only with its process, and a job has a process of
+//! its own.
 //!
 //! The pipelines of a text are stored by the text, for all stencils of the process; [`Place`] stores them for others.
 
@@ -43,42 +44,42 @@ pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     /// All callers share it: what is submitted runs in order.
     pub(super) queue: wgpu::Queue,
-    /// Those of the adapter, not the least ones that wgpu promises.
+    /// The limits of the adapter, not the least ones that wgpu promises.
     pub(super) limits: Limits,
-    /// Those of what is asked for that there are.
+    /// The features that are asked for and that the adapter has.
     pub(super) features: Features,
-    /// How texts compute here what they have to.
+    /// The options of texts for this device.
     pub(super) options: WgslOptions,
-    /// What people call it.
+    /// Its name, as the adapter gives it.
     pub(crate) name: String,
     pub(super) kind: DeviceType,
     /// The driver and its version, in its own words.
     pub(crate) driver: String,
-    /// What tells devices apart whose pipelines can be kept, where those of this one can.
+    /// The key of devices that can share stored pipelines; none where those of this device cannot be stored.
     pub(super) cache_key: Option<String>,
-    /// What it computes differently, in a sentence, if anything.
+    /// A sentence that tells where its results differ, if they do.
     pub(crate) remark: Option<String>,
-    /// No other one of the process has it: what was made for one device is not another one's.
+    /// No other device of the process has this number. Objects of one device are of no use on another.
     pub(super) number: u64,
     /// A call that takes longer counts as one that never ends.
     pub(super) patience: Duration,
-    /// What drivers made of the texts that were asked for last.
+    /// The pipelines of the texts that were asked for last.
     programs: Store<Text, Program>,
-    /// What schedules for it are made for.
+    /// The model that schedules for it are made for.
     pub(super) model: GpuModel,
-    /// How it copies, once somebody has asked.
+    /// The rate of its copies, once measured.
     pub(super) copies: OnceLock<Result<Copies, Failure>>,
     /// Why nothing works on it any more, in the words of the driver.
     lost: Arc<Mutex<Option<String>>>,
 }
 
-/// What decides about pipelines.
+/// The inputs of pipelines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) text: String,
     /// Entry points, and the threads of each along x, y, z.
     pub(super) entries: Vec<(String, [u32; 3])>,
-    /// Of the buffers, in the order of their bindings.
+    /// Whether each buffer is only read, in the order of the bindings.
     pub(super) are_read: Vec<bool>,
     /// Bytes that each launch gets.
     pub(super) immediate_bytes: u32,
@@ -103,7 +104,7 @@ impl Devices {
         Self { open: Box::new(open), known: Mutex::new(None) }
     }
 
-    /// That of this process.
+    /// The one of this process.
     pub(super) fn here() -> Arc<Self> {
         static HERE: LazyLock<Arc<Devices>> =
             LazyLock::new(|| Arc::new(Devices::new(|| Gpu::open(|_, _| ()))));
@@ -128,7 +129,7 @@ impl Devices {
             return found.clone();
         }
         let opened = (self.open)().map(Arc::new);
-        // One that was there may come back: the next one who asks tries again.
+        // A device that was there may come back: the next request tries again.
         if opened.is_ok() || known.is_none() {
             *known = Some(opened.clone());
         }
@@ -145,7 +146,7 @@ impl fmt::Debug for Gpu {
     }
 }
 
-/// What a future gives whose work is done when it is asked: those of a native device are such.
+/// Returns the result of a future that is ready when it is polled, as those of a native device are.
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -157,7 +158,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A graphics card comes before what a processor pretends to be.
+/// The order of preference: a graphics card comes before a GPU that the processor emulates.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -169,7 +170,7 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    /// The best one that Vulkan lists, with all that it can do, but for what `less` takes away.
+    /// Opens the best device that Vulkan lists, with all that it can do except for what `less` takes away.
     ///
     /// # Errors
     ///
@@ -214,7 +215,7 @@ impl Gpu {
         device.set_device_lost_callback(move |_, why| {
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
         });
-        // What no scope catches: it is told with whatever comes next, and ends no process.
+        // Errors that no scope catches: the next operation reports them, and they do not end the process.
         let told = Arc::clone(&lost);
         device.on_uncaptured_error(Arc::new(move |why| {
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
@@ -261,11 +262,12 @@ impl Gpu {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Does what may fail on the device. Scopes belong to the thread, so that nobody gets another caller's errors.
+    /// Runs `work`, which may fail on the device. Scopes belong to the thread, so that no caller gets another
+    /// one's errors.
     ///
     /// # Errors
     ///
-    /// What the device said meanwhile: no memory, a fault of ours, or that it is lost.
+    /// The error that the device reported meanwhile: no memory, a fault of ours, or its loss.
     pub(super) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, WgpuError> {
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
         let scopes: Vec<_> = filters.into_iter().map(|it| self.device.push_error_scope(it)).collect();
@@ -281,7 +283,8 @@ impl Gpu {
             }
         }
         if failure.is_some() {
-            // What follows from a loss is told as the loss, of which the device tells when it is asked.
+            // Errors that follow from a loss are reported as the loss. The device tells of it when it is
+            // polled.
             let _ = self.device.poll(PollType::Poll);
         }
         self.usable()?;
@@ -300,14 +303,14 @@ impl Gpu {
         }
     }
 
-    /// What it says is wrong.
+    /// The error of an operation, in the words of wgpu.
     pub(super) fn failed(&self, why: impl fmt::Display) -> WgpuError {
         WgpuError::Driver { gpu: self.name.clone(), why: why.to_string() }
     }
 
     /// A buffer of at least so many bytes; it holds zeros.
     pub(super) fn buffer(&self, bytes: u64, usage: BufferUsages) -> Result<Buffer, WgpuError> {
-        // Nothing may be bound that has no bytes, and copies are of whole words.
+        // A buffer without bytes cannot be bound, and copies are of whole words.
         let size = bytes.max(16).next_multiple_of(8);
         if size > self.limits.max_buffer_size {
             return Err(WgpuError::OutOfMemory);
@@ -327,14 +330,15 @@ impl Gpu {
         self.buffer(bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST)
     }
 
-    /// Copies bytes to the device; they begin and end at words of 32 bits. What was submitted before sees the old ones.
+    /// Copies bytes to the device; they begin and end at words of 32 bits. Work submitted before sees the old
+    /// bytes.
     pub(super) fn write(&self, buffer: &Buffer, at: u64, bytes: &[u8]) -> Result<(), WgpuError> {
         self.guarded(|| self.queue.write_buffer(buffer, at, bytes))
     }
 
-    /// Bytes of the device, from a word on, once all that was submitted before is over.
+    /// Reads bytes of the device, from a word on, after all work submitted before.
     ///
-    /// They come through a buffer that the host can read, since those that kernels work on cannot be read by it.
+    /// They come through a buffer that the host can read, since it cannot read those that kernels work on.
     pub(super) fn read(&self, buffer: &Buffer, at: u64, bytes: u64) -> Result<Vec<u8>, WgpuError> {
         let size = bytes.next_multiple_of(4);
         if size == 0 {
@@ -355,7 +359,7 @@ impl Gpu {
         Ok(view[..bytes].to_vec())
     }
 
-    /// Waits until what was submitted is over.
+    /// Waits until submitted work is over.
     pub(super) fn wait(&self, index: &SubmissionIndex) -> Result<(), WgpuError> {
         let begun = Instant::now();
         loop {
@@ -397,7 +401,8 @@ impl Gpu {
         self.programs.get(text, |it| Ok(self.made(it, place)?))
     }
 
-    /// The same, made anew: with what another process left at a place, and what is made is left there.
+    /// Makes the pipelines of a text anew, with data that another process stored at a place. Stores the new
+    /// data there.
     pub(super) fn made(&self, text: &Text, place: Option<&Place>) -> Result<Program, WgpuError> {
         let module = self.module(&text.text, &text.entries)?;
         let layout = self.layout(&text.are_read)?;
@@ -422,7 +427,7 @@ impl Gpu {
         Ok(Program { pipelines, layout })
     }
 
-    /// Where a driver leaves what it makes, with what it left there before, if it takes that.
+    /// A cache in which a driver stores pipelines. It begins with earlier data, if the driver accepts them.
     pub(super) fn pipeline_cache(&self, data: Option<&[u8]>) -> Result<PipelineCache, WgpuError> {
         let filled = |data| self.guarded(|| filled(&self.device, data));
         match filled(data) {
@@ -433,8 +438,9 @@ impl Gpu {
 
     /// The module of a text, whose entry points have these names and threads.
     ///
-    /// Where the device takes SPIR-V as it is, drivers get words that naga wrote and that are decorated; elsewhere wgpu
-    /// translates the text once more, and its arithmetic is kept apart by the text itself ([`WgslOptions::keeps`]).
+    /// Where the device takes SPIR-V as it is, drivers get words that naga wrote and that are decorated.
+    /// Elsewhere wgpu translates the text once more, and the text itself keeps operations apart
+    /// ([`WgslOptions::keeps`]).
     ///
     /// # Errors
     ///
@@ -483,7 +489,8 @@ impl Gpu {
         })
     }
 
-    /// The pipeline of an entry point, which gets so many bytes with each launch. Making it is what takes a driver's time.
+    /// The pipeline of an entry point, which gets so many bytes with each launch. Making it takes most of a
+    /// driver's time.
     pub(super) fn pipeline(
         &self,
         module: &ShaderModule,
@@ -524,22 +531,24 @@ impl Gpu {
 
 #[expect(unsafe_code, reason = "texts reach the driver past the checks of wgpu")]
 fn experimental() -> ExperimentalFeatures {
-    // SAFETY: of what counts as experimental only `PASSTHROUGH_SHADERS` is used, whose own promise is kept below.
+    // SAFETY: `PASSTHROUGH_SHADERS` is the only experimental feature in use, and its own conditions are met
+    // below.
     unsafe { ExperimentalFeatures::enabled() }
 }
 
 #[expect(unsafe_code, reason = "texts reach the driver past the checks of wgpu")]
 fn made_of_ours(device: &wgpu::Device, of: ShaderModuleDescriptorPassthrough<'_>) -> ShaderModule {
-    // SAFETY: the words are what naga wrote of a text that it found valid, and decorations that every driver knows.
-    // Layouts are made from what the text binds. No index leaves its buffer: `bind` checked that arrays hold every
-    // element that the domain and the stencil's extents reach, and each index of run time is checked by its statement.
+    // SAFETY: naga wrote the words from a text that it found valid, and every driver knows the decorations.
+    // Layouts are made from the bindings of the text. No index leaves its buffer. `bind` checked that arrays
+    // hold every element that the domain and the stencil's extents reach. Each statement checks its run-time
+    // indices.
     unsafe { device.create_shader_module_passthrough(of) }
 }
 
 #[expect(unsafe_code, reason = "a driver gets data of its own back")]
 fn filled(device: &wgpu::Device, data: Option<&[u8]>) -> PipelineCache {
-    // SAFETY: data is what `get_data` gave to a process of ours. It lies in a folder where nobody else can put anything,
-    // beside its hash, which is right, under a key of adapter, driver and version. wgpu looks at its head, and the driver
-    // at its own, and both begin anew where that is another one's.
+    // SAFETY: data is what `get_data` gave to a process of ours. It lies in a folder where nobody else can
+    // put anything. Its hash matches, and its key contains adapter, driver and version. wgpu and the driver
+    // each check a header of their own, and begin anew where it does not match.
     unsafe { device.create_pipeline_cache(&PipelineCacheDescriptor { label: None, data, fallback: true }) }
 }

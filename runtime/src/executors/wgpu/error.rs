@@ -1,7 +1,8 @@
-//! What goes wrong with a GPU, and what to do about it.
+//! Errors of a GPU, and their remedies.
 //!
-//! Each is told as a sentence that ends with a remedy where there is one. Memory that is not there is the machine's, as on
-//! a CPU. A device that is lost, or that does not end, is opened again by whatever runs next.
+//! Each error is a sentence, which ends with a remedy where there is one. A lack of memory becomes
+//! [`Failure::OutOfMemory`], as on a CPU. After a device is lost, or does not end a call, the next run opens
+//! it again.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! What goes wrong on a device, provoked: each time a sentence that says what to do, and the next run of the same stencil
-//! has its results. What devices cannot do is taken away from the one that is there.
+//! Provoked errors of a device. Each has to give a sentence with a remedy, and the next run of the same
+//! stencil has to give its results. Lesser devices are imitated: features and limits are taken away from the
+//! one at hand.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ fn compiled(body: &str) -> Compilation {
 
 const TWICE: &str = "        o = q * 2.0";
 
-/// A thing that takes a second at least: at each point a million turns, and then a trap.
+/// A run of at least a second: a million iterations at each point, and then a trap.
 const LONG: &str = "        o = q\n        while o > 0.0:\n            o = o + q * 0.5";
 
 /// A call on fields of ones.
@@ -70,7 +71,7 @@ fn made(devices: &Arc<Devices>, compilation: &Compilation) -> Prepared {
     prepared(Arc::clone(devices), &kernels_of(compilation), Setting::embedded()).unwrap()
 }
 
-/// Runs [`TWICE`], and holds its results.
+/// Runs [`TWICE`], and checks its results.
 fn runs(prepared: &mut Prepared, compilation: &Compilation, shape: [usize; 3]) {
     let mut launch = call(compilation, shape);
     prepared.run(&mut launch).unwrap();
@@ -92,7 +93,7 @@ fn a_device_that_is_lost_is_opened_again() {
     let compilation = compiled(TWICE);
     let mut prepared = made(&devices, &compilation);
     runs(&mut prepared, &compilation, [4, 3, 2]);
-    // Between two runs of one caller, of whose fields some stay there.
+    // Between two runs of one caller, which keeps fields there.
     let mut launch = call(&compilation, [4, 3, 2]);
     prepared.keep(&launch).unwrap();
     let before = devices.find().unwrap();
@@ -101,7 +102,7 @@ fn a_device_that_is_lost_is_opened_again() {
     assert!(why.contains("lost"), "{why}");
     runs(&mut prepared, &compilation, [4, 3, 2]);
     assert_ne!(devices.find().unwrap().number, before.number);
-    // Memory of the one that was lost is of no use, and says so.
+    // Memory of a lost device reports that it is of no use.
     let device = super::memory::OnGpu(Arc::clone(&devices));
     let mut memory = crate::device::Device::allocate(&device, 64).unwrap();
     devices.find().unwrap().device.destroy();
@@ -132,7 +133,7 @@ fn a_device_that_is_lost_while_it_computes_ends_the_run() {
 #[test]
 fn a_run_that_does_not_end_is_given_up() {
     let n_opened = AtomicUsize::new(0);
-    // The first one has no patience.
+    // The first device gives up soon.
     let devices = Devices::new(move || {
         let mut gpu = Gpu::open(|_, _| ())?;
         if n_opened.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -179,7 +180,7 @@ fn a_driver_that_has_no_memory_left_is_believed() {
     let compilation = compiled(TWICE);
     let mut prepared = made(&devices, &compilation);
     let gpu = devices.find().unwrap();
-    // Nobody writes to them, so that they are promises alone.
+    // Nothing is written to them, so that the driver only promises memory.
     let mut held = Vec::new();
     let refused = (0..4096).find_map(|_| match gpu.storage(gpu.limits.max_buffer_size) {
         Ok(it) => {
@@ -250,6 +251,6 @@ fn a_text_has_its_pipelines_made_once() {
     };
     let first = program(&one);
     assert!(!Arc::ptr_eq(&first, &program(&other)));
-    // Another compilation of what has the same text, by whomever.
+    // Another compilation that has the same text.
     assert!(Arc::ptr_eq(&first, &program(&compiled(TWICE))));
 }

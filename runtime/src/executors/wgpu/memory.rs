@@ -1,7 +1,8 @@
 //! Memory of the GPU that programs hold.
 //!
-//! Its bytes are those of the host, so that whoever fills it need not know the device. Kernels take elements of 32 and of
-//! 64 bits where they lie; narrower ones, which are words for kernels, are widened and narrowed around each call.
+//! Its bytes are those of the host, so that programs fill it without knowing the device. Kernels take
+//! elements of 32 and of 64 bits where they lie. Narrower elements are words for kernels, and are widened and
+//! narrowed around each call.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -95,7 +96,7 @@ impl Memory for Held {
         if n == 0 {
             return Ok(());
         }
-        // Whole words are copied: what stands beside is written as it is.
+        // Whole words are copied: bytes beside the range keep their values.
         let (start, end) = (first / 4 * 4, (first + n).next_multiple_of(4));
         if start == first && end == first + n {
             return Ok(self.gpu.write(&self.buffer, first, from)?);

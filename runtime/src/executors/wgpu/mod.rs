@@ -39,10 +39,10 @@ use call::WgpuCode;
 use device::Devices;
 use stored::PipelineStore;
 
-/// WGSL on a GPU: the first one that Vulkan lists of the best kind, cards before what a processor pretends to be.
+/// WGSL on a GPU: the first of the best kind that Vulkan lists, cards before emulation by the processor.
 ///
-/// It has no settings. Threads and tiles are those of the schedule, and how a text computes is told by what the device
-/// does when it is tried.
+/// It has no settings. The schedule decides threads and tiles, and a probe of the device decides how a text
+/// computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Wgpu;
 
@@ -65,11 +65,11 @@ pub fn check() -> Result<String, String> {
     Ok(format!("{} through Vulkan, {doubles}{remark}; {schedules}", gpu.name))
 }
 
-/// Whether a text is one that a GPU can be given; that needs none.
+/// Checks that a text is valid for a GPU; this needs no GPU.
 ///
 /// # Errors
 ///
-/// What is wrong with it, in naga's words.
+/// The fault in the text, in naga's words.
 pub fn accepts(text: &str) -> Result<(), String> {
     spirv::translate(text, true).map(drop)
 }
@@ -130,7 +130,7 @@ impl Executor for Wgpu {
         let (of_stencil, kernels) = (plan.plan().ok()?, plan.kernels().ok()?);
         let signature = &of_stencil.contract.signature;
         if arguments.is_empty() {
-            // Fields lie there once more.
+            // The device holds the fields once more.
             return bytes_without_fields(&kernels, domain)?.checked_add(signature.compulsory_bytes(domain));
         }
         let gpu = Devices::here().find().ok()?;
@@ -141,7 +141,7 @@ impl Executor for Wgpu {
         match plan::Plan::of(&kernels, &artifact, &places, &launch, most) {
             Ok(plan) => plan.buffers.values().try_fold(0_u64, |all, it| all.checked_add(it.bytes)),
             Err(Refused::OutOfMemory) => None,
-            // What stands in the way is told when it runs.
+            // The run itself reports other obstacles.
             Err(Refused::Other(_)) => Some(0),
         }
     }

@@ -1,8 +1,9 @@
-//! What schedules are made for where a GPU is reached through Vulkan, which tells its limits and not its parts.
+//! The model that schedules are made for on a GPU that is reached through Vulkan, which tells its limits and
+//! not its parts.
 //!
-//! Shared memory and threads of a block are what the driver allows. How many multiprocessors there are, and how fast
-//! memory is, it does not say: that is taken from the GPU's name where that is known, and else from what is common.
-//! Nothing is measured, so that one machine has one schedule.
+//! Shared memory and threads of a block are what the driver allows. It does not tell the number of
+//! multiprocessors, or the speed of memory. These come from the GPU's name where that is known, and else from
+//! common values. Nothing is measured, so that one machine has one schedule.
 
 use std::num::NonZero;
 use std::thread::available_parallelism;
@@ -10,7 +11,7 @@ use std::thread::available_parallelism;
 use isobar_compiler::pass::GpuModel;
 use wgpu::{DeviceType, Limits};
 
-/// Parts of names, and what these GPUs are.
+/// Parts of names, and the models of these GPUs.
 const NAMED: [(&str, GpuModel); 2] = [("H200", GpuModel::H200), ("H100", GpuModel::H100)];
 
 /// The model of an adapter.

@@ -1,10 +1,11 @@
-//! What a device computes: whether its quotients, roots and subnormals are those that IEEE 754 prescribes.
+//! Probes the arithmetic of a device: whether its quotients, roots and subnormals are those that IEEE 754
+//! prescribes.
 //!
-//! Vulkan lets a quotient of singles err by 2.5 units in the last place, says nothing of doubles, and lets a device take
-//! subnormals for zeros. So some hundred pairs are tried when a device is opened: where quotients or roots differ from this
-//! processor's, texts have their own; where doubles lose subnormals or their order, or are not rounded to whole numbers
-//! as they should be, texts have pairs of words in their place. What singles lose a text cannot make good, and `isobar
-//! backends` says so.
+//! Vulkan lets a quotient of singles err by 2.5 units in the last place, and says nothing of doubles. It also
+//! lets a device take subnormals for zeros. So some hundred pairs are tried when a device is opened. Where
+//! quotients or roots differ from this processor's, texts compute them by themselves. Doubles may also lose
+//! subnormals, reorder operations, or round wrongly to whole numbers. Then texts use pairs of words instead.
+//! No text can repair the losses of singles, and `isobar backends` reports them.
 
 use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
@@ -12,21 +13,21 @@ use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, Comput
 use super::device::Gpu;
 use super::error::WgpuError;
 
-/// What was found for a type of floats.
+/// The findings for a type of floats.
 #[derive(Clone, Copy, Debug, Default)]
 struct Exact {
     /// Whether quotients and roots are rounded correctly.
     divides: bool,
     /// Whether products below the least normal number are not zero.
     has_subnormals: bool,
-    /// Whether `(x + c) - c` is what it says.
+    /// Whether `(x + c) - c` is computed in this order.
     keeps_order: bool,
-    /// Whether numbers are rounded to whole ones whatever their size and sign: Mesa takes a way by 32 bits where a
-    /// processor has no instruction for as many lanes.
+    /// Whether numbers are rounded to whole ones whatever their size and sign. Mesa rounds by way of 32 bits
+    /// where a processor has no instruction for as many lanes.
     rounds: bool,
 }
 
-/// What was found.
+/// The findings of a probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     single: Exact,
@@ -38,7 +39,7 @@ pub(super) struct Found {
 const N: usize = 640;
 
 impl Found {
-    /// How texts have to compute here.
+    /// The options of texts for this device.
     pub(super) fn options(self, of: WgslOptions, is_decorated: bool) -> WgslOptions {
         let Self { single, double } = self;
         let is_native = double.is_some_and(|it| it.has_subnormals && it.keeps_order && it.rounds);
@@ -50,14 +51,14 @@ impl Found {
         }
     }
 
-    /// What results differ in, whatever a text does.
+    /// The difference that remains in results, for any text.
     pub(super) fn remark(self) -> Option<String> {
         let flushes = !self.single.has_subnormals;
         flushes.then(|| "it takes the smallest singles (below 1.2e-38) for zero".to_owned())
     }
 }
 
-/// Tries a device.
+/// Probes a device.
 pub(super) fn of(gpu: &Gpu) -> Result<Found, WgpuError> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
@@ -125,7 +126,7 @@ fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, WgpuError> {
     gpu.read(&to, 0, bytes)
 }
 
-/// Holds what a device found against this processor, for a type of floats.
+/// Compares the results of a device with those of this processor, for a type of floats.
 macro_rules! tried {
     ($(#[$lint:meta])? $name:ident, $float:ty, $bits:ty, $suffix:literal, $mantissa:literal, $large:literal) => {
         $(#[$lint])?
@@ -134,7 +135,7 @@ macro_rules! tried {
             let least = <$float>::MIN_POSITIVE;
             let mut given: Vec<$float> = Vec::with_capacity(6 * N);
             for (n, &[x, y]) in pairs.iter().enumerate() {
-                // Normal numbers whose quotient is one, of any mantissa.
+                // Normal numbers of any mantissa whose quotient is normal as well.
                 let exponent = |bits: u64| {
                     (((bits >> 3) % 64) as $bits + (<$float>::MAX_EXP as $bits - 32)) << $mantissa
                 };

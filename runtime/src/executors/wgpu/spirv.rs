@@ -14,7 +14,7 @@ const NO_CONTRACTION: u32 = 42;
 ///
 /// # Errors
 ///
-/// What is wrong with the text, in naga's words: a fault of ours.
+/// The fault in the text, in naga's words. It is a fault of ours.
 pub(super) fn translate(text: &str, is_decorated: bool) -> Result<Vec<u32>, String> {
     let (module, info) = checked(text)?;
     let options = spv::Options {

@@ -59,7 +59,7 @@ impl Place {
         Some(data)
     }
 
-    /// Stores the data. A disk that refuses them costs the next process its time, and nothing else.
+    /// Stores the data. A disk that refuses them only costs the next process its time.
     pub(super) fn keep(&self, data: &[u8]) {
         let _ = self.entry.keep(data, &self.stencil, &self.parts);
     }

@@ -1,5 +1,5 @@
-//! What a device computes has the bits of the interpreter's own functions: each prelude function, each builtin, each
-//! operator and conversion, with doubles of the device and with pairs of words.
+//! The results of a device have the bits of the interpreter's own functions. The tests cover each prelude
+//! function, builtin, operator and conversion, with doubles of the device and with pairs of words.
 
 use std::sync::Arc;
 
@@ -182,7 +182,7 @@ fn text(tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) -> (String,
     (text, prelude.tables.entries)
 }
 
-/// What the device finds: per expression, per position.
+/// The results of the device: per expression, per position.
 fn found(gpu: &Gpu, tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) -> Vec<Vec<Value>> {
     let (text, tables) = text(tried, given, options);
     let module =
@@ -239,7 +239,7 @@ fn is_nan(it: Value) -> bool {
     }
 }
 
-/// What the interpreter makes of it.
+/// The result of the interpreter.
 fn meaning(expr: &Tried, given: &dyn Fn(usize) -> Value) -> Value {
     let of = |it: &Tried| meaning(it, given);
     match &expr.kind {
@@ -258,9 +258,9 @@ fn meaning(expr: &Tried, given: &dyn Fn(usize) -> Value) -> Value {
     }
 }
 
-/// Holds expressions of the same arguments against the interpreter, a few at a time.
+/// Compares expressions of the same arguments with the interpreter, a few at a time.
 fn check(gpu: &Gpu, tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) {
-    // As many as a device binds beside what it reads.
+    // As many results as a device binds beside the arguments.
     for tried in tried.chunks(4) {
         let found = found(gpu, tried, given, options);
         for (it, found) in tried.iter().zip(found) {
@@ -269,7 +269,7 @@ fn check(gpu: &Gpu, tried: &[Tried], given: &[Vec<Value>], options: WgslOptions)
     }
 }
 
-/// Holds what a device found for an expression against the interpreter.
+/// Compares the results of a device for an expression with the interpreter.
 fn hold(it: &Tried, found: Vec<Value>, given: &[Vec<Value>], options: WgslOptions) {
     let mut wrong = Vec::new();
     for (n, got) in found.into_iter().enumerate() {
@@ -438,8 +438,8 @@ fn converted_values(shard: Shard) {
     }
 }
 
-// What compilers of shaders are known to fold: `x + 0.0`, `0.0 / x`, `(x + c) - c`, a product with a sum, choices that
-// look like extrema.
+// Expressions that compilers of shaders are known to fold. They are `x + 0.0`, `0.0 / x`, `(x + c) - c`, a
+// product with a sum, and choices that look like extrema.
 fn constants(shard: Shard) {
     let Some(gpu) = gpu() else { return };
     let literal = |value: Value| Box::new(expr(ExprKind::Literal(value), value.dtype()));
