@@ -11,10 +11,10 @@ use crate::backend::signature::{Param, ParamKind};
 use crate::diag::ProgramOrder;
 use crate::oir::analysis::extents::Extents;
 use crate::oir::analysis::program_order;
-use crate::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
-use crate::space::{Axis, Side};
 use crate::pass::PassOptions;
+use crate::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
 use crate::sdfg::nodes::Sdfg;
+use crate::space::{Axis, Side};
 use crate::tree::{Tree, nodes::Node};
 use crate::{loops, npir, oir};
 
