@@ -112,7 +112,7 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
     let made = on_large_stack(|| {
         let compilation = Source::of(request).compile(&mut NoHook);
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
-        let graph = compilation.levels.sdfg.as_ref().filter(|_| !compilation.has_errors());
+        let graph = compilation.graph();
         graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
     });
     made.unwrap_or_default()

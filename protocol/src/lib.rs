@@ -13,6 +13,7 @@ pub mod passes;
 pub mod field;
 pub mod fields;
 pub mod picture;
+pub mod zip;
 pub mod npz;
 pub mod bench;
 pub mod tune;

@@ -1,68 +1,24 @@
 //! `.npz` files, as NumPy reads them: arrays in a zip archive without compression.
 
 use crate::fields::{Kept, NotThere};
+use crate::zip::{Method, TooLarge, Writer};
 
 /// The first bytes of every array.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// The first day that a zip archive can name: the same fields make the same bytes.
-const DATE: u16 = (1 << 5) | 1;
-const VERSION: u16 = 20;
-
 /// An archive of all fields of a result, halo included.
 ///
 /// # Errors
 ///
 /// When they are larger than the format holds.
 pub fn archive(fields: &[Kept]) -> Result<Vec<u8>, NotThere> {
-    let too_large = || NotThere("the fields are too large for one file".to_owned());
-    let mut out = Vec::new();
-    let mut directory = Vec::new();
+    let too_large = |_: TooLarge| NotThere("the fields are too large for one file".to_owned());
+    let mut writer = Writer::default();
     for field in fields {
-        let name = format!("{}.npy", field.info.name);
         let mut data = header(&field.info.dtype, &field.info.shape);
         data.extend(field.to_bytes());
-        let length = u32::try_from(data.len()).map_err(|_| too_large())?;
-        let name_length = u16::try_from(name.len()).map_err(|_| too_large())?;
-        let start = u32::try_from(out.len()).map_err(|_| too_large())?;
-
-        // The archive repeats the description of an entry: before its data and in the directory.
-        let mut entry = Vec::new();
-        // Version, flags (names are UTF-8), stored, time, date.
-        for word in [VERSION, 1 << 11, 0, 0, DATE] {
-            entry.extend(word.to_le_bytes());
-        }
-        for word in [checksum(&data), length, length] {
-            entry.extend(word.to_le_bytes());
-        }
-        entry.extend(name_length.to_le_bytes());
-        // No extra field.
-        entry.extend([0, 0]);
-
-        out.extend(b"PK\x03\x04");
-        out.extend(&entry);
-        out.extend(name.as_bytes());
-        out.extend(data);
-
-        directory.extend(b"PK\x01\x02");
-        directory.extend(VERSION.to_le_bytes());
-        directory.extend(&entry);
-        // Comment, disk, attributes: none.
-        directory.extend([0; 10]);
-        directory.extend(start.to_le_bytes());
-        directory.extend(name.as_bytes());
+        writer.add(&format!("{}.npy", field.info.name), &data, Method::Stored).map_err(too_large)?;
     }
-    let n = u16::try_from(fields.len()).map_err(|_| too_large())?;
-    let start = u32::try_from(out.len()).map_err(|_| too_large())?;
-    let length = u32::try_from(directory.len()).map_err(|_| too_large())?;
-    out.extend(directory);
-    out.extend(b"PK\x05\x06");
-    for word in [0, 0, n, n] {
-        out.extend(word.to_le_bytes());
-    }
-    out.extend(length.to_le_bytes());
-    out.extend(start.to_le_bytes());
-    out.extend([0, 0]);
-    Ok(out)
+    writer.finish().map_err(too_large)
 }
 
 /// The bytes before the data of an array in C order (NumPy's manual calls the format NPY, version 1).
@@ -95,26 +51,9 @@ pub fn header(dtype: &str, shape: &[u64]) -> Vec<u8> {
     out
 }
 
-/// CRC-32 as zip archives have it (ISO 3309, reflected).
-fn checksum(bytes: &[u8]) -> u32 {
-    let table: [u32; 256] = std::array::from_fn(|at| {
-        let start = u32::try_from(at).unwrap_or(0);
-        (0..8).fold(start, |it, _| if it & 1 == 1 { (it >> 1) ^ 0xedb8_8320 } else { it >> 1 })
-    });
-    let step = |sum: u32, &byte: &u8| table[usize::from(sum.to_le_bytes()[0] ^ byte)] ^ (sum >> 8);
-    !bytes.iter().fold(!0, step)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_checksum_is_that_of_zip_archives() {
-        // The check value of the catalogue of CRC algorithms.
-        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
-        assert_eq!(checksum(b""), 0);
-    }
 
     #[test]
     fn data_begins_at_a_multiple_of_64_bytes() {

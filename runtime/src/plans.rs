@@ -56,7 +56,7 @@ impl Plans {
     #[must_use]
     pub fn of(compilation: impl Into<Arc<Compilation>>) -> Arc<Self> {
         let compilation: Arc<Compilation> = compilation.into();
-        let options = compilation.levels.passes.clone();
+        let options = compilation.options().clone();
         Arc::new(Self::new(OnceLock::from(compilation), Box::new(Compilation::default), options))
     }
 
@@ -319,7 +319,7 @@ impl PlanHandle {
     /// Whether there is such a plan with all its levels.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.plans.compiled(&self.variant).is_ok_and(|it| it.levels.is_whole && it.signature.is_some())
+        self.plans.compiled(&self.variant).is_ok_and(|it| it.is_whole() && it.signature.is_some())
     }
 
     /// Name and text of each file, in the order of their numbers. Compiles the stencil.

@@ -89,7 +89,7 @@ impl Compiler {
     pub fn graph(&mut self, request: &Request) -> Option<String> {
         let compilation = self.compilation(request, &mut NoHook);
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
-        let graph = compilation.levels.sdfg.as_ref().filter(|_| !compilation.has_errors())?;
+        let graph = compilation.graph()?;
         Some(format!("{:#}\n", to_json(graph, &sources, Form::Regions)))
     }
 
@@ -112,16 +112,16 @@ impl Compiler {
     ) -> Result<(Vec<Kept>, Vec<MeasuredStep>), Said> {
         let mut timer = Timer::new(clock);
         let mut call = self.begin(request, &mut timer)?;
-        let levels = &call.compilation.levels;
+        let compilation = Arc::clone(&call.compilation);
         let mut reporter = Reporter { clock, progress, last: clock() };
-        let ended = match (levels.npir(), &levels.oir, &levels.extents) {
-            (Some(npir), ..) if request.backend.as_deref() != Some(DEBUG) => {
+        let ended = match (compilation.arrays(), compilation.reference()) {
+            (Some(npir), _) if request.backend.as_deref() != Some(DEBUG) => {
                 timer.begin(step("numpy"));
                 let ended = numpy::run(npir, &mut call.launch, &mut reporter);
                 timer.end(step("numpy"));
                 ended
             }
-            (_, Some(oir), Some(extents)) => {
+            (_, Some((oir, extents))) => {
                 timer.begin(step(DEBUG));
                 let ended = debug::run(oir, extents, &mut call.launch, &mut reporter);
                 timer.end(step(DEBUG));

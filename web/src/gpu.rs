@@ -147,7 +147,7 @@ impl Gpu {
         timer: &mut Timer<fn() -> f64>,
     ) -> Result<(), Ended> {
         let compilation = std::sync::Arc::clone(&call_.compilation);
-        let (Some(kernels), Some(signature)) = (compilation.levels.kernels(), &compilation.signature) else {
+        let (Some(kernels), Some(signature)) = (compilation.kernels(), &compilation.signature) else {
             return Err(Why::HasErrors.into());
         };
         if call_.launch.domain.points() == 0 {

@@ -61,6 +61,9 @@ pub trait Hook {
     /// Shows the level before its first pass, and after each pass that changed it.
     fn show(&mut self, _step: Step, _level: &dyn Shown) {}
 
+    /// The result of a step keeps the rules of its level. Debug builds check that after every door and every pass.
+    fn validated(&mut self, _step: Step) {}
+
     /// Whether enough was seen: no further pass runs then.
     fn is_over(&self) -> bool {
         false

@@ -150,6 +150,9 @@ impl<I: Level> Pipeline<I> {
             watch.hook.end(step);
             if !watch.hook.holds_rules() {
                 check(pass.name, ir);
+                if cfg!(debug_assertions) {
+                    watch.hook.validated(step);
+                }
             }
             let told = is_changed.then(|| last_change(cx.remarks(), pass.name)).flatten();
             let level = Seen { ir: &*ir, facts: RefCell::new(cx.analyses()), told };

@@ -40,3 +40,68 @@ pub fn back(front: &Compilation, variant: &Variant, hook: &mut dyn Hook) -> Resu
         ArrayOrder::AlongI => Ok(unified.unwrap_or_else(|| front.clone())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::pass::{Code, Device, Step, StepKind};
+    use crate::pipeline::ProgramKind;
+    use crate::project::Project;
+
+    const TEXT: &str = "def s(a: Field[float], b: Field[float], out: Field[float]):
+    with computation(PARALLEL), interval(...):
+        t = a[1, 0, 0] + b
+        out = t * b
+";
+
+    /// The doors and passes that ran, and those whose result was held to its rules.
+    #[derive(Default)]
+    struct Counted {
+        ran: Vec<Step>,
+        validated: Vec<Step>,
+    }
+
+    impl Hook for Counted {
+        fn end(&mut self, step: Step) {
+            // The first door reads files, and has no level.
+            if matches!(step.kind, StepKind::Door | StepKind::Pass) && step.name != "frontend" {
+                self.ran.push(step);
+            }
+        }
+
+        fn validated(&mut self, step: Step) {
+            self.validated.push(step);
+        }
+    }
+
+    #[test]
+    fn every_door_and_every_pass_is_validated_on_the_way_to_each_target() {
+        let native = |vector_bits| (Device::Cpu, Code::Native { vector_bits });
+        for (device, code) in [(Device::Cpu, Code::C), native(256), native(512), (Device::Gpu, Code::C)] {
+            let mut config = Config::default();
+            (config.passes.device, config.passes.code) = (device, code);
+            let mut counted = Counted::default();
+            let front = route::compile(&Project::of_one("main.py", TEXT), &config, &mut counted);
+            assert!(front.is_whole(), "{:?}", front.diagnostics);
+            assert!(counted.ran.len() > 20, "{:?}", counted.ran);
+            assert_eq!(counted.ran, counted.validated);
+            let own = Variant::of(&config.passes, ProgramKind::Kernels);
+            for variant in [own.along_k(), own.with_aliases(&[[0, 2]]), own.with_aliases(&[[1, 2]]).along_k()]
+            {
+                let mut counted = Counted::default();
+                let made = back(&front, &variant, &mut counted);
+                if variant.aliases == [[0, 2]] {
+                    assert!(
+                        matches!(made, Err(NoVariant::Aliases(_))),
+                        "it reads a neighbour of what it writes"
+                    );
+                    continue;
+                }
+                assert!(made.expect("there is such a variant").is_whole(), "{variant:?}");
+                counted.validated.retain(|it| it.name != "unify");
+                assert_eq!(counted.ran, counted.validated, "{variant:?}");
+            }
+        }
+    }
+}

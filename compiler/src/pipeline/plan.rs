@@ -11,7 +11,9 @@ use crate::backend::signature::{Param, ParamKind};
 use crate::diag::ProgramOrder;
 use crate::oir::analysis::extents::Extents;
 use crate::oir::analysis::program_order;
+use crate::pass::PassOptions;
 use crate::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
+use crate::sdfg::nodes::Sdfg;
 use crate::space::{Axis, Side};
 use crate::tree::{Tree, nodes::Node};
 use crate::{loops, npir, oir};
@@ -78,15 +80,17 @@ impl Program {
     /// The program of a compiled variant; `None` where not all passes up to it ran.
     #[must_use]
     pub fn of(compilation: &Compilation, kind: ProgramKind) -> Option<Self> {
-        let levels = &compilation.levels;
         Some(match kind {
             ProgramKind::Reference => {
-                let (stencil, extents) = (levels.oir.clone()?, levels.extents.clone()?);
-                Self::Reference(Arc::new(Reference { stencil, extents }))
+                let (stencil, extents) = compilation.reference()?;
+                Self::Reference(Arc::new(Reference { stencil: stencil.clone(), extents: extents.clone() }))
             }
-            ProgramKind::Arrays => Self::Arrays(Arc::new(levels.npir()?.clone())),
-            ProgramKind::Loops(code) => Self::Loops(Arc::new(levels.loops_for(code).map(Cow::into_owned)?)),
-            ProgramKind::Kernels => Self::Kernels(Arc::new(levels.kernels()?.clone())),
+            ProgramKind::Arrays => Self::Arrays(Arc::new(compilation.arrays()?.clone())),
+            ProgramKind::Loops(code) => {
+                let loops = compilation.levels.loops_for(code);
+                Self::Loops(Arc::new(loops.map(Cow::into_owned)?))
+            }
+            ProgramKind::Kernels => Self::Kernels(Arc::new(compilation.kernels()?.clone())),
         })
     }
 }
@@ -100,6 +104,42 @@ pub struct CallCost {
 }
 
 impl Compilation {
+    /// The OIR as it was lowered, with its extents: the program of the interpreter.
+    #[must_use]
+    pub fn reference(&self) -> Option<(&oir::nodes::Stencil, &Extents)> {
+        self.levels.oir.as_ref().zip(self.levels.extents.as_ref())
+    }
+
+    /// The operations on whole arrays.
+    #[must_use]
+    pub fn arrays(&self) -> Option<&npir::Stencil> {
+        self.levels.npir()
+    }
+
+    /// The kernels for a GPU.
+    #[must_use]
+    pub fn kernels(&self) -> Option<&Kernels> {
+        self.levels.kernels()
+    }
+
+    /// The graph of a stencil without errors.
+    #[must_use]
+    pub fn graph(&self) -> Option<&Sdfg> {
+        self.levels.sdfg.as_ref().filter(|_| !self.has_errors())
+    }
+
+    /// The options of the passes.
+    #[must_use]
+    pub fn options(&self) -> &PassOptions {
+        &self.levels.passes
+    }
+
+    /// Whether all passes ran, so that code can be made.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.levels.is_whole
+    }
+
     /// The expected cost of a call on a machine; `None` where there is no schedule.
     #[must_use]
     pub fn cost_of_call(&self, machine: &Machine) -> Option<CallCost> {

@@ -88,7 +88,12 @@ pub(super) fn compile_unified(
         pairs.iter().map(named).collect::<Vec<_>>()
     })?;
     let extents = oir::analysis::extents::extents(oir);
-    check("unify", || oir::validate::validate(oir), || oir::print::listing_with_extents(oir, &extents));
+    validate(
+        hook,
+        "unify",
+        || oir::validate::validate(oir),
+        || oir::print::listing_with_extents(oir, &extents),
+    );
     unify_params(signature, oir, &extents, pairs);
     compilation.levels.extents = Some(extents);
     let config = Config { passes: passes.clone(), ..Config::default() };
@@ -269,7 +274,12 @@ impl Trip<'_> {
         let stencils = program.stencils().into_iter();
         let known = stencils.map(|it| (it.span, it.name)).find(|it| it.0 == definition.span);
         self.compilation.stencil = Some(known.map_or_else(|| definition.name.clone(), |it| it.1));
-        check("definition", || defir::validate::validate(&definition), || defir::print::listing(&definition));
+        validate(
+            self.hook,
+            "definition",
+            || defir::validate::validate(&definition),
+            || defir::print::listing(&definition),
+        );
         if self.found.has_errors() {
             // The part that was read is still typed and checked against the rules, so that all errors show at
             // once.
@@ -283,7 +293,7 @@ impl Trip<'_> {
         let definition = self.compilation.levels.definition.as_ref()?;
         let found = &mut self.found;
         let typed = watched(self.hook, "gtir", || gtir::from_defir::lower(definition, config, found))?;
-        check("gtir", || gtir::validate::validate(&typed), || gtir::print::listing(&typed));
+        validate(self.hook, "gtir", || gtir::validate::validate(&typed), || gtir::print::listing(&typed));
         self.show("gtir", &|| gtir::print::listing(&typed));
         let typed = &*self.compilation.levels.gtir.insert(typed);
 
@@ -291,7 +301,8 @@ impl Trip<'_> {
         let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(typed, found))?;
         let extents = oir::analysis::extents::extents(&lowered);
         oir::analysis::definite_assignment::warn(&lowered, &extents, found);
-        check(
+        validate(
+            self.hook,
             "oir",
             || oir::validate::validate(&lowered),
             || oir::print::listing_with_extents(&lowered, &extents),
@@ -339,7 +350,12 @@ impl Trip<'_> {
         let optimized = self.compilation.levels.optimized.as_ref()?;
         let extents = oir::analysis::extents::extents(optimized);
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(optimized, &extents));
-        check("tree", || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
+        validate(
+            self.hook,
+            "tree",
+            || tree::validate::validate(&explicit),
+            || tree::print::listing(&explicit),
+        );
 
         self.show("tree", &|| tree::print::listing(&explicit));
 
@@ -347,7 +363,8 @@ impl Trip<'_> {
         if config.passes.turned {
             scheduled = schedule::turn::turned(&scheduled).ok()?;
         }
-        check(
+        validate(
+            self.hook,
             "schedule",
             || schedule::validate::validate(&scheduled),
             || schedule::print::listing(&scheduled),
@@ -376,7 +393,7 @@ impl Trip<'_> {
         }
         let scheduled = self.compilation.levels.schedule.as_ref()?;
         let mut flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
-        check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        validate(self.hook, "sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
         flow.order = self.compilation.levels.oir.as_ref().map(program_order).unwrap_or_default();
         let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
         flow.apart = apart.map(|it| it.stmt()).collect();
@@ -392,7 +409,12 @@ impl Trip<'_> {
         if let Some((name, before)) = &written {
             self.hold_bounds(project, name, (before, &program), config)?;
         }
-        check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
+        validate(
+            self.hook,
+            "loops",
+            || loops::validate::validate(&program),
+            || loops::print::listing(&program),
+        );
         let is_whole = self.passes(&pipelines.loops, &mut program, pipelines.code.clone(), config);
         let levels = &mut self.compilation.levels;
         (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
@@ -670,6 +692,19 @@ fn lower_kernels(program: &loops::Program) -> Kernels {
         || kernel::print::listing(&kernels),
     );
     kernels
+}
+
+/// Holds the result of a door to the rules of its level, and tells the hook.
+fn validate(
+    hook: &mut dyn Hook,
+    step: &'static str,
+    violations: impl FnOnce() -> Vec<String>,
+    listing: impl Fn() -> Listing,
+) {
+    check(step, violations, listing);
+    if cfg!(debug_assertions) {
+        hook.validated(Step { kind: StepKind::Door, name: step });
+    }
 }
 
 /// Asserts that a validator finds nothing. A finding is a fault of the compiler. So builds with debug

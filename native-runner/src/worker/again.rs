@@ -53,8 +53,7 @@ impl<'a> Again<'a> {
     fn message(self, statement: StmtId, cell: [i64; 3]) -> Option<String> {
         let Self { order, source, stencil, npz } = self;
         let compilation = stencil.compilation();
-        let levels = &compilation.levels;
-        let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref())?;
+        let (oir, extents) = compilation.reference()?;
         let executors = [Backend::DEBUG.executor()];
         let room = room(order, &executors);
         let plans = Plans::of(Arc::clone(compilation));

@@ -364,7 +364,7 @@ fn carried_out(source: &Source, variant: &ScheduleVariant) -> Option<String> {
 fn code(compilation: &Compilation) -> Option<String> {
     match compilation.levels.c() {
         Some(it) => Some(it.listing.text.clone()),
-        None => compilation.levels.kernels().map(|it| kernel::print::listing(it).text),
+        None => compilation.kernels().map(|it| kernel::print::listing(it).text),
     }
 }
 

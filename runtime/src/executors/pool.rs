@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ::rayon::{ThreadPool, ThreadPoolBuilder};
 use isobar_compiler::backend::array::{Array, Elements};
@@ -141,7 +141,15 @@ fn stay(place: Option<usize>) {
 
 type Pools = BTreeMap<(usize, bool), Arc<ThreadPool>>;
 
-static POOLS: Mutex<Pools> = Mutex::new(BTreeMap::new());
+/// The pools of one process, and those of the copies that `fork` makes of it. The lock of an older process may be held
+/// by a thread that stayed behind, and dropping its pools would wait for their threads. So both are left alone.
+#[derive(Default)]
+struct Process {
+    pools: Mutex<Pools>,
+    copy: OnceLock<Box<Process>>,
+}
+
+static FIRST: Process = Process { pools: Mutex::new(BTreeMap::new()), copy: OnceLock::new() };
 
 /// The number of forks between the first process and this one, as far as they were told.
 static FORKS: AtomicU64 = AtomicU64::new(0);
@@ -150,11 +158,6 @@ static FORKS: AtomicU64 = AtomicU64::new(0);
 /// made anew when they are needed. A program that embeds stencils and forks calls this in the child.
 pub fn after_fork() {
     FORKS.fetch_add(1, Ordering::AcqRel);
-    // Does not wait for the lock: a thread that held it at the fork is not here to release it.
-    if let Ok(mut pools) = POOLS.try_lock() {
-        // Dropping a pool would wait for its threads.
-        std::mem::forget(std::mem::take(&mut *pools));
-    }
 }
 
 /// The number of forks that [`after_fork`] counts.
@@ -162,10 +165,16 @@ pub(super) fn forks() -> u64 {
     FORKS.load(Ordering::Acquire)
 }
 
+/// The pools of this process.
+fn pools() -> &'static Mutex<Pools> {
+    let process = (0..forks()).fold(&FIRST, |it, _| it.copy.get_or_init(Box::default));
+    &process.pools
+}
+
 /// The pool with one thread less than `threads`, since the calling thread takes part. It is made once, since
 /// threads are expensive. `threads` is two or more. In a process that has other work the system places them.
 pub(super) fn pool(threads: usize, is_embedded: bool) -> Result<Arc<ThreadPool>, Failure> {
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pools = pools().lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&(threads, is_embedded)) {
         return Ok(pool.clone());
     }
@@ -199,6 +208,17 @@ mod tests {
         let mut arguments: Vec<Argument> = arrays.map(Argument::Field).into();
         arguments.push(Argument::Scalar(Value::Int64(3)));
         Launch { domain: Domain::new(1, 1, 1), arguments }
+    }
+
+    #[test]
+    fn a_copy_of_the_process_waits_for_no_lock_of_it() {
+        let before = pool(2, true).expect("there are threads");
+        let held = pools().lock().expect("nobody panicked");
+        after_fork();
+        let after = pool(2, true).expect("there are threads");
+        assert!(!Arc::ptr_eq(&before, &after), "the threads of the pool stayed behind");
+        assert!(Arc::ptr_eq(&after, &pool(2, true).expect("there are threads")));
+        drop(held);
     }
 
     #[test]

@@ -11,11 +11,12 @@ use std::time::Duration;
 use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::{Call, Launch};
 use isobar_compiler::config::Config;
-use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
 use isobar_runtime::executors::cuda::{self, Cuda};
 use isobar_runtime::executors::{Failure, Prepared, Setting, prepare_compiled};
+use isobar_runtime::plans::Plans;
 use isobar_testing::skip;
 
 /// Says to a process of these tests what it is to try.
@@ -184,7 +185,8 @@ fn of_this_process(tried: &str) {
         }
         "shared" => {
             let compilation = of_text(SOLVER);
-            let artifact = compilation.levels.cuda().expect("it compiles");
+            let artifact = cuda::artifact(&Plans::of(compilation.clone()).plan_for(ProgramKind::Kernels))
+                .expect("it compiles");
             assert!(artifact.kernels.iter().any(|it| it.is_dynamic), "{}", artifact.listing.text);
             let why = said(prepared(&compilation).run(&mut call(&compilation)));
             assert!(why.contains("bytes of shared memory for a block, and the GPU has 16"), "{why}");

@@ -88,10 +88,9 @@ impl Stepping {
 
     fn advance(&mut self, is_debug: bool) -> Result<(), Said> {
         let Call { compilation, launch } = &mut self.call;
-        let levels = &compilation.levels;
-        let ended = match (levels.npir(), &levels.oir, &levels.extents) {
-            (Some(npir), ..) if !is_debug => numpy::run(npir, launch, &mut NoControl),
-            (_, Some(oir), Some(extents)) => debug::run(oir, extents, launch, &mut NoControl),
+        let ended = match (compilation.arrays(), compilation.reference()) {
+            (Some(npir), _) if !is_debug => numpy::run(npir, launch, &mut NoControl),
+            (_, Some((oir, extents))) => debug::run(oir, extents, launch, &mut NoControl),
             _ => return Err(super::refused(compilation, Why::HasErrors, &compilation.diagnostics)),
         };
         match ended {

@@ -12,6 +12,9 @@ const MACHINE_PATHS: [(&str, &str); 4] = [("/ro", "ot/"), ("/ho", "me/"), ("/Use
 const TEXT: [&str; 13] =
     ["rs", "md", "toml", "js", "mjs", "css", "html", "json", "py", "sh", "yml", "yaml", "run"];
 
+/// Folders whose code runs plans, and looks into no level.
+const RUNS_PLANS: [&str; 2] = ["runtime/", "web/"];
+
 /// The findings in one file, `name` below the root.
 pub(super) fn check(name: &str, text: &str) -> Vec<String> {
     let extension = name.rsplit(['.', '/']).next().unwrap_or_default();
@@ -45,6 +48,11 @@ pub(super) fn check(name: &str, text: &str) -> Vec<String> {
             }
             if line.contains("dbg!(") {
                 findings.push(format!("{name}:{at}: a `dbg!` was left behind"));
+            }
+            if RUNS_PLANS.iter().any(|it| name.starts_with(it)) && line.contains("compilation.levels") {
+                findings.push(format!(
+                    "{name}:{at}: levels stay in the compiler: take a plan, or ask the compilation"
+                ));
             }
         }
     }
@@ -90,6 +98,14 @@ mod tests {
         assert!(findings[0].starts_with("a/b.rs:2:"), "{findings:?}");
         assert!(findings[1].starts_with("a/b.rs:5:"), "{findings:?}");
         assert!(findings[2].starts_with("a/b.rs:6:"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_level_that_is_read_where_plans_run_is_found() {
+        let text = "fn f() {\n    let oir = compilation.levels.oir;\n}\n";
+        assert_eq!(check("runtime/src/a.rs", text).len(), 1);
+        assert_eq!(check("compiler/src/a.rs", text).len(), 0);
+        assert_eq!(check("runtime/src/a.rs", "// compilation.levels\n").len(), 0);
     }
 
     #[test]
