@@ -45,7 +45,9 @@ mod tests {
         writer.finish().unwrap()
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<(String, Result<Vec<u8>, Fault>)>, Fault> {
+    type Content = Result<Vec<u8>, Fault>;
+
+    fn read(bytes: &[u8]) -> Result<Vec<(String, Content)>, Fault> {
         let found = directory(bytes)?.map(|entry| {
             let entry = entry?;
             let content = entry.content(bytes, 1 << 20);

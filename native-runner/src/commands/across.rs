@@ -101,7 +101,7 @@ fn first(document: &Document, left: &Left) -> Option<FirstElement> {
     compile::on_large_stack(|| {
         let source = Source::of(request);
         let compilation = source.compile(&mut NoHook);
-        let (oir, signature) = compilation.reference().zip(compilation.signature.as_ref())?;
+        let ((oir, _), signature) = compilation.reference().zip(compilation.signature.as_ref())?;
         let room = Room {
             executors: &[Backend::DEBUG.executor()],
             threads: 1,
