@@ -59,7 +59,7 @@ fn beside(container: &Container, access: &Access, variable: &Symbol) -> Distance
 }
 
 impl Summary {
-    /// Summarizes the accesses inside of a loop. Leaves out values that no other iteration sees: they cause
+    /// Summarises the accesses inside of a loop. Leaves out values that no other iteration sees: they cause
     /// no conflict.
     #[must_use]
     pub fn of(tree: &Tree, it: &Loop) -> Self {
