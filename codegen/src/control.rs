@@ -6,13 +6,13 @@ use cranelift_codegen::ir::{
     BlockArg, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value as Clif,
 };
 use cranelift_frontend::Variable;
-use isobar_compiler::loops::nodes::{Checked, For, If, Launch, Trap, While};
+use isobar_compiler::loops::nodes::{BoundsCheck, For, If, Launch, Trap, While};
 use isobar_compiler::space::Symbol;
 use isobar_compiler::types::{DType, Value};
 
-use super::host::{Import, Site};
+use super::host::{Import, TrapSite};
 use super::lanes::Operand;
-use super::translate::{Spread, Translation};
+use super::translate::{ParallelLoop, Translation};
 
 /// Iterations of a vector loop that are computed together, in several registers each.
 ///
@@ -359,7 +359,7 @@ impl Translation<'_, '_> {
 
     /// 1 where the cell of a lane comes behind one at which the run must end, else 0.
     pub(super) fn is_behind(&mut self, host: Clif, trap: &Trap, lane: usize) -> Clif {
-        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        let site = TrapSite { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
         self.shared.sites.push(site);
         let site = i64::try_from(self.shared.sites.len() - 1).unwrap_or(0);
         let function = self.host(Import::IsBehind);
@@ -377,7 +377,7 @@ impl Translation<'_, '_> {
     /// Only the host ends the run: the code goes on, since another cell may have to end it earlier in the
     /// order of the text.
     pub(super) fn raise(&mut self, trap: &Trap, taking_part: &Operand) {
-        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        let site = TrapSite { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
         self.shared.sites.push(site);
         let site = i64::try_from(self.shared.sites.len() - 1).unwrap_or(0);
         let function = self.host(Import::Raise);
@@ -405,7 +405,7 @@ impl Translation<'_, '_> {
     ///
     /// In a `while`, the body that is left out may hold the statement that would end the loop. So the loop is
     /// left as well.
-    pub(super) fn checked(&mut self, it: &Checked) {
+    pub(super) fn checked(&mut self, it: &BoundsCheck) {
         let mut is_outside: Option<Clif> = None;
         for index in &it.indices {
             let Operand::Same(value) = self.expr(&index.value) else {
@@ -444,7 +444,7 @@ impl Translation<'_, '_> {
 
     /// Calls a function at all positions, shared among the threads. The host gets the address of words on
     /// the stack: the positions of the loops around, then start and end of each of its own. Steps are
-    /// constants, which the host has in [`Spread`].
+    /// constants, which the host has in [`ParallelLoop`].
     ///
     /// ```text
     /// words = [k, i_start, i_end, j_start, j_end]
@@ -465,7 +465,7 @@ impl Translation<'_, '_> {
             self.emit.builder.ins().stack_store(I64, word, slot, offset);
         }
         let steps = it.positions.iter().map(|it| it.step).collect();
-        self.shared.launches.push(Spread { function: it.function, n_outer: it.outer.len(), steps });
+        self.shared.launches.push(ParallelLoop { function: it.function, n_outer: it.outer.len(), steps });
         let which = i64::try_from(self.shared.launches.len() - 1).unwrap_or(0);
         let function = self.host(Import::Launch);
         let host = self.load_word(self.frame, 0);

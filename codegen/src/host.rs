@@ -12,7 +12,7 @@ use isobar_compiler::types::math;
 use isobar_compiler::types::{BinaryPrimitive, DType, Primitive, UnaryPrimitive, Value};
 use serde::{Deserialize, Serialize};
 
-use super::translate::Spread;
+use super::translate::ParallelLoop;
 use super::wide::end_stream;
 
 /// Something of the host that generated code calls.
@@ -188,7 +188,7 @@ impl Helper {
 /// It holds the part that is the same for all cells. Code passes the position of a site and, beside it, the
 /// cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Site {
+pub(super) struct TrapSite {
     /// Which loop over the levels it stands in, in the text.
     pub(super) sweep: u32,
     /// The statement with control flow around, which is finished at all points before the next one starts.
@@ -202,7 +202,7 @@ pub(super) struct Site {
 /// sweep, by level in the order of the sweep, by statement, and then by cell. Threads may report in any
 /// order: the least report is that of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Raised {
+pub struct TrapReport {
     pub(super) sweep: u32,
     /// The level, with its sign changed where a sweep goes down; 0 where levels have no order.
     pub(super) turn: i64,
@@ -213,7 +213,7 @@ pub struct Raised {
     pub statement: StmtId,
 }
 
-impl Raised {
+impl TrapReport {
     /// The key that orders two of them.
     fn moment(&self) -> (u32, i64, StmtId, [i64; 3]) {
         (self.sweep, self.turn, self.outermost, self.cell)
@@ -223,7 +223,7 @@ impl Raised {
 /// A function of generated code: frame, positions, the number of the thread.
 ///
 /// Positions are those of the loops around a launch, then the launch's own. A step has none.
-pub(super) type Code = unsafe extern "C" fn(*const u64, *const i64, i64);
+pub(super) type FunctionPointer = unsafe extern "C" fn(*const u64, *const i64, i64);
 
 /// The number of the calling thread among the threads of the run. Each of these has memory of its own. Only
 /// the calling thread launches.
@@ -241,24 +241,24 @@ pub trait Team: std::fmt::Debug + Sync {
 pub(super) struct Host<'a> {
     /// Other than 0 once something is reported. It stands first, since code reads it.
     pub(super) is_raised: AtomicU64,
-    pub(super) sites: &'a [Site],
-    pub(super) launches: &'a [Spread],
+    pub(super) sites: &'a [TrapSite],
+    pub(super) launches: &'a [ParallelLoop],
     /// By position in the program's functions.
-    pub(super) functions: &'a [Code],
+    pub(super) functions: &'a [FunctionPointer],
     /// The words that all threads get: the address of this host, then one word for each array.
     pub(super) frame: *const u64,
     /// None where the run has one thread.
     pub(super) helpers: Option<&'a dyn Team>,
     /// The first in the order of the text, of all that has been reported so far.
-    pub(super) raised: Mutex<Option<Raised>>,
+    pub(super) raised: Mutex<Option<TrapReport>>,
 }
 
 impl<'a> Host<'a> {
     /// A run that has not started, without a frame.
     pub(super) fn new(
-        sites: &'a [Site],
-        launches: &'a [Spread],
-        functions: &'a [Code],
+        sites: &'a [TrapSite],
+        launches: &'a [ParallelLoop],
+        functions: &'a [FunctionPointer],
         helpers: Option<&'a dyn Team>,
     ) -> Self {
         Self {
@@ -279,36 +279,36 @@ impl<'a> Host<'a> {
         steps: &[(usize, Option<u32>)],
         mut frame: Vec<u64>,
         progress: impl Fn(usize) -> bool,
-    ) -> Ended {
+    ) -> RunOutcome {
         self.frame = frame.as_ptr();
         // The code reads no word while it is written: it is entered below.
         frame[0] = (&raw const self) as u64;
         self.frame = frame.as_ptr();
         for (at, &(function, least_sweep)) in steps.iter().enumerate() {
-            Shared(&self).enter(function, &[], FIRST);
+            SharedHost(&self).enter(function, &[], FIRST);
             end_stream();
             let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(raised) = raised {
                 // A step behind this one may have to end the run in a sweep that stands before in the text.
                 let is_first = least_sweep.is_none_or(|to_come| raised.sweep <= to_come);
                 if is_first {
-                    return Ended::Raised(raised);
+                    return RunOutcome::Raised(raised);
                 }
             }
             if !progress(at + 1) && at + 1 < steps.len() {
-                return Ended::Cancelled;
+                return RunOutcome::Cancelled;
             }
         }
         let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
-        raised.map_or(Ended::Whole, Ended::Raised)
+        raised.map_or(RunOutcome::Whole, RunOutcome::Raised)
     }
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum RunOutcome {
     Whole,
-    Raised(Raised),
+    Raised(TrapReport),
     /// The callback that is told of each step asked it to stop.
     Cancelled,
 }
@@ -320,8 +320,8 @@ extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64,
     // SAFETY: code passes on the first word of its frame, which is the host of the run, alive until code returns.
     let host = unsafe { &*host };
     let Some(site) = usize::try_from(site).ok().and_then(|it| host.sites.get(it)) else { return };
-    let Site { sweep, outermost, statement } = *site;
-    let now = Raised { sweep, turn, outermost, cell: [k, j, i], statement };
+    let TrapSite { sweep, outermost, statement } = *site;
+    let now = TrapReport { sweep, turn, outermost, cell: [k, j, i], statement };
     let mut raised = host.raised.lock().unwrap_or_else(PoisonError::into_inner);
     // Of several reports for one moment and cell, the first stays.
     if raised.is_none_or(|it| now.moment() < it.moment()) {
@@ -341,8 +341,8 @@ extern "C" fn is_behind(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: 
         return 0;
     }
     let Some(site) = usize::try_from(site).ok().and_then(|it| host.sites.get(it)) else { return 0 };
-    let Site { sweep, outermost, statement } = *site;
-    let here = Raised { sweep, turn, outermost, cell: [k, j, i], statement };
+    let TrapSite { sweep, outermost, statement } = *site;
+    let here = TrapReport { sweep, turn, outermost, cell: [k, j, i], statement };
     let raised = *host.raised.lock().unwrap_or_else(PoisonError::into_inner);
     i64::from(raised.is_some_and(|it| it.moment() < here.moment()))
 }
@@ -360,17 +360,17 @@ extern "C" fn raise_lanes(words: *const i64, at: i64, lanes: u64) {
 
 /// Where a frame lies, for all threads.
 #[derive(Clone, Copy)]
-struct Shared<'h>(&'h Host<'h>);
+struct SharedHost<'h>(&'h Host<'h>);
 
 // SAFETY: the frame is only read. The threads share the memory behind its addresses by design: the schedule
 // gives each element that is written to one position of a launch.
 #[expect(unsafe_code, reason = "generated code runs on all threads")]
-unsafe impl Sync for Shared<'_> {}
+unsafe impl Sync for SharedHost<'_> {}
 // SAFETY: as above.
 #[expect(unsafe_code, reason = "generated code runs on all threads")]
-unsafe impl Send for Shared<'_> {}
+unsafe impl Send for SharedHost<'_> {}
 
-impl Shared<'_> {
+impl SharedHost<'_> {
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn enter(self, function: usize, at: &[i64], thread: usize) {
         // SAFETY: the code was made for this frame, from a valid graph: `Machine::run` asks its caller for that.
@@ -385,7 +385,7 @@ impl Shared<'_> {
 /// stay with one thread.
 ///
 /// ```text
-/// which = 3:  Spread { function: 7, n_outer: 1, steps: [8, 8] }
+/// which = 3:  ParallelLoop { function: 7, n_outer: 1, steps: [8, 8] }
 /// words      [k, i_start, i_end, j_start, j_end]
 /// function 7 at [k, i_start, j_start], [k, i_start, j_start + 8], …
 /// ```
@@ -405,7 +405,7 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
     };
     let counts: smallvec::SmallVec<[usize; 3]> = bounds.chunks(2).zip(&spread.steps).map(count).collect();
     let total: usize = counts.iter().product();
-    let shared = Shared(host);
+    let shared = SharedHost(host);
     let run = |range: std::ops::Range<usize>, thread: usize| {
         let mut at: smallvec::SmallVec<[i64; 6]> = outer.into();
         at.resize(outer.len() + counts.len(), 0);

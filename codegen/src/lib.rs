@@ -37,10 +37,10 @@ mod host;
 mod object;
 mod machine;
 
-pub use host::{Ended, Raised, Team, word};
+pub use host::{RunOutcome, Team, TrapReport, word};
 pub use machine::Machine;
 pub use object::{Object, Options, check, vector_bits};
-pub use shape::{ArrayShape, Given, Shape};
+pub use shape::{ArgumentShape, ArrayShape, Shape};
 
 /// The vectors of machine code that is made here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

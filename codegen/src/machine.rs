@@ -4,19 +4,19 @@ use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::Module;
 use isobar_compiler::types::math;
 
-use super::host::{Code, Ended, Host, Site, Team};
-use super::object::{Declared, Link, Object, Piece, processor};
-use super::translate::Spread;
+use super::host::{FunctionPointer, Host, RunOutcome, Team, TrapSite};
+use super::object::{DeclarationCount, FunctionCode, Link, Object, processor};
+use super::translate::ParallelLoop;
 
 /// Machine code for one program and one shape. Threads may run it at the same time, each with a frame of its own.
 #[derive(Debug)]
 pub struct Machine {
     _code: CodeMemory,
     /// By position in the program's functions.
-    functions: Vec<Code>,
-    sites: Vec<Site>,
+    functions: Vec<FunctionPointer>,
+    sites: Vec<TrapSite>,
     /// The loops that the threads share, by the number that code passes.
-    launches: Vec<Spread>,
+    launches: Vec<ParallelLoop>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
     steps: Vec<(usize, Option<u32>)>,
 }
@@ -69,7 +69,7 @@ impl Machine {
             builder.symbol(name, table.values.as_ptr().cast());
         }
         let mut module = JITModule::new(builder);
-        let mut declared = Declared::default();
+        let mut declared = DeclarationCount::default();
         for &import in imports {
             declared.import(&mut module, import)?;
         }
@@ -114,23 +114,23 @@ impl Machine {
         frame: Vec<u64>,
         team: Option<&dyn Team>,
         progress: impl Fn(usize) -> bool,
-    ) -> Ended {
+    ) -> RunOutcome {
         Host::new(&self.sites, &self.launches, &self.functions, team).run(&self.steps, frame, progress)
     }
 }
 
 /// The bytes that an arena takes for code: whole pages for each piece, with room for stubs of its calls.
 /// Pages cost no memory before they are written.
-fn room(pieces: &[Piece]) -> usize {
+fn room(pieces: &[FunctionCode]) -> usize {
     const PAGE: usize = if cfg!(target_arch = "x86_64") { 4 << 10 } else { 64 << 10 };
     const OF_LINK: usize = 24;
-    let of_piece = |it: &Piece| (it.code.len() + OF_LINK * it.links.len()).next_multiple_of(PAGE);
+    let of_piece = |it: &FunctionCode| (it.code.len() + OF_LINK * it.links.len()).next_multiple_of(PAGE);
     PAGE + pieces.iter().map(of_piece).sum::<usize>()
 }
 
 /// Finished code as a function that can be called.
 #[expect(unsafe_code, reason = "this is where generated code comes in")]
-fn code(address: *const u8) -> Code {
+fn code(address: *const u8) -> FunctionPointer {
     // SAFETY: the function was defined with this signature, and its module stays until nobody can call it.
-    unsafe { std::mem::transmute::<*const u8, Code>(address) }
+    unsafe { std::mem::transmute::<*const u8, FunctionPointer>(address) }
 }

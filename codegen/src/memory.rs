@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I64, I64X2};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value as Clif};
-use isobar_compiler::loops::nodes::{Assign, At, Declare, Element, Meaning, Read, Target};
+use isobar_compiler::loops::nodes::{Assign, Declare, DimensionIndex, Element, Read, SymbolMeaning, Target};
 use isobar_compiler::space::{Affine, Ring, Size, Symbol};
 use isobar_compiler::types::{DType, Value};
 
 use super::lanes::{Chunks, Operand, REGISTER, chunk_type, scalar_type};
-use super::translate::{Place, Translation};
+use super::translate::{LocalValue, Translation};
 
 // Integers.
 impl Translation<'_, '_> {
@@ -51,9 +51,9 @@ impl Translation<'_, '_> {
     /// The value of a symbol that is the same for the whole run; none for positions.
     pub(super) fn known(&self, symbol: &Symbol) -> Option<i64> {
         match self.shared.program.symbols.get(symbol) {
-            Some(Meaning::Size(axis)) => Some(self.shared.shape.domain[axis.index()]),
-            Some(&Meaning::Levels { array, side }) => Some(self.shared.shape.levels(array, side)),
-            Some(Meaning::Position(_)) | None => None,
+            Some(SymbolMeaning::Size(axis)) => Some(self.shared.shape.domain[axis.index()]),
+            Some(&SymbolMeaning::Levels { array, side }) => Some(self.shared.shape.levels(array, side)),
+            Some(SymbolMeaning::Position(_)) | None => None,
         }
     }
 
@@ -117,10 +117,10 @@ impl Translation<'_, '_> {
             // two. It is computed from the whole position, so nothing of it can be in the constant.
             if let Some(places) = Ring::places_along(ring, dimension) {
                 let position = match at {
-                    At::Known(sum) => self.affine(sum),
+                    DimensionIndex::Known(sum) => self.affine(sum),
                     // An index of run time counts from the start of the array, and the base is that of the
                     // compute domain.
-                    At::Found { integer, shift } => {
+                    DimensionIndex::Found { integer, shift } => {
                         let shift = self.affine(shift);
                         self.emit.builder.ins().isub(self.integers[integer], shift)
                     }
@@ -129,8 +129,8 @@ impl Translation<'_, '_> {
                 continue;
             }
             let (sum, sign) = match at {
-                At::Known(sum) => (sum, 1),
-                At::Found { integer, shift } => {
+                DimensionIndex::Known(sum) => (sum, 1),
+                DimensionIndex::Found { integer, shift } => {
                     found.push((self.integers[integer], bytes));
                     (shift, -1)
                 }
@@ -292,8 +292,8 @@ impl Translation<'_, '_> {
     /// The value of a local at this point. One that no block around declares has its initial value, zero.
     pub(super) fn local(&mut self, local: usize) -> Operand {
         match self.locals.get(&local).cloned() {
-            Some(Place::Constant(operand)) => operand,
-            Some(Place::Variables { variables, is_each }) => {
+            Some(LocalValue::Constant(operand)) => operand,
+            Some(LocalValue::Variables { variables, is_each }) => {
                 let values: Chunks = variables.iter().map(|&it| self.emit.builder.use_var(it)).collect();
                 if is_each { Operand::Each(values) } else { Operand::Same(values[0]) }
             }
@@ -317,17 +317,17 @@ impl Translation<'_, '_> {
         };
         debug_assert!(self.emit.is_for_lanes(&value), "{value:?}");
         if it.is_const {
-            self.locals.insert(it.local, Place::Constant(value));
+            self.locals.insert(it.local, LocalValue::Constant(value));
             return;
         }
         let place = if self.emit.lanes == 1 {
             let variable = self.emit.builder.declare_var(scalar_type(dtype));
-            Place::Variables { variables: vec![variable], is_each: false }
+            LocalValue::Variables { variables: vec![variable], is_each: false }
         } else {
             let chunk = chunk_type(dtype).expect("narrow integers stay out of vector loops");
             let n_chunks = self.emit.n_chunks(chunk);
             let variables = (0..n_chunks).map(|_| self.emit.builder.declare_var(chunk)).collect();
-            Place::Variables { variables, is_each: true }
+            LocalValue::Variables { variables, is_each: true }
         };
         self.locals.insert(it.local, place);
         self.set_local(it.local, value);
@@ -337,7 +337,7 @@ impl Translation<'_, '_> {
     /// 64 bits, whatever it was compared from, so that all assignments agree.
     pub(super) fn set_local(&mut self, local: usize, value: Operand) {
         let dtype = self.shared.program.locals[local].dtype;
-        let Some(Place::Variables { variables, is_each }) = self.locals.get(&local).cloned() else {
+        let Some(LocalValue::Variables { variables, is_each }) = self.locals.get(&local).cloned() else {
             unreachable!("what is written is declared before, and not as a constant")
         };
         let value = if !is_each {

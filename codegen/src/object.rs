@@ -20,9 +20,9 @@ use isobar_compiler::types::math::record::Definition;
 use serde::{Deserialize, Serialize};
 
 use super::Vectors;
-use super::host::{Import, Site, Team};
+use super::host::{Import, Team, TrapSite};
 use super::shape::Shape;
-use super::translate::{Links, Shared, Spread, definitions, translate};
+use super::translate::{Linker, ParallelLoop, ProgramContext, definitions, translate};
 use super::wide;
 
 /// Machine code of one program for one shape, before it is loaded.
@@ -33,12 +33,12 @@ pub struct Object {
     pub(super) imports: Vec<Import>,
     pub(super) tables: Vec<String>,
     /// Numbered behind the imports.
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<FunctionCode>,
     /// By position in the program's functions: the piece of each.
     pub(super) functions: Vec<usize>,
-    pub(super) sites: Vec<Site>,
+    pub(super) sites: Vec<TrapSite>,
     /// The loops that the threads share, by the number that code passes.
-    pub(super) launches: Vec<Spread>,
+    pub(super) launches: Vec<ParallelLoop>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
     pub(super) steps: Vec<(usize, Option<u32>)>,
     /// The text of each function before it became machine code; empty where it was not asked for.
@@ -48,7 +48,7 @@ pub struct Object {
 
 /// The code of a function.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Piece {
+pub(super) struct FunctionCode {
     pub(super) name: String,
     pub(super) alignment: u64,
     pub(super) code: Vec<u8>,
@@ -207,12 +207,12 @@ impl Object {
         let wide_vectors = vectors_of(&isa, vectors);
         let builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         let mut module = JITModule::new(builder);
-        let mut links = Joined { has_fused, wide_vectors, ..Joined::default() };
+        let mut links = HostInterface { has_fused, wide_vectors, ..HostInterface::default() };
         let imports = imports(program);
         let tables = program.functions.iter().flat_map(|it| definitions(&it.body));
         let tables: BTreeMap<&'static str, &'static Table> =
             tables.flat_map(Definition::tables).map(|it| (it.name, it)).collect();
-        let mut declared = Declared::default();
+        let mut declared = DeclarationCount::default();
         for &import in &imports {
             links.functions.insert(import, declared.import(&mut module, import)?);
         }
@@ -220,21 +220,28 @@ impl Object {
             links.tables.insert(name, declared.table(&mut module, name)?);
         }
         let config = module.target_config();
-        let signature = Declared::signature(&module);
+        let signature = DeclarationCount::signature(&module);
         let streams = shape.field_bytes(program) >= program.stream_from;
-        let mut shared =
-            Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns, may_fuse, streams };
+        let mut shared = ProgramContext {
+            program,
+            shape,
+            sites: Vec::new(),
+            launches: Vec::new(),
+            max_turns,
+            may_fuse,
+            streams,
+        };
         let mut buffers = FunctionBuilderContext::new();
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<FunctionCode> = Vec::new();
         let (mut contexts, mut text) = (Vec::with_capacity(program.functions.len()), String::new());
         for function in &program.functions {
             let id = declared.function(&mut module, &function.name, 3)?;
             let at = pieces.len();
-            pieces.push(Piece { name: function.name.clone(), ..Piece::default() });
+            pieces.push(FunctionCode { name: function.name.clone(), ..FunctionCode::default() });
             let mut context = Context::new();
             context.func.signature = signature.clone();
             let builder = FunctionBuilder::new(&mut context.func, &mut buffers);
-            let mut linking = Linking {
+            let mut linking = FunctionLinker {
                 module: &mut module,
                 joined: &links,
                 declared: &mut declared,
@@ -271,7 +278,7 @@ impl Object {
             piece.links = relocations.map(|it| Link::of(&it)).collect::<Result<_, _>>()?;
             functions.push(at);
         }
-        let Shared { sites, launches, .. } = shared;
+        let ProgramContext { sites, launches, .. } = shared;
         let steps = program.steps.iter().enumerate();
         let steps = steps.map(|(at, step)| (step.function, program.least_sweep_after(at))).collect();
         let tables = tables.into_keys().map(str::to_owned).collect();
@@ -283,12 +290,12 @@ impl Object {
 /// imports, tables, pieces. So the numbers that code was linked with hold in every module that it is loaded
 /// into.
 #[derive(Debug, Default)]
-pub(super) struct Declared {
+pub(super) struct DeclarationCount {
     functions: u32,
     tables: u32,
 }
 
-impl Declared {
+impl DeclarationCount {
     /// That of all functions of a program.
     fn signature(module: &JITModule) -> cranelift_codegen::ir::Signature {
         let mut signature = module.make_signature();
@@ -355,7 +362,7 @@ fn each<T: Send>(
 
 /// The host as a module sees it: its functions and tables, and the abilities of its processor.
 #[derive(Default)]
-struct Joined {
+struct HostInterface {
     functions: BTreeMap<Import, FuncId>,
     tables: BTreeMap<&'static str, DataId>,
     has_fused: bool,
@@ -363,19 +370,19 @@ struct Joined {
 }
 
 /// How one function is joined with the rest while it is translated.
-struct Linking<'m> {
+struct FunctionLinker<'m> {
     module: &'m mut JITModule,
-    joined: &'m Joined,
-    declared: &'m mut Declared,
+    joined: &'m HostInterface,
+    declared: &'m mut DeclarationCount,
     /// All that was declared so far, for finished code to be put behind it.
-    pieces: &'m mut Vec<Piece>,
+    pieces: &'m mut Vec<FunctionCode>,
     /// The text of wide loops, where it is asked for.
     texts: Vec<String>,
     keeps_text: bool,
     failed: Option<String>,
 }
 
-impl Links for Linking<'_> {
+impl Linker for FunctionLinker<'_> {
     fn function(&mut self, of: &mut Function, import: Import) -> FuncRef {
         self.module.declare_func_in_func(self.joined.functions[&import], of)
     }
@@ -402,7 +409,7 @@ impl Links for Linking<'_> {
                 }
                 // Its constants are aligned within it, at multiples of 32 at most.
                 let (alignment, links) = (64, Vec::new());
-                self.pieces.push(Piece { name, alignment, code: wide::emit(body), links });
+                self.pieces.push(FunctionCode { name, alignment, code: wide::emit(body), links });
                 self.module.declare_func_in_func(id, of)
             }
             Err(why) => {

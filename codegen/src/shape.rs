@@ -1,6 +1,6 @@
 //! The values that a call fixes before code is made for it: sizes, strides, and places in memory.
 
-use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
+use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Program, Side, SymbolMeaning, bytes_of_threads};
 use isobar_compiler::loops::nodes::{ArrayKind, Storage, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct ArrayShape {
 
 /// An argument as it was passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct ArgumentShape {
     /// Per dimension of the container, in elements.
     pub strides: Vec<i64>,
     pub levels: [i64; 2],
@@ -43,9 +43,13 @@ impl Shape {
     /// That of a call on `domain`, points along I, J, K; `given` tells of an argument of that position in the
     /// program's arrays. None where an array would be beyond any memory.
     #[must_use]
-    pub fn of(program: &Program, domain: [i64; 3], given: &dyn Fn(usize) -> Option<Given>) -> Option<Self> {
+    pub fn of(
+        program: &Program,
+        domain: [i64; 3],
+        given: &dyn Fn(usize) -> Option<ArgumentShape>,
+    ) -> Option<Self> {
         let passed = |at: usize| {
-            let Given { strides, levels } = given(at).unwrap_or_default();
+            let ArgumentShape { strides, levels } = given(at).unwrap_or_default();
             ArrayShape { strides, levels, ..ArrayShape::default() }
         };
         let arrays = (0..program.arrays.len()).map(passed).collect();
@@ -91,10 +95,10 @@ impl Shape {
     /// The value of a symbol of a size in this call.
     fn value(&self, program: &Program, symbol: &Symbol) -> Option<i64> {
         match program.symbols.get(symbol)? {
-            Meaning::Size(axis) => Some(self.domain[axis.index()]),
-            &Meaning::Levels { array, side } => Some(self.levels(array, side)),
+            SymbolMeaning::Size(axis) => Some(self.domain[axis.index()]),
+            &SymbolMeaning::Levels { array, side } => Some(self.levels(array, side)),
             // An iteration's own array may be as large as a tile is at most; its size has no positions.
-            Meaning::Position(_) => None,
+            SymbolMeaning::Position(_) => None,
         }
     }
 

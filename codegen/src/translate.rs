@@ -24,19 +24,19 @@ use isobar_compiler::types::math::record::Definition;
 use isobar_compiler::types::{BinaryOp, DType};
 use serde::{Deserialize, Serialize};
 
-use super::host::{Helper, Import, Site};
+use super::host::{Helper, Import, TrapSite};
 use super::lanes::{Emitter, Operand, scalar_type};
 use super::shape::Shape;
 use super::wide::{Body, Isa};
 
 /// State that the functions of one program share while they are made.
-pub(super) struct Shared<'p> {
+pub(super) struct ProgramContext<'p> {
     pub(super) program: &'p Program,
     pub(super) shape: &'p Shape,
     /// Where the run may have to end; code names them by position.
-    pub(super) sites: Vec<Site>,
+    pub(super) sites: Vec<TrapSite>,
     /// Loops that are spread over the threads; code names them by position.
-    pub(super) launches: Vec<Spread>,
+    pub(super) launches: Vec<ParallelLoop>,
     /// Iterations of a `while` at one cell after which it counts as endless.
     pub(super) max_turns: u64,
     /// Whether a product and a sum may be rounded once.
@@ -47,7 +47,7 @@ pub(super) struct Shared<'p> {
 
 /// A loop that the threads share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Spread {
+pub(super) struct ParallelLoop {
     /// The function that runs at each position, by its place in the program's functions.
     pub(super) function: usize,
     /// Positions of the loops around the launch, which the function gets before its own.
@@ -59,8 +59,8 @@ pub(super) struct Spread {
 /// A function that is being made.
 pub(super) struct Translation<'t, 'p> {
     pub(super) emit: Emitter<'t>,
-    pub(super) shared: &'t mut Shared<'p>,
-    pub(super) links: &'t mut dyn Links,
+    pub(super) shared: &'t mut ProgramContext<'p>,
+    pub(super) links: &'t mut dyn Linker,
     /// Whether the processor multiplies and adds in one operation.
     pub(super) has_fused: bool,
     /// Imports that this function has already: Cranelift wants one reference in each function that uses an
@@ -79,7 +79,7 @@ pub(super) struct Translation<'t, 'p> {
     /// check only.
     pub(super) integers: BTreeMap<usize, Clif>,
     /// By position in [`Program::locals`]. A local that is not here has no value yet, and reads as zero.
-    pub(super) locals: BTreeMap<usize, Place>,
+    pub(super) locals: BTreeMap<usize, LocalValue>,
     /// By position in [`Program::arrays`]: the value of a scalar, or the address that indices count from.
     /// That is the element at the start of the compute domain; for an array of a single iteration, the first
     /// element. For an array that each thread has, it is that of this thread.
@@ -99,7 +99,7 @@ pub(super) struct Translation<'t, 'p> {
 
 /// Where a local is.
 #[derive(Clone)]
-pub(super) enum Place {
+pub(super) enum LocalValue {
     /// It is never written again.
     Constant(Operand),
     /// In registers of this type; one for all lanes, or as many as it takes.
@@ -107,7 +107,7 @@ pub(super) enum Place {
 }
 
 /// The parts that code is linked with: functions of the host, tables.
-pub(super) trait Links {
+pub(super) trait Linker {
     fn function(&mut self, of: &mut cranelift_codegen::ir::Function, import: Import) -> FuncRef;
     fn table(&mut self, of: &mut cranelift_codegen::ir::Function, table: &'static Table) -> GlobalValue;
     /// Whether the processor multiplies and adds in one operation.
@@ -160,8 +160,8 @@ const FRAME: u32 = u32::MAX;
 /// ```
 pub(super) fn translate<'t, 'p>(
     builder: FunctionBuilder<'t>,
-    shared: &'t mut Shared<'p>,
-    links: &'t mut dyn Links,
+    shared: &'t mut ProgramContext<'p>,
+    links: &'t mut dyn Linker,
     function: &Function,
     config: cranelift_codegen::isa::TargetFrontendConfig,
 ) {

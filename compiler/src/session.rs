@@ -13,11 +13,11 @@ use crate::project::Project;
 pub struct Session {
     files: ParsedFiles,
     /// The latest last.
-    known: Vec<Known>,
+    known: Vec<CachedCompilation>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct CachedCompilation {
     files: Vec<Arc<SourceFile>>,
     main: String,
     stencil: Option<String>,
@@ -27,7 +27,7 @@ struct Known {
     is_whole: bool,
 }
 
-impl Known {
+impl CachedCompilation {
     fn answers(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
         self.is_whole == behind::is_open() && self.is_of(project, files) && self.is_as(config)
     }
@@ -98,7 +98,14 @@ impl Session {
         let (main, stencil) = (project.main.clone(), project.stencil.clone());
         let (config, remembered) = (config.clone(), Arc::clone(&compilation));
         let is_whole = behind::is_open();
-        self.known.push(Known { files, main, stencil, config, compilation: remembered, is_whole });
+        self.known.push(CachedCompilation {
+            files,
+            main,
+            stencil,
+            config,
+            compilation: remembered,
+            is_whole,
+        });
         compilation
     }
 }

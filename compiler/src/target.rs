@@ -3,7 +3,7 @@
 //! Passes do not infer a machine from the width of its vectors. Each measured fact about a machine is a
 //! capability with a name and a reason. The figures are in `docs/benchmarks/loops.md`.
 
-use crate::pass::{Code, Device, MachineModel, PassOptions};
+use crate::pass::{CodeGenerator, Device, MachineModel, PassOptions};
 
 /// A fact about a target, and the reason for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,8 +135,8 @@ impl Target {
         let machine = options.machine.as_ref();
         match (options.device, options.code) {
             (Device::Gpu, _) => Self::kernels(MAX_THREADS),
-            (Device::Cpu, Code::C) => Self::c(machine),
-            (Device::Cpu, Code::Native { vector_bits }) => Self::native(vector_bits, machine),
+            (Device::Cpu, CodeGenerator::C) => Self::c(machine),
+            (Device::Cpu, CodeGenerator::Native { vector_bits }) => Self::native(vector_bits, machine),
         }
     }
 

@@ -37,7 +37,7 @@ pub struct Line {
 /// The head of a `lesson.md`, between two lines `+++`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub struct LessonHead {
     /// Stays the same when a lesson is moved: progress is kept by it.
     pub id: String,
     pub title: String,
@@ -62,7 +62,7 @@ fn result() -> String {
 /// A `lesson.md`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
-    pub head: Head,
+    pub head: LessonHead,
     pub blocks: Vec<Block>,
 }
 

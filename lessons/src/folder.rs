@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isobar_compiler::session::Session;
-use isobar_protocol::lesson::{Checked, Task};
+use isobar_protocol::lesson::{LessonResult, Task};
 use isobar_protocol::request::Request;
 
 use crate::check::{self, Outcome};
@@ -13,7 +13,7 @@ use crate::markdown::{Block, Inline};
 
 /// The names outside of the course that its lessons may use.
 #[derive(Clone, Debug, Default)]
-pub struct Around {
+pub struct ReferenceTargets {
     pub glossary: Glossary,
     /// Pages of the manual, and the ids of the headings of each.
     pub manual: BTreeMap<String, BTreeSet<String>>,
@@ -34,7 +34,7 @@ pub struct Files {
 }
 
 /// Lists the mistakes in a lesson that its author has to mend.
-pub fn prove(course: &Course, line: &course::Line, files: &Files, around: &Around) -> Vec<String> {
+pub fn prove(course: &Course, line: &course::Line, files: &Files, around: &ReferenceTargets) -> Vec<String> {
     let lesson = match course::read_lesson(&files.lesson) {
         Ok(lesson) => lesson,
         Err(error) => return vec![format!("lesson.md: {error}")],
@@ -58,7 +58,7 @@ pub fn prove(course: &Course, line: &course::Line, files: &Files, around: &Aroun
     let answers = if is_of_questions { BTreeMap::new() } else { right };
     match checked(&files.start, files, &answers) {
         Ok(outcome) => {
-            let checked = Checked { verdicts: outcome.verdicts, shown: None };
+            let checked = LessonResult { verdicts: outcome.verdicts, shown: None };
             if checked.is_passed() {
                 findings.push("start.py: it passes already".to_owned());
             }
@@ -93,7 +93,7 @@ pub fn checked(text: &str, files: &Files, quizzes: &BTreeMap<String, String>) ->
 /// The blocks that a lesson may have, beside those of Markdown.
 const BLOCKS: [&str; 9] = ["task", "hint", "note", "peek", "quiz", "try", "more", "figure", "answer"];
 
-fn of_texts(course: &Course, line: &course::Line, lesson: &Lesson, around: &Around) -> Vec<String> {
+fn of_texts(course: &Course, line: &course::Line, lesson: &Lesson, around: &ReferenceTargets) -> Vec<String> {
     let mut findings = Vec::new();
     let head = &lesson.head;
     if head.title != line.title || head.minutes != line.minutes {
@@ -167,7 +167,7 @@ fn of_texts(course: &Course, line: &course::Line, lesson: &Lesson, around: &Arou
 }
 
 /// Whether a link of a lesson leads to something that the page has.
-fn is_link(to: &str, course: &Course, around: &Around) -> bool {
+fn is_link(to: &str, course: &Course, around: &ReferenceTargets) -> bool {
     if to.starts_with("https://") {
         return true;
     }

@@ -6,15 +6,15 @@
 use std::fmt::{self, Debug, Formatter};
 
 use isobar_compiler::inputs::Rows;
-use isobar_compiler::pipeline::registry::{self, Text};
-use isobar_compiler::pipeline::stage::{self, Source};
+use isobar_compiler::pipeline::registry::{self, StageListing};
+use isobar_compiler::pipeline::stage::{self, StageOrigin};
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::space::Domain;
 use isobar_protocol::request::Request;
 pub use isobar_runtime::events;
 pub use isobar_runtime::executors::{
-    CCompiler, Executor, Failure, Mode, Near, Prepared, Progress, Relayout, Setting, Vectors, along, foreign,
-    in_rows, prepare, prepare_compiled,
+    CCompiler, Executor, Failure, Mode, Prepared, Progress, Relayout, RunThreads, Setting, Vectors, along,
+    foreign, in_rows, prepare, prepare_compiled,
 };
 use isobar_runtime::executors::{cuda, interpreters, openmp, rayon, wgpu};
 use isobar_runtime::plans::PlanHandle;
@@ -35,7 +35,7 @@ pub struct Row {
     /// The tools that it needs, which decide its code as well.
     pub needs: &'static [Tool],
     /// Describes what the back end found here, once its tools are there; otherwise says why it cannot run.
-    pub check: fn(&Found<'_>) -> Result<String, String>,
+    pub check: fn(&AvailableTools<'_>) -> Result<String, String>,
     /// Whether it runs loops as a schedule says.
     pub follows_schedules: bool,
     /// Whether it is fast enough to be held against copying.
@@ -67,12 +67,12 @@ pub enum Tool {
 
 /// The tools that were found.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct AvailableTools<'a> {
     /// The C compiler, or why there is none.
     pub cc: &'a Result<CCompiler, String>,
 }
 
-impl Found<'_> {
+impl AvailableTools<'_> {
     /// The version that distinguishes a tool from others of its kind, or why the tool is missing.
     fn version(&self, tool: Tool) -> Result<&str, &String> {
         match tool {
@@ -81,11 +81,11 @@ impl Found<'_> {
     }
 }
 
-const CLIF: Stage = Stage::of(&stage::Row {
+const CLIF: Stage = Stage::of(&stage::StageInfo {
     name: "clif",
     title: "CLIF",
     about: "what `rayon` makes for the arrays of a call, before it is machine code",
-    from: Source::Passed(Stage::LOOPS),
+    from: StageOrigin::Passed(Stage::LOOPS),
     has_passes: false,
 });
 
@@ -181,7 +181,7 @@ impl Backend {
     /// # Errors
     ///
     /// The reason why it cannot.
-    pub fn check(self, found: &Found<'_>) -> Result<(), ApiError> {
+    pub fn check(self, found: &AvailableTools<'_>) -> Result<(), ApiError> {
         self.found(found).map(drop).map_err(|reason| {
             let name = self.name().to_owned();
             ApiError::BackendUnavailable { name, reason }
@@ -189,7 +189,7 @@ impl Backend {
     }
 
     /// Describes what the back end found here, or says why it cannot run.
-    fn found(self, found: &Found<'_>) -> Result<String, String> {
+    fn found(self, found: &AvailableTools<'_>) -> Result<String, String> {
         for &tool in self.0.needs {
             found.version(tool).map_err(String::clone)?;
         }
@@ -198,7 +198,7 @@ impl Backend {
 
     /// The versions of the tools that decide its code, as part of a key.
     #[must_use]
-    pub fn tools(self, found: &Found<'_>) -> String {
+    pub fn tools(self, found: &AvailableTools<'_>) -> String {
         let versions = self.0.needs.iter().map(|&it| found.version(it).unwrap_or_default());
         versions.collect::<Vec<_>>().join("\n")
     }
@@ -329,7 +329,7 @@ impl Backends {
 
     /// All of them, with what they found here or why they cannot run.
     #[must_use]
-    pub fn described(&self, found: &Found<'_>) -> Vec<isobar_protocol::job::Backend> {
+    pub fn described(&self, found: &AvailableTools<'_>) -> Vec<isobar_protocol::job::Backend> {
         let describe = |it: Backend| {
             let (available, detail) = match it.found(found) {
                 Ok(detail) => (true, detail),
@@ -342,7 +342,7 @@ impl Backends {
     }
 
     /// The texts of the levels, and those that back ends add.
-    pub fn texts(&self) -> impl Iterator<Item = &'static Text> {
+    pub fn texts(&self) -> impl Iterator<Item = &'static StageListing> {
         registry::LEVELS.iter().chain(self.0.iter().flat_map(|it| it.0.of.texts))
     }
 
@@ -356,7 +356,7 @@ impl Backends {
     /// # Errors
     ///
     /// When it names a stage that is not known.
-    pub fn wanted(&self, request: &Request) -> Result<Vec<&'static Text>, ApiError> {
+    pub fn wanted(&self, request: &Request) -> Result<Vec<&'static StageListing>, ApiError> {
         let Some(wanted) = &request.stages else { return Ok(self.texts().collect()) };
         let known = || self.texts().map(|it| it.stage.name());
         if let Some(unknown) = wanted.iter().find(|&it| known().all(|known| known != it)) {

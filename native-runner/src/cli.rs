@@ -190,7 +190,7 @@ pub enum Format {
 
 /// How a graph is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub enum GraphFormat {
     /// Text for people
     #[default]
     Listing,
@@ -260,7 +260,7 @@ pub struct EmitArgs {
     pub stage: String,
     /// Of the graph: `listing`, or `sdfg` for the file that DaCe reads
     #[arg(long, value_enum, default_value_t)]
-    pub form: Form,
+    pub form: GraphFormat,
     /// With `--form sdfg`: states with conditions between them instead of loops and branches, for old viewers
     #[arg(long)]
     pub flat: bool,

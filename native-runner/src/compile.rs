@@ -8,10 +8,10 @@ use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{self, Printer, Timer};
-use isobar_compiler::pipeline::registry::Text;
+use isobar_compiler::pipeline::registry::StageListing;
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
-use isobar_compiler::sdfg::file::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
@@ -28,13 +28,13 @@ pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 /// A compilation with what belongs to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct ConfiguredProject {
     pub project: Project,
     pub config: isobar_compiler::config::Config,
     pub directives: Directives,
 }
 
-impl Source {
+impl ConfiguredProject {
     /// The text and options of a request.
     pub(crate) fn of(request: &Request) -> Self {
         let main = request.main_file().unwrap_or_default().to_owned();
@@ -81,13 +81,13 @@ fn timer() -> Timer<impl FnMut() -> f64> {
 }
 
 /// Compiles in this process, and makes these texts.
-pub(crate) fn here(request: &Request, texts: &[&'static Text]) -> Compiled {
+pub(crate) fn here(request: &Request, texts: &[&'static StageListing]) -> Compiled {
     if let Some(refused) = too_large(request) {
         return refused;
     }
     on_large_stack(|| {
         let mut timer = timer();
-        let compilation = Source::of(request).compile(&mut timer);
+        let compilation = ConfiguredProject::of(request).compile(&mut timer);
         Compiled::new(&compilation, texts.iter().copied(), StepTime::of(&timer.into_times()))
     })
     .unwrap_or_else(|panic| {
@@ -108,9 +108,9 @@ pub(crate) fn too_large(request: &Request) -> Option<Compiled> {
 
 /// The graph of a stencil as a `.sdfg` file; empty where it is not reached.
 pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
-    let form = if is_flat { Form::Flat } else { Form::Regions };
+    let form = if is_flat { ControlFlowStyle::Flat } else { ControlFlowStyle::Regions };
     let made = on_large_stack(|| {
-        let compilation = Source::of(request).compile(&mut NoHook);
+        let compilation = ConfiguredProject::of(request).compile(&mut NoHook);
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
         let graph = compilation.graph();
         graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
@@ -122,7 +122,7 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
 /// request, otherwise that of the file, otherwise 128 x 128 x 80 points.
 pub(crate) fn code(request: &Request, code: &Code) -> Result<String, String> {
     let made = on_large_stack(|| {
-        let source = Source::of(request);
+        let source = ConfiguredProject::of(request);
         let compilation = source.compile(&mut NoHook);
         if compilation.has_errors() {
             return Ok(String::new());
@@ -147,7 +147,7 @@ pub(crate) fn course(request: &Request, has_levels: bool) -> String {
         if has_levels {
             printer = printer.with_levels();
         }
-        Source::of(request).compile(&mut printer);
+        ConfiguredProject::of(request).compile(&mut printer);
         text
     });
     told.unwrap_or_default()
@@ -155,15 +155,15 @@ pub(crate) fn course(request: &Request, has_levels: bool) -> String {
 
 /// Compiles request after request; a file that they share is parsed once.
 #[derive(Debug, Default)]
-pub(crate) struct Together {
+pub(crate) struct SharedSession {
     session: Session,
 }
 
-impl Together {
+impl SharedSession {
     /// Compiles what its caller read itself, so that the limits of requests do not count. No text is made.
     pub(crate) fn compile(&mut self, request: &Request) -> Compiled {
         on_large_stack(|| {
-            let source = Source::of(request);
+            let source = ConfiguredProject::of(request);
             let compilation = self.session.compile(&source.project, &source.config, &mut NoHook);
             Compiled::new(&compilation, [], Vec::new())
         })

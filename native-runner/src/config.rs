@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use isobar_protocol::request::Machine;
 use isobar_runtime::machine;
 
-use crate::backends::{Backends, CCompiler, Found};
+use crate::backends::{AvailableTools, Backends, CCompiler};
 
 /// The part of the environment that counts. `main` is the only place that reads it.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +61,7 @@ impl Tools {
     /// Looks for what jobs need.
     #[must_use]
     pub fn find(environment: &Environment) -> Self {
-        let machine::Found { machine, from } = machine::Found::here();
+        let machine::DetectedMachine { machine, from } = machine::DetectedMachine::here();
         let machine = Machine::from(&machine);
         Self {
             worker: environment.program.clone(),
@@ -107,7 +107,7 @@ impl Tools {
 
     /// The tools that back ends ask for.
     #[must_use]
-    pub fn found(&self) -> Found<'_> {
-        Found { cc: &self.cc }
+    pub fn found(&self) -> AvailableTools<'_> {
+        AvailableTools { cc: &self.cc }
     }
 }

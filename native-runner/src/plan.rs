@@ -17,10 +17,10 @@ use isobar_compiler::types::DType;
 use isobar_protocol::bench::Memory;
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
-use crate::backends::events::Layout;
-use crate::backends::{Executor, Near, in_rows};
-use crate::compile::{self, Source};
-use crate::npz::{self, Unread};
+use crate::backends::events::CallLayout;
+use crate::backends::{Executor, RunThreads, in_rows};
+use crate::compile::{self, ConfiguredProject};
+use crate::npz::{self, NpzError};
 
 /// Why a request is not run.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(crate) trait Callable {
 }
 
 /// The executors of a launch, and the memory that they may use.
-pub(crate) struct Room<'a> {
+pub(crate) struct LaunchResources<'a> {
     /// Each has arguments of its own.
     pub executors: &'a [Box<dyn Executor>],
     pub threads: u32,
@@ -79,7 +79,7 @@ pub(crate) struct Room<'a> {
     pub asks: fn(u64),
 }
 
-impl Room<'_> {
+impl LaunchResources<'_> {
     /// The memory of a run whose arguments have so many bytes; the arguments may not be made yet.
     fn needed(
         &self,
@@ -130,16 +130,16 @@ pub(crate) struct Planned {
     /// The memory of the call.
     pub memory: Memory,
     /// The layout of the fields as they were read, where they are laid out otherwise now.
-    pub read: Option<Layout>,
+    pub read: Option<CallLayout>,
 }
 
 /// The launch of a request, with its memory; `npz` holds its fields where they are not part of the request.
 pub(crate) fn launch(
     request: &Request,
-    source: &Source,
+    source: &ConfiguredProject,
     stencil: &dyn Callable,
     npz: Option<Vec<u8>>,
-    room: &Room<'_>,
+    room: &LaunchResources<'_>,
 ) -> Result<Planned, Refusal> {
     let executor = room.executors.first().ok_or(Refusal::Unmade)?;
     let signature = &stencil.signature(&**executor).ok_or(Refusal::Unmade)?;
@@ -153,19 +153,23 @@ pub(crate) fn launch(
         let rows = compile::rows(request);
         let made = inputs::bytes_with(signature, domain, rows);
         room.needed(stencil, domain, given.saturating_add(made), &[])?;
-        let near = Near::of(room.threads);
+        let near = RunThreads::of(room.threads);
         fill_in(&mut call, inputs::call_with(signature, &directives, domain, rows, &near));
     }
     let mut launch = stencil.bind(call, &**executor).map_err(Refusal::Call)?;
     // Fields that were read from a file or a request belong to the runner. It may lay them out as back ends
     // prefer.
-    let read = in_rows(&signature.params, &mut launch, &Near::of(room.threads));
+    let read = in_rows(&signature.params, &mut launch, &RunThreads::of(room.threads));
     let memory = needed(stencil, &launch, room)?;
     Ok(Planned { launch, memory, read })
 }
 
 /// The memory of a run with these arguments.
-pub(crate) fn needed(stencil: &dyn Callable, launch: &Launch, room: &Room<'_>) -> Result<Memory, Refusal> {
+pub(crate) fn needed(
+    stencil: &dyn Callable,
+    launch: &Launch,
+    room: &LaunchResources<'_>,
+) -> Result<Memory, Refusal> {
     let bytes_of = |it: &Argument| match it {
         Argument::Field(field) => bytes(&field.array),
         Argument::Scalar(_) | Argument::Unused => 0,
@@ -252,7 +256,7 @@ fn domain_for(
 fn given_fields(
     request: &Request,
     npz: Option<Vec<u8>>,
-    room: &Room<'_>,
+    room: &LaunchResources<'_>,
 ) -> Result<BTreeMap<String, Array>, Refusal> {
     let mut fields = BTreeMap::new();
     if let Some(npz) = npz {
@@ -260,8 +264,8 @@ fn given_fields(
         let (of_file, allowed) = (npz.len() as u64, room.allowed_bytes);
         room.admit(of_file)?;
         fields = npz::read(&npz, allowed - of_file).map_err(|why| match why {
-            Unread::Damaged(why) => Refusal::from(call::cannot_read("the input fields", &why)),
-            Unread::TooLarge { asked, .. } => {
+            NpzError::Damaged(why) => Refusal::from(call::cannot_read("the input fields", &why)),
+            NpzError::TooLarge { asked, .. } => {
                 Refusal::Memory { asked: asked.saturating_add(of_file), allowed }
             }
         })?;

@@ -124,7 +124,7 @@ async fn left<P>(place: impl Fn() -> Result<P, ApiError>) -> P {
 struct Addresses(Arc<Mutex<BTreeMap<IpAddr, u64>>>);
 
 /// A connection that counts until this is dropped.
-struct Place {
+struct ConnectionSlot {
     of: IpAddr,
     among: Addresses,
 }
@@ -135,7 +135,7 @@ impl Addresses {
     /// # Errors
     ///
     /// 503 where it has as many as are allowed.
-    fn take(&self, address: IpAddr, allowed: u64) -> Result<Place, ApiError> {
+    fn take(&self, address: IpAddr, allowed: u64) -> Result<ConnectionSlot, ApiError> {
         let of = client(address);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let n = known.entry(of).or_default();
@@ -143,11 +143,11 @@ impl Addresses {
             return Err(ApiError::TooManyOfAddress { allowed });
         }
         *n += 1;
-        Ok(Place { of, among: self.clone() })
+        Ok(ConnectionSlot { of, among: self.clone() })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut known = self.among.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(n) = known.get_mut(&self.of) {

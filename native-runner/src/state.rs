@@ -9,7 +9,7 @@ use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
 use crate::confine::{Confined, try_to_break_out};
 use crate::jobs::compiling;
-use crate::jobs::started::Waiting;
+use crate::jobs::started::WorkerPool;
 use crate::jobs::{Jobs, Store};
 use crate::turns::Turns;
 use crate::uploads::Uploads;
@@ -32,7 +32,7 @@ pub struct Shared {
     pub jobs: Jobs,
     pub uploads: Uploads,
     /// Processes that wait for jobs and compilations.
-    pub waiting: Waiting,
+    pub waiting: WorkerPool,
     /// The parts of the sandbox that hold jobs here.
     pub confined: Confined,
     /// The places of compilations for clients.
@@ -52,7 +52,7 @@ impl AppState {
         let confined = Confined::here(&tools.worker, &tools.temporary);
         let tools = Arc::new(Tools { promised: confined.held.clone(), ..tools });
         let n_waiting = usize::try_from(limits.jobs_at_once).unwrap_or(1).min(MOST_WAITING);
-        let waiting = Waiting::new(Arc::clone(&tools), n_waiting);
+        let waiting = WorkerPool::new(Arc::clone(&tools), n_waiting);
         let backends = tools.backends.described(&tools.found());
         let jobs = Jobs::new(limits, waiting.clone(), Arc::clone(&tools), store);
         let uploads = Uploads::new(limits);

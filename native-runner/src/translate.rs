@@ -3,7 +3,7 @@
 use isobar_compiler::space::Axis;
 use isobar_protocol::bench::CopyRate;
 use isobar_protocol::job::{EventKind, StageState};
-use isobar_protocol::layout::{Layout, Lies, Way};
+use isobar_protocol::layout::{Layout, StrideHandling, UnitStrideAxis};
 use isobar_protocol::report::{CacheEntry, Explanation};
 use isobar_protocol::request::Mode;
 use isobar_runtime::cache;
@@ -27,23 +27,23 @@ pub fn event(event: Event) -> EventKind {
 }
 
 /// How the fields of a call lie, and what is made of that.
-pub(crate) fn layout(it: events::Layout) -> Layout {
-    let events::Layout { fields, way, copied, there_bytes, back_bytes, rows } = it;
+pub(crate) fn layout(it: events::CallLayout) -> Layout {
+    let events::CallLayout { fields, way, copied, there_bytes, back_bytes, rows } = it;
     let way = match way {
-        events::Way::AsGiven => Way::AsGiven,
-        events::Way::Turned => Way::Turned,
-        events::Way::Copied => Way::Copied,
+        events::LayoutTreatment::AsGiven => StrideHandling::AsGiven,
+        events::LayoutTreatment::Turned => StrideHandling::Turned,
+        events::LayoutTreatment::Copied => StrideHandling::Copied,
     };
     let fields = fields.into_iter().map(|(name, axis)| (name, lies(axis))).collect();
     Layout { fields, way, copied, there_bytes, back_bytes, rows }
 }
 
-pub(crate) fn lies(axis: Option<Axis>) -> Lies {
+pub(crate) fn lies(axis: Option<Axis>) -> UnitStrideAxis {
     match axis {
-        Some(Axis::I) => Lies::I,
-        Some(Axis::J) => Lies::J,
-        Some(Axis::K) => Lies::K,
-        None => Lies::Apart,
+        Some(Axis::I) => UnitStrideAxis::I,
+        Some(Axis::J) => UnitStrideAxis::J,
+        Some(Axis::K) => UnitStrideAxis::K,
+        None => UnitStrideAxis::Apart,
     }
 }
 

@@ -10,12 +10,12 @@ use isobar_protocol::tune::{Candidate, Tuned, Tuning};
 use isobar_runtime::cache;
 use serde::{Deserialize, Serialize};
 
-use crate::backends::{Backend, CCompiler, Found};
-use crate::compile::Source;
+use crate::backends::{AvailableTools, Backend, CCompiler};
+use crate::compile::ConfiguredProject;
 
 /// A schedule with its description.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct StoredSchedule {
     #[serde(flatten)]
     pub entry: TunedEntry,
     /// The schedule as `--schedule` takes it.
@@ -25,7 +25,7 @@ pub(crate) struct Kept {
     pub proof: String,
 }
 
-impl Kept {
+impl StoredSchedule {
     /// The text that the proof signs.
     fn claim(&self) -> String {
         format!("{}\n{}", serde_json::to_string(&self.entry).unwrap_or_default(), self.document)
@@ -42,7 +42,7 @@ impl Kept {
 /// of two.
 pub(crate) struct For<'a> {
     pub request: &'a Request,
-    pub source: &'a Source,
+    pub source: &'a ConfiguredProject,
     pub backend: Backend,
     pub threads: u32,
     pub cc: &'a Result<CCompiler, String>,
@@ -78,7 +78,7 @@ impl For<'_> {
         };
         let rest = serde_json::to_string(&rest).unwrap_or_default();
         let text = request.files.get(main).map_or("", String::as_str);
-        let tools = backend.tools(&Found { cc });
+        let tools = backend.tools(&AvailableTools { cc });
         let [i, j, k] = near(*domain);
         let domain = format!("{i} {j} {k}");
         let processor = cache::processor();
@@ -116,14 +116,14 @@ fn file(folder: &Path, key: &str) -> PathBuf {
 
 /// The schedule kept under a key. A schedule that cannot be read, or that somebody else could have put there,
 /// is ignored.
-pub(crate) fn find(root: &Path, key: &str) -> Option<Kept> {
+pub(crate) fn find(root: &Path, key: &str) -> Option<StoredSchedule> {
     let text = fs::read(file(&root.join(cache::OF_TUNED), key)).ok()?;
     cache::private(root, cache::OF_TUNED).ok()?;
-    serde_json::from_slice::<Kept>(&text).ok().filter(|it| it.is_of(root, key))
+    serde_json::from_slice::<StoredSchedule>(&text).ok().filter(|it| it.is_of(root, key))
 }
 
 /// Keeps a schedule, in the place of another one for the same.
-pub(crate) fn keep(root: &Path, mut kept: Kept) -> Result<(), String> {
+pub(crate) fn keep(root: &Path, mut kept: StoredSchedule) -> Result<(), String> {
     let folder = cache::private(root, cache::OF_TUNED)?;
     kept.proof = cache::sign(root, &kept.claim()).ok_or("no key to sign it with can be made")?;
     let text = serde_json::to_vec_pretty(&kept).map_err(|error| error.to_string())?;
@@ -159,7 +159,7 @@ pub(crate) fn settle(root: &Path, key: &str, tuning: &mut Tuning) -> Result<(), 
         default_ms: median(own),
     };
     let entry = TunedEntry { stencil: tuning.stencil.clone(), threads: tuning.threads, tuned };
-    keep(root, Kept { entry, document: chosen.document.clone(), proof: String::new() })?;
+    keep(root, StoredSchedule { entry, document: chosen.document.clone(), proof: String::new() })?;
     tuning.is_kept = true;
     Ok(())
 }
@@ -198,7 +198,7 @@ mod tests {
         request.files.insert("a.py".to_owned(), TEXT.to_owned());
         change(&mut request);
         let [i, j, k] = domain;
-        let (source, cc) = (Source::of(&request), Err("none".to_owned()));
+        let (source, cc) = (ConfiguredProject::of(&request), Err("none".to_owned()));
         let domain = Domain::new(i, j, k);
         For { request: &request, source: &source, backend, threads: 2, cc: &cc, domain }.key()
     }
@@ -244,10 +244,11 @@ mod tests {
         let root = home.path().join("isobar");
         let tuned = Tuned { key: "ab".to_owned(), ms: 1.0, default_ms: 2.0, ..Tuned::default() };
         let entry = TunedEntry { stencil: "s".to_owned(), threads: 1, tuned };
-        let kept = Kept { entry: entry.clone(), document: "auto\n".to_owned(), proof: String::new() };
+        let kept =
+            StoredSchedule { entry: entry.clone(), document: "auto\n".to_owned(), proof: String::new() };
         assert_eq!((find(&root, "ab"), list(&root)), (None, Vec::new()));
         keep(&root, kept.clone()).expect("the folder is ours");
-        let unsigned = find(&root, "ab").map(|it| Kept { proof: String::new(), ..it });
+        let unsigned = find(&root, "ab").map(|it| StoredSchedule { proof: String::new(), ..it });
         assert_eq!((unsigned, list(&root)), (Some(kept), vec![entry]));
         forget(&root, "ab").expect("the folder is ours");
         forget(&root, "ab").expect("what is gone is gone");
@@ -260,7 +261,8 @@ mod tests {
         let root = home.path().join("isobar");
         let tuned = Tuned { key: "ab".to_owned(), ms: 1.0, default_ms: 2.0, ..Tuned::default() };
         let entry = TunedEntry { stencil: "s".to_owned(), threads: 1, tuned };
-        keep(&root, Kept { entry, document: "auto\n".to_owned(), proof: String::new() }).expect("it is ours");
+        keep(&root, StoredSchedule { entry, document: "auto\n".to_owned(), proof: String::new() })
+            .expect("it is ours");
         let path = |key: &str| file(&root.join(cache::OF_TUNED), key);
         let text = fs::read_to_string(path("ab")).expect("it was kept");
         // Another document, no proof, and the file of another key.

@@ -100,11 +100,11 @@ pub(crate) struct Turns(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     rules: Rules,
-    line: Mutex<Line>,
+    line: Mutex<TurnQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct TurnQueue {
     /// Counts up: the smallest came first.
     next: u64,
     waiting: Vec<Waiting>,
@@ -117,7 +117,7 @@ struct Line {
 struct Waiting {
     number: u64,
     client: Client,
-    go: oneshot::Sender<Place>,
+    go: oneshot::Sender<TurnSlot>,
 }
 
 #[derive(Debug)]
@@ -143,12 +143,12 @@ impl Holder {
 
 /// A place that is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct TurnSlot {
     holder: Arc<Holder>,
     among: Turns,
 }
 
-impl Place {
+impl TurnSlot {
     /// So many bytes more came.
     pub(crate) fn moves(&self, bytes: u64) {
         self.holder.moved.fetch_add(bytes, Ordering::Relaxed);
@@ -160,7 +160,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TurnSlot {
     fn drop(&mut self) {
         self.among.line().holding.retain(|it| !Arc::ptr_eq(it, &self.holder));
         self.among.serve();
@@ -176,7 +176,7 @@ impl Turns {
         Self(Arc::new(Shared { rules, line: Mutex::default() }))
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, TurnQueue> {
         // Nothing that holds the lock leaves the line half changed.
         self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -188,7 +188,7 @@ impl Turns {
     }
 
     /// Waits for a place of the client.
-    pub(crate) async fn take(&self, client: &Client) -> Place {
+    pub(crate) async fn take(&self, client: &Client) -> TurnSlot {
         let (go, mut given) = oneshot::channel();
         {
             let mut line = self.line();
@@ -220,7 +220,7 @@ impl Turns {
         }
     }
 
-    fn next(&self) -> Option<(oneshot::Sender<Place>, Place)> {
+    fn next(&self) -> Option<(oneshot::Sender<TurnSlot>, TurnSlot)> {
         let Rules { places, beside, turn, .. } = self.0.rules;
         let mut line = self.line();
         line.waiting.retain(|it| !it.go.is_closed());
@@ -246,7 +246,7 @@ impl Turns {
         let holder =
             Arc::new(Holder { client, since, moved, is_sent: AtomicBool::new(false), leaves: Notify::new() });
         line.holding.push(Arc::clone(&holder));
-        Some((go, Place { holder, among: self.clone() }))
+        Some((go, TurnSlot { holder, among: self.clone() }))
     }
 
     fn send_one_away(
@@ -267,7 +267,7 @@ impl Turns {
     }
 }
 
-impl Line {
+impl TurnQueue {
     /// The next client. The address with the fewest places comes first, then the address that was served
     /// longest ago. The connections of an address are ordered by the same rules.
     fn first(&self, held: &Shares) -> Option<usize> {

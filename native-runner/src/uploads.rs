@@ -12,7 +12,7 @@ use isobar_protocol::problem::LimitHit;
 use tokio::time::Instant;
 
 use crate::error::ApiError;
-use crate::turns::{Client, Place, Rules, Shares, Turns};
+use crate::turns::{Client, Rules, Shares, TurnSlot, Turns};
 use crate::wire::Fields;
 
 /// Uploads that arrive at the same time.
@@ -25,11 +25,11 @@ const MOST_GONE: usize = 1024;
 pub struct Uploads {
     limits: Limits,
     arriving: Turns,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<UploadTable>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct UploadTable {
     next: u64,
     by_id: BTreeMap<String, Upload>,
     gone: VecDeque<String>,
@@ -70,7 +70,7 @@ impl Uploads {
     /// # Errors
     ///
     /// 503 where others take too long.
-    pub(crate) async fn begin(&self, client: &Client) -> Result<Place, ApiError> {
+    pub(crate) async fn begin(&self, client: &Client) -> Result<TurnSlot, ApiError> {
         let limit_ms = self.limits.upload_wait_ms;
         let free = tokio::time::timeout(Duration::from_millis(limit_ms), self.arriving.take(client)).await;
         free.map_err(|_| ApiError::UploadsBusy { limit_ms })
@@ -127,13 +127,13 @@ impl Uploads {
     }
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+fn lock(kept: &Mutex<UploadTable>) -> MutexGuard<'_, UploadTable> {
     // Nothing that holds the lock leaves the table half changed.
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Forgets each upload at its age, also where nobody asks: each holds an open file. Ends when there is none.
-async fn watch(kept: Weak<Mutex<Kept>>, age: Duration) {
+async fn watch(kept: Weak<Mutex<UploadTable>>, age: Duration) {
     loop {
         let next = {
             let Some(kept) = kept.upgrade() else { return };
@@ -148,7 +148,7 @@ async fn watch(kept: Weak<Mutex<Kept>>, age: Duration) {
     }
 }
 
-impl Kept {
+impl UploadTable {
     fn bytes(&self) -> u64 {
         self.by_id.values().map(|it| it.bytes).sum()
     }

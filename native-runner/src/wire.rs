@@ -11,7 +11,7 @@ use isobar_protocol::compile::Compiled;
 use isobar_protocol::job::EventKind;
 use isobar_protocol::limits::Limits;
 use isobar_protocol::request::{Machine, Request};
-use isobar_runtime::cache::Handed;
+use isobar_runtime::cache::HandedEntry;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -108,11 +108,11 @@ impl Order {
 
 /// A message of a job's process to the process that started it. Bytes may follow it.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Said {
+pub enum WorkerMessage {
     /// With the bytes of a field, where it announces one.
     Event(EventKind),
     /// An entry for the cache with its code, or without code an entry that was found there.
-    Entry(Handed),
+    Entry(HandedEntry),
     /// So many bytes it is about to take for fields and temporaries; it waits for [`GRANTED`] on standard input.
     Needs { bytes: u64 },
     /// From now on code runs that was made here: the runner accepts no more entries for the cache.
@@ -213,7 +213,10 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<(T, Vec<u8>
 /// # Errors
 ///
 /// Those of `from`, and when it is no frame or too long.
-pub async fn read_said(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::Result<(Said, Vec<u8>)> {
+pub async fn read_said(
+    from: &mut (impl AsyncRead + Unpin),
+    most: u64,
+) -> io::Result<(WorkerMessage, Vec<u8>)> {
     read_within(from, MOST_EVENT_BYTES, most).await
 }
 
@@ -222,7 +225,7 @@ pub async fn read_said(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::Re
 /// # Errors
 ///
 /// Those of `from`, and when it is no frame or too long.
-pub async fn read_compiled(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Said> {
+pub async fn read_compiled(from: &mut (impl AsyncRead + Unpin)) -> io::Result<WorkerMessage> {
     Ok(read_within(from, MOST_JSON_BYTES, 0).await?.0)
 }
 
@@ -230,7 +233,7 @@ async fn read_within(
     from: &mut (impl AsyncRead + Unpin),
     most_json: usize,
     most: u64,
-) -> io::Result<(Said, Vec<u8>)> {
+) -> io::Result<(WorkerMessage, Vec<u8>)> {
     let mut head = [0; 12];
     from.read_exact(&mut head).await?;
     let (json, bytes) = lengths(head)?;
@@ -287,7 +290,7 @@ mod tests {
     #[tokio::test]
     async fn of_a_longer_event_nothing_is_read() {
         let read_back = async |bytes: usize| {
-            let said = Said::Event(EventKind::Log { text: "x".repeat(bytes) });
+            let said = WorkerMessage::Event(EventKind::Log { text: "x".repeat(bytes) });
             let frame = head(&said, 0).expect("memory takes it");
             let mut left = frame.as_slice();
             let is_read = read_said(&mut left, 0).await.is_ok();

@@ -24,9 +24,9 @@ use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::bench::Memory;
-use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::job::{EndReason, EventKind};
-use isobar_protocol::layout::{Layout, Way};
+use isobar_protocol::layout::{Layout, StrideHandling};
 use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_protocol::request::{PlaneAt, Results};
 use isobar_protocol::tune::Tuned;
@@ -34,7 +34,7 @@ use isobar_protocol::worker::Across;
 use isobar_runtime::cache;
 use isobar_runtime::executors::watch;
 use isobar_runtime::plans::Plans;
-use isobar_runtime::wanted::Wanted;
+use isobar_runtime::wanted::FetchSelection;
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
@@ -42,17 +42,17 @@ use rustix::thread::{set_name, set_no_new_privs};
 
 use crate::backends::events::{Event, Sink, Step, milliseconds, step};
 use crate::backends::{Backend, Backends, Executor, Failure, prepare};
-use crate::compile::{self, STACK_BYTES, Source};
+use crate::compile::{self, ConfiguredProject, STACK_BYTES};
 use crate::confine::{self, Attempt, Confined, Needs};
 use crate::error::count;
-use crate::plan::{self, Callable, Refusal, Room};
+use crate::plan::{self, Callable, LaunchResources, Refusal};
 use crate::problems;
 use crate::translate;
 use crate::tuned::{self, For};
-use crate::wire::{self, Order, Said};
+use crate::wire::{self, Order, WorkerMessage};
 use again::Again;
 use copies::{ON_GPU, device_copy_rate, tell_copy_rate};
-use ready::Ready;
+use ready::ReadyStencil;
 use steps::{steps_of, timed};
 
 /// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
@@ -93,11 +93,11 @@ pub fn main(backends: &Backends) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     std::thread::spawn(said::watch);
-    cache::hand_over(|handed, code| said::send(&Said::Entry(handed), code.unwrap_or_default()));
+    cache::hand_over(|handed, code| said::send(&WorkerMessage::Entry(handed), code.unwrap_or_default()));
     if order.compiles {
         // It was asked before whether all stages are known.
         let texts = backends.wanted(&order.request).unwrap_or_default();
-        said::send(&Said::Compiled(Box::new(compile::here(&order.request, &texts))), &[]);
+        said::send(&WorkerMessage::Compiled(Box::new(compile::here(&order.request, &texts))), &[]);
         return ExitCode::SUCCESS;
     }
     // Known before anything runs: later nobody may ask the machine.
@@ -179,7 +179,7 @@ fn needs<'a>(order: &'a Order, backends: &Backends) -> Needs<'a> {
 /// Where a promised part of the sandbox fails. Where nothing was promised, as when `isobar run` started it,
 /// the process goes on.
 fn runs(order: &Order, backends: &[Backend]) -> Result<(), Failure> {
-    said::send(&Said::Runs, &[]);
+    said::send(&WorkerMessage::Runs, &[]);
     let mut confined = Confined::default();
     confined.note(confine::WHILE_RUNNING, confine::running(backends.iter().any(|it| it.is_on_gpu())));
     confined.keeps(&order.promised).map_err(|why| Failure::Machine(format!("{UNCONFINED} ({why})")))
@@ -250,14 +250,14 @@ fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End
 }
 
 /// A stencil without errors.
-struct Compiled {
-    source: Source,
+struct StencilPlans {
+    source: ConfiguredProject,
     plans: Arc<Plans>,
     /// The back ends to measure, or the one that runs.
     backends: Vec<Backend>,
 }
 
-impl Compiled {
+impl StencilPlans {
     fn compilation(&self) -> &Arc<Compilation> {
         self.plans.compilation()
     }
@@ -279,17 +279,17 @@ impl Compiled {
 }
 
 /// The GPU that the first of these back ends runs on which has one; none where the request names a GPU.
-fn found_gpu(source: &Source, backends: &[Backend]) -> Option<GpuModel> {
+fn found_gpu(source: &ConfiguredProject, backends: &[Backend]) -> Option<GpuModel> {
     let is_free = source.config.passes.device == pass::Device::Cpu;
     let on_gpu = backends.iter().filter(|it| is_free && it.is_on_gpu());
     on_gpu.filter_map(|it| it.executor().device()?.model()).next()
 }
 
 /// Compiles the stencil of the request, and tells what is to be said of it.
-fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compiled, End> {
+fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<StencilPlans, End> {
     let request = &order.request;
     let backends = backends.all_of(request).map_err(|_| unknown_backend())?;
-    let mut source = Source::of(request);
+    let mut source = ConfiguredProject::of(request);
     if let Some(gpu) = found_gpu(&source, &backends) {
         source.config.passes.gpu = Some(gpu);
     }
@@ -301,7 +301,7 @@ fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compil
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
     levels.close();
-    let places = Places::new(compilation.sources());
+    let places = SpanResolver::new(compilation.sources());
     for diagnostic in &compilation.diagnostics {
         tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
     }
@@ -318,7 +318,7 @@ fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compil
     }
     let plans = Plans::of(compilation);
     make_ready(&backends, &plans, &sink);
-    Ok(Compiled { source, plans, backends })
+    Ok(StencilPlans { source, plans, backends })
 }
 
 /// Makes what back ends start from and the compiler makes only for who asks, each as a step.
@@ -332,7 +332,7 @@ fn make_ready(backends: &[Backend], plans: &Arc<Plans>, sink: Sink<'_>) {
 /// Makes or reads the inputs, and finds out what the run needs.
 fn inputs(
     order: &Order,
-    (source, stencil): (&Source, &dyn Callable),
+    (source, stencil): (&ConfiguredProject, &dyn Callable),
     npz: Option<Vec<u8>>,
     executors: &[Box<dyn Executor>],
     tell: Tell<'_>,
@@ -343,14 +343,15 @@ fn inputs(
     let plan::Planned { launch, memory, read } =
         planned.map_err(|refusal| refused(order, refusal, stencil, tell))?;
     if let Some(found) = read {
-        let layout = Layout { way: Way::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(found) };
+        let layout =
+            Layout { way: StrideHandling::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(found) };
         tell(EventKind::Layout { layout }, None);
     }
     Ok((launch, memory))
 }
 
-fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
-    Room {
+fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> LaunchResources<'a> {
+    LaunchResources {
         executors,
         threads: order.threads,
         allowed_bytes: order.memory_bytes,
@@ -364,7 +365,7 @@ fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
 fn refused(order: &Order, refusal: Refusal, stencil: &dyn Callable, tell: Tell<'_>) -> End {
     match refusal {
         Refusal::Call(found) => {
-            let places = Places::new(stencil.compilation().sources());
+            let places = SpanResolver::new(stencil.compilation().sources());
             for diagnostic in &found {
                 tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
             }
@@ -392,7 +393,7 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let all = backends.all_of(&order.request).map_err(|_| unknown_backend())?;
     let &[backend] = all.as_slice() else { return Err(unknown_backend()) };
     let executors = [backend.executor()];
-    let ready = Ready::of(order, backends, &*executors[0], tell)?;
+    let ready = ReadyStencil::of(order, backends, &*executors[0], tell)?;
     let (source, stencil) = (&ready.source, &ready.plans as &dyn Callable);
     let again = Again::of(order, (source, stencil), backend, npz.as_ref());
     let (mut launch, mut memory) = inputs(order, (source, stencil), npz, &executors, tell)?;
@@ -461,8 +462,8 @@ fn run(order: &Order, backends: &Backends, npz: Option<Vec<u8>>, tell: Tell<'_>)
 }
 
 /// The part of the fields that is answered.
-fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> Result<Wanted, End> {
-    let Some(results) = results else { return Ok(Wanted::default()) };
+fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> Result<FetchSelection, End> {
+    let Some(results) = results else { return Ok(FetchSelection::default()) };
     let refused = |why: String| End(EndReason::Error, Some(problems::CALL_REFUSED.problem(why)));
     let written = || signature.params.iter().enumerate().filter(|(_, it)| it.access.is_written());
     let position = |name: &String| {
@@ -487,13 +488,13 @@ fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> R
             ))
         })
     });
-    Ok(Wanted { arguments, plane: plane.transpose()? })
+    Ok(FetchSelection { arguments, plane: plane.transpose()? })
 }
 
 /// The stencil with the schedule that was stored for it, where there is one.
 fn with_kept(
     order: &Order,
-    source: &Source,
+    source: &ConfiguredProject,
     backend: Backend,
     domain: Domain,
     tell: Tell<'_>,
@@ -553,7 +554,7 @@ fn too_much(asked: u64, allowed: u64) -> Problem {
 }
 
 fn failed(failure: Failure, compilation: &Compilation, tell: Tell<'_>) -> End {
-    let places = Places::new(compilation.sources());
+    let places = SpanResolver::new(compilation.sources());
     match failure {
         Failure::Cancelled => {
             End(EndReason::Cancelled, Some(problems::CANCELLED.problem("the run was cancelled")))

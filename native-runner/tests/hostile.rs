@@ -20,7 +20,7 @@ use isobar_protocol::names::is_harmful;
 use isobar_protocol::problem::Problem;
 use serde_json::{Value, json};
 
-use requests::{Known, Maker, Sent, Then};
+use requests::{LearnedNames, Maker, Sent, Then};
 
 /// How many requests, and the seed of the first.
 const REQUESTS: &str = "ISOBAR_HOSTILE_REQUESTS";
@@ -216,7 +216,7 @@ fn client(
     runner: &Runner,
     mut maker: Maker,
     left: &AtomicU64,
-    known: &Mutex<Known>,
+    known: &Mutex<LearnedNames>,
 ) -> Result<BTreeMap<u16, u64>, String> {
     let mut found = BTreeMap::new();
     let mut open: Option<BufReader<TcpStream>> = None;
@@ -286,7 +286,7 @@ fn no_request_breaks_the_runner() {
     let runner = Runner::start();
     works(&runner);
     let files = runner.open_files();
-    let (left, known) = (AtomicU64::new(requests), Mutex::new(Known::default()));
+    let (left, known) = (AtomicU64::new(requests), Mutex::new(LearnedNames::default()));
     let begun = Instant::now();
     let ended: Vec<_> = std::thread::scope(|scope| {
         let start = |at: u64| {

@@ -17,7 +17,7 @@ use isobar_testing::{skip, skip_part};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::json;
 
-use crate::served::{COPY, ENDLESS, Place, Runner, end, eventually, run_of, seconds, slow};
+use crate::served::{COPY, ENDLESS, Runner, RunnerFolder, end, eventually, run_of, seconds, slow};
 
 /// How often each fault is injected.
 fn rounds(of_test: u64) -> u64 {
@@ -45,7 +45,7 @@ fn worker(job: &str) -> Option<Pid> {
 
 #[test]
 fn a_killed_worker_costs_its_job_and_nothing_else() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&["--jobs", "2"]);
     let n = rounds(4);
     for _ in 0..n {
@@ -62,7 +62,7 @@ fn a_killed_worker_costs_its_job_and_nothing_else() {
 
 #[test]
 fn a_killed_runner_loses_no_job() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let n = rounds(3);
     let (mut jobs, mut longest, mut noted) = (Vec::new(), Duration::ZERO, String::new());
     let mut runner = place.start(&["--jobs", "2"]);
@@ -126,7 +126,7 @@ impl Drop for Small {
 
 #[test]
 fn a_full_disk_costs_keeping_and_no_job() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let Some(disk) = Small::mount(place.at("state")) else {
         return skip("a full disk", "no small file system can be mounted here");
     };
@@ -163,7 +163,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_damaged_cache_costs_time_and_no_result() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&[]);
     let has_compiler = {
         let (_, told) = runner.get("/v1/capabilities");
@@ -221,7 +221,7 @@ fn a_damaged_cache_costs_time_and_no_result() {
 
 #[test]
 fn clients_that_vanish_leave_nothing() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&["--jobs", "2"]);
     let open = || fs::read_dir(format!("/proc/{}/fd", runner.id())).unwrap().count();
     works(&runner);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use isobar_protocol::job::{EndReason, EventKind};
 use serde_json::{Value, json};
 
-use crate::served::{COPY, ENDLESS, Place, Runner, end, eventually, run_of, slow};
+use crate::served::{COPY, ENDLESS, Runner, RunnerFolder, end, eventually, run_of, slow};
 
 /// An archive with both fields of the copy, and the elements of its input.
 fn archive(first: u32) -> (Vec<u8>, Vec<u8>) {
@@ -31,7 +31,7 @@ fn was_restarted(runner: &Runner, job: &str) -> Option<bool> {
 
 #[test]
 fn jobs_that_worked_and_waited_are_done_after_the_runner_was_killed() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&["--jobs", "1"]);
     let (npz, data) = archive(7);
     let (_, ticket) = runner.ask("POST /v1/uploads", "application/octet-stream", &npz);
@@ -79,7 +79,7 @@ fn jobs_that_worked_and_waited_are_done_after_the_runner_was_killed() {
 
 #[test]
 fn a_stream_that_is_taken_up_after_a_restart_begins_anew() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&["--jobs", "1"]);
     let working = runner.submit(&run_of(&slow(ENDLESS)));
     let job = runner.submit(&run_of(COPY));
@@ -101,7 +101,7 @@ fn a_stream_that_is_taken_up_after_a_restart_begins_anew() {
 
 #[test]
 fn a_job_during_which_the_runner_is_killed_twice_is_told_as_interrupted() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let mut runner = place.start(&["--jobs", "1"]);
     let job = runner.submit(&run_of(&slow(ENDLESS)));
     for _ in 0..2 {
@@ -129,7 +129,7 @@ fn a_runner_starts_whatever_it_finds_as_its_state() {
         let events = runner.follow(&runner.submit(&run_of(COPY)));
         assert_eq!(end(&events).0, EndReason::Ok, "{events:?}");
     };
-    let place = Place::new();
+    let place = RunnerFolder::new();
     works(&place.start(&[]));
     let file = place.at("state/jobs/jobs-1.redb");
     assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600);
@@ -174,7 +174,7 @@ fn a_runner_starts_whatever_it_finds_as_its_state() {
 
 #[test]
 fn of_two_runners_with_one_state_the_second_keeps_nothing_and_says_so() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let first = place.start(&["--jobs", "1"]);
     let working = first.submit(&run_of(&slow(ENDLESS)));
     let second = place.start(&[]);
@@ -192,7 +192,7 @@ fn of_two_runners_with_one_state_the_second_keeps_nothing_and_says_so() {
 
 #[test]
 fn a_runner_that_is_told_to_end_lets_jobs_end_and_keeps_those_that_wait() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let mut runner = place.start(&["--jobs", "1", "--drain", "50"]);
     let working = runner.submit(&run_of(&slow(400)));
     let waiting = runner.submit(&run_of(COPY));
@@ -218,7 +218,7 @@ fn a_runner_that_is_told_to_end_lets_jobs_end_and_keeps_those_that_wait() {
 
 #[test]
 fn the_time_to_end_is_limited_and_no_job_is_lost_by_it() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let mut job = None;
     // More often than a job may be interrupted without notice: this was with notice.
     for _ in 0..3 {
@@ -256,7 +256,7 @@ fn refused(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_token_is_kept_in_a_file_that_is_its_owners_alone_and_is_not_repeated() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let path = place.at("token");
     let runner = place.start(&[]);
     assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o600);

@@ -5,7 +5,7 @@ use std::fs;
 use isobar_protocol::job::{EndReason, Event, EventKind};
 use serde_json::{Value, json};
 
-use crate::served::{Place, Runner, end};
+use crate::served::{Runner, RunnerFolder, end};
 
 /// The first directive is none: that is a warning.
 const TEXT: &str = "\
@@ -62,7 +62,7 @@ fn run(runner: &Runner, document: &Value) -> (Vec<Event>, [Vec<u8>; 2]) {
 
 #[test]
 fn a_job_finds_what_another_one_compiled() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&[]);
     let mut found = Vec::new();
     let mut warnings = Vec::new();
@@ -96,7 +96,7 @@ fn a_job_finds_what_another_one_compiled() {
 
 #[test]
 fn what_is_damaged_is_compiled_again_and_right() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&[]);
     let document = job(TEXT, "rayon", [12, 9, 7]);
     let (_, meant) = run(&runner, &document);
@@ -116,7 +116,7 @@ fn what_is_damaged_is_compiled_again_and_right() {
 
 #[test]
 fn a_run_that_stops_itself_says_where_each_time() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&[]);
     let document = job(&TEXT.replace("c = c - n", "c = c + n"), "rayon", [12, 9, 7]);
     let told = [(); 3].map(|()| {

@@ -29,8 +29,8 @@ use isobar_runner::auth::{Auth, Hosts};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::doctor::examine;
 use isobar_runner::jobs::child::{self, Bounds};
-use isobar_runner::jobs::memory::Room;
-use isobar_runner::jobs::started::Waiting;
+use isobar_runner::jobs::memory::MemoryClaim;
+use isobar_runner::jobs::started::WorkerPool;
 use isobar_runner::language::{self, Options};
 use isobar_runner::state::AppState;
 use isobar_runner::wire::{Fields, Order};
@@ -118,7 +118,7 @@ fn emit() {
 fn export() {
     let compilation = compiled(TEXT);
     let levels = &compilation.levels;
-    let source = export::Source {
+    let source = export::CompiledStencil {
         signature: compilation.signature.as_ref().unwrap(),
         artifact: levels.c().unwrap(),
         of_one_thread: levels.c_of_one_thread().unwrap(),
@@ -160,8 +160,8 @@ fn driven(change: impl FnOnce(&mut Request)) -> Vec<EventKind> {
     let (tools, limits) = (tools(), limits::of_this_machine());
     let order = Order::new(request, false, &limits, &tools);
     let (run_ms, result_bytes) = (limits.run_ms, limits.kept_bytes);
-    let bounds = Bounds { run_ms, result_bytes, room: Room::default() };
-    let waiting = Waiting::new(Arc::new(tools), 0);
+    let bounds = Bounds { run_ms, result_bytes, room: MemoryClaim::default() };
+    let waiting = WorkerPool::new(Arc::new(tools), 0);
     let (_stop, stopped) = tokio::sync::watch::channel(None);
     let mut told = Vec::new();
     let driving =

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use isobar_protocol::layout::{Lies, Way};
+use isobar_protocol::layout::{StrideHandling, UnitStrideAxis};
 use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, ConfigReport, RunReport};
 use isobar_testing::{skip, skip_part};
 use serde::de::DeserializeOwned;
@@ -87,8 +87,10 @@ fn all_back_ends_are_measured_in_the_same_rounds_and_give_the_same_bits() {
 
 #[test]
 fn arrays_of_callers_are_measured_beside_our_own_and_give_the_same_bits() {
-    for (name, along_k) in [("horizontal_diffusion.py", Way::Turned), ("vertical_advection.py", Way::Copied)]
-    {
+    for (name, along_k) in [
+        ("horizontal_diffusion.py", StrideHandling::Turned),
+        ("vertical_advection.py", StrideHandling::Copied),
+    ] {
         let of = gallery(name);
         let all = [
             "bench",
@@ -109,13 +111,16 @@ fn arrays_of_callers_are_measured_beside_our_own_and_give_the_same_bits() {
         // An interpreter has no rows for layouts.
         assert!(found.backends[1].layouts.is_empty());
         let layouts = &found.backends[0].layouts;
-        assert_eq!(layouts.iter().map(|it| it.along).collect::<Vec<_>>(), [Lies::I, Lies::J, Lies::K]);
+        assert_eq!(
+            layouts.iter().map(|it| it.along).collect::<Vec<_>>(),
+            [UnitStrideAxis::I, UnitStrideAxis::J, UnitStrideAxis::K]
+        );
         for it in layouts {
             assert!(it.calls.ms.len() == 3 && it.of_own > 0.0 && it.of_copy.unwrap() > 0.0);
-            let lies: Vec<Lies> = it.layout.fields.values().copied().collect();
+            let lies: Vec<UnitStrideAxis> = it.layout.fields.values().copied().collect();
             assert!(lies.iter().all(|lies| *lies == it.along), "{lies:?}");
         }
-        assert_eq!((layouts[0].layout.way, layouts[2].layout.way), (Way::AsGiven, along_k));
+        assert_eq!((layouts[0].layout.way, layouts[2].layout.way), (StrideHandling::AsGiven, along_k));
         // Own arrays of each, what copies move, and three layouts of one of them with copies.
         assert!(report.memory.unwrap().fields_bytes >= found.bytes * (2 + 1 + 4));
 

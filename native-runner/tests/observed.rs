@@ -11,7 +11,7 @@ use isobar_protocol::job::EndReason;
 use isobar_protocol::report::{CheckState, DoctorReport};
 use serde_json::{Value, json};
 
-use crate::served::{COPY, Place, Runner, end, eventually, run_of};
+use crate::served::{COPY, Runner, RunnerFolder, end, eventually, run_of};
 
 /// A word that only the texts, names and paths of clients have, so that a log with this word shows a leak.
 const MARK: &str = "marked_word";
@@ -24,7 +24,7 @@ fn lines(runner: &Runner, kind: &str) -> Vec<Value> {
 
 #[test]
 fn each_request_and_job_is_a_line_without_what_was_sent() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&["--log", "json"]);
     let text = format!("# {MARK}\n{COPY}").replace("copy(", &format!("{MARK}("));
     let job = runner.submit(&run_of(&text));
@@ -65,7 +65,7 @@ fn each_request_and_job_is_a_line_without_what_was_sent() {
 
 #[test]
 fn without_the_option_requests_are_not_noted() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&[]);
     runner.get("/healthz");
     let (noted, _) = (runner.noted(), runner.get("/healthz"));
@@ -86,7 +86,7 @@ fn scrape(address: SocketAddr, host: &str, path: &str) -> (u16, String) {
 
 #[test]
 fn figures_are_answered_on_their_own_address_and_only_there() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let runner = place.start(&["--metrics", "127.0.0.1:0"]);
     assert!(eventually(|| runner.noted().contains("/metrics")));
     let noted = runner.noted();
@@ -127,7 +127,7 @@ fn figures_are_answered_on_their_own_address_and_only_there() {
 
 #[test]
 fn a_doctor_says_of_each_thing_how_it_is_and_what_to_do() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let doctor = |temporary: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_isobar"))
             .args(["doctor", "--bind", "127.0.0.1:0", "--format", "json"])
@@ -175,7 +175,7 @@ fn a_doctor_says_of_each_thing_how_it_is_and_what_to_do() {
 
 /// Answers of a runner whose log goes to `log`, until it is told to end; and how it ended.
 fn with_log(log: Stdio) -> (Vec<bool>, std::process::ExitStatus) {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
     command.args(["serve", "--allow-root", "--bind", "127.0.0.1:0", "--log", "json"]);
     for (name, folder) in [("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "home"), ("TMPDIR", "temporary")] {

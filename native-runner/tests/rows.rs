@@ -14,7 +14,7 @@ use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_protocol::layout::{Lies, Way};
+use isobar_protocol::layout::{StrideHandling, UnitStrideAxis};
 use isobar_protocol::report::RunReport;
 use isobar_runner::backends::{Backend, Setting, prepare_compiled};
 use isobar_runner::config::{Environment, Tools};
@@ -187,8 +187,8 @@ fn fields_that_are_given_stand_beside_those_that_are_made() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         let report: RunReport = serde_json::from_slice(&output.stdout).unwrap();
         let layout = report.layout.unwrap();
-        assert_eq!((layout.way, &*layout.copied), (Way::Read, &["q".to_owned()][..]));
-        assert_eq!((layout.fields["q"], layout.fields["a"]), (Lies::K, Lies::I));
+        assert_eq!((layout.way, &*layout.copied), (StrideHandling::Read, &["q".to_owned()][..]));
+        assert_eq!((layout.fields["q"], layout.fields["a"]), (UnitStrideAxis::K, UnitStrideAxis::I));
         let found = npz::read(&std::fs::read(&out).unwrap(), LIMIT).unwrap();
         for (name, array) in &meant {
             let found = found[name].to_c_order_le_bytes();

@@ -52,9 +52,9 @@ pub(crate) fn run_of(text: &str) -> Value {
 }
 
 /// A folder for one test, with what its runners share.
-pub(crate) struct Place(tempfile::TempDir);
+pub(crate) struct RunnerFolder(tempfile::TempDir);
 
-impl Place {
+impl RunnerFolder {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("temporary")).unwrap();

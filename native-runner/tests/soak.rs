@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use isobar_protocol::job::EndReason;
 use serde_json::{Value, json};
 
-use crate::served::{COPY, ENDLESS, Place, Runner, end, eventually, run_of, seconds, slow};
+use crate::served::{COPY, ENDLESS, Runner, RunnerFolder, end, eventually, run_of, seconds, slow};
 
 /// As a test.
 const SHORT: u64 = 8;
@@ -122,14 +122,14 @@ fn act(runner: &Runner, numbers: &mut Numbers, done: &Done) {
 
 /// Of a process.
 #[derive(Clone, Copy)]
-struct Held {
+struct ProcessUsage {
     resident_mib: u64,
     /// But for those of uploads.
     descriptors: u64,
     uploads: u64,
 }
 
-fn held(process: u32) -> Held {
+fn held(process: u32) -> ProcessUsage {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).unwrap();
     let kib: u64 = line.trim().strip_suffix("kB").unwrap().trim().parse().unwrap();
@@ -138,7 +138,7 @@ fn held(process: u32) -> Held {
         std::fs::read_link(it.path()).is_ok_and(|it| it.to_string_lossy().ends_with("(deleted)"))
     };
     let uploads = all.iter().filter(is_upload).count() as u64;
-    Held { resident_mib: kib / 1024, descriptors: all.len() as u64 - uploads, uploads }
+    ProcessUsage { resident_mib: kib / 1024, descriptors: all.len() as u64 - uploads, uploads }
 }
 
 /// Processes that a process started and that are there still, dead ones among them; those that wait for jobs do not
@@ -161,7 +161,7 @@ fn left_in(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_mixed_load_leaves_nothing_behind_and_each_job_has_one_end() {
-    let place = Place::new();
+    let place = RunnerFolder::new();
     let mut runner = place.start(&["--jobs", "2"]);
     let (process, time) = (runner.id(), Duration::from_secs(seconds("ISOBAR_SOAK_SECONDS", SHORT)));
     let (done, is_over, acts) = (Done::default(), AtomicBool::new(false), AtomicU64::new(0));
@@ -195,14 +195,14 @@ fn a_mixed_load_leaves_nothing_behind_and_each_job_has_one_end() {
 
     // Caches fill and allocators settle at first.
     let settled: Vec<_> = samples.iter().filter(|it| it.0 > time / 5).map(|it| it.1).collect();
-    let median = |part: &[Held], of: fn(&Held) -> u64| {
+    let median = |part: &[ProcessUsage], of: fn(&ProcessUsage) -> u64| {
         let mut sorted: Vec<u64> = part.iter().map(of).collect();
         sorted.sort_unstable();
         sorted[sorted.len() / 2]
     };
     let quarter = (settled.len() / 4).max(1);
     let (first, last) = (&settled[..quarter], &settled[settled.len() - quarter..]);
-    let [resident, descriptors] = [(|it| it.resident_mib) as fn(&Held) -> u64, |it| it.descriptors]
+    let [resident, descriptors] = [(|it| it.resident_mib) as fn(&ProcessUsage) -> u64, |it| it.descriptors]
         .map(|of| [median(first, of), median(last, of)]);
     let uploads = settled.iter().map(|it| it.uploads).max().unwrap();
     println!("soak: {} s, {} actions", time.as_secs(), acts.load(Ordering::Relaxed));

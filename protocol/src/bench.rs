@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{Layout, Lies};
+use crate::layout::{Layout, UnitStrideAxis};
 use crate::request::Mode;
 use crate::tune::Tuned;
 
@@ -89,14 +89,14 @@ pub struct Benchmark {
     pub bytes: u64,
     /// Copying, with as many threads, between two arrays which together have as many bytes.
     pub copy: Samples,
-    pub backends: Vec<Measured>,
+    pub backends: Vec<BackendMeasurement>,
     /// Whether all back ends wrote the same bits, after as many calls.
     pub agree: bool,
 }
 
 /// The measurements of a back end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct BackendMeasurement {
     pub backend: String,
     /// The time to get ready, apart from the compiler's levels: nothing of it comes from the cache.
     pub ready: Vec<crate::report::MeasuredStep>,
@@ -126,7 +126,7 @@ pub struct Measured {
 /// The time of calls on arrays without room between rows that lie along one axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnLayout {
-    pub along: Lies,
+    pub along: UnitStrideAxis,
     pub calls: Samples,
     /// The time on arrays of our own as a part of this one, both measured in turn: 1 is as fast, more is faster.
     pub of_own: f64,

@@ -2,14 +2,14 @@
 
 use isobar_compiler::backend::signature::{self, ParamKind};
 use isobar_compiler::diag::{self, Listing};
-use isobar_compiler::pass::{self, StepKind, Timed};
+use isobar_compiler::pass::{self, StepKind, TimedStep};
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::pipeline::registry::Text;
+use isobar_compiler::pipeline::registry::StageListing;
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Places, Position};
+use crate::diagnostic::{Diagnostic, Position, SpanResolver};
 
 /// All that is known of a text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,14 +60,14 @@ pub struct Node {
     /// Position of the node around it.
     pub parent: Option<usize>,
     /// Where the source asked for it: the statement, then the calls that inlined it.
-    pub spans: Vec<Place>,
+    pub spans: Vec<SourceRange>,
     /// The statements that it carries out, the same name at every level: nodes that share one are linked.
     pub links: Vec<String>,
 }
 
 /// A range of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourceRange {
     pub file: String,
     pub start: Position,
     pub end: Position,
@@ -114,7 +114,7 @@ pub struct Remark {
     pub applied: bool,
     pub message: String,
     /// Of the statements that it is about.
-    pub places: Vec<Place>,
+    pub places: Vec<SourceRange>,
     /// The statements themselves, as nodes are linked to them.
     pub links: Vec<String>,
     /// Bytes that the whole stencil moves, as predicted: without the change, and with it.
@@ -127,7 +127,7 @@ pub struct Remark {
 pub struct Tombstone {
     /// The statement, as nodes of the levels before are linked to it.
     pub link: String,
-    pub place: Place,
+    pub place: SourceRange,
     pub stage: String,
     pub pass: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -195,7 +195,7 @@ pub struct StepTime {
 impl StepTime {
     /// Doors and passes as they were timed, in milliseconds; a pipeline is the sum of its passes.
     #[must_use]
-    pub fn of(times: &[Timed]) -> Vec<Self> {
+    pub fn of(times: &[TimedStep]) -> Vec<Self> {
         let own = times.iter().filter(|it| it.step.kind != StepKind::Pipeline);
         own.map(|it| Self { step: it.step.name.to_owned(), ms: it.took }).collect()
     }
@@ -215,7 +215,7 @@ pub fn bytes(n: f64) -> String {
 impl StageText {
     /// The listing of a stage as it crosses a wire.
     #[must_use]
-    pub fn new(stage: &str, listing: &Listing, places: &Places<'_>) -> Self {
+    pub fn new(stage: &str, listing: &Listing, places: &SpanResolver<'_>) -> Self {
         let nodes = listing.nodes.iter().map(|node| Node {
             id: node.id.clone(),
             kind: node.kind.to_owned(),
@@ -226,7 +226,7 @@ impl StageText {
                 .iter()
                 .map(|&span| {
                     let (file, start, end) = places.of(span);
-                    Place { file, start, end }
+                    SourceRange { file, start, end }
                 })
                 .collect(),
             links: node.stmts.iter().map(ToString::to_string).collect(),
@@ -241,10 +241,10 @@ impl Compiled {
     #[must_use]
     pub fn new<'a>(
         compilation: &Compilation,
-        texts: impl IntoIterator<Item = &'a Text>,
+        texts: impl IntoIterator<Item = &'a StageListing>,
         timings: Vec<StepTime>,
     ) -> Self {
-        let places = Places::new(compilation.sources());
+        let places = SpanResolver::new(compilation.sources());
         Self {
             diagnostics: compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),
             stencils: compilation.stencils.iter().map(|(name, _)| name.clone()).collect(),
@@ -322,7 +322,7 @@ fn json(value: Value) -> serde_json::Value {
 impl Remark {
     /// A remark as it crosses a wire.
     #[must_use]
-    pub fn new(remark: &diag::Remark, places: &Places<'_>) -> Self {
+    pub fn new(remark: &diag::Remark, places: &SpanResolver<'_>) -> Self {
         Self {
             pass: remark.pass.to_owned(),
             applied: remark.is_applied,
@@ -334,13 +334,13 @@ impl Remark {
     }
 }
 
-fn place(span: diag::Span, places: &Places<'_>) -> Place {
+fn place(span: diag::Span, places: &SpanResolver<'_>) -> SourceRange {
     let (file, start, end) = places.of(span);
-    Place { file, start, end }
+    SourceRange { file, start, end }
 }
 
 impl Tombstone {
-    fn new(it: &diag::Tombstone, places: &Places<'_>) -> Self {
+    fn new(it: &diag::Tombstone, places: &SpanResolver<'_>) -> Self {
         Self {
             link: it.origin.stmt.to_string(),
             place: place(it.origin.span(), places),
@@ -352,7 +352,7 @@ impl Tombstone {
 }
 
 impl Logged {
-    fn new(it: &pass::Logged) -> Self {
+    fn new(it: &pass::LogEntry) -> Self {
         Self {
             pass: it.pass.to_owned(),
             name: it.point.name.to_owned(),
@@ -364,9 +364,9 @@ impl Logged {
 
 impl Trace {
     fn new(trace: &pass::Trace) -> Self {
-        let part = |it: &pass::Part| match it {
-            pass::Part::Line { indent, text } => TracePart::Line(*indent, text.clone()),
-            pass::Part::Node { indent, node } => TracePart::Node(*indent, node.index()),
+        let part = |it: &pass::TraceItem| match it {
+            pass::TraceItem::Line { indent, text } => TracePart::Line(*indent, text.clone()),
+            pass::TraceItem::Node { indent, node } => TracePart::Node(*indent, node.index()),
         };
         let nodes = trace.nodes().iter().map(|it| TraceNode {
             kind: it.kind.to_owned(),
@@ -387,14 +387,14 @@ impl Trace {
     }
 }
 
-impl From<pass::Change> for Change {
-    fn from(change: pass::Change) -> Self {
+impl From<pass::ComparedLine> for Change {
+    fn from(change: pass::ComparedLine) -> Self {
         match change {
-            pass::Change::Same(line) => Self(' ', line),
-            pass::Change::Kept(1) => Self('.', "1 line".to_owned()),
-            pass::Change::Kept(n) => Self('.', format!("{n} lines")),
-            pass::Change::Removed(line) => Self('-', line),
-            pass::Change::Added(line) => Self('+', line),
+            pass::ComparedLine::Same(line) => Self(' ', line),
+            pass::ComparedLine::Kept(1) => Self('.', "1 line".to_owned()),
+            pass::ComparedLine::Kept(n) => Self('.', format!("{n} lines")),
+            pass::ComparedLine::Removed(line) => Self('-', line),
+            pass::ComparedLine::Added(line) => Self('+', line),
         }
     }
 }

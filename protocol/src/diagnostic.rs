@@ -109,12 +109,12 @@ impl From<LineCol> for Position {
 
 /// Turns spans into files, lines and columns.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct SpanResolver<'a> {
     /// Name, text and index, in the order of their [`FileId`]s.
     files: Vec<(&'a str, &'a str, LineIndex)>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> SpanResolver<'a> {
     /// `files` in the order of their ids: sorted by name.
     pub fn new(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         Self { files: files.into_iter().map(|(name, text)| (name, text, LineIndex::new(text))).collect() }

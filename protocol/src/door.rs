@@ -7,7 +7,7 @@ use isobar_compiler::config::{self, Config, ConstantSet, External};
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::inputs::Directives;
-use isobar_compiler::pass::{self, GpuModel, Limit, PassOptions};
+use isobar_compiler::pass::{self, DecisionLimit, GpuModel, PassOptions};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
@@ -57,10 +57,10 @@ impl Request {
                     }
                 },
                 code: match self.passes.code {
-                    None | Some(Code::C) => pass::Code::C,
+                    None | Some(Code::C) => pass::CodeGenerator::C,
                     Some(Code::Native) => {
                         let vector_bytes = self.passes.machine.as_ref().map_or(32, |it| it.vector_bytes);
-                        pass::Code::Native { vector_bits: vector_bytes.saturating_mul(8) }
+                        pass::CodeGenerator::Native { vector_bits: vector_bytes.saturating_mul(8) }
                     }
                 },
                 gpu: match self.passes.device {
@@ -124,8 +124,8 @@ impl From<&pass::MachineModel> for Machine {
     }
 }
 
-fn limit(it: &PassLimit) -> Limit {
-    Limit { pass: it.pass.clone(), decisions: it.decisions }
+fn limit(it: &PassLimit) -> DecisionLimit {
+    DecisionLimit { pass: it.pass.clone(), decisions: it.decisions }
 }
 
 fn tile(tile: Tile) -> config::Tile {

@@ -13,11 +13,11 @@ use isobar_compiler::types::{DType, Value};
 use crate::field::{Difference, FieldInfo, Statistics};
 use crate::worker::{Plane, Which};
 
-pub use looked::{Looked, Sheet, readings};
+pub use looked::{ResultView, Sheet, readings};
 
 /// A field of a result: the whole array, halo included, with its description.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ResultField {
     pub info: FieldInfo,
     array: Array,
 }
@@ -26,7 +26,7 @@ pub struct Kept {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotThere(pub String);
 
-impl Kept {
+impl ResultField {
     /// Keeps `array`, whose compute domain of `domain` points starts at `origin`, both per axis of the field.
     fn new(name: &str, axes: &str, array: Array, origin: Vec<i64>, domain: Vec<u64>) -> Self {
         let shape = array.shape.iter().map(|&n| n as u64).collect();
@@ -78,7 +78,7 @@ impl Kept {
     ///
     /// When the position is outside of the domain, or there is no such element.
     pub fn plane(&self, plane: Plane) -> Result<Sheet, NotThere> {
-        Looked::new(Which::A, Some(self), None, plane.element)?.sheet(plane)
+        ResultView::new(Which::A, Some(self), None, plane.element)?.sheet(plane)
     }
 
     fn axis(&self, letter: char) -> Option<usize> {
@@ -86,10 +86,10 @@ impl Kept {
     }
 
     /// The points of the domain along an axis; one point where there is no such axis.
-    fn held(&self, letter: char) -> Held {
+    fn held(&self, letter: char) -> AxisRange {
         match self.axis(letter) {
-            None => Held { points: 0..1, origin: 0, stride: 0 },
-            Some(axis) => Held {
+            None => AxisRange { points: 0..1, origin: 0, stride: 0 },
+            Some(axis) => AxisRange {
                 points: self.info.held()[axis].clone(),
                 origin: self.info.origin[axis],
                 stride: self.array.own_strides()[axis],
@@ -130,13 +130,13 @@ impl Kept {
 }
 
 /// Where those points of the compute domain lie along one axis that the array holds.
-struct Held {
+struct AxisRange {
     points: Range<u64>,
     origin: i64,
     stride: usize,
 }
 
-impl Held {
+impl AxisRange {
     /// Where a held point lies, counted from the array's first element along the axis.
     fn position(&self, at: u64) -> usize {
         size(at.saturating_add_signed(self.origin)) * self.stride
@@ -149,7 +149,7 @@ fn size(it: u64) -> usize {
 
 /// The fields that a run wrote, in the order of the signature.
 #[must_use]
-pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
+pub fn written(signature: &Signature, launch: Launch) -> Vec<ResultField> {
     let domain = launch.domain;
     let params = signature.params.iter().zip(launch.arguments);
     let written = params.filter(|(param, _)| param.access.is_written());
@@ -164,7 +164,7 @@ pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
                     points.push(size as u64);
                 }
                 let names: String = axes.iter().map(Axis::name).collect();
-                Some(Kept::new(&param.name, &names, field.array, origin, points))
+                Some(ResultField::new(&param.name, &names, field.array, origin, points))
             }
             _ => None,
         })
@@ -228,7 +228,7 @@ impl Counted {
 /// # Errors
 ///
 /// When they are fields of different shapes or types.
-pub fn difference(a: &Kept, b: &Kept) -> Result<Difference, NotThere> {
+pub fn difference(a: &ResultField, b: &ResultField) -> Result<Difference, NotThere> {
     let is_alike =
         a.info.axes == b.info.axes && a.info.domain == b.info.domain && a.info.dtype == b.info.dtype;
     if !is_alike || a.info.held() != b.info.held() {
@@ -309,10 +309,10 @@ mod tests {
     use super::*;
     use crate::worker::Across;
 
-    fn field(shape: &[usize], origin: Vec<i64>, domain: Vec<u64>, values: Vec<f64>) -> Kept {
+    fn field(shape: &[usize], origin: Vec<i64>, domain: Vec<u64>, values: Vec<f64>) -> ResultField {
         let axes = &"IJK"[..shape.len()];
         let array = Array::from_c_order(Elements::Float64(values.into()), shape).unwrap();
-        Kept::new("q", axes, array, origin, domain)
+        ResultField::new("q", axes, array, origin, domain)
     }
 
     #[track_caller]
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn a_plane_is_of_one_element_of_the_data_dimensions() {
         let array = Array::from_c_order(Elements::Float64(ramp(24).into()), &[2, 2, 3, 2]).unwrap();
-        let v = Kept::new("v", "IJ", array, vec![0; 4], vec![2, 2, 3, 2]);
+        let v = ResultField::new("v", "IJ", array, vec![0; 4], vec![2, 2, 3, 2]);
         let of = |element| v.plane(Plane { element, ..plane(Across::K, 0) }).map(|it| it.values);
         assert_values(of(0).unwrap(), &[0.0, 12.0, 6.0, 18.0]);
         assert_eq!(v.info.data_index(5), [2, 1]);
@@ -424,12 +424,12 @@ mod tests {
     fn data_that_do_not_fit_their_description_are_refused() {
         let q = field(&[2], vec![0], vec![2], vec![0.0, 1.0]);
         let bytes = q.to_bytes();
-        let back = Kept::from_bytes(q.info.clone(), &bytes).unwrap();
+        let back = ResultField::from_bytes(q.info.clone(), &bytes).unwrap();
         assert_eq!(difference(&q, &back).unwrap().differing, 0);
-        assert!(Kept::from_bytes(q.info.clone(), &bytes[1..]).is_err());
+        assert!(ResultField::from_bytes(q.info.clone(), &bytes[1..]).is_err());
         let short = FieldInfo { origin: Vec::new(), ..q.info.clone() };
-        assert!(Kept::from_bytes(short, &bytes).is_err());
+        assert!(ResultField::from_bytes(short, &bytes).is_err());
         let unknown = FieldInfo { dtype: "float128".to_owned(), ..q.info };
-        assert!(Kept::from_bytes(unknown, &bytes).is_err());
+        assert!(ResultField::from_bytes(unknown, &bytes).is_err());
     }
 }

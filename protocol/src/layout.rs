@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The axis along which neighbours lie side by side in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Lies {
+pub enum UnitStrideAxis {
     I,
     J,
     K,
@@ -16,7 +16,7 @@ pub enum Lies {
     Apart,
 }
 
-impl Lies {
+impl UnitStrideAxis {
     /// As tables have it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -32,7 +32,7 @@ impl Lies {
 /// How the code handles the strides of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum StrideHandling {
     /// The code has the strides of the caller.
     #[default]
     AsGiven,
@@ -48,8 +48,8 @@ pub enum Way {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// Those that have points along i, by name.
-    pub fields: BTreeMap<String, Lies>,
-    pub way: Way,
+    pub fields: BTreeMap<String, UnitStrideAxis>,
+    pub way: StrideHandling,
     /// The fields that are copied, for each call or when they were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<String>,
@@ -65,7 +65,7 @@ impl Layout {
     /// Whether nothing has to be said of it: all fields lie as code of a CPU likes them.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.way == Way::AsGiven && self.fields.values().all(|it| *it == Lies::I)
+        self.way == StrideHandling::AsGiven && self.fields.values().all(|it| *it == UnitStrideAxis::I)
     }
 
     /// The way in a few words, with the bytes copied.
@@ -82,18 +82,18 @@ impl Layout {
             format!("{there} there, {back} back{slabs}")
         };
         match self.way {
-            Way::AsGiven => "as given".to_owned(),
-            Way::Turned if self.copied.is_empty() => "loops turned".to_owned(),
-            Way::Turned => format!("loops turned, and copies: {}", copies()),
-            Way::Copied => format!("copied: {}", copies()),
-            Way::Read => "laid out along i as they are read".to_owned(),
+            StrideHandling::AsGiven => "as given".to_owned(),
+            StrideHandling::Turned if self.copied.is_empty() => "loops turned".to_owned(),
+            StrideHandling::Turned => format!("loops turned, and copies: {}", copies()),
+            StrideHandling::Copied => format!("copied: {}", copies()),
+            StrideHandling::Read => "laid out along i as they are read".to_owned(),
         }
     }
 
     /// `q`, `p` lie along k
     fn lie(&self) -> String {
         let mut parts = Vec::new();
-        for lies in [Lies::K, Lies::J, Lies::Apart] {
+        for lies in [UnitStrideAxis::K, UnitStrideAxis::J, UnitStrideAxis::Apart] {
             let of_these: Vec<String> =
                 self.fields.iter().filter(|it| *it.1 == lies).map(|it| format!("`{}`", it.0)).collect();
             if !of_these.is_empty() {
@@ -110,8 +110,10 @@ impl fmt::Display for Layout {
         let lie = self.lie();
         match self.way {
             _ if self.is_plain() => f.write_str("all fields lie along i"),
-            Way::AsGiven => write!(f, "{lie}: calls compute on them as they are given"),
-            Way::Turned | Way::Copied | Way::Read => write!(f, "{lie}: {}", self.told()),
+            StrideHandling::AsGiven => write!(f, "{lie}: calls compute on them as they are given"),
+            StrideHandling::Turned | StrideHandling::Copied | StrideHandling::Read => {
+                write!(f, "{lie}: {}", self.told())
+            }
         }
     }
 }
@@ -120,29 +122,37 @@ impl fmt::Display for Layout {
 mod tests {
     use super::*;
 
-    fn layout(fields: &[(&str, Lies)], way: Way) -> Layout {
+    fn layout(fields: &[(&str, UnitStrideAxis)], way: StrideHandling) -> Layout {
         let fields = fields.iter().map(|it| (it.0.to_owned(), it.1)).collect();
         Layout { fields, way, ..Layout::default() }
     }
 
     #[test]
     fn a_layout_is_told_in_a_sentence() {
-        let plain = layout(&[("q", Lies::I)], Way::AsGiven);
+        let plain = layout(&[("q", UnitStrideAxis::I)], StrideHandling::AsGiven);
         assert!(plain.is_plain());
-        let mut it = layout(&[("p", Lies::J), ("q", Lies::K), ("r", Lies::K), ("s", Lies::I)], Way::Copied);
+        let mut it = layout(
+            &[
+                ("p", UnitStrideAxis::J),
+                ("q", UnitStrideAxis::K),
+                ("r", UnitStrideAxis::K),
+                ("s", UnitStrideAxis::I),
+            ],
+            StrideHandling::Copied,
+        );
         (it.there_bytes, it.back_bytes) = (2_000_000, 500_000);
         assert_eq!(
             it.to_string(),
             "`q`, `r` lie along k; `p` lies along j: copied: 2.0 MB there, 0.5 MB back"
         );
         assert!(!it.is_plain());
-        let turned = layout(&[("q", Lies::K)], Way::Turned);
+        let turned = layout(&[("q", UnitStrideAxis::K)], StrideHandling::Turned);
         assert_eq!(turned.to_string(), "`q` lies along k: loops turned");
     }
 
     #[test]
     fn a_layout_is_the_same_behind_its_json() {
-        let mut it = layout(&[("q", Lies::Apart)], Way::AsGiven);
+        let mut it = layout(&[("q", UnitStrideAxis::Apart)], StrideHandling::AsGiven);
         it.copied.push("q".to_owned());
         let json = serde_json::to_string(&it).unwrap();
         assert_eq!(

@@ -36,14 +36,14 @@ pub struct Verdict {
 
 /// The results of all checks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Checked {
+pub struct LessonResult {
     /// In the order of the lesson. Checks behind one that cannot go on are left out.
     pub verdicts: Vec<Verdict>,
     /// The fields of the first check that failed over a field.
-    pub shown: Option<Shown>,
+    pub shown: Option<FieldMismatch>,
 }
 
-impl Checked {
+impl LessonResult {
     /// Whether the lesson is passed.
     #[must_use]
     pub fn is_passed(&self) -> bool {
@@ -53,7 +53,7 @@ impl Checked {
 
 /// Two results to look at: the buffers come beside, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct FieldMismatch {
     pub domain: [i64; 3],
     /// The field that differs, and the first cell that does.
     pub field: String,

@@ -1,6 +1,6 @@
 //! `.npz` files, as NumPy reads them: arrays in a zip archive without compression.
 
-use crate::fields::{Kept, NotThere};
+use crate::fields::{NotThere, ResultField};
 use crate::zip::{Method, TooLarge, Writer};
 
 /// The first bytes of every array.
@@ -10,7 +10,7 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// # Errors
 ///
 /// When they are larger than the format holds.
-pub fn archive(fields: &[Kept]) -> Result<Vec<u8>, NotThere> {
+pub fn archive(fields: &[ResultField]) -> Result<Vec<u8>, NotThere> {
     let too_large = |_: TooLarge| NotThere("the fields are too large for one file".to_owned());
     let mut writer = Writer::default();
     for field in fields {

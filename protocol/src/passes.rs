@@ -1,6 +1,6 @@
 //! The effect of each pass on its level: the list of passes, and the level before and after one of them.
 
-use isobar_compiler::pass::{Difference, Mark};
+use isobar_compiler::pass::{Difference, DifferenceMark};
 use isobar_compiler::pipeline::{Compilation, Stage, route};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct PassStep {
     pub stage: String,
     /// With its level: `oir/merge-horizontal-executions`.
     pub pass: String,
-    pub went: Went,
+    pub went: PassOutcome,
     /// Lines that are not in the level any more, and those that are new.
     pub removed: usize,
     pub added: usize,
@@ -21,7 +21,7 @@ pub struct PassStep {
 /// The outcome of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Went {
+pub enum PassOutcome {
     Changed,
     Unchanged,
     /// The request leaves it out.
@@ -40,7 +40,7 @@ pub struct Moment {
 
 /// A level around a pass: as it was before and as it was after, in one text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Around {
+pub struct PassDiff {
     pub of: Moment,
     /// The lines of both. Nodes have links and no places: these are those of any stage that has the same links.
     pub text: StageText,
@@ -56,12 +56,12 @@ impl PassStep {
             let of = Moment { stage: stage.name().to_owned(), pass: Some(pass.to_owned()) };
             let (mut removed, mut added) = (0, 0);
             let went = match difference(compilation, &of) {
-                _ if skipped.iter().any(|it| it == pass) && !route::is_needed(pass) => Went::Skipped,
-                None => Went::NotReached,
+                _ if skipped.iter().any(|it| it == pass) && !route::is_needed(pass) => PassOutcome::Skipped,
+                None => PassOutcome::NotReached,
                 Some(found) => {
-                    removed = found.lines.iter().filter(|it| it.0 == Mark::Removed).count();
-                    added = found.lines.iter().filter(|it| it.0 == Mark::Added).count();
-                    if removed + added > 0 { Went::Changed } else { Went::Unchanged }
+                    removed = found.lines.iter().filter(|it| it.0 == DifferenceMark::Removed).count();
+                    added = found.lines.iter().filter(|it| it.0 == DifferenceMark::Added).count();
+                    if removed + added > 0 { PassOutcome::Changed } else { PassOutcome::Unchanged }
                 }
             };
             Self { stage: of.stage, pass: pass.to_owned(), went, removed, added }
@@ -70,7 +70,7 @@ impl PassStep {
     }
 }
 
-impl Around {
+impl PassDiff {
     /// A level around a pass; `None` where that was not reached. A pass that was left out changed nothing.
     #[must_use]
     pub fn new(compilation: &Compilation, of: &Moment) -> Option<Self> {
@@ -81,9 +81,9 @@ impl Around {
             text.push_str(line);
             text.push('\n');
             marks.push(match mark {
-                Mark::Same => ' ',
-                Mark::Removed => '-',
-                Mark::Added => '+',
+                DifferenceMark::Same => ' ',
+                DifferenceMark::Removed => '-',
+                DifferenceMark::Added => '+',
             });
         }
         let nodes = found.nodes.iter().map(|it| Node {
@@ -142,7 +142,7 @@ mod tests {
         Moment { stage: "oir".to_owned(), pass: pass.map(str::to_owned) }
     }
 
-    fn went(steps: &[PassStep], pass: &str) -> (Went, usize, usize) {
+    fn went(steps: &[PassStep], pass: &str) -> (PassOutcome, usize, usize) {
         let it = steps.iter().find(|it| it.pass == pass).unwrap();
         (it.went, it.removed, it.added)
     }
@@ -151,18 +151,18 @@ mod tests {
     fn every_pass_is_told_with_what_became_of_it() {
         let steps = PassStep::all(&compiled(&[]), &[]);
         assert_eq!(steps.len(), route::passes().count());
-        assert_eq!(went(&steps, INLINE).0, Went::Changed);
-        assert_eq!(went(&steps, "oir/prune-regions"), (Went::Unchanged, 0, 0));
+        assert_eq!(went(&steps, INLINE).0, PassOutcome::Changed);
+        assert_eq!(went(&steps, "oir/prune-regions"), (PassOutcome::Unchanged, 0, 0));
         let without = PassStep::all(&compiled(&[INLINE]), &[INLINE.to_owned()]);
-        assert_eq!(went(&without, INLINE).0, Went::Skipped);
+        assert_eq!(went(&without, INLINE).0, PassOutcome::Skipped);
         let mut broken = compiled(&[]);
         broken.trace = Some(isobar_compiler::pass::Trace::default());
-        assert!(PassStep::all(&broken, &[]).iter().all(|it| it.went == Went::NotReached));
+        assert!(PassStep::all(&broken, &[]).iter().all(|it| it.went == PassOutcome::NotReached));
     }
 
     #[test]
     fn the_lines_around_a_pass_know_their_statements() {
-        let around = Around::new(&compiled(&[]), &of(Some(INLINE))).unwrap();
+        let around = PassDiff::new(&compiled(&[]), &of(Some(INLINE))).unwrap();
         let lines: Vec<&str> = around.text.text.lines().collect();
         assert_eq!(around.marks.chars().count(), lines.len());
         let is_gone =
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_pass_that_was_left_out_changed_nothing() {
-        let around = Around::new(&compiled(&[INLINE]), &of(Some(INLINE))).unwrap();
+        let around = PassDiff::new(&compiled(&[INLINE]), &of(Some(INLINE))).unwrap();
         assert!(around.marks.chars().all(|it| it == ' '));
         assert!(around.text.text.contains("t ="), "{}", around.text.text);
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_level_before_its_passes_is_as_it_was_lowered() {
         let compilation = compiled(&[]);
-        let around = Around::new(&compilation, &of(None)).unwrap();
+        let around = PassDiff::new(&compilation, &of(None)).unwrap();
         assert!(around.marks.chars().all(|it| it == ' '));
         assert!(around.text.text.contains("t ="));
     }

@@ -170,12 +170,12 @@ pub struct CompareReport {
     pub difference: Option<Difference>,
     /// The results of back ends, each held against `debug`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub backends: Vec<Compared>,
+    pub backends: Vec<BackendComparison>,
 }
 
 /// The results of a back end, held against those of `debug`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Compared {
+pub struct BackendComparison {
     pub backend: String,
     /// Why its run ended.
     pub reason: EndReason,

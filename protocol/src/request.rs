@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::layout::Lies;
+use crate::layout::UnitStrideAxis;
 use crate::worker::Across;
 
 /// A request to compile and run. Everything but the files and `main` may be left out.
@@ -125,7 +125,7 @@ pub struct Bench {
     pub rounds: Option<u32>,
     /// The axes along which arrays of callers lie that back ends of a CPU are measured on as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub layouts: Vec<Lies>,
+    pub layouts: Vec<UnitStrideAxis>,
 }
 
 impl Bench {
@@ -135,8 +135,11 @@ impl Bench {
 
     /// The axes of `layouts`, each once.
     #[must_use]
-    pub fn axes(&self) -> Vec<Lies> {
-        [Lies::I, Lies::J, Lies::K].into_iter().filter(|it| self.layouts.contains(it)).collect()
+    pub fn axes(&self) -> Vec<UnitStrideAxis> {
+        [UnitStrideAxis::I, UnitStrideAxis::J, UnitStrideAxis::K]
+            .into_iter()
+            .filter(|it| self.layouts.contains(it))
+            .collect()
     }
 }
 

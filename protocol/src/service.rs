@@ -3,22 +3,23 @@
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::{LineCol, LineIndex, Span};
 use isobar_compiler::project::Project;
-use isobar_compiler::service::highlight::{Class, highlights};
+use isobar_compiler::service::highlight::{HighlightClass, highlights};
 use isobar_compiler::service::{self, Analysis, Desk, completion, folding, navigate, rename};
 use isobar_compiler::session::Session;
 use serde::{Deserialize, Serialize};
 
-use crate::compile::Place;
-use crate::diagnostic::{Edit, Places, Position};
+use crate::compile::SourceRange;
+use crate::diagnostic::{Edit, Position, SpanResolver};
 
 /// A question about a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Query {
-    /// Answered by [`Told::Tokens`]. A query without a comment is answered by the variant of the same name.
+    /// Answered by [`QueryAnswer::Tokens`]. A query without a comment is answered by the variant of the same
+    /// name.
     Tokens,
     Folds,
-    /// Answered by [`Told::Edits`].
+    /// Answered by [`QueryAnswer::Edits`].
     Format,
     Hover {
         at: Position,
@@ -29,19 +30,19 @@ pub enum Query {
     Signature {
         at: Position,
     },
-    /// Answered by [`Told::Places`].
+    /// Answered by [`QueryAnswer::Places`].
     Definition {
         at: Position,
     },
-    /// Answered by [`Told::Places`].
+    /// Answered by [`QueryAnswer::Places`].
     References {
         at: Position,
     },
-    /// The name that can be renamed there; answered by [`Told::Name`] or [`Told::Refused`].
+    /// The name that can be renamed there; answered by [`QueryAnswer::Name`] or [`QueryAnswer::Refused`].
     Name {
         at: Position,
     },
-    /// Answered by [`Told::Edits`] or [`Told::Refused`].
+    /// Answered by [`QueryAnswer::Edits`] or [`QueryAnswer::Refused`].
     Rename {
         at: Position,
         name: String,
@@ -51,7 +52,7 @@ pub enum Query {
 /// An answer to a [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum QueryAnswer {
     /// There is no answer.
     Nothing,
     Tokens {
@@ -67,7 +68,7 @@ pub enum Told {
         edits: Vec<Edit>,
     },
     Hover {
-        place: Place,
+        place: SourceRange,
         code: String,
         /// Pairs of a label and a text.
         rows: Vec<(String, String)>,
@@ -75,7 +76,7 @@ pub enum Told {
     },
     Complete {
         /// The text that an item replaces.
-        place: Place,
+        place: SourceRange,
         items: Vec<Item>,
     },
     Signature {
@@ -86,10 +87,10 @@ pub enum Told {
         about: String,
     },
     Places {
-        places: Vec<Listed>,
+        places: Vec<SourceOccurrence>,
     },
     Name {
-        place: Place,
+        place: SourceRange,
         name: String,
     },
     Refused {
@@ -110,8 +111,8 @@ pub struct Item {
 
 /// A place with the line that it stands in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listed {
-    pub place: Place,
+pub struct SourceOccurrence {
+    pub place: SourceRange,
     pub line: String,
 }
 
@@ -123,21 +124,21 @@ pub fn answer(
     config: &Config,
     file: &str,
     query: &Query,
-) -> Told {
-    let Some(file) = project.file_id(file) else { return Told::Nothing };
+) -> QueryAnswer {
+    let Some(file) = project.file_id(file) else { return QueryAnswer::Nothing };
     let text = project.text(file);
     let lines = LineIndex::new(text);
     let offset = |at: Position| lines.offset(text, LineCol { line: at.line, col: at.col });
-    let places = Places::new(project.files.iter().map(|(name, text)| (name.as_str(), &**text)));
+    let places = SpanResolver::new(project.files.iter().map(|(name, text)| (name.as_str(), &**text)));
     let place = |span: Span| {
         let (file, start, end) = places.of(span);
-        Place { file, start, end }
+        SourceRange { file, start, end }
     };
     let ends = |span: Span| {
-        let Place { start, end, .. } = place(span);
+        let SourceRange { start, end, .. } = place(span);
         (start, end)
     };
-    let to_edits = |edits: Vec<service::Edit>| Told::Edits {
+    let to_edits = |edits: Vec<service::Edit>| QueryAnswer::Edits {
         edits: edits
             .into_iter()
             .map(|it| {
@@ -151,21 +152,21 @@ pub fn answer(
         Query::Tokens => {
             let tokens = highlights(desk.read(project, config), file).into_iter().map(|it| {
                 let (start, end) = ends(it.span);
-                let class = Class::ALL.iter().position(|class| *class == it.class).unwrap_or(0);
+                let class = HighlightClass::ALL.iter().position(|class| *class == it.class).unwrap_or(0);
                 (start, end, class, u8::from(it.is_declaration) + 2 * u8::from(it.is_written))
             });
             let tokens = tokens.collect();
-            Told::Tokens { classes: Class::ALL.map(|it| it.name().to_owned()).into(), tokens }
+            QueryAnswer::Tokens { classes: HighlightClass::ALL.map(|it| it.name().to_owned()).into(), tokens }
         }
         Query::Folds => {
             let folds = folding::folds(desk.read(project, config), file);
-            Told::Folds { folds: folds.into_iter().map(|it| ends(it.span)).collect() }
+            QueryAnswer::Folds { folds: folds.into_iter().map(|it| ends(it.span)).collect() }
         }
         Query::Format => to_edits(service::format::format(desk.read(project, config), file)),
         Query::Hover { at } => {
             let at = offset(*at);
             let analysis = desk.analyse(session, project, config, Some((file, at)));
-            service::hover::hover(analysis, file, at).map_or(Told::Nothing, |it| Told::Hover {
+            service::hover::hover(analysis, file, at).map_or(QueryAnswer::Nothing, |it| QueryAnswer::Hover {
                 place: place(it.span),
                 code: it.code,
                 rows: it.rows.into_iter().map(|(label, text)| (label.to_owned(), text)).collect(),
@@ -183,11 +184,11 @@ pub fn answer(
                 about: it.about,
                 insert: it.insert,
             });
-            Told::Complete { place: place(found.span), items: items.collect() }
+            QueryAnswer::Complete { place: place(found.span), items: items.collect() }
         }
         Query::Signature { at } => {
             let found = service::signature::signature(desk.read(project, config), file, offset(*at));
-            found.map_or(Told::Nothing, |it| Told::Signature {
+            found.map_or(QueryAnswer::Nothing, |it| QueryAnswer::Signature {
                 label: it.label,
                 params: it.params,
                 active: it.active,
@@ -204,32 +205,35 @@ pub fn answer(
             listed(analysis, &places, found.into_iter().map(|it| it.span).collect())
         }
         Query::Name { at } => match rename::prepare(desk.read(project, config), file, offset(*at)) {
-            Ok((span, name)) => Told::Name { place: place(span), name },
-            Err(why) => Told::Refused { why },
+            Ok((span, name)) => QueryAnswer::Name { place: place(span), name },
+            Err(why) => QueryAnswer::Refused { why },
         },
         Query::Rename { at, name } => {
             match rename::rename(desk.read(project, config), file, offset(*at), name) {
                 Ok(edits) => to_edits(edits),
-                Err(why) => Told::Refused { why },
+                Err(why) => QueryAnswer::Refused { why },
             }
         }
     }
 }
 
-fn listed(analysis: &Analysis, places: &Places<'_>, spans: Vec<Span>) -> Told {
+fn listed(analysis: &Analysis, places: &SpanResolver<'_>, spans: Vec<Span>) -> QueryAnswer {
     let each = spans.into_iter().map(|span| {
         let (file, start, end) = places.of(span);
         let line = analysis.project.text(span.file).lines().nth((start.line as usize).saturating_sub(1));
-        Listed { line: line.unwrap_or("").trim().to_owned(), place: Place { file, start, end } }
+        SourceOccurrence {
+            line: line.unwrap_or("").trim().to_owned(),
+            place: SourceRange { file, start, end },
+        }
     });
-    Told::Places { places: each.collect() }
+    QueryAnswer::Places { places: each.collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ask(text: &str, query: &Query) -> Told {
+    fn ask(text: &str, query: &Query) -> QueryAnswer {
         let project = Project::of_one("main.py", text);
         answer(&mut Desk::default(), &mut Session::new(), &project, &Config::default(), "main.py", query)
     }
@@ -239,10 +243,14 @@ mod tests {
     #[test]
     fn places_are_lines_and_columns_in_characters() {
         let at = Position { line: 4, col: 14 };
-        let Told::Hover { place, code, .. } = ask(TEXT, &Query::Hover { at }) else { panic!("nothing") };
+        let QueryAnswer::Hover { place, code, .. } = ask(TEXT, &Query::Hover { at }) else {
+            panic!("nothing")
+        };
         assert_eq!((place.start, place.end), (Position { line: 4, col: 13 }, Position { line: 4, col: 14 }));
         assert_eq!(code, "q: Field[IJK, float64]");
-        let Told::Tokens { tokens, .. } = ask("x = 'é'  # ü\n", &Query::Tokens) else { panic!("nothing") };
+        let QueryAnswer::Tokens { tokens, .. } = ask("x = 'é'  # ü\n", &Query::Tokens) else {
+            panic!("nothing")
+        };
         assert_eq!(tokens[2].0, Position { line: 1, col: 10 });
     }
 
@@ -250,14 +258,14 @@ mod tests {
     fn a_question_about_a_place_or_file_that_is_not_there_is_answered() {
         let far = Position { line: 90, col: 90 };
         for at in [far, Position { line: 0, col: 0 }] {
-            assert_eq!(ask(TEXT, &Query::Hover { at }), Told::Nothing);
-            assert!(matches!(ask(TEXT, &Query::Complete { at }), Told::Complete { .. }));
-            assert!(matches!(ask(TEXT, &Query::Name { at }), Told::Refused { .. }));
+            assert_eq!(ask(TEXT, &Query::Hover { at }), QueryAnswer::Nothing);
+            assert!(matches!(ask(TEXT, &Query::Complete { at }), QueryAnswer::Complete { .. }));
+            assert!(matches!(ask(TEXT, &Query::Name { at }), QueryAnswer::Refused { .. }));
         }
         let project = Project::of_one("main.py", TEXT);
         let config = Config::default();
         let told =
             answer(&mut Desk::default(), &mut Session::new(), &project, &config, "b.py", &Query::Folds);
-        assert_eq!(told, Told::Nothing);
+        assert_eq!(told, QueryAnswer::Nothing);
     }
 }

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::compile::Compiled;
 use crate::diagnostic::{Diagnostic, Position};
 use crate::field::{Difference, FieldInfo};
-use crate::lesson::{Checked, Task};
-use crate::passes::{Around, Moment, PassStep};
+use crate::lesson::{LessonResult, Task};
+use crate::passes::{Moment, PassDiff, PassStep};
 use crate::picture::{Histogram, Line, Reading, Summary};
 use crate::report::MeasuredStep;
 use crate::request::Request;
-use crate::service::{Query, Told};
+use crate::service::{Query, QueryAnswer};
 use crate::why::Why;
 
 /// A question of the page.
@@ -30,41 +30,41 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
-    /// Answered by [`Said::Compiled`].
+    /// Answered by [`AnswerBody::Compiled`].
     Compile { request: Request },
-    /// Compiles once more, watching the passes; answered by [`Said::Passes`].
+    /// Compiles once more, watching the passes; answered by [`AnswerBody::Passes`].
     Passes { request: Request, moments: Vec<Moment> },
-    /// Compiles once more, for the graph as a file that DaCe reads; answered by [`Said::Graph`].
+    /// Compiles once more, for the graph as a file that DaCe reads; answered by [`AnswerBody::Graph`].
     Graph { request: Request },
-    /// A question of the editor about a file of the request's; answered by [`Said::Told`].
+    /// A question of the editor about a file of the request's; answered by [`AnswerBody::Told`].
     Service { request: Request, file: String, query: Query },
     /// Runs `debug`, `webgpu` or `webgpu-fast` where the request asks for it, otherwise `numpy`. Answered by
-    /// [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`]. Nothing is kept: a
-    /// worker that runs can be ended at any time.
+    /// [`AnswerBody::Progress`] now and then, at last by [`AnswerBody::Ran`] or [`AnswerBody::RunEnded`]. Nothing
+    /// is kept: a worker that runs can be ended at any time.
     Run { request: Request },
     /// Takes time steps of a run that goes on, each from where the one before left the fields. It begins anew where it is
-    /// told to, and where more than scalars differ from the request before. Answered by [`Said::Stepped`] or
-    /// [`Said::RunEnded`].
+    /// told to, and where more than scalars differ from the request before. Answered by [`AnswerBody::Stepped`]
+    /// or [`AnswerBody::RunEnded`].
     Step { request: Request, restart: bool, count: u64 },
     /// Keeps fields as one of the two results, in place of those before; one buffer for each, in the form of
-    /// [`FieldInfo`]. Answered by [`Said::Stored`].
+    /// [`FieldInfo`]. Answered by [`AnswerBody::Stored`].
     Store { which: Which, fields: Vec<FieldInfo> },
-    /// Answered by [`Said::Slice`].
+    /// Answered by [`AnswerBody::Slice`].
     Slice { of: Which, field: String, plane: Plane },
-    /// Summarises the plane, or all of the field where there is none; answered by [`Said::Survey`].
+    /// Summarises the plane, or all of the field where there is none; answered by [`AnswerBody::Survey`].
     Survey { of: Which, field: String, element: u64, plane: Option<Plane> },
-    /// Values along an axis through a cell, and around it; answered by [`Said::Line`].
+    /// Values along an axis through a cell, and around it; answered by [`AnswerBody::Line`].
     Line { of: Which, field: String, element: u64, along: Across, at: [i64; 3] },
-    /// The values of a cell in every field; answered by [`Said::Cell`].
+    /// The values of a cell in every field; answered by [`AnswerBody::Cell`].
     Cell { at: [i64; 3], element: u64 },
-    /// The 27 cells around a cell of one field, itself among them; answered by [`Said::Around`].
+    /// The 27 cells around a cell of one field, itself among them; answered by [`AnswerBody::Around`].
     Around { of: Which, field: String, element: u64, at: [i64; 3] },
-    /// All fields of a result as NumPy reads them; answered by [`Said::Archive`].
+    /// All fields of a result as NumPy reads them; answered by [`AnswerBody::Archive`].
     Archive { of: Which },
-    /// Compares A and B, field by field; answered by [`Said::Compared`].
+    /// Compares A and B, field by field; answered by [`AnswerBody::Compared`].
     Compare,
-    /// Holds a text against what a lesson asks; answered by [`Said::Checked`], or [`Said::Failed`] where the lesson is
-    /// at fault.
+    /// Holds a text against what a lesson asks; answered by [`AnswerBody::Checked`], or [`AnswerBody::Failed`]
+    /// where the lesson is at fault.
     Check { task: Box<Task> },
 }
 
@@ -124,13 +124,13 @@ pub enum Across {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub revision: u64,
-    pub said: Said,
+    pub said: AnswerBody,
 }
 
 /// The content of the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Said {
+pub enum AnswerBody {
     /// The worker has started; nobody asked.
     Ready,
     /// So many bytes of its program have arrived, unpacked; `packed` where they travelled as fewer. Its boot script
@@ -151,14 +151,14 @@ pub enum Said {
     /// The moments that were asked for and reached, in the order of the question.
     Passes {
         steps: Vec<PassStep>,
-        around: Vec<Around>,
+        around: Vec<PassDiff>,
     },
     /// None where the text has errors.
     Graph {
         text: Option<String>,
     },
     Told {
-        told: Told,
+        told: QueryAnswer,
     },
     /// Statements of the run that are finished.
     Progress {
@@ -215,7 +215,7 @@ pub enum Said {
     },
     /// With a buffer for each field of `shown`, in its order.
     Checked {
-        checked: Checked,
+        checked: LessonResult,
     },
     /// The question could not be answered, as when a field does not exist.
     Failed {
@@ -273,7 +273,7 @@ pub struct Defaults {
     /// The names that the stencil and its functions import from `__externals__`, in the order of the text.
     pub externals: Vec<DeclaredExternal>,
     /// The values that were made up, so that the text runs as it stands.
-    pub made: Made,
+    pub made: GuessedInputs,
     /// The stencils of all files, those of the main file first, each in the order of its text.
     pub stencils: Vec<StencilPlace>,
     /// The functions of the main file, where no file has a stencil.
@@ -287,7 +287,7 @@ pub struct Defaults {
 /// Values that a run needs and nobody gave, in the form of a request. They are plausible guesses by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Made {
+pub struct GuessedInputs {
     /// The first of several stencils, where none was chosen or there is none of that name.
     pub stencil: Option<String>,
     /// The name that the request has in its place.
@@ -299,7 +299,7 @@ pub struct Made {
     pub init: BTreeMap<String, String>,
 }
 
-impl Made {
+impl GuessedInputs {
     /// The request with what it does not say itself.
     #[must_use]
     pub fn complete(&self, mut request: Request) -> Request {
@@ -376,13 +376,13 @@ pub struct DeclaredExternal {
     pub name: String,
     /// Its value where the request gives none, in the form of a request; `None` where it has none then.
     pub value: Option<GivenValue>,
-    pub wanted: Wanted,
+    pub wanted: ExternalValueKind,
 }
 
 /// The use of an external in the text, which decides how a page asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum ExternalValueKind {
     /// Also what nothing more is known of.
     #[default]
     Number,

@@ -11,7 +11,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 /// How an array lies, and what its elements are, in NumPy's letters.
-pub(crate) struct Lies<'a> {
+pub(crate) struct ArrayDescription<'a> {
     /// Of the element at index 0.
     pub(crate) address: u64,
     pub(crate) shape: &'a [usize],
@@ -23,7 +23,7 @@ pub(crate) struct Lies<'a> {
     pub(crate) is_writeable: bool,
 }
 
-impl Lies<'_> {
+impl ArrayDescription<'_> {
     /// Adds all that decides a call with this array, so that calls with equal words mean the same memory.
     pub(crate) fn describe(&self, words: &mut Vec<u64>) {
         let traits = [self.kind, self.byteorder, u8::from(self.is_writeable)].map(u64::from);
@@ -72,7 +72,7 @@ impl Lies<'_> {
 
 /// The layout of an array and its first element, read from NumPy's structure without a call into Python.
 #[expect(unsafe_code, reason = "the structure is NumPy's")]
-fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> (Lies<'a>, *mut u8) {
+fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> (ArrayDescription<'a>, *mut u8) {
     let (shape, strides) = (array.shape(), array.strides());
     let object = array.as_array_ptr();
     // SAFETY: the object is an array, whose structure has these; its description is one for as long as the array is.
@@ -90,7 +90,7 @@ fn told<'a>(array: &'a Bound<'_, PyUntypedArray>) -> (Lies<'a>, *mut u8) {
         _ => 0,
     };
     let (address, is_writeable) = (first.addr() as u64, flags & NPY_ARRAY_WRITEABLE != 0);
-    (Lies { address, shape, strides, kind, byteorder, bytes, is_writeable }, first)
+    (ArrayDescription { address, shape, strides, kind, byteorder, bytes, is_writeable }, first)
 }
 
 /// Refuses an array that names its dimensions (`__gt_dims__`) and has other axes than the field, in whatever order.

@@ -7,8 +7,8 @@ use std::time::Instant;
 use isobar_compiler::backend::signature::{AccessKind, ParamKind};
 use isobar_compiler::diag::similar;
 use isobar_runtime::Device;
-use isobar_runtime::executable::{Arguments, Bound as Checked, Executable, Refusal};
-use isobar_runtime::executors::cuda::context::KeptContext;
+use isobar_runtime::executable::{Arguments, CheckedCall as Checked, Executable, Refusal};
+use isobar_runtime::executors::cuda::context::ContextGuard;
 use isobar_runtime::executors::cuda::gpu::Gpu;
 use isobar_runtime::failure::Failure;
 use numpy::PyUntypedArray;
@@ -52,7 +52,7 @@ pub(crate) struct Callable {
     /// Where its arrays have to lie, unless that is the host.
     on: Option<OnDevice>,
     /// Set when it is dropped, and dropped last: what is freed before changes the context of the thread.
-    after: Option<KeptContext>,
+    after: Option<ContextGuard>,
 }
 
 impl Drop for Callable {
@@ -78,7 +78,7 @@ pub(crate) struct Frame {
 }
 
 /// A call that is over.
-pub(crate) struct Ran {
+pub(crate) struct FinishedCall {
     pub(crate) seconds: f64,
     /// Points along I, J and K.
     pub(crate) domain: [i64; 3],
@@ -87,14 +87,14 @@ pub(crate) struct Ran {
 }
 
 /// An array that somebody passes.
-enum Passed<'py> {
+enum PassedArray<'py> {
     Host(Bound<'py, PyUntypedArray>),
     Gpu(OnGpu<'py>),
 }
 
 /// The arguments of one call: by position among the parameters.
-struct Given<'py> {
-    fields: Vec<(usize, Passed<'py>)>,
+struct CallArguments<'py> {
+    fields: Vec<(usize, PassedArray<'py>)>,
     scalars: Vec<(usize, Bound<'py, PyAny>)>,
     /// Origins that arrays know of themselves.
     of_arrays: Vec<(usize, Vec<i64>)>,
@@ -190,7 +190,7 @@ impl Callable {
         &self,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Given<'py>> {
+    ) -> PyResult<CallArguments<'py>> {
         if args.len() > self.n_positional {
             let name = &self.executable.signature().name;
             return Err(PyTypeError::new_err(format!(
@@ -200,7 +200,8 @@ impl Callable {
             )));
         }
         let n = self.params.len();
-        let mut given = Given { fields: Vec::with_capacity(n), scalars: Vec::new(), of_arrays: Vec::new() };
+        let mut given =
+            CallArguments { fields: Vec::with_capacity(n), scalars: Vec::new(), of_arrays: Vec::new() };
         for (at, value) in args.iter().enumerate() {
             self.take(at, value, &mut given)?;
         }
@@ -218,7 +219,7 @@ impl Callable {
         Ok(given)
     }
 
-    fn take<'py>(&self, at: usize, value: Bound<'py, PyAny>, given: &mut Given<'py>) -> PyResult<()> {
+    fn take<'py>(&self, at: usize, value: Bound<'py, PyAny>, given: &mut CallArguments<'py>) -> PyResult<()> {
         let param = &self.params[at];
         if !param.is_field {
             if !value.is_none() {
@@ -232,14 +233,14 @@ impl Callable {
         }
         let array = match (value.cast_exact::<PyUntypedArray>(), &self.on) {
             (Ok(_), Some(_)) => return Err(on_host(&param.name)),
-            (Ok(array), None) => Passed::Host(array.clone()),
+            (Ok(array), None) => PassedArray::Host(array.clone()),
             (Err(_), Some(on)) => {
                 hold_dimensions(&param.name, &param.axes, &value)?;
                 let mut array = on_gpu(&param.name, &value, &on.gpu)?;
                 given.of_arrays.extend(array.origin.take().map(|it| (at, it)));
-                Passed::Gpu(array)
+                PassedArray::Gpu(array)
             }
-            (Err(_), None) => Passed::Host(foreign(at, param, &value, given)?),
+            (Err(_), None) => PassedArray::Host(foreign(at, param, &value, given)?),
         };
         given.fields.push((at, array));
         Ok(())
@@ -247,7 +248,7 @@ impl Callable {
 
     /// Checks a call.
     #[expect(unsafe_code, reason = "the memory is the caller's")]
-    fn check<'a>(&self, given: &'a Given<'_>, frame: &'a Frame) -> PyResult<Checked> {
+    fn check<'a>(&self, given: &'a CallArguments<'_>, frame: &'a Frame) -> PyResult<Checked> {
         let mut arguments = Arguments { domain: frame.domain, ..Arguments::default() };
         for (at, array) in &given.fields {
             let param = &self.params[*at];
@@ -255,11 +256,11 @@ impl Callable {
             // same arrays.
             let buffer = unsafe {
                 match (array, &self.on) {
-                    (Passed::Gpu(array), Some(OnDevice { gpu, device })) => {
+                    (PassedArray::Gpu(array), Some(OnDevice { gpu, device })) => {
                         array.lent(&param.name, gpu, device, param.is_written)
                     }
-                    (Passed::Host(array), _) => lent(&param.name, array, param.is_written),
-                    (Passed::Gpu(_), None) => {
+                    (PassedArray::Host(array), _) => lent(&param.name, array, param.is_written),
+                    (PassedArray::Gpu(_), None) => {
                         let told =
                             format!("`{}` lies on a GPU, and the stencil runs on the processor", param.name);
                         Err(Elsewhere::new_err(told))
@@ -298,9 +299,9 @@ impl Callable {
     ) -> PyResult<(Checked, Vec<Lender>)> {
         let given = self.given(args, kwargs)?;
         let checked = self.check(&given, frame)?;
-        let lender = |(at, array): (usize, Passed<'_>)| match array {
-            Passed::Host(array) => Lender { at, object: array.into_any().unbind(), words: Vec::new() },
-            Passed::Gpu(array) => {
+        let lender = |(at, array): (usize, PassedArray<'_>)| match array {
+            PassedArray::Host(array) => Lender { at, object: array.into_any().unbind(), words: Vec::new() },
+            PassedArray::Gpu(array) => {
                 let mut words = Vec::new();
                 array.describe(&mut words);
                 Lender { at, object: array.object.unbind(), words }
@@ -310,10 +311,10 @@ impl Callable {
     }
 
     /// The streams that have to be waited for before these arrays are used, each once.
-    fn streams<'a, 'py: 'a>(arrays: impl Iterator<Item = &'a Passed<'py>>) -> Vec<u64> {
+    fn streams<'a, 'py: 'a>(arrays: impl Iterator<Item = &'a PassedArray<'py>>) -> Vec<u64> {
         let mut streams = Vec::new();
         for array in arrays {
-            if let Passed::Gpu(OnGpu { stream: Some(stream), .. }) = array
+            if let PassedArray::Gpu(OnGpu { stream: Some(stream), .. }) = array
                 && !streams.contains(stream)
             {
                 streams.push(*stream);
@@ -344,7 +345,7 @@ impl Callable {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
         (frame, last): (&Frame, Option<&Last>),
-    ) -> PyResult<Ran> {
+    ) -> PyResult<FinishedCall> {
         refuse_forked(self.keeps)?;
         let given = self.given(args, kwargs)?;
         let mut words = WORDS.take();
@@ -377,7 +378,7 @@ impl Callable {
         let checked: &mut Checked = match (&mut held, &mut own) {
             (Some(held), _) => held,
             (None, Some(own)) => own,
-            (None, None) => return Ok(Ran { seconds: 0.0, domain: [0; 3], is_new: false }),
+            (None, None) => return Ok(FinishedCall { seconds: 0.0, domain: [0; 3], is_new: false }),
         };
         for (at, value) in &given.scalars {
             let input = scalar(&self.params[*at].name, value)?;
@@ -391,10 +392,10 @@ impl Callable {
             (self.run(checked, &streams), begun.elapsed().as_secs_f64())
         })?;
         ran.map_err(|why| failed(why, &self.executable))?;
-        Ok(Ran { seconds, domain: [domain.i, domain.j, domain.k], is_new })
+        Ok(FinishedCall { seconds, domain: [domain.i, domain.j, domain.k], is_new })
     }
 
-    fn plan(&self, given: &Given<'_>, frame: &Frame, words: &[u64]) -> PyResult<(Plan, bool)> {
+    fn plan(&self, given: &CallArguments<'_>, frame: &Frame, words: &[u64]) -> PyResult<(Plan, bool)> {
         if let Some(plan) = self.plans.get(words) {
             return Ok((plan, false));
         }
@@ -404,12 +405,12 @@ impl Callable {
     }
 
     /// All that decides what is checked, beside the frame: which arguments there are, and how arrays lie.
-    fn words(given: &Given<'_>, words: &mut Vec<u64>) {
+    fn words(given: &CallArguments<'_>, words: &mut Vec<u64>) {
         for (at, array) in &given.fields {
             words.push(*at as u64);
             match array {
-                Passed::Host(array) => describe(array, words),
-                Passed::Gpu(array) => array.describe(words),
+                PassedArray::Host(array) => describe(array, words),
+                PassedArray::Gpu(array) => array.describe(words),
             }
         }
         words.push(u64::MAX);
@@ -468,7 +469,7 @@ impl BoundCall {
 
     /// Asks arrays on a GPU again, because at each call their owners name the stream that may still write
     /// them.
-    fn asked<'py>(&self, py: Python<'py>) -> PyResult<Vec<Passed<'py>>> {
+    fn asked<'py>(&self, py: Python<'py>) -> PyResult<Vec<PassedArray<'py>>> {
         let Some(on) = &self.callable.on else { return Ok(Vec::new()) };
         let mut words = Vec::new();
         let ask = |it: &Lender| {
@@ -481,7 +482,7 @@ impl BoundCall {
                     "`{name}` lies elsewhere than when the call was bound: bind it again"
                 )));
             }
-            Ok(Passed::Gpu(array))
+            Ok(PassedArray::Gpu(array))
         };
         self.lenders.iter().map(ask).collect()
     }
@@ -525,7 +526,7 @@ fn foreign<'py>(
     at: usize,
     param: &Param,
     value: &Bound<'py, PyAny>,
-    given: &mut Given<'py>,
+    given: &mut CallArguments<'py>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = value.py();
     hold_dimensions(&param.name, &param.axes, value)?;

@@ -2,7 +2,7 @@
 //! it tells more than a sentence.
 
 use isobar_compiler::diag::Diagnostic;
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::SpanResolver;
 use isobar_runtime::executable::{Executable, Refusal};
 use isobar_runtime::failure::Failure;
 use pyo3::create_exception;
@@ -22,7 +22,7 @@ create_exception!(isobar, Unavailable, PyException, "What this machine lacks.");
 
 /// The error of a text that does not compile, with places in these files.
 pub(crate) fn diagnosed<'a>(found: &[Diagnostic], files: impl Iterator<Item = (&'a str, &'a str)>) -> PyErr {
-    let places = Places::new(files);
+    let places = SpanResolver::new(files);
     let told: Vec<_> = found.iter().map(|it| places.diagnostic(it)).collect();
     Refused::new_err(serde_json::to_string(&told).unwrap_or_default())
 }
@@ -44,7 +44,7 @@ pub(crate) fn failed(why: Failure, executable: &Executable) -> PyErr {
     let compilation = executable.compilation();
     let nodes = compilation.listings().flat_map(|(_, it)| &it.nodes);
     let span = nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied());
-    let place = span.map(|it| Places::new(compilation.sources()).of(it));
+    let place = span.map(|it| SpanResolver::new(compilation.sources()).of(it));
     Trapped::new_err(serde_json::json!({"message": message, "cell": cell, "place": place}).to_string())
 }
 

@@ -14,7 +14,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMemoryView, PyString};
 
-use crate::arrays::Lies;
+use crate::arrays::ArrayDescription;
 use crate::dlpack::{self, contiguous};
 use crate::failures::{Elsewhere, unavailable};
 
@@ -233,8 +233,8 @@ impl OnGpu<'_> {
         }
     }
 
-    fn lies(&self) -> Lies<'_> {
-        Lies {
+    fn lies(&self) -> ArrayDescription<'_> {
+        ArrayDescription {
             address: self.address,
             shape: &self.shape,
             strides: &self.strides,

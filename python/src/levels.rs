@@ -7,7 +7,7 @@ use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::request::Request;
-use isobar_runtime::machine::Found;
+use isobar_runtime::machine::DetectedMachine;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -19,7 +19,7 @@ pub(crate) fn read(request: &str) -> PyResult<(Project, Config)> {
     let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into()));
     let project = Project { files: files.collect(), main: main.to_owned(), stencil: request.stencil.clone() };
     let mut config = request.config(&Directives::default());
-    config.passes.machine.get_or_insert_with(|| Found::here().machine);
+    config.passes.machine.get_or_insert_with(|| DetectedMachine::here().machine);
     Ok((project, config))
 }
 

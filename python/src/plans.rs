@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isobar_runtime::executable::Bound;
+use isobar_runtime::executable::CheckedCall;
 use rustc_hash::FxBuildHasher;
 
 /// So many calls of one stencil are known at a time.
 const MOST: usize = 4096;
 
 /// A checked call. It is one caller's at a time.
-pub(crate) type Plan = Arc<Mutex<Bound>>;
+pub(crate) type Plan = Arc<Mutex<CheckedCall>>;
 
 /// The last call of a caller with a fixed frame, by the words of its arguments.
 #[derive(Default)]

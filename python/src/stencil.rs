@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::{Remark, Signature};
-use isobar_protocol::diagnostic::Places;
-use isobar_runtime::events::{Layout, Way};
+use isobar_protocol::diagnostic::SpanResolver;
+use isobar_runtime::events::{CallLayout, LayoutTreatment};
 use isobar_runtime::executable::{Executable, OwnedSetting, Refusal};
 use isobar_runtime::executors::cuda::{self, Cuda};
 use isobar_runtime::executors::interpreters::{Debug, Numpy};
@@ -48,7 +48,7 @@ pub(crate) struct Frozen {
 /// The options of a compilation: back end, threads, mode, folders and tools.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Wanted {
+pub(crate) struct CompileOptions {
     backend: String,
     threads: u32,
     /// `reproducible` or `fast`.
@@ -67,7 +67,7 @@ pub(crate) struct Wanted {
 impl Stencil {
     /// Compiles a request document; `wanted` is a dictionary with back end, threads, mode, folders.
     #[new]
-    fn new(py: Python<'_>, request: &str, wanted: Wanted) -> PyResult<Self> {
+    fn new(py: Python<'_>, request: &str, wanted: CompileOptions) -> PyResult<Self> {
         let (project, config) = read(request)?;
         let (executor, setting) = ready(&wanted)?;
         let made = py.detach(|| Executable::new(&project, config, executor, setting, &|_| ()));
@@ -101,7 +101,7 @@ impl Stencil {
     /// The decisions of the compilation and their reasons, as JSON.
     fn remarks(&self) -> String {
         let compilation = self.callable.executable.compilation();
-        let places = Places::new(compilation.sources());
+        let places = SpanResolver::new(compilation.sources());
         let remarks: Vec<Remark> = compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect();
         serde_json::to_string(&remarks).unwrap_or_default()
     }
@@ -168,15 +168,15 @@ impl Stencil {
         kwargs: Option<&Bound<'_, PyDict>>,
         domain: Option<&Bound<'_, PyAny>>,
         origin: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Lies> {
+    ) -> PyResult<CopySummary> {
         let frame = self.callable.frame(domain, origin)?;
         let (checked, _arrays) = self.callable.bind(args, kwargs, &frame)?;
         let found = self.callable.executable.layout(&checked).map_err(unavailable)?;
-        let Layout { way, copied, there_bytes, back_bytes, rows, .. } = found;
+        let CallLayout { way, copied, there_bytes, back_bytes, rows, .. } = found;
         let way = match way {
-            Way::AsGiven => "as given",
-            Way::Turned => "turned",
-            Way::Copied => "copied",
+            LayoutTreatment::AsGiven => "as given",
+            LayoutTreatment::Turned => "turned",
+            LayoutTreatment::Copied => "copied",
         };
         Ok((way, copied, there_bytes, back_bytes, rows))
     }
@@ -235,7 +235,7 @@ fn panicked(panic: &(dyn Any + Send)) -> PyErr {
 
 /// How a call handles its arrays: the way, the copied fields, the bytes copied before and after, the rows at
 /// a time.
-type Lies = (&'static str, Vec<String>, u64, u64, Option<u64>);
+type CopySummary = (&'static str, Vec<String>, u64, u64, Option<u64>);
 
 /// A look-up in the store of compiled code: whether the code is there, its key, the most similar key, and the
 /// differences.
@@ -244,7 +244,11 @@ type Explained = (bool, String, Option<String>, Vec<&'static str>);
 /// Looks up whether the code of a request is stored. Returns this, its key, the most similar stored key, and
 /// the differences between the two; none where the back end stores nothing.
 #[pyfunction]
-pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> PyResult<Option<Explained>> {
+pub(crate) fn cache_explain(
+    py: Python<'_>,
+    request: &str,
+    wanted: CompileOptions,
+) -> PyResult<Option<Explained>> {
     let (project, config) = read(request)?;
     let (executor, setting) = ready(&wanted)?;
     let found = py.detach(|| Executable::explain(&project, config, &*executor, &setting));
@@ -252,7 +256,7 @@ pub(crate) fn cache_explain(py: Python<'_>, request: &str, wanted: Wanted) -> Py
 }
 
 /// A back end and its settings.
-fn ready(wanted: &Wanted) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
+fn ready(wanted: &CompileOptions) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
     let mut setting = OwnedSetting::embedded(wanted.threads);
     setting.mode = if wanted.mode == "fast" { Mode::Fast } else { Mode::Reproducible };
     setting.relayout = if wanted.copies { Relayout::ByCost } else { Relayout::Never };

@@ -6,10 +6,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::buffer::{Buffer as Slice, Lent};
+use isobar_compiler::backend::buffer::{Buffer as Slice, LentMemory};
 use isobar_compiler::types::DType;
 
-use crate::device::{Device, Memory};
+use crate::device::{Device, DeviceMemory};
 use crate::failure::Failure;
 
 /// A field of a call.
@@ -18,15 +18,15 @@ pub struct Buffer {
     /// Shape and strides in elements, in the order I, J, K, then data dimensions. Holds the elements of a
     /// field on the host, and none of a field on a device.
     pub(crate) array: Array,
-    pub(crate) on_device: Option<OnDevice>,
+    pub(crate) on_device: Option<DeviceBuffer>,
     pub(crate) origin: Option<Vec<i64>>,
 }
 
 /// Memory of a device, with the device.
 #[derive(Debug)]
-pub(crate) struct OnDevice {
+pub(crate) struct DeviceBuffer {
     pub(crate) device: Arc<dyn Device>,
-    pub(crate) memory: Box<dyn Memory>,
+    pub(crate) memory: Box<dyn DeviceMemory>,
 }
 
 impl Buffer {
@@ -59,12 +59,12 @@ impl Buffer {
         shape: &[usize],
         strides: &[i64],
     ) -> Result<Self, Failure> {
-        let Reach { before, n, offset } = Reach::of(dtype, shape, strides)?;
+        let ElementSpan { before, n, offset } = ElementSpan::of(dtype, shape, strides)?;
         // SAFETY: the lowest element is one of those that the caller vouches for.
         let lowest = unsafe { first.offset(offset) };
         macro_rules! slice {
             ($kind:ident) => {
-                Elements::$kind(Slice::lent(Box::new(Foreign { start: lowest.cast(), n })))
+                Elements::$kind(Slice::lent(Box::new(LentElements { start: lowest.cast(), n })))
             };
         }
         let elements = match dtype {
@@ -98,14 +98,14 @@ impl Buffer {
         shape: &[usize],
         strides: &[i64],
     ) -> Result<Self, Failure> {
-        let Reach { before, n, offset } = Reach::of(dtype, shape, strides)?;
-        let lowest = first.checked_add_signed(offset as i64).ok_or_else(Reach::beyond)?;
+        let ElementSpan { before, n, offset } = ElementSpan::of(dtype, shape, strides)?;
+        let lowest = first.checked_add_signed(offset as i64).ok_or_else(ElementSpan::beyond)?;
         // SAFETY: every element from the lowest to the highest is one of those that the caller vouches for.
         let memory = unsafe { device.lend(lowest, n * dtype.size_bytes()) }?;
-        let address = usize::try_from(lowest).map_err(|_| Reach::beyond())?;
+        let address = usize::try_from(lowest).map_err(|_| ElementSpan::beyond())?;
         macro_rules! far {
             ($kind:ident) => {
-                Elements::$kind(Slice::lent(Box::new(Far { address, of: PhantomData })))
+                Elements::$kind(Slice::lent(Box::new(DeviceElements { address, of: PhantomData })))
             };
         }
         let elements = match dtype {
@@ -118,7 +118,7 @@ impl Buffer {
             DType::Float64 => far!(Float64),
         };
         let array = Array { elements, first: before, shape: shape.to_vec(), strides: strides.to_vec() };
-        let on_device = Some(OnDevice { device: Arc::clone(device), memory });
+        let on_device = Some(DeviceBuffer { device: Arc::clone(device), memory });
         Ok(Self { array, on_device, origin: None })
     }
 
@@ -137,7 +137,7 @@ impl Buffer {
             n *= size;
         }
         let array = Array { elements: Elements::zeros(dtype, 0), first: 0, shape: shape.to_vec(), strides };
-        let on_device = Some(OnDevice { device: Arc::clone(device), memory });
+        let on_device = Some(DeviceBuffer { device: Arc::clone(device), memory });
         Ok(Self { array, on_device, origin: None })
     }
 
@@ -184,13 +184,13 @@ impl Buffer {
     }
 
     /// The memory, where it lies on a device.
-    pub fn memory(&mut self) -> Option<&mut dyn Memory> {
+    pub fn memory(&mut self) -> Option<&mut dyn DeviceMemory> {
         self.on_device.as_mut().map(|it| &mut *it.memory)
     }
 }
 
 /// The elements that shape and strides reach from the element at index 0.
-struct Reach {
+struct ElementSpan {
     /// Elements before the element at index 0.
     before: usize,
     /// Elements from the lowest to the highest address.
@@ -199,7 +199,7 @@ struct Reach {
     offset: isize,
 }
 
-impl Reach {
+impl ElementSpan {
     fn beyond() -> Failure {
         Failure::Machine("shape and strides reach beyond any memory".to_owned())
     }
@@ -236,18 +236,18 @@ impl Reach {
 
 /// Elements on a device. Their address is known, so that calls find fields that overlap; the elements cannot
 /// be accessed from the host.
-struct Far<T> {
+struct DeviceElements<T> {
     address: usize,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T> fmt::Debug for Far<T> {
+impl<T> fmt::Debug for DeviceElements<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Far").finish_non_exhaustive()
+        f.debug_struct("DeviceElements").finish_non_exhaustive()
     }
 }
 
-impl<T> Lent<T> for Far<T> {
+impl<T> LentMemory<T> for DeviceElements<T> {
     fn elements(&self) -> &[T] {
         &[]
     }
@@ -262,25 +262,25 @@ impl<T> Lent<T> for Far<T> {
 }
 
 /// Elements that somebody else owns.
-struct Foreign<T> {
+struct LentElements<T> {
     start: NonNull<T>,
     n: usize,
 }
 
-impl<T> fmt::Debug for Foreign<T> {
+impl<T> fmt::Debug for LentElements<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Foreign").field("n", &self.n).finish_non_exhaustive()
+        f.debug_struct("LentElements").field("n", &self.n).finish_non_exhaustive()
     }
 }
 
 // SAFETY: the lender vouches for the elements wherever the buffer goes; see `Buffer::lent`.
 #[expect(unsafe_code, reason = "the memory is somebody else's")]
-unsafe impl<T: Send> Send for Foreign<T> {}
+unsafe impl<T: Send> Send for LentElements<T> {}
 // SAFETY: as above.
 #[expect(unsafe_code, reason = "the memory is somebody else's")]
-unsafe impl<T: Sync> Sync for Foreign<T> {}
+unsafe impl<T: Sync> Sync for LentElements<T> {}
 
-impl<T: Send + Sync> Lent<T> for Foreign<T> {
+impl<T: Send + Sync> LentMemory<T> for LentElements<T> {
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
     fn elements(&self) -> &[T] {
         // SAFETY: the caller of `Buffer::lent` vouches for this.

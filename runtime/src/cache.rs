@@ -18,14 +18,14 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use handed::{Handed, hand_over};
+pub use handed::{HandedEntry, hand_over};
 pub use keys::PUBLIC;
-use size::Grown;
 pub use size::MOST_BYTES;
+use size::SizeChange;
 
 /// A kind of compiled code that the cache keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum CodeKind {
     /// Libraries compiled from C.
     C,
     /// Modules compiled from CUDA C++.
@@ -36,17 +36,17 @@ pub enum Kind {
     Stencils,
 }
 
-impl Kind {
-    const ALL: [Kind; 4] = [Kind::C, Kind::Cuda, Kind::Pipelines, Kind::Stencils];
+impl CodeKind {
+    const ALL: [CodeKind; 4] = [CodeKind::C, CodeKind::Cuda, CodeKind::Pipelines, CodeKind::Stencils];
 
     /// Its folder, below that of the cache.
     #[must_use]
     pub fn folder(self) -> &'static str {
         match self {
-            Kind::C => "c",
-            Kind::Cuda => "cuda",
-            Kind::Pipelines => "wgpu",
-            Kind::Stencils => "rayon",
+            CodeKind::C => "c",
+            CodeKind::Cuda => "cuda",
+            CodeKind::Pipelines => "wgpu",
+            CodeKind::Stencils => "rayon",
         }
     }
 
@@ -54,18 +54,18 @@ impl Kind {
     #[must_use]
     pub fn backend(self) -> &'static str {
         match self {
-            Kind::C => "openmp",
-            Kind::Cuda | Kind::Pipelines | Kind::Stencils => self.folder(),
+            CodeKind::C => "openmp",
+            CodeKind::Cuda | CodeKind::Pipelines | CodeKind::Stencils => self.folder(),
         }
     }
 
     /// The suffix of files with code.
     fn suffix(self) -> &'static str {
         match self {
-            Kind::C => "so",
-            Kind::Cuda => "cubin",
-            Kind::Pipelines => "pipelines",
-            Kind::Stencils => "stencil",
+            CodeKind::C => "so",
+            CodeKind::Cuda => "cubin",
+            CodeKind::Pipelines => "pipelines",
+            CodeKind::Stencils => "stencil",
         }
     }
 }
@@ -81,13 +81,13 @@ pub fn not_kept(why: &dyn std::fmt::Display) -> String {
 /// # Errors
 ///
 /// Why the entry is not there.
-pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), String> {
+pub fn take(root: &Path, handed: &HandedEntry, code: Option<&[u8]>) -> Result<(), String> {
     let folder = private(root, handed.kind.folder())?;
-    let entry = Entry::of(handed.kind, folder, handed.parts.key());
+    let entry = CodeEntry::of(handed.kind, folder, handed.parts.key());
     let keep = |code: &[u8]| entry.keep(code, &handed.stencil, &handed.parts).map(drop);
     let done = match code {
         // The file of a stencil grows by the records of each process.
-        Some(code) if handed.kind == Kind::Stencils => {
+        Some(code) if handed.kind == CodeKind::Stencils => {
             let _alone = entry.alone();
             let known = entry.whole().unwrap_or_default();
             records::joined(&known, code).map_or(Ok(()), |it| keep(&it))
@@ -109,7 +109,7 @@ pub fn take(root: &Path, handed: &Handed, code: Option<&[u8]>) -> Result<(), Str
 /// Why there is no cache.
 pub fn prepare(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut readable = Vec::new();
-    for name in Kind::ALL.map(Kind::folder).into_iter().chain([OF_MACHINE, OF_TUNED]) {
+    for name in CodeKind::ALL.map(CodeKind::folder).into_iter().chain([OF_MACHINE, OF_TUNED]) {
         readable.push(private(root, name)?);
     }
     keys::secret(root).ok_or("it takes no key")?;
@@ -149,7 +149,7 @@ pub fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
 /// All that decides the code, as separate parts, so that a miss can be explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Parts {
+pub struct KeyParts {
     /// The hash of the text that is compiled.
     pub text: String,
     pub flags: String,
@@ -161,7 +161,7 @@ pub struct Parts {
     pub version: String,
 }
 
-impl Parts {
+impl KeyParts {
     pub fn of(text: &str, flags: String, compiler: String) -> Self {
         Self {
             text: hash(&[text.as_bytes()]),
@@ -223,13 +223,13 @@ pub fn processor() -> String {
 #[serde(default)]
 struct Description {
     stencil: String,
-    parts: Parts,
+    parts: KeyParts,
 }
 
 /// An entry as a list of the cache shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheEntry {
-    pub kind: Kind,
+    pub kind: CodeKind,
     /// The hash of all that decides the code.
     pub key: String,
     pub stencil: String,
@@ -266,8 +266,8 @@ pub fn is_signed(root: &Path, what: &str, proof: &str) -> bool {
 
 /// Code in the cache, and the signature that proves that it is whole.
 #[derive(Debug)]
-pub struct Entry {
-    kind: Kind,
+pub struct CodeEntry {
+    kind: CodeKind,
     folder: PathBuf,
     key: String,
 }
@@ -279,9 +279,9 @@ const LOCK: &str = "lock";
 
 /// The right to make an entry. Others get it when this is dropped.
 #[derive(Debug)]
-pub struct Alone(File);
+pub struct EntryLock(File);
 
-impl Drop for Alone {
+impl Drop for EntryLock {
     fn drop(&mut self) {
         // Closing the file does not unlock it: a process that was forked meanwhile has the same file open.
         let _ = flock(&self.0, FlockOperation::Unlock);
@@ -291,8 +291,8 @@ impl Drop for Alone {
 /// Longest wait for another process that makes an entry: it may run on a machine that is gone.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-impl Entry {
-    pub fn of(kind: Kind, folder: PathBuf, key: String) -> Self {
+impl CodeEntry {
+    pub fn of(kind: CodeKind, folder: PathBuf, key: String) -> Self {
         Self { kind, folder, key }
     }
 
@@ -318,7 +318,7 @@ impl Entry {
     /// Waits until nobody else makes this entry, in this process or in another one with the same folder. The
     /// caller then looks again whether the entry is there. Returns none where it cannot wait, or waited too
     /// long: then the entry may be made twice, which does no harm.
-    pub fn alone(&self) -> Option<Alone> {
+    pub fn alone(&self) -> Option<EntryLock> {
         if handed::is_elsewhere() {
             return None;
         }
@@ -332,7 +332,7 @@ impl Entry {
         let begun = Instant::now();
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Some(Alone(file)),
+                Ok(()) => return Some(EntryLock(file)),
                 Err(Errno::WOULDBLOCK | Errno::INTR) if begun.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
@@ -355,7 +355,7 @@ impl Entry {
 
     /// Puts the entry into the cache. Each file appears whole or not at all, since others may read the entry
     /// at this moment. Returns whether the entry is there now; `false` where this process only hands it over.
-    pub fn keep(&self, code: &[u8], stencil: &str, parts: &Parts) -> std::io::Result<bool> {
+    pub fn keep(&self, code: &[u8], stencil: &str, parts: &KeyParts) -> std::io::Result<bool> {
         if handed::tell(self, Some(code), stencil, parts) {
             return Ok(false);
         }
@@ -369,7 +369,7 @@ impl Entry {
             put(&self.folder, &self.library(), code)?;
             put(&self.folder, &self.file(PROOF), proof.as_bytes())?;
             put(&self.folder, &self.file(DESCRIPTION), &description)?;
-            Ok(Grown { before, now: code.len() as u64 })
+            Ok(SizeChange { before, now: code.len() as u64 })
         };
         size::grows(self.root(), MOST_BYTES, place)?;
         Ok(true)
@@ -419,11 +419,11 @@ pub fn list(root: &Path) -> Vec<CacheEntry> {
     found.into_iter().map(|it| it.1).collect()
 }
 
-fn entries(root: &Path) -> Vec<Entry> {
-    Kind::ALL.into_iter().flat_map(|kind| entries_of(root, kind)).collect()
+fn entries(root: &Path) -> Vec<CodeEntry> {
+    CodeKind::ALL.into_iter().flat_map(|kind| entries_of(root, kind)).collect()
 }
 
-fn entries_of(root: &Path, kind: Kind) -> Vec<Entry> {
+fn entries_of(root: &Path, kind: CodeKind) -> Vec<CodeEntry> {
     let folder = root.join(kind.folder());
     let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
     let key = |it: fs::DirEntry| {
@@ -433,7 +433,7 @@ fn entries_of(root: &Path, kind: Kind) -> Vec<Entry> {
     };
     let mut keys: Vec<String> = files.flatten().filter_map(key).collect();
     keys.sort();
-    keys.into_iter().map(|key| Entry::of(kind, folder.clone(), key)).collect()
+    keys.into_iter().map(|key| CodeEntry::of(kind, folder.clone(), key)).collect()
 }
 
 /// Removes all entries, the measurements of the machine, and the schedules that are kept. Returns the number
@@ -446,7 +446,7 @@ pub fn clear(root: &Path) -> std::io::Result<usize> {
         }
     }
     // Also removes the locks of entries that could not be written.
-    for kind in Kind::ALL {
+    for kind in CodeKind::ALL {
         let files = fs::read_dir(root.join(kind.folder())).into_iter().flatten().flatten();
         for file in files.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == LOCK)) {
             absent(fs::remove_file(file))?;
@@ -468,9 +468,9 @@ pub fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
 }
 
 /// Whether the code of these parts is there; if not, the parts in which the most similar entry differs.
-pub fn explain(root: &Path, kind: Kind, stencil: &str, parts: &Parts) -> Explanation {
+pub fn explain(root: &Path, kind: CodeKind, stencil: &str, parts: &KeyParts) -> Explanation {
     let key = parts.key();
-    let wanted = Entry::of(kind, root.join(kind.folder()), key.clone());
+    let wanted = CodeEntry::of(kind, root.join(kind.folder()), key.clone());
     if wanted.is_whole() {
         return Explanation { key, is_hit: true, ..Explanation::default() };
     }
@@ -504,24 +504,24 @@ mod tests {
     fn a_cache_that_others_can_write_to_is_not_used() {
         let home = tempfile::tempdir().expect("a folder");
         let (root, folder) = (home.path().join("isobar"), home.path().join("isobar/c"));
-        assert_eq!(private(&root, Kind::C.folder()), Ok(folder.clone()));
+        assert_eq!(private(&root, CodeKind::C.folder()), Ok(folder.clone()));
         assert_eq!(folder.metadata().expect("it was made").mode() & 0o777, 0o700);
         for open in [&root, &folder] {
             fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("it is ours");
-            assert!(private(&root, Kind::C.folder()).is_err_and(|it| it.contains("others can write")));
+            assert!(private(&root, CodeKind::C.folder()).is_err_and(|it| it.contains("others can write")));
             fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("it is ours");
         }
         fs::rename(&folder, home.path().join("elsewhere")).expect("it is ours");
         std::os::unix::fs::symlink(home.path().join("elsewhere"), &folder).expect("a link");
-        assert!(private(&root, Kind::C.folder()).is_err());
+        assert!(private(&root, CodeKind::C.folder()).is_err());
     }
 
     /// A cache with one entry, and the parts of that.
-    fn cache() -> (tempfile::TempDir, Entry, Parts) {
+    fn cache() -> (tempfile::TempDir, CodeEntry, KeyParts) {
         let root = tempfile::tempdir().expect("a folder");
-        let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
-        let parts = Parts::of("int x;", "-O3".to_owned(), "cc".to_owned());
-        let entry = Entry::of(Kind::C, folder, parts.key());
+        let folder = private(root.path(), CodeKind::C.folder()).expect("it is ours");
+        let parts = KeyParts::of("int x;", "-O3".to_owned(), "cc".to_owned());
+        let entry = CodeEntry::of(CodeKind::C, folder, parts.key());
         entry.keep(b"code", "copy", &parts).expect("it is ours");
         (root, entry, parts)
     }
@@ -530,10 +530,10 @@ mod tests {
     fn an_entry_is_whole_or_not_there() {
         let (root, entry, parts) = cache();
         assert!(entry.is_whole());
-        assert!(explain(root.path(), Kind::C, "copy", &parts).is_hit);
+        assert!(explain(root.path(), CodeKind::C, "copy", &parts).is_hit);
         fs::write(entry.library(), b"other code").expect("it is ours");
         assert!(!entry.is_whole());
-        assert!(!explain(root.path(), Kind::C, "copy", &parts).is_hit);
+        assert!(!explain(root.path(), CodeKind::C, "copy", &parts).is_hit);
         assert!(!list(root.path())[0].is_whole);
     }
 
@@ -543,15 +543,15 @@ mod tests {
         // The files are whole, with the proof of another owner.
         let (elsewhere, other, _) = cache();
         other.keep(b"planted", "copy", &parts).expect("it is ours");
-        for kind in [Kind::C.suffix(), PROOF] {
+        for kind in [CodeKind::C.suffix(), PROOF] {
             fs::copy(other.file(kind), entry.file(kind)).expect("they are ours");
         }
         assert!(other.is_whole() && !entry.is_whole());
         // With the proof of another entry.
-        let next = Parts::of("long x;", "-O3".to_owned(), "cc".to_owned());
-        let next = Entry::of(Kind::C, entry.folder.clone(), next.key());
+        let next = KeyParts::of("long x;", "-O3".to_owned(), "cc".to_owned());
+        let next = CodeEntry::of(CodeKind::C, entry.folder.clone(), next.key());
         entry.keep(b"code", "copy", &parts).expect("it is ours");
-        for kind in [Kind::C.suffix(), PROOF] {
+        for kind in [CodeKind::C.suffix(), PROOF] {
             fs::copy(entry.file(kind), next.file(kind)).expect("they are ours");
         }
         assert!(entry.is_whole() && !next.is_whole());
@@ -569,26 +569,28 @@ mod tests {
     fn what_is_handed_over_is_put_in_and_a_key_that_others_read_is_none() {
         let root = tempfile::tempdir().expect("a folder");
         assert_eq!(prepare(root.path()).map(|it| it.len()), Ok(7));
-        let parts = Parts::of("int y;", "-O3".to_owned(), "cc".to_owned());
-        let handed = Handed { kind: Kind::C, stencil: "copy".to_owned(), parts: parts.clone() };
+        let parts = KeyParts::of("int y;", "-O3".to_owned(), "cc".to_owned());
+        let handed = HandedEntry { kind: CodeKind::C, stencil: "copy".to_owned(), parts: parts.clone() };
         assert_eq!(take(root.path(), &handed, Some(b"code")), Ok(()));
-        let entry = Entry::of(Kind::C, root.path().join("c"), parts.key());
+        let entry = CodeEntry::of(CodeKind::C, root.path().join("c"), parts.key());
         assert_eq!(entry.whole().as_deref(), Some(&b"code"[..]));
         fs::set_permissions(root.path().join("key"), fs::Permissions::from_mode(0o644)).expect("it is ours");
-        assert!(take(root.path(), &Handed { parts: Parts::default(), ..handed }, Some(b"code")).is_err());
+        assert!(
+            take(root.path(), &HandedEntry { parts: KeyParts::default(), ..handed }, Some(b"code")).is_err()
+        );
     }
 
     #[test]
     fn one_makes_an_entry_and_all_others_find_it() {
         let (root, entry, _) = cache();
-        let parts = Parts::of("another", "-O3".to_owned(), "cc".to_owned());
+        let parts = KeyParts::of("another", "-O3".to_owned(), "cc".to_owned());
         let made = std::sync::atomic::AtomicUsize::new(0);
         let key = parts.key();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..125 {
-                        let entry = Entry::of(Kind::C, entry.folder.clone(), key.clone());
+                        let entry = CodeEntry::of(CodeKind::C, entry.folder.clone(), key.clone());
                         if entry.is_whole() {
                             continue;
                         }
@@ -604,7 +606,7 @@ mod tests {
         assert_eq!(made.into_inner(), 1);
         assert_eq!(list(root.path()).len(), 2);
         // A lock without an entry: a process took it, and could not write the code.
-        drop(Entry::of(Kind::C, entry.folder.clone(), hash(&[b"nothing"])).alone());
+        drop(CodeEntry::of(CodeKind::C, entry.folder.clone(), hash(&[b"nothing"])).alone());
         clear(root.path()).expect("it is ours");
         assert_eq!(fs::read_dir(&entry.folder).expect("it is there").count(), 0);
     }
@@ -613,10 +615,14 @@ mod tests {
     const PUBLISHING: &str = "ISOBAR_TEST_PUBLISHING";
 
     /// The entries that are put there, each with its code.
-    fn published(folder: &Path) -> impl Iterator<Item = (Entry, Parts, Vec<u8>)> {
+    fn published(folder: &Path) -> impl Iterator<Item = (CodeEntry, KeyParts, Vec<u8>)> {
         ["one", "two", "three"].into_iter().map(|text| {
-            let parts = Parts::of(text, "-O3".to_owned(), "cc".to_owned());
-            (Entry::of(Kind::C, folder.to_owned(), parts.key()), parts, text.repeat(50_000).into_bytes())
+            let parts = KeyParts::of(text, "-O3".to_owned(), "cc".to_owned());
+            (
+                CodeEntry::of(CodeKind::C, folder.to_owned(), parts.key()),
+                parts,
+                text.repeat(50_000).into_bytes(),
+            )
         })
     }
 
@@ -635,7 +641,7 @@ mod tests {
             }
         }
         let root = tempfile::tempdir().expect("a folder");
-        let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
+        let folder = private(root.path(), CodeKind::C.folder()).expect("it is ours");
         let (mut n_hits, mut n_misses) = (0, 0);
         for turn in shard.of(0_u64..1000) {
             let own = std::env::current_exe().expect("this program");
@@ -673,21 +679,21 @@ mod tests {
     #[test]
     fn a_miss_is_explained_by_the_nearest_entry() {
         let (root, entry, parts) = cache();
-        let other = Parts { flags: "-O2".to_owned(), text: "another".to_owned(), ..parts.clone() };
-        let found = explain(root.path(), Kind::C, "copy", &other);
+        let other = KeyParts { flags: "-O2".to_owned(), text: "another".to_owned(), ..parts.clone() };
+        let found = explain(root.path(), CodeKind::C, "copy", &other);
         assert_eq!(
             (found.is_hit, found.nearest, found.differs),
             (false, Some(entry.key), vec!["text", "flags"])
         );
         assert_eq!(clear(root.path()).expect("it is ours"), 1);
         assert_eq!(list(root.path()), []);
-        let nothing = explain(root.path(), Kind::C, "copy", &parts);
+        let nothing = explain(root.path(), CodeKind::C, "copy", &parts);
         assert_eq!((nothing.is_hit, nothing.nearest), (false, None));
     }
 
     #[test]
     fn every_part_decides_the_key_and_where_one_ends() {
-        let parts = |text: &str, flags: &str| Parts::of(text, flags.to_owned(), "cc".to_owned());
+        let parts = |text: &str, flags: &str| KeyParts::of(text, flags.to_owned(), "cc".to_owned());
         let keys =
             [parts("a", "b").key(), parts("b", "a").key(), parts("", "ab").key(), parts("ab", "").key()];
         for (at, key) in keys.iter().enumerate() {
@@ -697,9 +703,9 @@ mod tests {
         let here = parts("a", "b");
         let other = || "another".to_owned();
         for elsewhere in [
-            Parts { compiler: other(), ..here.clone() },
-            Parts { processor: other(), ..here.clone() },
-            Parts { version: other(), ..here.clone() },
+            KeyParts { compiler: other(), ..here.clone() },
+            KeyParts { processor: other(), ..here.clone() },
+            KeyParts { version: other(), ..here.clone() },
         ] {
             assert_ne!(elsewhere.key(), here.key(), "{elsewhere:?}");
         }

@@ -18,20 +18,20 @@ use crate::events::milliseconds;
 /// Threads that copy at the same time, each between two arrays of its own.
 #[derive(Debug)]
 pub struct Copiers {
-    own: Part,
-    shared: Arc<Shared>,
+    own: CopyArrays,
+    shared: Arc<CopierState>,
     others: Vec<JoinHandle<()>>,
     calls: usize,
 }
 
 #[derive(Debug)]
-struct Part {
+struct CopyArrays {
     from: Vec<u64>,
     to: Vec<u64>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct CopierState {
     threads: usize,
     /// Threads wait here for the next call, and use no processor time meanwhile.
     wake: Barrier,
@@ -41,7 +41,7 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-impl Part {
+impl CopyArrays {
     /// Arrays of this many words. The thread that works on them writes them first, so that their memory is
     /// near.
     fn new(words: usize) -> Self {
@@ -56,7 +56,7 @@ impl Part {
     }
 }
 
-impl Shared {
+impl CopierState {
     /// Counts this thread, and waits until all threads have been counted once for each call.
     fn meet(&self, counter: &AtomicUsize, calls: usize) {
         counter.fetch_add(1, Ordering::SeqCst);
@@ -75,7 +75,7 @@ impl Copiers {
     pub fn new(bytes: u64, threads: u32) -> Self {
         let threads = usize::try_from(threads).unwrap_or(1).max(1);
         let words = usize::try_from(bytes / 16).unwrap_or(usize::MAX).div_ceil(threads).max(1);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(CopierState {
             threads,
             wake: Barrier::new(threads),
             awake: AtomicUsize::new(0),
@@ -85,7 +85,7 @@ impl Copiers {
         let others = (1..threads).map(|_| {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || {
-                let mut part = Part::new(words);
+                let mut part = CopyArrays::new(words);
                 for calls in 1.. {
                     shared.wake.wait();
                     if shared.is_over.load(Ordering::SeqCst) {
@@ -98,7 +98,7 @@ impl Copiers {
             })
         });
         let others = others.collect();
-        Self { own: Part::new(words), shared, others, calls: 0 }
+        Self { own: CopyArrays::new(words), shared, others, calls: 0 }
     }
 
     /// Copies once, and returns how long it took.
@@ -135,14 +135,14 @@ pub struct CopyRate {
 
 /// Copies of a device within its own memory, between two arrays that are larger than its caches.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Copies {
+pub struct CopyMeasurement {
     /// Bytes read and bytes written by each copy, together.
     pub bytes: u64,
     /// How long each copy took on the device; there is at least one.
     pub ms: Vec<f64>,
 }
 
-impl Copies {
+impl CopyMeasurement {
     /// Bytes of each of the two arrays of a device, at most.
     pub(crate) const MOST_BYTES: u64 = 256 << 20;
     /// Bytes of each of them, at least: on a device with less memory, nothing is measured.
@@ -182,7 +182,7 @@ impl Copies {
 
 /// Rates that were measured on this machine, as a file keeps them.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct CopyRateFile {
     /// The machine of the rates, as a hash. On another machine the rates are measured again.
     machine: String,
     rates: Vec<CopyRate>,
@@ -190,7 +190,7 @@ struct Kept {
     proof: String,
 }
 
-impl Kept {
+impl CopyRateFile {
     /// The text that the proof signs.
     fn claim(&self) -> String {
         let rates: Vec<String> =
@@ -208,14 +208,14 @@ const TIMES: usize = 5;
 /// File with the measured rates, below the folder of the cache.
 const FILE: &str = "copy.json";
 
-fn kept(root: &Path, machine: &MachineModel) -> Kept {
-    let processor = cache::Parts::of("", String::new(), String::new()).processor;
+fn kept(root: &Path, machine: &MachineModel) -> CopyRateFile {
+    let processor = cache::KeyParts::of("", String::new(), String::new()).processor;
     let name = cache::hash(&[processor.as_bytes(), format!("{machine:?}").as_bytes()]);
     let file = root.join(cache::OF_MACHINE).join(FILE);
-    let kept = std::fs::read(file).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
+    let kept = std::fs::read(file).ok().and_then(|it| serde_json::from_slice::<CopyRateFile>(&it).ok());
     // Only the owner of the cache signs a measurement.
-    let is_ours = |it: &Kept| it.machine == name && cache::is_signed(root, &it.claim(), &it.proof);
-    kept.filter(is_ours).unwrap_or(Kept { machine: name, rates: Vec::new(), proof: String::new() })
+    let is_ours = |it: &CopyRateFile| it.machine == name && cache::is_signed(root, &it.claim(), &it.proof);
+    kept.filter(is_ours).unwrap_or(CopyRateFile { machine: name, rates: Vec::new(), proof: String::new() })
 }
 
 /// How fast this machine copies with `threads` threads, where it was measured before.
@@ -279,10 +279,10 @@ mod tests {
 
     #[test]
     fn the_best_of_a_device_is_what_its_runs_are_held_against() {
-        assert_eq!(Copies::of(8, vec![0.0, f64::NAN]), None);
-        let slow = Copies::of(4_000_000, vec![2.0, 1.0, 4.0]);
-        let fast = Copies::of(8_000_000, vec![1.0, 9.0]);
-        let found = Copies::faster(slow, fast).expect("both were measured");
+        assert_eq!(CopyMeasurement::of(8, vec![0.0, f64::NAN]), None);
+        let slow = CopyMeasurement::of(4_000_000, vec![2.0, 1.0, 4.0]);
+        let fast = CopyMeasurement::of(8_000_000, vec![1.0, 9.0]);
+        let found = CopyMeasurement::faster(slow, fast).expect("both were measured");
         assert_eq!(found.rate(), CopyRate { bytes_per_s: 8e9, threads: 0 });
     }
 

@@ -9,7 +9,7 @@ use std::fmt;
 
 use isobar_compiler::pass::GpuModel;
 
-use crate::copying::Copies;
+use crate::copying::CopyMeasurement;
 use crate::failure::Failure;
 
 /// A device with memory of its own.
@@ -22,7 +22,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// Where there is no such memory.
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure>;
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure>;
 
     /// Memory on this device that somebody else owns, by the address of its first byte. It is never freed
     /// here.
@@ -37,7 +37,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// used. During a call nobody else may write elements that the stencil reads, or access elements that it
     /// writes.
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
-    unsafe fn lend(&self, _start: u64, _bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+    unsafe fn lend(&self, _start: u64, _bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
         Err(Failure::Machine(format!("{} takes its own memory alone", self.name())))
     }
 
@@ -57,13 +57,13 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// Where it cannot.
-    fn copies(&self) -> Result<Copies, Failure> {
+    fn copies(&self) -> Result<CopyMeasurement, Failure> {
         Err(Failure::Machine(format!("how {} copies is not measured", self.name())))
     }
 }
 
 /// Memory of a device. Reads and writes wait until all work that was submitted before is over.
-pub trait Memory: Any + fmt::Debug + Send {
+pub trait DeviceMemory: Any + fmt::Debug + Send {
     /// How many bytes it has.
     fn bytes(&self) -> usize;
 
@@ -100,9 +100,9 @@ pub trait Ticket: Send {
 
 /// A call that is over, as those of the host are when they return.
 #[derive(Debug)]
-pub struct Over;
+pub struct FinishedTicket;
 
-impl Ticket for Over {
+impl Ticket for FinishedTicket {
     fn is_over(&self) -> bool {
         true
     }

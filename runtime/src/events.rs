@@ -18,17 +18,17 @@ pub enum Event {
     /// The progress of a call, in the units of its back end: points of statements, or steps.
     Progress { done: u64, total: u64 },
     /// The memory layout of the fields of a call, and how the call deals with it.
-    Layout(Layout),
+    Layout(CallLayout),
     /// A sentence for the user.
     Log { text: String },
 }
 
 /// The memory layout of the fields of a call, and how the call deals with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct CallLayout {
     /// The fields that have points along i, by name, with the axis along which neighbours lie side by side.
     pub fields: Vec<(String, Option<Axis>)>,
-    pub way: Way,
+    pub way: LayoutTreatment,
     /// The fields that are copied.
     pub copied: Vec<String>,
     /// Bytes of these fields that are copied before a call.
@@ -41,7 +41,7 @@ pub struct Layout {
 
 /// How a call deals with the layout of its fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum LayoutTreatment {
     /// The code uses the strides of the caller.
     #[default]
     AsGiven,

@@ -14,10 +14,10 @@ use isobar_compiler::pipeline::{self, Compilation, Plan};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 
-use crate::buffer::{Buffer, OnDevice};
-use crate::cache::{self, Explanation, Kind, Parts};
-use crate::device::{Device, Over, Ticket};
-use crate::events::{Event, Layout, Sink};
+use crate::buffer::{Buffer, DeviceBuffer};
+use crate::cache::{self, CodeKind, Explanation, KeyParts};
+use crate::device::{Device, FinishedTicket, Ticket};
+use crate::events::{CallLayout, Event, Sink};
 pub use crate::executors::OwnedSetting;
 use crate::executors::{Code, Executor, Prepared};
 use crate::failure::Failure;
@@ -54,20 +54,20 @@ pub struct Arguments {
 /// A stencil that can be called with any arrays, from any thread, at the same time. Clones share it.
 #[derive(Clone)]
 pub struct Executable {
-    shared: Arc<Shared>,
+    shared: Arc<ExecutableState>,
 }
 
-struct Shared {
+struct ExecutableState {
     executor: Arc<dyn Executor>,
     setting: OwnedSetting,
     /// The stencil as it is written: each parameter has its own array.
-    own: Arc<Callable>,
+    own: Arc<CallablePlan>,
     /// Variants in which parameters share an array, by the pairs of these parameters.
-    with_aliases: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<Callable>>>,
+    with_aliases: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<CallablePlan>>>,
 }
 
 /// A plan with its code, for calls in which certain parameters are one array.
-struct Callable {
+struct CallablePlan {
     handle: PlanHandle,
     plan: Arc<Plan>,
     code: Arc<dyn Code>,
@@ -100,9 +100,9 @@ impl Executable {
         let file = file(project, &config, &*executor, &setting);
         let plans = Plans::of_project(project, &config, file);
         let handle = plans.plan_for(executor.program(setting.borrow()));
-        let own = Arc::new(Callable::new(handle, &*executor, &setting, sink)?);
+        let own = Arc::new(CallablePlan::new(handle, &*executor, &setting, sink)?);
         let with_aliases = Mutex::default();
-        Ok(Self { shared: Arc::new(Shared { executor, setting, own, with_aliases }) })
+        Ok(Self { shared: Arc::new(ExecutableState { executor, setting, own, with_aliases }) })
     }
 
     /// Whether the cache has the stencil from another process; if not, the parts in which the most similar
@@ -124,14 +124,14 @@ impl Executable {
         let root = setting.cache.as_ref()?;
         let name = project.stencil.clone().or_else(|| Some(handle().plan().ok()?.stencil.clone()));
         let parts = parts(project, &config, setting);
-        Some(cache::explain(root, Kind::Stencils, name.as_deref().unwrap_or_default(), &parts))
+        Some(cache::explain(root, CodeKind::Stencils, name.as_deref().unwrap_or_default(), &parts))
     }
 
     /// The memory that a call with these numbers of points allocates beside its arrays, in bytes; none where
     /// no memory could hold it.
     #[must_use]
     pub fn workspace_bytes(&self, [i, j, k]: [i64; 3]) -> Option<u64> {
-        let Shared { executor, setting, .. } = &*self.shared;
+        let ExecutableState { executor, setting, .. } = &*self.shared;
         executor.workspace_bytes(&self.shared.own.handle, Domain::new(i, j, k), setting.threads, &[])
     }
 
@@ -166,12 +166,12 @@ impl Executable {
     /// # Errors
     ///
     /// The faults of the call (codes C01 to C06 and C08), or a field that lies on another device.
-    pub fn bind(&self, arguments: Arguments) -> Result<Bound, Refusal> {
+    pub fn bind(&self, arguments: Arguments) -> Result<CheckedCall, Refusal> {
         let own = &self.shared.own;
         let signature = self.signature();
         let Arguments { fields, scalars, domain } = arguments;
         let mut call = Call { scalars, domain, ..Call::default() };
-        let mut memories: BTreeMap<String, OnDevice> = BTreeMap::new();
+        let mut memories: BTreeMap<String, DeviceBuffer> = BTreeMap::new();
         let runs_on = self.shared.executor.device();
         for (name, Buffer { array, on_device, origin }) in fields {
             let is_there = match (&on_device, &runs_on) {
@@ -194,7 +194,7 @@ impl Executable {
             call.fields.insert(name, array);
         }
         let bound = own.plan.contract.bind_shared(call).map_err(Refusal::Diagnostics)?;
-        let pipeline::Bound { mut launch, shared } = bound;
+        let pipeline::BoundLaunch { mut launch, shared } = bound;
         let memories = signature.params.iter().map(|it| memories.remove(&it.name)).collect();
         let mut others = Vec::with_capacity(shared.len());
         for &[_, other] in &shared {
@@ -202,7 +202,7 @@ impl Executable {
             others.push((other, argument));
         }
         let callable = if shared.is_empty() { Arc::clone(own) } else { self.shared.with_aliases(shared)? };
-        Ok(Bound { callable, launch, others, memories })
+        Ok(CheckedCall { callable, launch, others, memories })
     }
 
     /// How a call deals with the layout of its arrays. Makes the code for that layout, where there is none
@@ -211,8 +211,8 @@ impl Executable {
     /// # Errors
     ///
     /// Why there is no code.
-    pub fn layout(&self, bound: &Bound) -> Result<Layout, Failure> {
-        let found = Mutex::new(Layout::default());
+    pub fn layout(&self, bound: &CheckedCall) -> Result<CallLayout, Failure> {
+        let found = Mutex::new(CallLayout::default());
         bound.callable.code.fit(&bound.launch, &|event| {
             if let Event::Layout(it) = event {
                 *found.lock().unwrap_or_else(PoisonError::into_inner) = it;
@@ -227,7 +227,7 @@ impl Executable {
     /// # Errors
     ///
     /// Why the run ended early. Values that it has written by then stay.
-    pub fn run(&self, bound: &mut Bound) -> Result<(), Failure> {
+    pub fn run(&self, bound: &mut CheckedCall) -> Result<(), Failure> {
         let (mut caller, ticket) = bound.start();
         let ended = ticket.and_then(Ticket::wait);
         bound.callable.give_back(&mut caller);
@@ -236,21 +236,21 @@ impl Executable {
 
     /// Calls the stencil without waiting: a device works while the program goes on. On the host, the call is
     /// over when this returns.
-    pub fn submit(&self, mut bound: Bound) -> Pending {
+    pub fn submit(&self, mut bound: CheckedCall) -> PendingCall {
         let (caller, ticket) = bound.start();
-        Pending { bound: Some(bound), caller, ticket: Some(ticket) }
+        PendingCall { bound: Some(bound), caller, ticket: Some(ticket) }
     }
 }
 
-impl Shared {
+impl ExecutableState {
     /// The variant in which these pairs of parameters are one array; made by the first call that asks for it.
-    fn with_aliases(&self, pairs: Vec<[usize; 2]>) -> Result<Arc<Callable>, Refusal> {
+    fn with_aliases(&self, pairs: Vec<[usize; 2]>) -> Result<Arc<CallablePlan>, Refusal> {
         let mut known = self.with_aliases.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(callable) = known.get(&pairs) {
             return Ok(Arc::clone(callable));
         }
         let handle = self.own.handle.with_aliases(&pairs);
-        let callable = Arc::new(Callable::new(handle, &*self.executor, &self.setting, &|_| ())?);
+        let callable = Arc::new(CallablePlan::new(handle, &*self.executor, &self.setting, &|_| ())?);
         known.insert(pairs, Arc::clone(&callable));
         Ok(callable)
     }
@@ -299,13 +299,13 @@ fn parts(
     Project { files, main, stencil }: &Project,
     config: &Config,
     OwnedSetting { mode, vectors, relayout, .. }: &OwnedSetting,
-) -> Parts {
+) -> KeyParts {
     let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text]);
     let texts = [main.as_str(), stencil.as_deref().unwrap_or_default()].into_iter().chain(texts);
-    Parts::of_own_code(texts, format!("{config:?} {mode:?} {vectors:?} {relayout:?}"))
+    KeyParts::of_own_code(texts, format!("{config:?} {mode:?} {vectors:?} {relayout:?}"))
 }
 
-impl Callable {
+impl CallablePlan {
     fn new(
         handle: PlanHandle,
         executor: &dyn Executor,
@@ -330,22 +330,22 @@ impl Callable {
 }
 
 /// A checked call.
-pub struct Bound {
-    callable: Arc<Callable>,
+pub struct CheckedCall {
+    callable: Arc<CallablePlan>,
     launch: Launch,
     /// The arguments that share the array of an earlier parameter, by position.
     others: Vec<(usize, Argument)>,
     /// The memories of fields on a device, in the order of the signature.
-    memories: Vec<Option<OnDevice>>,
+    memories: Vec<Option<DeviceBuffer>>,
 }
 
-impl fmt::Debug for Bound {
+impl fmt::Debug for CheckedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bound").field("domain", &self.launch.domain).finish_non_exhaustive()
+        f.debug_struct("CheckedCall").field("domain", &self.launch.domain).finish_non_exhaustive()
     }
 }
 
-impl Bound {
+impl CheckedCall {
     /// The checked arguments, in the order of the signature.
     #[must_use]
     pub fn launch(&self) -> &Launch {
@@ -386,26 +386,26 @@ impl Bound {
         let ticket = if self.callable.is_on_device {
             caller.start(&mut self.launch, &mut memories)
         } else {
-            caller.run(&mut self.launch).map(|()| Box::new(Over) as Box<dyn Ticket>)
+            caller.run(&mut self.launch).map(|()| Box::new(FinishedTicket) as Box<dyn Ticket>)
         };
         (Some(caller), ticket)
     }
 }
 
 /// A call that has been submitted. Dropping it waits for its end, since its buffers are in use until then.
-pub struct Pending {
-    bound: Option<Bound>,
+pub struct PendingCall {
+    bound: Option<CheckedCall>,
     caller: Option<Prepared>,
     ticket: Option<Result<Box<dyn Ticket>, Failure>>,
 }
 
-impl fmt::Debug for Pending {
+impl fmt::Debug for PendingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("is_over", &self.is_over()).finish_non_exhaustive()
+        f.debug_struct("PendingCall").field("is_over", &self.is_over()).finish_non_exhaustive()
     }
 }
 
-impl Pending {
+impl PendingCall {
     /// Whether it is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -413,7 +413,7 @@ impl Pending {
     }
 
     /// Waits until the call is over, and gives all arguments back, even where it failed.
-    pub fn wait(mut self) -> (Option<Bound>, Result<(), Failure>) {
+    pub fn wait(mut self) -> (Option<CheckedCall>, Result<(), Failure>) {
         let ended = self.end();
         (self.bound.take(), ended)
     }
@@ -427,7 +427,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingCall {
     fn drop(&mut self) {
         // The result is ignored: a program that drops the call does not ask for it.
         let _ = self.end();

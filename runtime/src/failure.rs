@@ -1,6 +1,6 @@
 //! The reasons why a stencil cannot be prepared, or why its run fails.
 
-use isobar_compiler::backend::kernel::call::Refused;
+use isobar_compiler::backend::kernel::call::CallRefusal;
 use isobar_compiler::diag::StmtId;
 
 /// Why a run ended early.
@@ -18,11 +18,11 @@ pub enum Failure {
     Machine(String),
 }
 
-impl From<Refused> for Failure {
-    fn from(refused: Refused) -> Self {
+impl From<CallRefusal> for Failure {
+    fn from(refused: CallRefusal) -> Self {
         match refused {
-            Refused::OutOfMemory => Failure::OutOfMemory,
-            Refused::Other(why) => Failure::Machine(why),
+            CallRefusal::OutOfMemory => Failure::OutOfMemory,
+            CallRefusal::Other(why) => Failure::Machine(why),
         }
     }
 }

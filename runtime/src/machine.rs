@@ -8,7 +8,7 @@ use isobar_compiler::pass::{Cache, GpuModel, MachineModel};
 
 /// A machine, and the source of each value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedMachine {
     pub machine: MachineModel,
     pub from: BTreeMap<String, String>,
 }
@@ -19,7 +19,7 @@ pub const LINE_BYTES: u32 = 64;
 const VECTOR_BYTES: u32 = 16;
 const TAKEN: &str = "not told by the system, a common value";
 
-impl Found {
+impl DetectedMachine {
     /// This machine.
     #[must_use]
     pub fn here() -> Self {
@@ -138,7 +138,7 @@ mod tests {
             put(&format!("{cache}/coherency_line_size"), "128");
         }
         put("proc/cpuinfo", "model name : any\nflags\t\t: fpu sse2 avx avx2\n");
-        let found = Found::below(root.path(), 8);
+        let found = DetectedMachine::below(root.path(), 8);
         let cache = |bytes, cores| Cache { bytes, cores };
         let caches = vec![cache(48 << 10, 2), cache(1 << 20, 2), cache(32 << 20, 8)];
         assert_eq!(found.machine, MachineModel { cores: 8, caches, line_bytes: 128, vector_bytes: 32 });
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_system_that_tells_nothing_gives_a_common_machine() {
         let root = tempfile::tempdir().expect("a folder");
-        let found = Found::below(root.path(), 0);
+        let found = DetectedMachine::below(root.path(), 0);
         assert_eq!(found.machine.cores, 1);
         assert_eq!((found.machine.caches.as_slice(), found.machine.vector_bytes), (&CACHES[..], 16));
         assert_eq!(found.from.values().filter(|it| *it == TAKEN).count(), 3);

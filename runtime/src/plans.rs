@@ -20,10 +20,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 use crate::store::Store;
-use crate::store::file::{Section, StencilFile};
+use crate::store::file::{FileSection, StencilFile};
 
 /// The properties of the arrays of a call that decide the compiled variant: their order and their aliases.
-type Called = (ArrayOrder, Vec<[usize; 2]>);
+type ArrayProperties = (ArrayOrder, Vec<[usize; 2]>);
 
 /// A stencil with its plans, programs and texts.
 pub struct Plans {
@@ -34,7 +34,7 @@ pub struct Plans {
     options: PassOptions,
     /// Where plans and code are stored for other processes, if anywhere.
     file: Option<Arc<StencilFile>>,
-    compiled: Store<Called, Arc<Compilation>, Vec<Diagnostic>>,
+    compiled: Store<ArrayProperties, Arc<Compilation>, Vec<Diagnostic>>,
     plans: Store<Variant, Arc<Plan>, Vec<Diagnostic>>,
     programs: Store<Variant, Program>,
     /// The key includes the type of the text.
@@ -152,8 +152,8 @@ impl PlanHandle {
 
     /// The stored values of this variant, where there is a file.
     #[must_use]
-    pub fn section(&self) -> Option<Section> {
-        self.plans.file.as_ref().map(|it| Section::of(it, &self.variant))
+    pub fn section(&self) -> Option<FileSection> {
+        self.plans.file.as_ref().map(|it| FileSection::of(it, &self.variant))
     }
 
     /// The plan.
@@ -330,15 +330,15 @@ impl PlanHandle {
 
 /// Whether programs of a kind are stored: those whose making takes longer than reading them.
 fn is_stored(program: ProgramKind) -> bool {
-    matches!(program, ProgramKind::Loops(pass::Code::Native { .. }))
+    matches!(program, ProgramKind::Loops(pass::CodeGenerator::Native { .. }))
 }
 
 fn missing(program: ProgramKind) -> Failure {
     let what = match program {
         ProgramKind::Reference => "no OIR to run",
         ProgramKind::Arrays => "no NPIR to run",
-        ProgramKind::Loops(pass::Code::C) => "no C to compile",
-        ProgramKind::Loops(pass::Code::Native { .. }) => "no graph to make code of",
+        ProgramKind::Loops(pass::CodeGenerator::C) => "no C to compile",
+        ProgramKind::Loops(pass::CodeGenerator::Native { .. }) => "no graph to make code of",
         ProgramKind::Kernels => "no kernels to run",
     };
     Failure::Machine(format!("there is {what}"))

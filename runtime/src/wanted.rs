@@ -7,14 +7,14 @@ use isobar_compiler::space::{Axis, AxisSet};
 /// The parts of the fields that are copied back from where they were computed. All other elements stay as
 /// they were before the calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct FetchSelection {
     /// Positions in the launch; `None` asks for every field that is written.
     pub arguments: Option<Vec<usize>>,
     /// Of fields that have this axis, only this point of the compute domain along it.
     pub plane: Option<(Axis, i64)>,
 }
 
-impl Wanted {
+impl FetchSelection {
     /// Whether anything of an argument comes back.
     #[must_use]
     pub fn asks_for(&self, position: usize) -> bool {
@@ -24,17 +24,17 @@ impl Wanted {
     /// The plane of a field that is wanted. `None` where the whole field is wanted, or its array does not
     /// hold the plane.
     #[must_use]
-    pub fn plane_of(&self, axes: AxisSet, field: &FieldArgument) -> Option<Plane> {
+    pub fn plane_of(&self, axes: AxisSet, field: &FieldArgument) -> Option<ArrayPlane> {
         let (axis, at) = self.plane?;
         let dimension = axes.iter().position(|it| it == axis)?;
         let at = usize::try_from(field.origin[axis.index()].checked_add(at)?).ok()?;
-        Plane::of(&field.array, dimension, at)
+        ArrayPlane::of(&field.array, dimension, at)
     }
 }
 
 /// The elements of an array at one index along a dimension, as they lie in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plane {
+pub struct ArrayPlane {
     /// The position of the first element.
     pub first: usize,
     /// For each remaining dimension, in order: the number of elements, and the distance between two
@@ -42,7 +42,7 @@ pub struct Plane {
     pub dimensions: Vec<[usize; 2]>,
 }
 
-impl Plane {
+impl ArrayPlane {
     fn of(array: &Array, dimension: usize, at: usize) -> Option<Self> {
         let strides = array.own_strides();
         let mut dimensions: Vec<[usize; 2]> =
@@ -119,7 +119,7 @@ mod tests {
             (1, 2, [2, 4], vec![8, 9, 10, 11, 20, 21, 22, 23]),
             (2, 3, [2, 3], vec![3, 7, 11, 15, 19, 23]),
         ] {
-            let plane = Plane::of(&array, dimension, at).unwrap();
+            let plane = ArrayPlane::of(&array, dimension, at).unwrap();
             let cut = plane.cut(&array).unwrap();
             assert_eq!(cut.shape, shape);
             let values: Vec<i64> = cut.indices().map(|it| cut.get(&it).as_i64()).collect();
@@ -136,13 +136,13 @@ mod tests {
             plane.put(&mut back, &cut.elements);
             assert_eq!(plane.cut(&back), Some(cut));
         }
-        assert_eq!(Plane::of(&array, 0, 2), None);
+        assert_eq!(ArrayPlane::of(&array, 0, 2), None);
     }
 
     #[test]
     fn fields_without_the_axis_come_back_whole() {
         let field = FieldArgument { array: numbered(&[4, 5]), origin: [1, 1, 0] };
-        let wanted = |axis, at| Wanted { arguments: Some(vec![2]), plane: Some((axis, at)) };
+        let wanted = |axis, at| FetchSelection { arguments: Some(vec![2]), plane: Some((axis, at)) };
         let ij: AxisSet = AxisSet::IJ;
         assert_eq!(wanted(Axis::K, 0).plane_of(ij, &field), None);
         assert_eq!(wanted(Axis::J, 3).plane_of(ij, &field).map(|it| it.n()), Some(4));
@@ -150,6 +150,6 @@ mod tests {
         assert_eq!(wanted(Axis::J, 4).plane_of(ij, &field), None);
         assert_eq!(wanted(Axis::J, -2).plane_of(ij, &field), None);
         assert!(wanted(Axis::J, 0).asks_for(2) && !wanted(Axis::J, 0).asks_for(1));
-        assert!(Wanted::default().asks_for(1));
+        assert!(FetchSelection::default().asks_for(1));
     }
 }

@@ -15,7 +15,7 @@ use isobar_compiler::pipeline::plan::Reference;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
-use isobar_runtime::device::{Device, Memory, Ticket};
+use isobar_runtime::device::{Device, DeviceMemory, Ticket};
 use isobar_runtime::events::Sink;
 use isobar_runtime::executable::{OwnedSetting, Refusal};
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
@@ -30,28 +30,28 @@ fn held<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// By address: what a program has there already.
 #[derive(Debug, Default)]
-struct Elsewhere(BTreeMap<u64, Bytes>);
+struct RemoteDevice(BTreeMap<u64, Bytes>);
 
-impl Device for Elsewhere {
+impl Device for RemoteDevice {
     fn name(&self) -> &str {
         "elsewhere:0"
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
-        Ok(Box::new(Far(Arc::new(Mutex::new(vec![0; bytes])))))
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
+        Ok(Box::new(RemoteMemory(Arc::new(Mutex::new(vec![0; bytes])))))
     }
 
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
-    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
         let known = self.0.get(&start).filter(|it| held(it).len() == bytes);
-        Ok(Box::new(Far(Arc::clone(known.ok_or(Failure::OutOfMemory)?))))
+        Ok(Box::new(RemoteMemory(Arc::clone(known.ok_or(Failure::OutOfMemory)?))))
     }
 }
 
 #[derive(Debug)]
-struct Far(Bytes);
+struct RemoteMemory(Bytes);
 
-impl Memory for Far {
+impl DeviceMemory for RemoteMemory {
     fn bytes(&self) -> usize {
         held(&self.0).len()
     }
@@ -75,7 +75,7 @@ impl Memory for Far {
 
 /// Runs the interpreter on a thread for each call, which waits until it may begin.
 #[derive(Debug)]
-struct OnElsewhere {
+struct RemoteExecutor {
     device: Arc<dyn Device>,
     may_begin: Arc<Mutex<Receiver<()>>>,
 }
@@ -85,7 +85,7 @@ struct Interpreter {
     may_begin: Arc<Mutex<Receiver<()>>>,
 }
 
-impl Executor for OnElsewhere {
+impl Executor for RemoteExecutor {
     fn device(&self) -> Option<Arc<dyn Device>> {
         Some(Arc::clone(&self.device))
     }
@@ -106,13 +106,13 @@ impl Executor for OnElsewhere {
 
 impl Code for Interpreter {
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
-        Box::new(OfCaller(self))
+        Box::new(InterpreterCaller(self))
     }
 }
 
-struct OfCaller(Arc<Interpreter>);
+struct InterpreterCaller(Arc<Interpreter>);
 
-impl Caller for OfCaller {
+impl Caller for InterpreterCaller {
     fn run(&mut self, _: &mut Launch) -> Result<(), Failure> {
         Err(Failure::Machine("its fields are elsewhere".to_owned()))
     }
@@ -120,10 +120,10 @@ impl Caller for OfCaller {
     fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn Memory>],
+        memories: &mut [Option<&mut dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
-        let far = |it: &mut Option<&mut dyn Memory>| {
-            it.as_mut().and_then(|it| it.as_any().downcast_ref::<Far>()).map(|it| Arc::clone(&it.0))
+        let far = |it: &mut Option<&mut dyn DeviceMemory>| {
+            it.as_mut().and_then(|it| it.as_any().downcast_ref::<RemoteMemory>()).map(|it| Arc::clone(&it.0))
         };
         let fields: Vec<Option<Bytes>> = memories.iter_mut().map(far).collect();
         let (mut launch, made) = (launch.clone(), Arc::clone(&self.0));
@@ -142,7 +142,7 @@ impl Caller for OfCaller {
                 }
             }
         });
-        Ok(Box::new(Going(thread)))
+        Ok(Box::new(ThreadTicket(thread)))
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -150,9 +150,9 @@ impl Caller for OfCaller {
     }
 }
 
-struct Going(std::thread::JoinHandle<()>);
+struct ThreadTicket(std::thread::JoinHandle<()>);
 
-impl Ticket for Going {
+impl Ticket for ThreadTicket {
     fn is_over(&self) -> bool {
         self.0.is_finished()
     }
@@ -162,7 +162,7 @@ impl Ticket for Going {
     }
 }
 
-fn stencil(executor: OnElsewhere) -> Executable {
+fn stencil(executor: RemoteExecutor) -> Executable {
     let text = "
 from gt4py.cartesian.gtscript import *
 
@@ -175,14 +175,14 @@ def add(q: Field[float], o: Field[float], by: float):
     made.unwrap_or_else(|why| panic!("{why:?}"))
 }
 
-fn device() -> (OnElsewhere, Arc<dyn Device>, Sender<()>) {
-    device_with(Elsewhere::default())
+fn device() -> (RemoteExecutor, Arc<dyn Device>, Sender<()>) {
+    device_with(RemoteDevice::default())
 }
 
-fn device_with(device: Elsewhere) -> (OnElsewhere, Arc<dyn Device>, Sender<()>) {
+fn device_with(device: RemoteDevice) -> (RemoteExecutor, Arc<dyn Device>, Sender<()>) {
     let (begin, may_begin) = channel();
     let device: Arc<dyn Device> = Arc::new(device);
-    let executor = OnElsewhere { device: Arc::clone(&device), may_begin: Arc::new(Mutex::new(may_begin)) };
+    let executor = RemoteExecutor { device: Arc::clone(&device), may_begin: Arc::new(Mutex::new(may_begin)) };
     (executor, device, begin)
 }
 
@@ -260,7 +260,7 @@ fn lent(device: &Arc<dyn Device>, first: u64, strides: [i64; 3]) -> Buffer {
 fn memory_of_others_is_written_where_it_is_whatever_its_strides() {
     let (from, to) = (block(), block());
     let known = BTreeMap::from([(0x1000, Arc::clone(&from)), (0x2000, Arc::clone(&to))]);
-    let (executor, device, begin) = device_with(Elsewhere(known));
+    let (executor, device, begin) = device_with(RemoteDevice(known));
     let stencil = stencil(executor);
     // Backwards along I, and K nearest.
     let q = lent(&device, 0x1000 + 18 * 8, [-6, 2, 1]);
@@ -280,7 +280,7 @@ fn memory_of_others_is_written_where_it_is_whatever_its_strides() {
 fn memory_of_others_that_overlaps_is_one_field_or_refused() {
     let whole = block();
     let (executor, device, begin) =
-        device_with(Elsewhere(BTreeMap::from([(0x1000, Arc::clone(&whole)), (0x1008, block())])));
+        device_with(RemoteDevice(BTreeMap::from([(0x1000, Arc::clone(&whole)), (0x1008, block())])));
     let stencil = stencil(executor);
     let field = |at| lent(&device, at, [1, 4, 12]);
     begin.send(()).unwrap();

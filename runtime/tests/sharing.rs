@@ -7,7 +7,7 @@ use std::sync::Arc;
 use isobar_compiler::config::Config;
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;
-use isobar_runtime::executable::{Bound, OwnedSetting, Refusal};
+use isobar_runtime::executable::{CheckedCall, OwnedSetting, Refusal};
 use isobar_runtime::executors::Executor;
 use isobar_runtime::executors::interpreters::{Debug, Numpy};
 use isobar_runtime::executors::rayon::Rayon;
@@ -27,7 +27,7 @@ fn stencil(body: &str, executor: Arc<dyn Executor>) -> Executable {
 /// Fields in one array: for each the position of its first element, shape, strides and origin.
 type View = (&'static str, usize, [usize; 3], [i64; 3], [i64; 3]);
 
-fn bind(stencil: &Executable, array: &mut [f64], views: &[View]) -> Result<Bound, Refusal> {
+fn bind(stencil: &Executable, array: &mut [f64], views: &[View]) -> Result<CheckedCall, Refusal> {
     let lend = |&(name, first, shape, strides, origin): &View| {
         let first = NonNull::from(&mut array[first]).cast();
         // SAFETY: the array outlives the call, and each view lies in it.

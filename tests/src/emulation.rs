@@ -14,7 +14,7 @@ use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::cuda::Artifact;
 use isobar_compiler::backend::debug;
 use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::kernel::call::{Place, ended, places};
+use isobar_compiler::backend::kernel::call::{ArrayArgument, ended, places};
 use isobar_compiler::backend::kernel::cell::NONE;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{NoControl, Stop};
@@ -22,7 +22,7 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_runtime::executors::cuda::plan::{CallPlan, ModuleKey, Passed, bits};
+use isobar_runtime::executors::cuda::plan::{CallPlan, LaunchArgument, ModuleKey, bits};
 
 use crate::against::same_fields;
 use crate::agree::prepare::call;
@@ -56,7 +56,7 @@ pub struct Text<'a> {
     pub compilation: &'a Compilation,
     pub kernels: &'a Kernels,
     pub artifact: &'a Artifact,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ArrayArgument>>,
     /// In place of the artifact's, where a test changes it.
     text: String,
     /// The variant that it is compiled for.
@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
 fn planned(
     kernels: &Kernels,
     artifact: &Artifact,
-    places: &[Option<Place>],
+    places: &[Option<ArrayArgument>],
     launch: &Launch,
 ) -> Result<CallPlan> {
     CallPlan::of(kernels, artifact, places, launch).map_err(|it| anyhow::anyhow!("{it:?}"))
@@ -180,7 +180,7 @@ impl<'a> Program<'a> {
         let mut buffer_of = vec![None; places.len()];
         let mut buffers: Vec<Vec<u8>> = Vec::new();
         for (at, place) in places.iter().enumerate() {
-            let Some(Place { position, axes: Some(_) }) = place else { continue };
+            let Some(ArrayArgument { position, axes: Some(_) }) = place else { continue };
             if let Argument::Field(field) = &launch.arguments[*position] {
                 buffer_of[at] = Some(buffers.len());
                 buffers.push(field.array.elements.to_le_bytes());
@@ -206,7 +206,7 @@ impl<'a> Program<'a> {
             tell(it.arguments.len() as u64);
             for argument in &it.arguments {
                 match *argument {
-                    Passed::Pointer { array, element } => {
+                    LaunchArgument::Pointer { array, element } => {
                         let buffer =
                             buffer_of[array].context("a kernel asks for an array that there is not")?;
                         let size = kernels.program.arrays[array].dtype.size_bytes() as i64;
@@ -214,7 +214,7 @@ impl<'a> Program<'a> {
                         tell(buffer as u64);
                         tell((element * size).cast_unsigned());
                     }
-                    Passed::Value(array) => {
+                    LaunchArgument::Value(array) => {
                         let place = places[array].context("a kernel asks for a value that there is not")?;
                         let Argument::Scalar(value) = launch.arguments[place.position] else {
                             bail!("a kernel asks for a value that was not passed")
@@ -222,11 +222,11 @@ impl<'a> Program<'a> {
                         tell(0);
                         tell(bits(value));
                     }
-                    Passed::Index(it) => {
+                    LaunchArgument::Index(it) => {
                         tell(0);
                         tell(it.cast_unsigned());
                     }
-                    Passed::Slots => {
+                    LaunchArgument::Slots => {
                         tell(1);
                         tell(slots as u64);
                         tell(0);

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
 use isobar_compiler::backend::run::NoControl;
-use isobar_compiler::equivalence::compare::{Difference, Reference, compare};
+use isobar_compiler::equivalence::compare::{ReferenceRun, RunDifference, compare};
 use isobar_compiler::equivalence::journey::{Journey, Level};
 use isobar_compiler::equivalence::run::Stop;
 use isobar_compiler::oir::Stencil;
@@ -176,7 +176,7 @@ pub fn hold(seed: u64) -> Result<Held> {
         let native =
             native_gives_the_bits_of_debug(Backend::RAYON, &compilation, slice::from_ref(&launch), setting);
         held.other_traps += native.with_context(in_context)?.other_traps;
-        if Reference::of(oir, &launch).end().is_some() {
+        if ReferenceRun::of(oir, &launch).end().is_some() {
             // The run ends; of several statements that would end it, `numpy` may tell another one.
             let npir = compilation.levels.npir().context("a compilation without errors has an NPIR")?;
             let ended = numpy::run(npir, &mut launch.clone(), &mut NoControl);
@@ -255,7 +255,7 @@ pub fn hold_kernels(seed: u64) -> Result<Held> {
     // A domain that is too small for the stencil is refused, and so is tested elsewhere.
     let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { return Ok(held) };
     held.runs += 1;
-    let reference = Reference::of(oir, &launch);
+    let reference = ReferenceRun::of(oir, &launch);
     let mut found = None;
     let journey = for_machine(oir, target);
     journey.go(None, &mut |step, level, _| {
@@ -284,8 +284,9 @@ pub struct Held {
 
 impl Held {
     /// Passes do not compute values beyond the domain that nobody needs, so another point may be the first to end a run.
-    fn is_other_trap(&mut self, what: &Difference) -> bool {
-        let Difference::End { expected: Some(Stop::Trap(expected)), found: Some(Stop::Trap(found)) } = what
+    fn is_other_trap(&mut self, what: &RunDifference) -> bool {
+        let RunDifference::End { expected: Some(Stop::Trap(expected)), found: Some(Stop::Trap(found)) } =
+            what
         else {
             return false;
         };

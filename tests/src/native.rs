@@ -13,7 +13,7 @@ use isobar_compiler::backend::signature::{Param, ParamKind};
 use isobar_compiler::pass::{Cache, Device, GpuForm, GpuModel, MachineModel, PassOptions};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};
-use isobar_runner::backends::{Backend, CCompiler, Found, Mode, Relayout, Setting, Vectors};
+use isobar_runner::backends::{AvailableTools, Backend, CCompiler, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 
 use crate::against::native_gives_the_bits_of_debug;
@@ -219,7 +219,7 @@ impl Workplace {
     ///
     /// Why not.
     pub fn check(&self, backend: Backend) -> Result<(), String> {
-        backend.check(&Found { cc: &self.cc }).map_err(|why| why.to_string())
+        backend.check(&AvailableTools { cc: &self.cc }).map_err(|why| why.to_string())
     }
 
     /// This machine, for which the schedules of runs are made.

@@ -3,13 +3,13 @@
 use std::slice;
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::equivalence::compare::{Difference, Reference};
+use isobar_compiler::equivalence::compare::{ReferenceRun, RunDifference};
 use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::equivalence::run::Stop;
 use isobar_compiler::pass::{Device, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
-use isobar_compiler::schedule::document::{self, Applied};
+use isobar_compiler::schedule::document::{self, ApplyOutcome};
 use isobar_compiler::schedule::nodes::{ContainerKind, Tree};
 use isobar_compiler::schedule::step::LoopRef;
 use isobar_compiler::space::Domain;
@@ -63,10 +63,10 @@ pub fn drawn(seed: u64) -> Result<Drawn> {
             let mut after = tree.clone();
             // Faults of launches are reported only after all steps.
             let applied = it.lines.iter().all(|it| match &it.order {
-                document::Order::Step(step) => step.clone().apply(&mut after).is_ok(),
-                document::Order::Auto(_) | document::Order::Pin(_) => {
+                document::ScheduleCommand::Step(step) => step.clone().apply(&mut after).is_ok(),
+                document::ScheduleCommand::Auto(_) | document::ScheduleCommand::Pin(_) => {
                     let one = document::Document { lines: vec![it.clone()] };
-                    matches!(document::apply(&mut after, &one), Applied::Whole { .. })
+                    matches!(document::apply(&mut after, &one), ApplyOutcome::Whole { .. })
                 }
             });
             applied.then_some(after)
@@ -137,7 +137,7 @@ pub fn hold(seed: u64, backend: Backend, setting: Setting<'_>) -> Result<Held> {
         held.runs += 1;
         let levels = &compilation.levels;
         let oir = levels.oir.as_ref().context("there is no OIR")?;
-        let reference = Reference::of(oir, &launch);
+        let reference = ReferenceRun::of(oir, &launch);
         let mut all = vec![
             ("schedule", Level::Schedule(levels.schedule.as_ref().context("no schedule")?)),
             ("sdfg", Level::Sdfg(levels.sdfg.as_ref().context("no SDFG")?)),
@@ -149,7 +149,7 @@ pub fn hold(seed: u64, backend: Backend, setting: Setting<'_>) -> Result<Held> {
             if let Some(found) = reference.divergence(name, &level, &[seed]) {
                 let is_other_trap = matches!(
                     &found.what,
-                    Difference::End { expected: Some(Stop::Trap(_)), found: Some(Stop::Trap(_)) }
+                    RunDifference::End { expected: Some(Stop::Trap(_)), found: Some(Stop::Trap(_)) }
                 );
                 if !is_other_trap {
                     bail!("{found} on {domain}\n{}", in_context());

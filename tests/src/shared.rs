@@ -14,7 +14,7 @@ use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::for_elements;
 use isobar_compiler::oir::nodes::Stencil;
-use isobar_compiler::pipeline::{Bound, Compilation, NoHook, NoVariant, ProgramKind, Variant, back};
+use isobar_compiler::pipeline::{BoundLaunch, Compilation, NoHook, NoVariant, ProgramKind, Variant, back};
 use isobar_compiler::space::{Domain, LoopOrder};
 use isobar_compiler::types::Value;
 use isobar_runner::backends::Backend;
@@ -85,7 +85,9 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let before = memory.elements.clone();
     let bound = with_memory(given.clone(), signature, &same, &mut memory, domain)?;
     // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-    let Ok(Bound { launch: mut in_memory, shared }) = compilation.bind_shared(bound) else { return Ok(held) };
+    let Ok(BoundLaunch { launch: mut in_memory, shared }) = compilation.bind_shared(bound) else {
+        return Ok(held);
+    };
     // On a small domain a stencil may not touch all of them.
     if shared.is_empty() {
         return Ok(held);
@@ -156,7 +158,7 @@ fn depends_on_order(written: &Compilation, unified: &Stencil) -> bool {
         || unified.placed().filter(|it| it.order == LoopOrder::Parallel).any(|placed| {
             let touches = unified.executions[placed.execution].touches();
             let elsewhere = |it: &&_| {
-                let it: &isobar_compiler::oir::visit::Touch<'_> = it;
+                let it: &isobar_compiler::oir::visit::TargetTouch<'_> = it;
                 !it.is_write && !it.is_here()
             };
             touches.iter().filter(elsewhere).any(|read| {

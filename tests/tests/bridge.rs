@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::{Reference, compare};
+use isobar_compiler::equivalence::compare::{ReferenceRun, compare};
 use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::inputs;
@@ -13,7 +13,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook, Stage, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::schedule::from_tree;
 use isobar_compiler::schedule::nodes::{Loop, Node, Order, Placement, Tree};
-use isobar_compiler::sdfg::file::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::tree::from_oir;
 use isobar_tests::corpus::small_inputs;
@@ -65,7 +65,7 @@ fn assert_means_the_same(compilation: &Compilation) {
         let (_, found) = compare(&Journey::usual(oir), &launch, &[1, 2]);
         assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
         let level = Level::Schedule(schedule(compilation));
-        let found = Reference::of(oir, &launch).divergence("schedule", &level, &[1, 2]);
+        let found = ReferenceRun::of(oir, &launch).divergence("schedule", &level, &[1, 2]);
         assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
     }
 }
@@ -84,7 +84,7 @@ fn tasklets(compilation: &Compilation) -> Vec<String> {
     }
     let graph = compilation.levels.sdfg.as_ref().expect("it compiled");
     let mut found = Vec::new();
-    walk(&to_json(graph, &[], Form::Regions), &mut found);
+    walk(&to_json(graph, &[], ControlFlowStyle::Regions), &mut found);
     found
 }
 

@@ -81,7 +81,7 @@ fn a_pass_that_tells_of_no_change_has_made_none() {
                 target::Target::kernels(target::MAX_THREADS),
             ),
         ] {
-            hold(name, &oir::passes::PIPELINE, oir.clone(), oir::passes::Pinned::default());
+            hold(name, &oir::passes::PIPELINE, oir.clone(), oir::passes::PinnedStmts::default());
             hold(name, &pipelines.schedule, tree.clone(), pipelines.machine);
             let graph = sdfg::from_schedule::lower(levels.schedule.as_ref().expect("it compiled"));
             hold(name, &pipelines.sdfg, graph.clone(), ());

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::slice;
 
 use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::kernel::call::{Refused, places};
+use isobar_compiler::backend::kernel::call::{CallRefusal, places};
 use isobar_compiler::backend::launch::{Argument, Call as Given, Launch};
-use isobar_compiler::backend::wgsl::plan::{Most, Plan};
+use isobar_compiler::backend::wgsl::plan::{DeviceLimits, Plan};
 use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
@@ -16,7 +16,7 @@ use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
 use isobar_runner::backends::{Backend, Failure, Setting, prepare_compiled};
 use isobar_runtime::executors::wgpu;
-use isobar_runtime::wanted::Wanted;
+use isobar_runtime::wanted::FetchSelection;
 use isobar_testing::Shard;
 use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
 use isobar_tests::agree::subject::Subject;
@@ -175,7 +175,7 @@ fn fields_that_stay_on_the_gpu_come_back_when_they_are_fetched() {
         prepared.run(&mut kept).unwrap_or_else(|why| panic!("{why:?}"));
     }
     same_fields(&compilation, &given, &kept).expect("nothing came back yet");
-    prepared.fetch(&mut kept, &Wanted::default()).unwrap_or_else(|why| panic!("{why:?}"));
+    prepared.fetch(&mut kept, &FetchSelection::default()).unwrap_or_else(|why| panic!("{why:?}"));
     same_fields(&compilation, &at_once, &kept).expect("what three calls wrote is what one does");
     let steps = prepared.progress().step_ms();
     assert_eq!(steps.len(), 1, "each step has its time: {steps:?}");
@@ -214,7 +214,7 @@ def f(q: Field[float], o: Field[float], small: Field[np.int8], surface: Field[IJ
             prepare_compiled(&*Backend::WGPU.executor(), &compilation, Setting::embedded(), &|_| ());
         let mut prepared = prepared.unwrap_or_else(|why| panic!("{why:?}"));
         for (axis, at) in [(Axis::I, 8), (Axis::J, 3), (Axis::K, 4), (Axis::K, 0)] {
-            let wanted = Wanted { plane: Some((axis, at)), ..Wanted::default() };
+            let wanted = FetchSelection { plane: Some((axis, at)), ..FetchSelection::default() };
             let mut found = given.clone();
             prepared.keep(&found).unwrap_or_else(|why| panic!("{why:?}"));
             prepared.run(&mut found).unwrap_or_else(|why| panic!("{why:?}"));
@@ -243,7 +243,7 @@ def f(q: Field[float], o: Field[float], small: Field[np.int8], surface: Field[IJ
                 }
             }
         }
-        let wanted = Wanted { arguments: Some(vec![number("surface")]), plane: None };
+        let wanted = FetchSelection { arguments: Some(vec![number("surface")]), plane: None };
         let mut found = given.clone();
         prepared.keep(&found).unwrap_or_else(|why| panic!("{why:?}"));
         prepared.run(&mut found).unwrap_or_else(|why| panic!("{why:?}"));
@@ -264,7 +264,11 @@ fn of_two_fields(body: &str) -> Compilation {
     compiled_text("fields", &text, 64)
 }
 
-fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Result<Plan, Refused> {
+fn planned(
+    compilation: &Compilation,
+    options: &WgslOptions,
+    most: DeviceLimits,
+) -> Result<Plan, CallRefusal> {
     let zeros = || Array::zeros(DType::Float64, &[8, 6, 5]);
     let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
     let domain = Some([6, 4, 5]);
@@ -276,14 +280,14 @@ fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Resu
     Plan::of(kernels, &artifact, &places, &call, most)
 }
 
-const MOST: Most = Most { bytes: 1 << 20, blocks: 65_535 };
+const MOST: DeviceLimits = DeviceLimits { bytes: 1 << 20, blocks: 65_535 };
 const SHIFT: &str = "    with computation(PARALLEL), interval(...):\n        o = q[1, 0, 0] + q[0, -1, 0]";
 
 #[test]
 fn a_field_beyond_the_limit_is_refused_with_both_numbers() {
-    let most = Most { bytes: 1919, ..MOST };
+    let most = DeviceLimits { bytes: 1919, ..MOST };
     let refused = planned(&of_two_fields(SHIFT), &WgslOptions::default(), most).unwrap_err();
-    let Refused::Other(why) = refused else { panic!("{refused:?}") };
+    let CallRefusal::Other(why) = refused else { panic!("{refused:?}") };
     assert!(why.contains("takes 1920 bytes, and the GPU lets a kernel reach 1919 bytes"), "{why}");
 }
 

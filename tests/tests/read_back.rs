@@ -1,6 +1,6 @@
 //! Printed levels read back: the gallery as text, and the text as the same level again.
 
-use isobar_compiler::diag::outline::Unreadable;
+use isobar_compiler::diag::outline::ListingFault;
 use isobar_compiler::pipeline::Stage;
 use isobar_compiler::schedule::passes::{PASSES, PassCx, Target};
 use isobar_compiler::{gtir, oir, schedule};
@@ -65,6 +65,6 @@ fn reads_back(tree: &schedule::Tree, name: &str) {
     assert_eq!(schedule::validate::validate(&again), Vec::<String>::new(), "{name}\n{text}");
 }
 
-fn readable<T>(read: Result<T, Unreadable>, text: &str) -> T {
+fn readable<T>(read: Result<T, ListingFault>, text: &str) -> T {
     read.unwrap_or_else(|wrong| panic!("{wrong}\n{text}"))
 }

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::Reference;
+use isobar_compiler::equivalence::compare::ReferenceRun;
 use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::pass::{Device, GpuModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
@@ -280,7 +280,7 @@ fn assert_means_the_same(compilation: &Compilation, name: &str) {
     let oir = compilation.levels.oir.as_ref().expect("it compiled");
     for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 4), Domain::new(130, 3, 3)] {
         let launch = launch(compilation, domain);
-        let reference = Reference::of(oir, &launch);
+        let reference = ReferenceRun::of(oir, &launch);
         let found = reference.divergence("schedule", &Level::Schedule(schedule(compilation)), &[1, 2]);
         assert!(found.is_none(), "{name} on {domain}: {}", found.expect("just asked"));
     }

@@ -4,12 +4,12 @@
 //! shows whether DaCe still agrees.
 
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::Reference;
+use isobar_compiler::equivalence::compare::ReferenceRun;
 use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::file::import::from_json;
-use isobar_compiler::sdfg::file::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::sdfg::validate::validate;
 use isobar_compiler::space::Domain;
 use isobar_tests::generate::{Features, stencil};
@@ -20,7 +20,7 @@ fn the_files_of_the_gallery_are_those_that_dace_ran() {
     for name in GALLERY {
         let compilation = compiled(name, 64);
         let graph = compilation.levels.sdfg.as_ref().expect("it compiled");
-        for (form, suffix) in [(Form::Regions, "native"), (Form::Flat, "flat")] {
+        for (form, suffix) in [(ControlFlowStyle::Regions, "native"), (ControlFlowStyle::Flat, "flat")] {
             let path = root().join(format!("tests/golden/sdfg/{name}.{suffix}.sdfg"));
             // Without the places in the text, which each comment above would move.
             let file = format!("{}\n", to_json(graph, &[], form));
@@ -42,8 +42,8 @@ fn a_graph_that_was_read_from_a_file_does_the_same() {
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
         let oir = compilation.levels.oir.as_ref().expect("it compiled");
         let launch = launch(&compilation, Domain::new(5, 4, 4));
-        let reference = Reference::of(oir, &launch);
-        for form in [Form::Regions, Form::Flat] {
+        let reference = ReferenceRun::of(oir, &launch);
+        for form in [ControlFlowStyle::Regions, ControlFlowStyle::Flat] {
             let file = to_json(graph, &sources, form);
             let read = from_json(&file).unwrap_or_else(|why| panic!("{name}, {form:?}: {why}"));
             assert_eq!(validate(&read), Vec::<String>::new(), "{name}, {form:?}");
@@ -63,7 +63,7 @@ fn generated(seeds: &[u64]) {
         let project = Project::of_one("main.py", &generated.text);
         let compilation = route::compile(&project, &Config::default(), &mut NoHook);
         let Some(graph) = &compilation.levels.sdfg else { panic!("seed {seed} does not compile") };
-        for form in [Form::Regions, Form::Flat] {
+        for form in [ControlFlowStyle::Regions, ControlFlowStyle::Flat] {
             let file = to_json(graph, &[], form);
             let read = from_json(&file)
                 .unwrap_or_else(|why| panic!("seed {seed}, {form:?}: {why}\n{}", generated.text));

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 
 use isobar_compiler::frontend::ParsedFiles;
 use isobar_compiler::project::Project;
-use isobar_protocol::fields::Kept;
+use isobar_protocol::fields::ResultField;
 use isobar_protocol::request::Request;
-use isobar_protocol::worker::{Made, Said};
+use isobar_protocol::worker::{AnswerBody, GuessedInputs};
 use isobar_web::compile::Compiler;
 
 /// Deep nesting costs stack; a tab has less, and the compiler's limits are made for that.
@@ -119,7 +119,7 @@ fn request(files: &BTreeMap<String, String>, main: &str) -> Request {
 fn needs_nothing(files: &BTreeMap<String, String>, main: &str) -> bool {
     let (compiled, defaults) = Compiler::default().compile(&request(files, main), &|| 0.0);
     let is_refused = compiled.diagnostics.iter().any(|it| it.severity == "error");
-    let nothing = Made { domain: defaults.made.domain, ..Made::default() };
+    let nothing = GuessedInputs { domain: defaults.made.domain, ..GuessedInputs::default() };
     !is_refused && defaults.made == nothing
 }
 
@@ -167,7 +167,7 @@ fn attempt(files: &BTreeMap<String, String>, main: &str) -> Result<(), String> {
     asked.backend = Some("debug".to_owned());
     let (fields, _) =
         compiler.run(&asked, &|| 0.0, &mut |_, _| {}).map_err(|ended| told(&ended, &compiled.stencil))?;
-    let is_shown = |it: &Kept| {
+    let is_shown = |it: &ResultField| {
         let points: u64 = it.info.shape.iter().product();
         (it.info.statistics.nan + it.info.statistics.inf) * 10 <= points
     };
@@ -180,9 +180,9 @@ fn attempt(files: &BTreeMap<String, String>, main: &str) -> Result<(), String> {
     }
 }
 
-fn told(ended: &Said, stencil: &Option<String>) -> String {
+fn told(ended: &AnswerBody, stencil: &Option<String>) -> String {
     match ended {
-        Said::RunEnded { why, diagnostics, .. } => {
+        AnswerBody::RunEnded { why, diagnostics, .. } => {
             let first = diagnostics.first().map(|it| format!(": {} {}", it.code, it.message));
             format!("{stencil:?} {why}{}", first.unwrap_or_default())
         }

@@ -19,24 +19,24 @@ use crate::panes::strip::Strip;
 use crate::panes::symbols::Symbols;
 use crate::panes::term::TermCard;
 use crate::state::App;
-use crate::state::drawer::Below;
+use crate::state::drawer::DrawerList;
 use crate::state::layout::{EDITOR_PART, RESULT_PART, Tab};
 use crate::state::route::Route;
-use crate::widgets::later::{Later, Load, Second};
+use crate::widgets::later::{Later, LazyPanes, PanesLoader};
 use crate::widgets::split::{Edge, Handle};
-use crate::widgets::tabs::{Choice, Tabs};
+use crate::widgets::tabs::{TabChoice, Tabs};
 
 /// Puts the page into the document; `load` gets its second part.
-pub fn mount(load: Load) {
+pub fn mount(load: PanesLoader) {
     console_error_panic_hook::set_once();
     leptos::mount::mount_to_body(move || view! { <Page load=load /> });
 }
 
 /// The whole page. Reads layout and revisions; everything else is the panes' own.
 #[component]
-pub fn Page(load: Load) -> impl IntoView {
+pub fn Page(load: PanesLoader) -> impl IntoView {
     let app = App::start();
-    provide_context(Second::new(load));
+    provide_context(LazyPanes::new(load));
     let view_name = move || app.learn.route.with(Route::name);
     let columns = move || {
         // A lesson, the text, and what answers: the style sheet takes out what is not wanted.
@@ -47,7 +47,7 @@ pub fn Page(load: Load) -> impl IntoView {
         let stages = 1.0 - editor - result;
         format!("minmax(0, {editor}fr) auto minmax(0, {stages}fr) auto minmax(0, {result}fr)")
     };
-    let views: Vec<Choice> = Tab::ALL.iter().map(|it| Choice::new(it.name(), it.title())).collect();
+    let views: Vec<TabChoice> = Tab::ALL.iter().map(|it| TabChoice::new(it.name(), it.title())).collect();
     let choose_view = move |name: String| {
         if let Some(tab) = Tab::ALL.into_iter().find(|it| it.name() == name) {
             app.layout.tab.set(tab);
@@ -59,7 +59,7 @@ pub fn Page(load: Load) -> impl IntoView {
             }
         }
     };
-    let shows = move |of: Below| Signal::derive(move || app.below() == of);
+    let shows = move |of: DrawerList| Signal::derive(move || app.below() == of);
     let offers = Signal::derive(move || app.sharing.offer.with(Option::is_some));
     view! {
         <div
@@ -91,9 +91,13 @@ pub fn Page(load: Load) -> impl IntoView {
                     <EditorPane />
                     <Symbols />
                     <Drawer>
-                        <DrawerPanel of=Below::Problems><Guide /><Problems /></DrawerPanel>
-                        <DrawerPanel of=Below::Inputs><Later name="inputs" when=shows(Below::Inputs) /></DrawerPanel>
-                        <DrawerPanel of=Below::Output><Later name="output" when=shows(Below::Output) /></DrawerPanel>
+                        <DrawerPanel of=DrawerList::Problems><Guide /><Problems /></DrawerPanel>
+                        <DrawerPanel of=DrawerList::Inputs>
+                            <Later name="inputs" when=shows(DrawerList::Inputs) />
+                        </DrawerPanel>
+                        <DrawerPanel of=DrawerList::Output>
+                            <Later name="output" when=shows(DrawerList::Output) />
+                        </DrawerPanel>
                     </Drawer>
                 </div>
                 <Handle

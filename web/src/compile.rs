@@ -5,7 +5,7 @@ mod documented;
 mod made;
 mod steps;
 
-pub use steps::Stepped;
+pub use steps::StepResult;
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use isobar_compiler::diag::Origin;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pass::Timer;
-use isobar_compiler::pipeline::registry::{self, Text};
+use isobar_compiler::pipeline::registry::{self, StageListing};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
-use isobar_compiler::sdfg::file::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::service::Desk;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_lessons::check::Outcome;
 use isobar_protocol::compile::{Compiled, StepTime};
-use isobar_protocol::diagnostic::{Diagnostic, Places};
-use isobar_protocol::fields::{self, Kept};
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
+use isobar_protocol::fields::{self, ResultField};
 use isobar_protocol::lesson::Task;
 use isobar_protocol::names;
-use isobar_protocol::passes::{Around, Moment, PassStep};
+use isobar_protocol::passes::{Moment, PassDiff, PassStep};
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
-use isobar_protocol::service::{self, Query, Told};
+use isobar_protocol::service::{self, Query, QueryAnswer};
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{Defaults, Said};
+use isobar_protocol::worker::{AnswerBody, Defaults};
 
 /// A tab has no more memory than this for the fields of one run.
 const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
@@ -49,7 +49,7 @@ pub struct Compiler {
     session: Session,
     desk: Desk,
     /// The run that goes on from one time step to the next.
-    stepping: Option<steps::Stepping>,
+    stepping: Option<steps::PausedRun>,
 }
 
 impl Compiler {
@@ -58,11 +58,11 @@ impl Compiler {
         if let Err(refused) = refused_name(request) {
             return (Compiled { diagnostics: vec![refused], ..Compiled::default() }, Defaults::default());
         }
-        let made::Completed { request, made, compilation, times } = self.completed(request, clock);
+        let made::CompletedRequest { request, made, compilation, times } = self.completed(request, clock);
         let tile = request.config(&Directives::default()).tile;
         let mut defaults = defaults::of(&compilation, &project(&request), tile, made);
         defaults.refused = made::refused(&request);
-        let is_wanted = |it: &&Text| {
+        let is_wanted = |it: &&StageListing| {
             request.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == it.stage.name()))
         };
         let texts = registry::texts().filter(is_wanted);
@@ -78,10 +78,10 @@ impl Compiler {
     }
 
     /// Tells what each pass of the request's compilation did, and shows the levels at these moments.
-    pub fn passes(&mut self, mut request: Request, moments: &[Moment]) -> (Vec<PassStep>, Vec<Around>) {
+    pub fn passes(&mut self, mut request: Request, moments: &[Moment]) -> (Vec<PassStep>, Vec<PassDiff>) {
         request.passes.trace = true;
         let compilation = self.compilation(&request, &mut NoHook);
-        let around = moments.iter().filter_map(|it| Around::new(&compilation, it)).collect();
+        let around = moments.iter().filter_map(|it| PassDiff::new(&compilation, it)).collect();
         (PassStep::all(&compilation, &request.passes.skip), around)
     }
 
@@ -90,11 +90,11 @@ impl Compiler {
         let compilation = self.compilation(request, &mut NoHook);
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
         let graph = compilation.graph()?;
-        Some(format!("{:#}\n", to_json(graph, &sources, Form::Regions)))
+        Some(format!("{:#}\n", to_json(graph, &sources, ControlFlowStyle::Regions)))
     }
 
     /// Answers what the editor asks about a file.
-    pub fn tell(&mut self, request: &Request, file: &str, query: &Query) -> Told {
+    pub fn tell(&mut self, request: &Request, file: &str, query: &Query) -> QueryAnswer {
         let config = request.config(&Directives::default());
         service::answer(&mut self.desk, &mut self.session, &project(request), &config, file, query)
     }
@@ -109,7 +109,7 @@ impl Compiler {
         request: &Request,
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Vec<Kept>, Vec<MeasuredStep>), Said> {
+    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody> {
         let mut timer = Timer::new(clock);
         let mut call = self.begin(request, &mut timer)?;
         let compilation = Arc::clone(&call.compilation);
@@ -149,15 +149,15 @@ impl Compiler {
         &mut self,
         request: &Request,
         timer: &mut Timer<C>,
-    ) -> Result<Call, Said> {
-        refused_name(request).map_err(|it| Said::RunEnded {
+    ) -> Result<StencilCall, AnswerBody> {
+        refused_name(request).map_err(|it| AnswerBody::RunEnded {
             why: Why::Said(it.message.clone()),
             diagnostics: vec![it],
             cell: None,
         })?;
         timer.begin(step("compile"));
         // A request of the page is complete, unless the page does not know the made-up values yet.
-        let made::Completed { request, compilation, .. } = self.completed(request, &|| 0.0);
+        let made::CompletedRequest { request, compilation, .. } = self.completed(request, &|| 0.0);
         timer.end(step("compile"));
         let refused =
             |why: Why, found: &[isobar_compiler::diag::Diagnostic]| refused(&compilation, why, found);
@@ -180,7 +180,7 @@ impl Compiler {
         call.scalars.extend(request.scalar_inputs().map_err(|it| refused(Why::ScalarIsNoNumber, &it))?);
         let launch = compilation.bind(call).map_err(|it| refused(Why::NotCallable, &it))?;
         timer.end(step("inputs"));
-        Ok(Call { compilation, launch })
+        Ok(StencilCall { compilation, launch })
     }
 
     /// Holds a learner's text against what a lesson asks.
@@ -200,25 +200,25 @@ impl Compiler {
 
 /// A stencil, and what it is called with.
 #[derive(Debug)]
-pub struct Call {
+pub struct StencilCall {
     pub compilation: Arc<Compilation>,
     pub launch: Launch,
 }
 
-impl Call {
+impl StencilCall {
     /// The answer that says why there is no result.
     #[must_use]
-    pub fn refused(&self, why: Why, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
+    pub fn refused(&self, why: Why, found: &[isobar_compiler::diag::Diagnostic]) -> AnswerBody {
         refused(&self.compilation, why, found)
     }
 
     /// The answer where a statement ended the run at a cell, in that time step where there are several.
     #[must_use]
-    pub fn trapped(&self, said: Why, step: Option<u64>, origin: &Origin, cell: [i64; 3]) -> Said {
+    pub fn trapped(&self, said: Why, step: Option<u64>, origin: &Origin, cell: [i64; 3]) -> AnswerBody {
         let files = self.compilation.sources();
-        let (_, start, _) = Places::new(files).of(origin.span());
+        let (_, start, _) = SpanResolver::new(files).of(origin.span());
         let why = Why::Trap { line: start.line, step, said: Box::new(said) };
-        Said::RunEnded { why, diagnostics: Vec::new(), cell: Some(cell) }
+        AnswerBody::RunEnded { why, diagnostics: Vec::new(), cell: Some(cell) }
     }
 
     /// The steps of a run; only those that compute have to move what it is asked for.
@@ -235,7 +235,7 @@ impl Call {
 
     /// The fields that were written.
     #[must_use]
-    pub fn written(self) -> Vec<Kept> {
+    pub fn written(self) -> Vec<ResultField> {
         let Self { compilation, launch } = self;
         compilation.signature.as_ref().map(|it| fields::written(it, launch)).unwrap_or_default()
     }
@@ -244,11 +244,11 @@ impl Call {
 /// The steps of a run that compute no field.
 const NOT_OF_MEMORY: [&str; 6] = ["compile", "inputs", "wgsl", "pipelines", "upload", "download"];
 
-fn refused(compilation: &Compilation, why: Why, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
+fn refused(compilation: &Compilation, why: Why, found: &[isobar_compiler::diag::Diagnostic]) -> AnswerBody {
     let files = compilation.sources();
-    let places = Places::new(files);
+    let places = SpanResolver::new(files);
     let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
-    Said::RunEnded { why, diagnostics, cell: None }
+    AnswerBody::RunEnded { why, diagnostics, cell: None }
 }
 
 /// Returns a diagnostic if a name of the request is refused.
@@ -355,7 +355,7 @@ mod tests {
                 // Only a run has to move what it is asked for.
                 assert!(run.bytes.is_some_and(|it| it > 0));
                 assert_eq!(timings.iter().filter(|it| it.bytes.is_some()).count(), 1);
-                fields.iter().map(Kept::to_bytes).collect::<Vec<_>>()
+                fields.iter().map(ResultField::to_bytes).collect::<Vec<_>>()
             });
             assert_eq!(meant, found, "{}", entry.name);
         }

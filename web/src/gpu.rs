@@ -6,23 +6,23 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use isobar_compiler::backend::kernel::call::{Refused, ended, places};
+use isobar_compiler::backend::kernel::call::{CallRefusal, ended, places};
 use isobar_compiler::backend::launch::Argument;
 use isobar_compiler::backend::wgsl::elements::{sent, take};
-use isobar_compiler::backend::wgsl::plan::{Most, Packed, Plan, is_unit};
+use isobar_compiler::backend::wgsl::plan::{BufferPlan, DeviceLimits, Plan, is_unit};
 use isobar_compiler::backend::wgsl::{self, Binding, Doubles, WgslOptions};
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::Hook;
 use isobar_protocol::compile::StepTime;
-use isobar_protocol::fields::Kept;
+use isobar_protocol::fields::ResultField;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{OnGpu, Said};
+use isobar_protocol::worker::{AnswerBody, OnGpu};
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::compile::{Call, step};
+use crate::compile::{StencilCall, step};
 
 /// `GPUBufferUsage`, as the standard numbers it.
 const MAP_READ: u32 = 1;
@@ -34,8 +34,8 @@ const READ: u32 = 1;
 
 /// The result of a run on a GPU.
 #[derive(Debug)]
-pub struct Ran {
-    pub fields: Vec<Kept>,
+pub struct GpuRunResult {
+    pub fields: Vec<ResultField>,
     pub timings: Vec<MeasuredStep>,
     /// How it computed, and on what.
     pub gpu: OnGpu,
@@ -56,7 +56,11 @@ struct Gpu {
 /// # Errors
 ///
 /// The answer that says why there is no result.
-pub async fn run(mut call: Call, is_fast: bool, mut timer: Timer<fn() -> f64>) -> Result<Ran, Said> {
+pub async fn run(
+    mut call: StencilCall,
+    is_fast: bool,
+    mut timer: Timer<fn() -> f64>,
+) -> Result<GpuRunResult, AnswerBody> {
     let gpu = match Gpu::open().await {
         Ok(gpu) => gpu,
         Err(why) => return Err(call.refused(why, &[])),
@@ -64,28 +68,28 @@ pub async fn run(mut call: Call, is_fast: bool, mut timer: Timer<fn() -> f64>) -
     match gpu.ran(&mut call, is_fast, &mut timer).await {
         Ok(()) => {
             let timings = call.measured(StepTime::of(&timer.into_times()));
-            Ok(Ran { fields: call.written(), timings, gpu: OnGpu { is_fast, name: gpu.name } })
+            Ok(GpuRunResult { fields: call.written(), timings, gpu: OnGpu { is_fast, name: gpu.name } })
         }
-        Err(Ended::Refused(why)) => Err(call.refused(why, &[])),
-        Err(Ended::At(said)) => Err(*said),
+        Err(GpuRunError::Refused(why)) => Err(call.refused(why, &[])),
+        Err(GpuRunError::At(said)) => Err(*said),
     }
 }
 
 /// Why there is no result.
-enum Ended {
+enum GpuRunError {
     Refused(Why),
-    At(Box<Said>),
+    At(Box<AnswerBody>),
 }
 
-impl From<Why> for Ended {
+impl From<Why> for GpuRunError {
     fn from(why: Why) -> Self {
-        Ended::Refused(why)
+        GpuRunError::Refused(why)
     }
 }
 
-impl From<Refused> for Ended {
-    fn from(refused: Refused) -> Self {
-        Ended::Refused(Why::Said(refused.to_string()))
+impl From<CallRefusal> for GpuRunError {
+    fn from(refused: CallRefusal) -> Self {
+        GpuRunError::Refused(Why::Said(refused.to_string()))
     }
 }
 
@@ -142,10 +146,10 @@ impl Gpu {
     /// Carries out a call, and leaves in its fields what the kernels wrote.
     async fn ran(
         &self,
-        call_: &mut Call,
+        call_: &mut StencilCall,
         is_fast: bool,
         timer: &mut Timer<fn() -> f64>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), GpuRunError> {
         let compilation = std::sync::Arc::clone(&call_.compilation);
         let (Some(kernels), Some(signature)) = (compilation.kernels(), &compilation.signature) else {
             return Err(Why::HasErrors.into());
@@ -171,7 +175,7 @@ impl Gpu {
         if n_buffers > buffers {
             return Err(Why::TooManyArrays { arrays: n_buffers, most: buffers }.into());
         }
-        let most = Most {
+        let most = DeviceLimits {
             bytes: self.limit("maxStorageBufferBindingSize").min(self.limit("maxBufferSize")),
             blocks: u32::try_from(self.limit("maxComputeWorkgroupsPerDimension")).unwrap_or(65_535),
         };
@@ -207,7 +211,7 @@ impl Gpu {
                 Binding::Tables => artifact.tables.entries.iter().flat_map(|it| it.to_le_bytes()).collect(),
                 Binding::Traps => bytes_of(&slots),
                 Binding::Arrays { .. } => {
-                    let none = Packed::default();
+                    let none = BufferPlan::default();
                     let packed = plan.buffers.get(&at).unwrap_or(&none);
                     self.packed(packed, call_, &places, &options, kernels)
                 }
@@ -276,8 +280,10 @@ impl Gpu {
                     });
                 }
                 return Err(match origin {
-                    Some(origin) => Ended::At(Box::new(call_.trapped(Why::IndexLeaves, None, &origin, cell))),
-                    None => Ended::Refused(Why::IndexLeaves),
+                    Some(origin) => {
+                        GpuRunError::At(Box::new(call_.trapped(Why::IndexLeaves, None, &origin, cell)))
+                    }
+                    None => GpuRunError::Refused(Why::IndexLeaves),
                 });
             }
         }
@@ -317,9 +323,9 @@ impl Gpu {
     /// The initial bytes of a buffer of arrays: the elements of the call's fields, and zeros elsewhere.
     fn packed(
         &self,
-        packed: &Packed,
-        call: &Call,
-        places: &[Option<isobar_compiler::backend::kernel::call::Place>],
+        packed: &BufferPlan,
+        call: &StencilCall,
+        places: &[Option<isobar_compiler::backend::kernel::call::ArrayArgument>],
         options: &WgslOptions,
         kernels: &isobar_compiler::backend::kernel::Kernels,
     ) -> Vec<u8> {

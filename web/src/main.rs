@@ -5,12 +5,12 @@ mod page {
     use isobar_web::app::mount;
     use isobar_web::app::second::panes;
     use isobar_web::second_part;
-    use isobar_web::widgets::later::{Loading, Panes};
+    use isobar_web::widgets::later::{Panes, PanesFuture};
 
     second_part!(page, Panes, panes);
 
     /// Loads the panes of the second part. If that fails, each pane that is wanted says so.
-    fn panes_of_second() -> Loading {
+    fn panes_of_second() -> PanesFuture {
         Box::pin(async { load().await.ok() })
     }
 

@@ -13,40 +13,40 @@ use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Stage, behind};
 use isobar_lessons::check::{Outcome, Pictures};
 use isobar_protocol::field::FieldInfo;
-use isobar_protocol::fields::{Kept, Looked, NotThere, difference, readings};
-use isobar_protocol::lesson::{Checked, Shown};
+use isobar_protocol::fields::{NotThere, ResultField, ResultView, difference, readings};
+use isobar_protocol::lesson::{FieldMismatch, LessonResult};
 use isobar_protocol::npz;
 use isobar_protocol::picture::Line;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{Answer, Ask, OnGpu, Question, Said, Slice, Which};
+use isobar_protocol::worker::{Answer, AnswerBody, Ask, OnGpu, Question, Slice, Which};
 use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use crate::compile::{Compiler, Stepped};
-use crate::gpu::Ran;
-use crate::parts::{Absent, Load};
-pub use second::{Second, second};
+use crate::compile::{Compiler, StepResult};
+use crate::gpu::GpuRunResult;
+use crate::parts::{PartLoadError, PartLoader};
+pub use second::{SecondPartEntries, second};
 
 /// All that the worker remembers.
 #[derive(Debug, Default)]
-struct Memory {
+struct WorkerMemory {
     compiler: Compiler,
     /// The fields that were computed here, and those from a runner.
-    a: Vec<Kept>,
-    b: Vec<Kept>,
+    a: Vec<ResultField>,
+    b: Vec<ResultField>,
 }
 
 /// An answer with its buffers.
-type Reply = (Said, Vec<ArrayBuffer>);
+type WorkerReply = (AnswerBody, Vec<ArrayBuffer>);
 
 /// Listens from now on; `load` gets the second part.
-pub fn start(load: Load<Second>) {
+pub fn start(load: PartLoader<SecondPartEntries>) {
     console_error_panic_hook::set_once();
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
-    let memory = Rc::new(RefCell::new(Memory::default()));
+    let memory = Rc::new(RefCell::new(WorkerMemory::default()));
     let to_page = scope.clone();
     let is_coming = Cell::new(false);
     let is_hurried = Cell::new(false);
@@ -62,7 +62,7 @@ pub fn start(load: Load<Second>) {
             let (memory, to_page, request) = (Rc::clone(&memory), to_page.clone(), request.clone());
             wasm_bindgen_futures::spawn_local(async move {
                 let (said, buffers) = match on_gpu(load, &memory, &request, is_fast).await {
-                    Ok(Ran { fields, timings, gpu }) => ran(fields, timings, Some(gpu)),
+                    Ok(GpuRunResult { fields, timings, gpu }) => ran(fields, timings, Some(gpu)),
                     Err(ended) => (ended, Vec::new()),
                 };
                 post(&to_page, revision, said, &buffers);
@@ -79,7 +79,7 @@ pub fn start(load: Load<Second>) {
                 }
                 let (said, buffers) = match load().await {
                     Ok(second) => (second.answer)(&mut memory.borrow_mut(), ask),
-                    Err(Absent) => (absent(), Vec::new()),
+                    Err(PartLoadError) => (absent(), Vec::new()),
                 };
                 post(&to_page, revision, said, &buffers);
             });
@@ -87,7 +87,7 @@ pub fn start(load: Load<Second>) {
         }
         let is_compilation = matches!(ask, Ask::Compile { .. });
         let is_wanted = is_compilation && wants_second(&ask);
-        let mut progress = |done, total| post(&to_page, revision, Said::Progress { done, total }, &[]);
+        let mut progress = |done, total| post(&to_page, revision, AnswerBody::Progress { done, total }, &[]);
         let (said, buffers) = memory.borrow_mut().answer(ask, &buffers, &mut progress);
         post(&to_page, revision, said, &buffers);
         if is_compilation && !behind::is_open() {
@@ -102,7 +102,7 @@ pub fn start(load: Load<Second>) {
     // The listener lives as long as the worker does.
     let listener = on_message.into_js_value();
     if scope.add_event_listener_with_callback("message", listener.unchecked_ref()).is_ok() {
-        post(&scope, 0, Said::Ready, &[]);
+        post(&scope, 0, AnswerBody::Ready, &[]);
     }
 }
 
@@ -141,7 +141,7 @@ async fn pause(scope: &DedicatedWorkerGlobalScope, ms: f64) {
 
 /// Loads the second part, as soon as the network gives it, and tells the page that whole answers are to be had.
 fn fetch_second(
-    load: Load<Second>,
+    load: PartLoader<SecondPartEntries>,
     to_page: DedicatedWorkerGlobalScope,
     is_wanted: bool,
     is_told: Rc<Cell<bool>>,
@@ -150,17 +150,17 @@ fn fetch_second(
         if !is_wanted {
             unhurried(&to_page).await;
         }
-        while let Err(Absent) = load().await {
+        while let Err(PartLoadError) = load().await {
             pause(&to_page, AGAIN_MS).await;
         }
         if !is_told.replace(true) {
-            post(&to_page, 0, Said::Whole, &[]);
+            post(&to_page, 0, AnswerBody::Whole, &[]);
         }
     });
 }
 
-fn absent() -> Said {
-    Said::Failed { why: Why::PartMissing }
+fn absent() -> AnswerBody {
+    AnswerBody::Failed { why: Why::PartMissing }
 }
 
 /// Whether a request wants a GPU of the browser; then, whether doubles may be singles there.
@@ -174,31 +174,31 @@ fn wants_gpu(request: &Request) -> Option<bool> {
 
 /// Runs on a GPU of the browser, for which kernels are compiled first.
 async fn on_gpu(
-    load: Load<Second>,
-    memory: &RefCell<Memory>,
+    load: PartLoader<SecondPartEntries>,
+    memory: &RefCell<WorkerMemory>,
     request: &Request,
     is_fast: bool,
-) -> Result<Ran, Said> {
-    let second = load().await.map_err(|Absent| absent())?;
+) -> Result<GpuRunResult, AnswerBody> {
+    let second = load().await.map_err(|PartLoadError| absent())?;
     let mut timer = Timer::new(now_ms as fn() -> f64);
     let call = memory.borrow_mut().compiler.begin(request, &mut timer)?;
     (second.run_on_gpu)(call, is_fast, timer).await
 }
 
 /// The fields of a run, with their buffers.
-fn ran(fields: Vec<Kept>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>) -> Reply {
+fn ran(fields: Vec<ResultField>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>) -> WorkerReply {
     let (fields, buffers) = sent(fields);
-    (Said::Ran { fields, timings, gpu }, buffers)
+    (AnswerBody::Ran { fields, timings, gpu }, buffers)
 }
 
 /// The descriptions of fields, and their elements.
-fn sent(fields: Vec<Kept>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
-    let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();
+fn sent(fields: Vec<ResultField>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
+    let bytes = |it: &ResultField| Uint8Array::from(it.to_bytes().as_slice()).buffer();
     let buffers = fields.iter().map(bytes).collect();
     (fields.into_iter().map(|it| it.info).collect(), buffers)
 }
 
-fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: Said, buffers: &[ArrayBuffer]) {
+fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: AnswerBody, buffers: &[ArrayBuffer]) {
     let message = Array::new();
     message.push(&serde_json::to_string(&Answer { revision, said }).unwrap_or_default().into());
     let handed_over = Array::new();
@@ -212,24 +212,29 @@ fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: Said, buffers: 
 
 /// The verdicts of the checks. With them go the fields of the first check that failed over some: those found,
 /// then those expected.
-fn checked(Outcome { verdicts, pictures }: Outcome) -> Reply {
+fn checked(Outcome { verdicts, pictures }: Outcome) -> WorkerReply {
     let Some(Pictures { domain, field, cell, found, expected }) = pictures else {
-        return (Said::Checked { checked: Checked { verdicts, shown: None } }, Vec::new());
+        return (AnswerBody::Checked { checked: LessonResult { verdicts, shown: None } }, Vec::new());
     };
     let (found, mut buffers) = sent(found);
     let (expected, more) = sent(expected);
     buffers.extend(more);
-    let shown = Some(Shown { domain, field, cell, found, expected });
-    (Said::Checked { checked: Checked { verdicts, shown } }, buffers)
+    let shown = Some(FieldMismatch { domain, field, cell, found, expected });
+    (AnswerBody::Checked { checked: LessonResult { verdicts, shown } }, buffers)
 }
 
-impl Memory {
-    fn answer(&mut self, ask: Ask, buffers: &[ArrayBuffer], progress: &mut dyn FnMut(u64, u64)) -> Reply {
+impl WorkerMemory {
+    fn answer(
+        &mut self,
+        ask: Ask,
+        buffers: &[ArrayBuffer],
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> WorkerReply {
         let said = match ask {
             Ask::Compile { request } => {
                 let (compiled, defaults) = self.compiler.compile(&request, &now_ms);
                 let is_half = !behind::is_open();
-                Said::Compiled { compiled: Box::new(compiled), defaults: Box::new(defaults), is_half }
+                AnswerBody::Compiled { compiled: Box::new(compiled), defaults: Box::new(defaults), is_half }
             }
             Ask::Run { request } => match self.compiler.run(&request, &now_ms, progress) {
                 Ok((fields, timings)) => return ran(fields, timings, None),
@@ -237,9 +242,9 @@ impl Memory {
             },
             Ask::Step { request, restart, count } => {
                 match self.compiler.step(&request, restart, count, &now_ms) {
-                    Ok(Stepped { step, fields, ms }) => {
+                    Ok(StepResult { step, fields, ms }) => {
                         let (fields, buffers) = sent(fields);
-                        return (Said::Stepped { step, fields, ms }, buffers);
+                        return (AnswerBody::Stepped { step, fields, ms }, buffers);
                     }
                     Err(ended) => ended,
                 }
@@ -252,7 +257,7 @@ impl Memory {
             | Ask::Around { .. }
             | Ask::Archive { .. } => match self.shown(ask) {
                 Ok(reply) => return reply,
-                Err(why) => Said::Failed { why },
+                Err(why) => AnswerBody::Failed { why },
             },
             Ask::Compare => self.compare(),
             Ask::Passes { .. } | Ask::Graph { .. } | Ask::Service { .. } | Ask::Check { .. } => absent(),
@@ -260,21 +265,21 @@ impl Memory {
         (said, Vec::new())
     }
 
-    fn store(&mut self, which: Which, fields: Vec<FieldInfo>, buffers: &[ArrayBuffer]) -> Said {
+    fn store(&mut self, which: Which, fields: Vec<FieldInfo>, buffers: &[ArrayBuffer]) -> AnswerBody {
         let slot = if which == Which::B { &mut self.b } else { &mut self.a };
         // Those before go first: there may be no memory for both.
         slot.clear();
         for (info, buffer) in fields.into_iter().zip(buffers) {
-            match Kept::from_bytes(info, &Uint8Array::new(buffer).to_vec()) {
+            match ResultField::from_bytes(info, &Uint8Array::new(buffer).to_vec()) {
                 Ok(kept) => slot.push(kept),
-                Err(why) => return Said::Failed { why: why.into() },
+                Err(why) => return AnswerBody::Failed { why: why.into() },
             }
         }
-        Said::Stored
+        AnswerBody::Stored
     }
 
     /// Answers a question about the kept fields.
-    fn shown(&self, ask: Ask) -> Result<Reply, Why> {
+    fn shown(&self, ask: Ask) -> Result<WorkerReply, Why> {
         let numbers = |it: &[f64]| Float64Array::from(it).buffer();
         Ok(match ask {
             Ask::Slice { of, field, plane } => {
@@ -283,29 +288,29 @@ impl Memory {
                 let (width, height) = (sheet.width as u64, sheet.height as u64);
                 let (first, summary) = (sheet.first, sheet.summary);
                 let slice = Slice { of, field, dtype, plane, width, height, first, summary };
-                (Said::Slice { slice }, vec![numbers(&sheet.values)])
+                (AnswerBody::Slice { slice }, vec![numbers(&sheet.values)])
             }
             Ask::Survey { of, field, element, plane } => {
                 let (summary, histogram) = self.looked(of, &field, element)?.survey(plane)?;
-                (Said::Survey { summary, histogram }, Vec::new())
+                (AnswerBody::Survey { summary, histogram }, Vec::new())
             }
             Ask::Line { of, field, element, along, at } => {
                 let rows = self.looked(of, &field, element)?.line(along, at);
                 let points = rows[0].len() as u64;
                 let line = Line { of, field, along, at, points };
-                (Said::Line { line }, vec![numbers(&rows.concat())])
+                (AnswerBody::Line { line }, vec![numbers(&rows.concat())])
             }
             Ask::Cell { at, element } => {
-                (Said::Cell { readings: readings(&self.a, &self.b, at, element) }, Vec::new())
+                (AnswerBody::Cell { readings: readings(&self.a, &self.b, at, element) }, Vec::new())
             }
             Ask::Around { of, field, element, at } => {
                 let found = self.looked(of, &field, element)?.around(at);
                 let (values, is_there): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
-                (Said::Around { is_there }, vec![numbers(&values)])
+                (AnswerBody::Around { is_there }, vec![numbers(&values)])
             }
             Ask::Archive { of } => {
                 let bytes = npz::archive(if of == Which::B { &self.b } else { &self.a })?;
-                (Said::Archive, vec![Uint8Array::from(bytes.as_slice()).buffer()])
+                (AnswerBody::Archive, vec![Uint8Array::from(bytes.as_slice()).buffer()])
             }
             Ask::Compile { .. }
             | Ask::Passes { .. }
@@ -319,9 +324,9 @@ impl Memory {
         })
     }
 
-    fn looked(&self, of: Which, field: &str, element: u64) -> Result<Looked<'_>, Why> {
+    fn looked(&self, of: Which, field: &str, element: u64) -> Result<ResultView<'_>, Why> {
         let [a, b] = [&self.a, &self.b].map(|all| all.iter().find(|it| it.info.name == field));
-        Looked::new(of, a, b, element)
+        ResultView::new(of, a, b, element)
             .map_err(|NotThere(said)| Why::NotShown { field: field.to_owned(), said })
     }
 
@@ -330,21 +335,21 @@ impl Memory {
         found.map(|it| it.info.dtype.clone()).unwrap_or_default()
     }
 
-    fn compare(&self) -> Said {
+    fn compare(&self) -> AnswerBody {
         let mut differences = Vec::new();
         for a in &self.a {
             let Some(b) = self.b.iter().find(|it| it.info.name == a.info.name) else {
-                return Said::Failed { why: Why::InOneOnly(a.info.name.clone()) };
+                return AnswerBody::Failed { why: Why::InOneOnly(a.info.name.clone()) };
             };
             match difference(a, b) {
                 Ok(found) => differences.push(found),
-                Err(why) => return Said::Failed { why: why.into() },
+                Err(why) => return AnswerBody::Failed { why: why.into() },
             }
         }
         if differences.is_empty() {
-            return Said::Failed { why: Why::NothingToCompare };
+            return AnswerBody::Failed { why: Why::NothingToCompare };
         }
-        Said::Compared { differences }
+        AnswerBody::Compared { differences }
     }
 }
 

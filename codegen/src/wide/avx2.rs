@@ -11,9 +11,9 @@ use super::codes::{
     VPEXTRB, VPEXTRQ, VPINSRB, VPMOVZXBD, VPMOVZXBQ, VSHUFPS, VXORPD, binary_code, convert_code, load_code,
     predicate, store_code, stream_code,
 };
-use super::emit::{AT, Emit, Source, slot_at, word};
-use super::encode::{Code, Condition, Gpr, Memory, R11, RCX, Rm};
-use super::nodes::{Binary, Id, Kind, Op, Place, Relation, Step};
+use super::emit::{AT, Emit, MemoryLocation, slot_at, word};
+use super::encode::{Condition, Gpr, MemoryOperand, Opcode, R11, RCX, Rm};
+use super::nodes::{Binary, ElementAddress, Id, LaneKind, Op, Relation, Step};
 
 /// Registers of values; the two behind them are the next two.
 pub(super) const N_VECTORS: usize = 14;
@@ -40,12 +40,12 @@ impl Emit<'_> {
             if self.fixed.contains_key(&id) {
                 continue;
             }
-            self.fill_avx2(value.kind, Source::Word(at), SPARE);
+            self.fill_avx2(value.kind, MemoryLocation::Word(at), SPARE);
             let slot = self.n_slots;
             self.n_slots += 1;
             let is_long = self.length(value.kind) == 32;
             self.asm.vex(store_code(value.kind), is_long, SPARE, 0, Rm::Memory(slot_at(slot)), None);
-            self.values[id].memory = Some(Source::Slot(slot));
+            self.values[id].memory = Some(MemoryLocation::Slot(slot));
         }
     }
 
@@ -72,13 +72,13 @@ impl Emit<'_> {
         let spread = if is_double { VPBROADCASTQ } else { VPBROADCASTD };
         self.asm.vex(spread, true, ALL, 0, Rm::Register(ALL), None);
         self.asm.vex(greater_code(is_double), true, ALL, ALL, Rm::Register(SPARE), None);
-        self.asm.vex(store_code(Kind::I64), true, ALL, 0, Rm::Memory(slot_at(slot)), None);
+        self.asm.vex(store_code(LaneKind::I64), true, ALL, 0, Rm::Memory(slot_at(slot)), None);
     }
 
     /// Reads the mask again.
     pub(super) fn recall_lanes(&mut self) {
         let from = Rm::Memory(slot_at(self.lanes_slot));
-        self.asm.vex(load_code(Kind::I64), true, ALL, 0, from, None);
+        self.asm.vex(load_code(LaneKind::I64), true, ALL, 0, from, None);
     }
 
     /// The lanes of a mask that have an iteration, as bits.
@@ -101,7 +101,7 @@ impl Emit<'_> {
     /// In a body with doubles there are four lanes, and a mask for singles is one of 128 bits: the lower
     /// halves of the four. It ends in `SPARE`, so only one of them is there at a time. If the mask is in
     /// `SPARE` already, `ALL` is lent for its upper half, and read again.
-    fn mask_for(&mut self, kind: Kind, mask: u8) -> u8 {
+    fn mask_for(&mut self, kind: LaneKind, mask: u8) -> u8 {
         if kind.bytes() != 4 || self.body.lane_bytes() == 4 {
             return mask;
         }
@@ -117,21 +117,21 @@ impl Emit<'_> {
     // Memory.
 
     /// Loads a register. At the end of a row, elements that are missing are not read, and are zero.
-    pub(super) fn fill_avx2(&mut self, kind: Kind, source: Source, register: u8) {
+    pub(super) fn fill_avx2(&mut self, kind: LaneKind, source: MemoryLocation, register: u8) {
         let is_long = self.length(kind) == 32;
         match source {
-            Source::Elements(place) if self.is_rest => {
+            MemoryLocation::Elements(place) if self.is_rest => {
                 let mask = self.mask_for(kind, ALL);
                 let from = Rm::Memory(self.elements(place, kind.bytes()));
                 let code = if kind.bytes() == 8 { VMASKMOVPD } else { VMASKMOVPS };
                 self.asm.vex(code, is_long, register, mask, from, None);
             }
-            Source::Element(_) | Source::Word(_) => {
+            MemoryLocation::Element(_) | MemoryLocation::Word(_) => {
                 let from = self.memory(source, kind);
                 let code = if kind.bytes() == 4 { VBROADCASTSS } else { VBROADCASTSD_AVX2 };
                 self.asm.vex(code, is_long, register, 0, from, None);
             }
-            Source::Elements(_) | Source::Slot(_) | Source::Constant(_) => {
+            MemoryLocation::Elements(_) | MemoryLocation::Slot(_) | MemoryLocation::Constant(_) => {
                 let from = self.memory(source, kind);
                 self.asm.vex(load_code(kind), is_long, register, 0, from, None);
             }
@@ -168,8 +168,8 @@ impl Emit<'_> {
     /// has reached the cache. The next loop often reads the elements that this one wrote.
     fn store_elements(
         &mut self,
-        place: Place,
-        (kind, register): (Kind, u8),
+        place: ElementAddress,
+        (kind, register): (LaneKind, u8),
         mask: Option<u8>,
         is_streamed: bool,
     ) {
@@ -203,7 +203,7 @@ impl Emit<'_> {
 
     /// Stores a byte of 0 or 1 for each lane. Lanes are packed to words and then to bytes with their signs,
     /// so that -1 stays -1. Of each byte, the lowest bit is kept.
-    fn store_bools(&mut self, place: Place, mask: u8) {
+    fn store_bools(&mut self, place: ElementAddress, mask: u8) {
         let upper = Rm::Register(SPARE);
         self.asm.vex(VEXTRACTF128, true, mask, 0, upper, Some(1));
         if self.body.lane_bytes() == 8 {
@@ -214,7 +214,7 @@ impl Emit<'_> {
         }
         self.asm.vex(VPACKSSWB, false, SPARE, SPARE, upper, None);
         let ones = Rm::PoolOfLanes(0x0101_0101_0101_0101);
-        self.asm.vex(binary_code(Binary::And, Kind::I64), false, SPARE, SPARE, ones, None);
+        self.asm.vex(binary_code(Binary::And, LaneKind::I64), false, SPARE, SPARE, ones, None);
         if self.is_rest {
             return self.each_byte(place, |this, at, lane| {
                 this.asm.vex(VPEXTRB, false, SPARE, 0, at, Some(lane));
@@ -229,13 +229,13 @@ impl Emit<'_> {
     ///
     /// Bytes have no masked access. So they are done one by one, and after each it is asked whether there
     /// is another one. The last lane is never there: where all are, the row does not end here.
-    fn each_byte(&mut self, place: Place, mut each: impl FnMut(&mut Self, Rm, u8)) {
+    fn each_byte(&mut self, place: ElementAddress, mut each: impl FnMut(&mut Self, Rm, u8)) {
         let end = self.asm.label();
         self.asm.load(RCX, word(0));
         self.asm.subtract(RCX, AT);
         for lane in 0..self.body.lanes - 1 {
             let offset = place.offset + i32::try_from(lane).expect("few lanes");
-            let at = Rm::Memory(self.elements(Place { offset, ..place }, 1));
+            let at = Rm::Memory(self.elements(ElementAddress { offset, ..place }, 1));
             each(self, at, u8::try_from(lane).expect("few lanes"));
             self.asm.add_constant(RCX, -1);
             self.asm.jump_if(Condition::LessOrEqual, end);
@@ -245,7 +245,7 @@ impl Emit<'_> {
 
     /// The mask of bytes that are not 0: each becomes a lane without sign, so that all of them are greater
     /// than zero.
-    fn load_bools(&mut self, place: Place, to: u8) {
+    fn load_bools(&mut self, place: ElementAddress, to: u8) {
         let is_double = self.body.lane_bytes() == 8;
         let zero = |this: &mut Self| this.bitwise(Binary::Xor, SPARE, SPARE, Rm::Register(SPARE));
         let spread = if is_double { VPMOVZXBQ } else { VPMOVZXBD };
@@ -309,16 +309,16 @@ impl Emit<'_> {
 
     /// On all bits of a register.
     fn bitwise(&mut self, op: Binary, to: u8, one: u8, other: Rm) {
-        self.asm.vex(binary_code_of_avx2(op, Kind::Mask), true, to, one, other, None);
+        self.asm.vex(binary_code_of_avx2(op, LaneKind::Mask), true, to, one, other, None);
     }
 
     /// Entries of a table, one by one: the instruction for all of them takes longer on many of these processors.
     ///
     /// Each index goes through `rcx`. The lower half's entries become the lower half of `to`, the others
     /// are put above them.
-    fn gather(&mut self, place: Place, indices: u8, to: u8) {
+    fn gather(&mut self, place: ElementAddress, indices: u8, to: u8) {
         let base = self.pointer(place.pointer);
-        let entry = Rm::Memory(Memory { base, index: Some((RCX.0, 8)), offset: place.offset });
+        let entry = Rm::Memory(MemoryOperand { base, index: Some((RCX.0, 8)), offset: place.offset });
         let upper = self.free_vector();
         self.asm.vex(VEXTRACTF128, true, indices, 0, Rm::Register(SPARE), Some(1));
         for (indices, entries) in [(indices, to), (SPARE, upper)] {
@@ -334,7 +334,7 @@ impl Emit<'_> {
     ///
     /// It looks at the sign of each lane of the mask, which has to be as wide as the values: see
     /// [`Self::mask_for`].
-    fn blend(&mut self, kind: Kind, (to, otherwise): (u8, u8), then: Rm, mask: u8) {
+    fn blend(&mut self, kind: LaneKind, (to, otherwise): (u8, u8), then: Rm, mask: u8) {
         let is_single = kind.bytes() == 4 || self.body.lane_bytes() == 4;
         let code = if is_single { VBLENDVPS } else { VBLENDVPD };
         let is_long = self.length(kind) == 32;
@@ -343,12 +343,12 @@ impl Emit<'_> {
 
     /// From integers of 64 bits there is no instruction. Narrow ones are the lower halves of the lanes; doubles are put
     /// together by [`Self::double_of_integer`].
-    fn convert(&mut self, id: Id, (from, to_kind): (Kind, Kind), a: Id) {
-        if from == Kind::I64 {
+    fn convert(&mut self, id: Id, (from, to_kind): (LaneKind, LaneKind), a: Id) {
+        if from == LaneKind::I64 {
             let register = self.vector(a);
             self.used(&[a]);
             let to = self.new_vector(id);
-            if to_kind == Kind::I32 {
+            if to_kind == LaneKind::I32 {
                 self.asm.vex(VEXTRACTF128, true, register, 0, Rm::Register(SPARE), Some(1));
                 self.asm.vex(VSHUFPS, false, to, register, Rm::Register(SPARE), EVEN);
             } else {
@@ -375,11 +375,11 @@ impl Emit<'_> {
         let constant = |it: f64| Rm::PoolOfLanes(it.to_bits());
         self.asm.vex(SHIFTS_OF_DOUBLEWORDS, true, 4, SPARE, Rm::Register(from), Some(16));
         self.asm.vex(VPBLENDW, true, SPARE, SPARE, Rm::PoolOfLanes(0), Some(0x33));
-        self.asm.vex(binary_code(Binary::Add, Kind::I64), true, SPARE, SPARE, constant(above), None);
+        self.asm.vex(binary_code(Binary::Add, LaneKind::I64), true, SPARE, SPARE, constant(above), None);
         let both = constant(above + below);
-        self.asm.vex(binary_code(Binary::Sub, Kind::F64), true, SPARE, SPARE, both, None);
+        self.asm.vex(binary_code(Binary::Sub, LaneKind::F64), true, SPARE, SPARE, both, None);
         self.asm.vex(VPBLENDW, true, to, from, constant(below), Some(0x88));
-        self.asm.vex(binary_code(Binary::Add, Kind::F64), true, to, to, spare, None);
+        self.asm.vex(binary_code(Binary::Add, LaneKind::F64), true, to, to, spare, None);
     }
 
     /// Integers have equal and greater only. So less is greater with the operands swapped, less or equal is not greater,
@@ -387,15 +387,15 @@ impl Emit<'_> {
     /// a number of its own.
     ///
     /// Lanes of 32 bits in a body with doubles give a mask of 128 bits, whose lanes are then widened with their signs.
-    fn compare(&mut self, id: Id, relation: Relation, kind: Kind, [a, b]: [Id; 2]) {
+    fn compare(&mut self, id: Id, relation: Relation, kind: LaneKind, [a, b]: [Id; 2]) {
         let is_long = self.length(kind) == 32;
         let (code, immediate, operands, is_inverse) = if kind.is_float() {
             let is_turned = self.values[a].register.is_none() && self.values[b].register.is_some();
-            let code = if kind == Kind::F64 { VCMPPD } else { VCMPPS };
+            let code = if kind == LaneKind::F64 { VCMPPD } else { VCMPPS };
             let operands = if is_turned { [b, a] } else { [a, b] };
             (code, Some(predicate(relation, true, is_turned)), operands, false)
         } else {
-            let is_wide = kind == Kind::I64;
+            let is_wide = kind == LaneKind::I64;
             let equal = if is_wide { VPCMPEQQ } else { VPCMPEQD };
             match relation {
                 Relation::Equal | Relation::NotEqual => (equal, None, [a, b], relation == Relation::NotEqual),
@@ -411,7 +411,7 @@ impl Emit<'_> {
         let to = self.new_vector(id);
         self.asm.vex(code, is_long, to, one, last.rm, immediate);
         if kind.bytes() < self.body.lane_bytes() {
-            self.asm.vex(convert_code(Kind::I32, Kind::I64), true, to, 0, Rm::Register(to), None);
+            self.asm.vex(convert_code(LaneKind::I32, LaneKind::I64), true, to, 0, Rm::Register(to), None);
         }
         if is_inverse {
             self.bitwise(Binary::Xor, to, to, Rm::PoolOfLanes(u64::MAX));
@@ -420,9 +420,9 @@ impl Emit<'_> {
 }
 
 /// Of masks and numbers; what is done with the bits of floating-point numbers is done where they are computed.
-pub(super) fn binary_code_of_avx2(op: Binary, kind: Kind) -> Code {
+pub(super) fn binary_code_of_avx2(op: Binary, kind: LaneKind) -> Opcode {
     match op {
-        _ if matches!(kind, Kind::I64 | Kind::I32) => binary_code(op, kind),
+        _ if matches!(kind, LaneKind::I64 | LaneKind::I32) => binary_code(op, kind),
         Binary::And => VANDPD,
         Binary::AndNot => VANDNPD,
         Binary::Or => VORPD,
@@ -432,6 +432,6 @@ pub(super) fn binary_code_of_avx2(op: Binary, kind: Kind) -> Code {
 }
 
 /// Whether integers are greater than others.
-fn greater_code(is_wide: bool) -> Code {
+fn greater_code(is_wide: bool) -> Opcode {
     if is_wide { VPCMPGTQ } else { VPCMPGTD }
 }

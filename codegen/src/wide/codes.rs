@@ -4,16 +4,16 @@
 //! prefix 1 (66), map 2 (0F38), not wide (W0), opcode 0x39. Doubles and integers of 64 bits are mostly wide, singles and
 //! those of 32 bits are not. All opcodes stand here, and a test decodes each.
 
-use super::encode::Code;
-use super::nodes::{Binary, Kind, Relation, Unary};
+use super::encode::Opcode;
+use super::nodes::{Binary, LaneKind, Relation, Unary};
 
 /// Gives each instruction its manual's name, up to the first `_`; behind that stands which of its forms it is.
 macro_rules! codes {
     ($($name:ident = $prefix:literal $map:literal $is_wide:literal $opcode:literal;)*) => {
-        $(pub(super) const $name: Code = Code::new($prefix, $map, $is_wide, $opcode);)*
+        $(pub(super) const $name: Opcode = Opcode::new($prefix, $map, $is_wide, $opcode);)*
 
         #[cfg(test)]
-        pub(super) const ALL: &[(&str, Code)] = &[$((stringify!($name), $name)),*];
+        pub(super) const ALL: &[(&str, Opcode)] = &[$((stringify!($name), $name)),*];
     };
 }
 
@@ -155,32 +155,32 @@ codes! {
 }
 
 /// Reads a register from memory at any address, or from another register.
-pub(super) fn load_code(kind: Kind) -> Code {
+pub(super) fn load_code(kind: LaneKind) -> Opcode {
     by_size(kind, VMOVUPS, VMOVUPD)
 }
 
 /// The same to memory.
-pub(super) fn store_code(kind: Kind) -> Code {
+pub(super) fn store_code(kind: LaneKind) -> Opcode {
     by_size(kind, VMOVUPS_TO, VMOVUPD_TO)
 }
 
 /// The same past the caches, where the address is aligned.
-pub(super) fn stream_code(kind: Kind) -> Code {
+pub(super) fn stream_code(kind: LaneKind) -> Opcode {
     by_size(kind, VMOVNTPS_TO, VMOVNTPD_TO)
 }
 
 /// One element in all lanes.
-pub(super) fn broadcast_code(kind: Kind) -> Code {
+pub(super) fn broadcast_code(kind: LaneKind) -> Opcode {
     by_size(kind, VBROADCASTSS, VBROADCASTSD)
 }
 
 /// One of two instructions: for lanes of four or of eight bytes.
-fn by_size(kind: Kind, single: Code, double: Code) -> Code {
+fn by_size(kind: LaneKind, single: Opcode, double: Opcode) -> Opcode {
     if kind.bytes() == 8 { double } else { single }
 }
 
 /// The operation of two registers; which bits are set in masks is the same for all kinds of lanes.
-pub(super) fn binary_code(op: Binary, kind: Kind) -> Code {
+pub(super) fn binary_code(op: Binary, kind: LaneKind) -> Opcode {
     let (single, double) = match (op, kind.is_float()) {
         (Binary::Add, true) => (VADDPS, VADDPD),
         (Binary::Mul, true) => (VMULPS, VMULPD),
@@ -202,7 +202,7 @@ pub(super) fn binary_code(op: Binary, kind: Kind) -> Code {
 }
 
 /// The operation of one register, and the byte behind it, where it has one.
-pub(super) fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
+pub(super) fn unary_code(op: Unary, kind: LaneKind) -> (Opcode, Option<u8>) {
     // Rounding tells how, and not that it was inexact.
     let rounding = |how: u8| (by_size(kind, VRNDSCALEPS, VRNDSCALEPD), Some(8 | how));
     match op {
@@ -217,7 +217,7 @@ pub(super) fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
 
 /// The product plus the third operand, or minus it. With `adds_to_written`, the register that is written
 /// holds this third operand, otherwise a factor.
-pub(super) fn fused_code(kind: Kind, adds_to_written: bool, subtracts: bool) -> Code {
+pub(super) fn fused_code(kind: LaneKind, adds_to_written: bool, subtracts: bool) -> Opcode {
     match (adds_to_written, subtracts) {
         (true, false) => by_size(kind, VFMADD231PS, VFMADD231PD),
         (true, true) => by_size(kind, VFMSUB231PS, VFMSUB231PD),
@@ -228,18 +228,18 @@ pub(super) fn fused_code(kind: Kind, adds_to_written: bool, subtracts: bool) -> 
 
 /// The conversion, rounded to nearest; from a float to an integer it cuts toward zero. Vectors of 256 bits have those
 /// between floats, and those from integers of 32 bits.
-pub(super) fn convert_code(from: Kind, to: Kind) -> Code {
+pub(super) fn convert_code(from: LaneKind, to: LaneKind) -> Opcode {
     match (from, to) {
-        (Kind::F32, Kind::F64) => VCVTPS2PD,
-        (Kind::F64, Kind::F32) => VCVTPD2PS,
-        (Kind::I64, Kind::F64) => VCVTQQ2PD,
-        (Kind::I32, Kind::F64) => VCVTDQ2PD,
-        (Kind::I64, Kind::F32) => VCVTQQ2PS,
-        (Kind::I32, Kind::F32) => VCVTDQ2PS,
-        (Kind::F64, Kind::I64) => VCVTTPD2QQ,
-        (Kind::F32, Kind::I64) => VCVTTPS2QQ,
-        (Kind::I32, Kind::I64) => VPMOVSXDQ,
-        (Kind::I64, Kind::I32) => VPMOVQD,
+        (LaneKind::F32, LaneKind::F64) => VCVTPS2PD,
+        (LaneKind::F64, LaneKind::F32) => VCVTPD2PS,
+        (LaneKind::I64, LaneKind::F64) => VCVTQQ2PD,
+        (LaneKind::I32, LaneKind::F64) => VCVTDQ2PD,
+        (LaneKind::I64, LaneKind::F32) => VCVTQQ2PS,
+        (LaneKind::I32, LaneKind::F32) => VCVTDQ2PS,
+        (LaneKind::F64, LaneKind::I64) => VCVTTPD2QQ,
+        (LaneKind::F32, LaneKind::I64) => VCVTTPS2QQ,
+        (LaneKind::I32, LaneKind::I64) => VPMOVSXDQ,
+        (LaneKind::I64, LaneKind::I32) => VPMOVQD,
         _ => unreachable!("{from:?} is not converted to {to:?}"),
     }
 }

@@ -16,10 +16,10 @@ use super::codes::{
     KMOVW, KMOVW_TO, KMOVW_TO_GENERAL, VBROADCASTSD, VBROADCASTSS, VPMOVDB, VPMOVQB, store_code, stream_code,
 };
 use super::encode::{
-    Assembler, Condition, Gpr, How, Label, Memory, R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX,
-    RDI, RDX, RSI, RSP, Rm,
+    Assembler, Condition, EncodingFields, Gpr, Label, MemoryOperand, R8, R9, R10, R11, R12, R13, R14, R15,
+    RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP, Rm,
 };
-use super::nodes::{Body, End, Id, Isa, Kind, Op, Place, Step};
+use super::nodes::{Body, ElementAddress, End, Id, Isa, LaneKind, Op, Step};
 
 // Registers beside these: `rcx` and `r11` hold something for a moment, `rsp` and `rbp` are the frame's.
 //
@@ -52,39 +52,39 @@ const TIMES_OF_CUTS: i32 = 4;
 /// Steps of a body that is done more than once in a turn.
 const MOST_STEPS: usize = 96;
 /// Of the frame: whether rows are written past the caches.
-const STREAMS: Memory = Memory { base: RBP, index: None, offset: -80 };
+const STREAMS: MemoryOperand = MemoryOperand { base: RBP, index: None, offset: -80 };
 /// Whether a mask holds for some lane of the vectors before, in the same turn.
-const FOUND: Memory = Memory { base: RBP, index: None, offset: -88 };
+const FOUND: MemoryOperand = MemoryOperand { base: RBP, index: None, offset: -88 };
 
 /// Where something stands in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    Elements(Place),
+pub(super) enum MemoryLocation {
+    Elements(ElementAddress),
     /// One for all lanes.
-    Element(Place),
+    Element(ElementAddress),
     Slot(usize),
     Word(usize),
     Constant(u64),
 }
 
-impl Source {
+impl MemoryLocation {
     pub(super) fn is_one(self) -> bool {
-        matches!(self, Source::Element(_) | Source::Word(_) | Source::Constant(_))
+        matches!(self, MemoryLocation::Element(_) | MemoryLocation::Word(_) | MemoryLocation::Constant(_))
     }
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Where {
+pub(super) struct ValueLocation {
     /// In the bank of its kind: vectors, or masks where these are registers of their own.
     pub(super) register: Option<u8>,
-    pub(super) memory: Option<Source>,
+    pub(super) memory: Option<MemoryLocation>,
     /// Of the block at hand, those to come, the next one last.
     pub(super) uses: Vec<usize>,
 }
 
 /// The last operand as an instruction has it.
 #[derive(Clone, Copy)]
-pub(super) struct Last {
+pub(super) struct LastOperand {
     pub(super) rm: Rm,
     pub(super) is_same: bool,
     /// Whether lanes that take no part must not be read.
@@ -95,7 +95,7 @@ pub(super) struct Last {
 pub(super) struct Emit<'b> {
     pub(super) body: &'b Body,
     pub(super) asm: Assembler,
-    pub(super) values: Vec<Where>,
+    pub(super) values: Vec<ValueLocation>,
     /// The values of the block at hand.
     pub(super) seen: Vec<Id>,
     pub(super) vectors: [Option<Id>; 32],
@@ -130,7 +130,7 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
     let mut this = Emit {
         body,
         asm,
-        values: vec![Where::default(); body.values.len()],
+        values: vec![ValueLocation::default(); body.values.len()],
         seen: Vec::new(),
         vectors: [None; 32],
         masks: [None; 8],
@@ -178,7 +178,7 @@ impl Emit<'_> {
         self.asm.and_constant(RSP, -64);
         let frame = self.asm.subtract_later(RSP);
         self.load_pointers();
-        self.asm.load(LAST, Memory::at(WORDS, 0));
+        self.asm.load(LAST, MemoryOperand::at(WORDS, 0));
         self.asm.add_constant(LAST, -lanes);
         if self.body.isa == Isa::Avx512 {
             self.asm.constant(R11, (1 << self.body.lanes) - 1);
@@ -207,7 +207,7 @@ impl Emit<'_> {
         }
 
         self.asm.bind(others);
-        self.asm.load(RCX, Memory::at(WORDS, 0));
+        self.asm.load(RCX, MemoryOperand::at(WORDS, 0));
         self.asm.subtract(RCX, AT);
         self.asm.jump_if(Condition::LessOrEqual, end);
         if self.ends_with_whole() {
@@ -234,7 +234,7 @@ impl Emit<'_> {
         self.asm.bind(end);
 
         self.asm.zero_upper();
-        self.asm.address(RSP, Memory::at(RBP, -40));
+        self.asm.address(RSP, MemoryOperand::at(RBP, -40));
         SAVED.iter().rev().for_each(|&it| self.asm.pop(it));
         self.asm.pop(RBP);
         self.asm.return_();
@@ -280,7 +280,7 @@ impl Emit<'_> {
     }
 
     /// Where something is written past the caches.
-    fn streamed(&self) -> Vec<(Place, usize)> {
+    fn streamed(&self) -> Vec<(ElementAddress, usize)> {
         let mut places = Vec::new();
         for step in self.body.blocks.iter().flat_map(|it| &it.steps) {
             if let Step::Store { place, value, is_streamed: true, .. } = step {
@@ -292,13 +292,13 @@ impl Emit<'_> {
 
     /// Notes whether all that may be written past the caches starts with a line. Where rows start in the middle of one,
     /// lines that are written in part cost more than the others bring.
-    fn find_lines(&mut self, streamed: &[(Place, usize)], plain: Label) {
+    fn find_lines(&mut self, streamed: &[(ElementAddress, usize)], plain: Label) {
         if streamed.iter().any(|&(_, bytes)| self.body.lanes * bytes != self.body.isa.bytes()) {
             return;
         }
         for &(place, _) in streamed {
             let base = self.pointer(place.pointer);
-            self.asm.address(R11, Memory::at(base, place.offset));
+            self.asm.address(R11, MemoryOperand::at(base, place.offset));
             self.asm.and_constant(R11, 63);
             self.asm.jump_if(Condition::NotEqual, plain);
         }
@@ -309,7 +309,7 @@ impl Emit<'_> {
     fn load_pointers(&mut self) {
         self.pointers = vec![None; self.body.pointers.len()];
         let mut counts = vec![0_usize; self.body.pointers.len()];
-        let mut count = |it: Place| counts[it.pointer] += 1;
+        let mut count = |it: ElementAddress| counts[it.pointer] += 1;
         for step in self.body.blocks.iter().flat_map(|it| &it.steps) {
             match step {
                 Step::Make(id) => match self.body.values[*id].op {
@@ -345,15 +345,15 @@ impl Emit<'_> {
         for step in self.body.blocks.iter().flat_map(|it| &it.steps) {
             step.operands(self.body, |it| {
                 let value = &self.body.values[it];
-                if value.op.is_fixed() && value.kind != Kind::Mask {
+                if value.op.is_fixed() && value.kind != LaneKind::Mask {
                     *counts.entry(it).or_default() += 1;
                 }
             });
         }
         for (id, value) in self.body.values.iter().enumerate() {
             self.values[id].memory = match value.op {
-                Op::Word(at) => Some(Source::Word(at)),
-                Op::Constant(bits) => Some(Source::Constant(bits)),
+                Op::Word(at) => Some(MemoryLocation::Word(at)),
+                Op::Constant(bits) => Some(MemoryLocation::Constant(bits)),
                 _ => None,
             };
         }
@@ -514,7 +514,7 @@ impl Emit<'_> {
                 };
                 self.read_before_write(place);
                 let length = self.length(kind);
-                let how = How { length, mask, unit: length, ..How::default() };
+                let how = EncodingFields { length, mask, unit: length, ..EncodingFields::default() };
                 let to = self.elements(place, kind.bytes());
                 let is_streamed = is_streamed && self.is_streaming;
                 let code = if is_streamed { stream_code(kind) } else { store_code(kind) };
@@ -528,26 +528,27 @@ impl Emit<'_> {
                 self.used(&[value]);
                 let register = self.free_vector();
                 let is_double = self.body.lanes == 8;
-                let how = How { length: 64, mask, zeroes: true, unit: 8, ..How::default() };
+                let how =
+                    EncodingFields { length: 64, mask, zeroes: true, unit: 8, ..EncodingFields::default() };
                 self.asm.evex(
                     if is_double { VBROADCASTSD } else { VBROADCASTSS },
-                    How { unit: if is_double { 8 } else { 4 }, ..how },
+                    EncodingFields { unit: if is_double { 8 } else { 4 }, ..how },
                     register,
                     0,
                     Rm::Pool(1),
                 );
-                let how = How {
+                let how = EncodingFields {
                     length: 64,
                     mask: if self.is_rest { ALL } else { 0 },
                     unit: self.body.lanes,
-                    ..How::default()
+                    ..EncodingFields::default()
                 };
                 let to = self.elements(place, 1);
                 self.asm.evex(if is_double { VPMOVQB } else { VPMOVDB }, how, register, 0, Rm::Memory(to));
             }
             Step::Keep { slot, value } => {
                 let slot = self.slot(slot);
-                self.settle(|it| it == Source::Slot(slot));
+                self.settle(|it| it == MemoryLocation::Slot(slot));
                 self.keep(slot, value);
                 self.used(&[value]);
             }
@@ -585,9 +586,9 @@ impl Emit<'_> {
     fn raise(&mut self, words: usize, mask: u8) {
         let saved = [(WORDS, -48), (AT, -56), (LAST, -64)];
         for (register, offset) in saved {
-            self.asm.store(Memory::at(RBP, offset), register);
+            self.asm.store(MemoryOperand::at(RBP, offset), register);
         }
-        let all = Rm::Memory(Memory::at(RBP, -72));
+        let all = Rm::Memory(MemoryOperand::at(RBP, -72));
         match self.body.isa {
             Isa::Avx512 => {
                 self.asm.vex(KMOVW_TO, false, ALL, 0, all, None);
@@ -597,11 +598,11 @@ impl Emit<'_> {
         }
         self.asm.load(R11, word(words));
         self.asm.address(RDI, word(words + 1));
-        self.asm.address(RSI, Memory::at(AT, self.iterations_before()));
+        self.asm.address(RSI, MemoryOperand::at(AT, self.iterations_before()));
         self.asm.zero_upper();
         self.asm.call(R11);
         for (register, offset) in saved {
-            self.asm.load(register, Memory::at(RBP, offset));
+            self.asm.load(register, MemoryOperand::at(RBP, offset));
         }
         match self.body.isa {
             Isa::Avx512 => self.asm.vex(KMOVW, false, ALL, 0, all, None),
@@ -633,11 +634,11 @@ fn mask_of(step: Step) -> Option<Id> {
 }
 
 /// A word of the caller.
-pub(super) fn word(at: usize) -> Memory {
-    Memory::at(WORDS, i32::try_from(at * 8).expect("few words"))
+pub(super) fn word(at: usize) -> MemoryOperand {
+    MemoryOperand::at(WORDS, i32::try_from(at * 8).expect("few words"))
 }
 
 /// A slot of the frame.
-pub(super) fn slot_at(slot: usize) -> Memory {
-    Memory::at(RSP, i32::try_from(slot).expect("few slots") * SLOT_BYTES)
+pub(super) fn slot_at(slot: usize) -> MemoryOperand {
+    MemoryOperand::at(RSP, i32::try_from(slot).expect("few slots") * SLOT_BYTES)
 }

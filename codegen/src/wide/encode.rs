@@ -28,7 +28,7 @@ pub(super) const R15: Gpr = Gpr(15);
 pub(super) enum Rm {
     /// A register of vectors or masks, or a general one, as the instruction has it.
     Register(u8),
-    Memory(Memory),
+    Memory(MemoryOperand),
     /// Eight bytes, or a part of them, behind the code.
     Pool(u64),
     /// The same eight bytes four times, behind the code.
@@ -37,14 +37,14 @@ pub(super) enum Rm {
 
 /// `base + index * scale + offset`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct MemoryOperand {
     pub(super) base: Gpr,
     /// A general register or, where an instruction gathers, one of vectors, and what it counts.
     pub(super) index: Option<(u8, u8)>,
     pub(super) offset: i32,
 }
 
-impl Memory {
+impl MemoryOperand {
     pub(super) fn at(base: Gpr, offset: i32) -> Self {
         Self { base, index: None, offset }
     }
@@ -55,7 +55,7 @@ impl Memory {
 /// The tables of the manual write it as `EVEX.512.66.0F38.W1 65`: the prefix, the map, whether it is wide,
 /// the opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Code {
+pub(super) struct Opcode {
     /// 0 for none, 1 for 66, 2 for F3, 3 for F2.
     pub(super) prefix: u8,
     /// 1 for 0F, 2 for 0F38, 3 for 0F3A.
@@ -64,7 +64,7 @@ pub(super) struct Code {
     pub(super) opcode: u8,
 }
 
-impl Code {
+impl Opcode {
     pub(super) const fn new(prefix: u8, map: u8, is_wide: bool, opcode: u8) -> Self {
         Self { prefix, map, is_wide, opcode }
     }
@@ -72,7 +72,7 @@ impl Code {
 
 /// The fields of an instruction on vectors beside its operands.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct How {
+pub(super) struct EncodingFields {
     /// 16, 32 or 64.
     pub(super) length: usize,
     /// The mask of the lanes that take part; 0 for all.
@@ -92,7 +92,7 @@ pub(super) struct Label(usize);
 
 /// A constant of the code that is set when it is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Later(usize);
+pub(super) struct PendingConstant(usize);
 
 #[cfg(test)]
 thread_local! {
@@ -164,7 +164,7 @@ impl Assembler {
     /// `register` is the one that is written, as a rule, `other` the first operand, `rm` the last one. The
     /// number of a register has five bits; the prefix holds the upper ones, inverted. The number of a mask
     /// has three.
-    pub(super) fn evex(&mut self, code: Code, how: How, register: u8, other: u8, rm: Rm) {
+    pub(super) fn evex(&mut self, code: Opcode, how: EncodingFields, register: u8, other: u8, rm: Rm) {
         let (base, index) = match rm {
             Rm::Register(it) => (it & 15, (it >> 4) << 3),
             Rm::Memory(it) => (it.base.0, it.index.map_or(0, |(index, _)| index)),
@@ -172,7 +172,7 @@ impl Assembler {
         };
         // Of a gathered index, the fifth bit stands where that of the second operand does.
         let fifth = match rm {
-            Rm::Memory(Memory { index: Some((index, _)), .. }) if index > 15 => 1,
+            Rm::Memory(MemoryOperand { index: Some((index, _)), .. }) if index > 15 => 1,
             _ => other >> 4,
         };
         let length = match how.length {
@@ -197,7 +197,7 @@ impl Assembler {
     /// way to test.
     pub(super) fn vex(
         &mut self,
-        code: Code,
+        code: Opcode,
         is_long: bool,
         register: u8,
         other: u8,
@@ -239,7 +239,7 @@ impl Assembler {
 
     /// The bytes ModRM, SIB where needed, and the offset: none, one byte or four. With EVEX, one byte
     /// counts in units of what the instruction reads, so it reaches farther.
-    fn memory(&mut self, register: u8, Memory { base, index, offset }: Memory, unit: usize) {
+    fn memory(&mut self, register: u8, MemoryOperand { base, index, offset }: MemoryOperand, unit: usize) {
         let unit = i32::try_from(unit.max(1)).unwrap_or(1);
         let short = if offset % unit == 0 { i8::try_from(offset / unit).ok() } else { None };
         // Without an offset, the codes of these registers have another meaning.
@@ -291,16 +291,16 @@ impl Assembler {
         self.legacy(&[0x8b], to.0, Rm::Register(from.0));
     }
 
-    pub(super) fn load(&mut self, to: Gpr, from: Memory) {
+    pub(super) fn load(&mut self, to: Gpr, from: MemoryOperand) {
         self.legacy(&[0x8b], to.0, Rm::Memory(from));
     }
 
-    pub(super) fn store(&mut self, to: Memory, from: Gpr) {
+    pub(super) fn store(&mut self, to: MemoryOperand, from: Gpr) {
         self.legacy(&[0x89], from.0, Rm::Memory(to));
     }
 
     /// `lea`: the address itself, nothing is read.
-    pub(super) fn address(&mut self, to: Gpr, of: Memory) {
+    pub(super) fn address(&mut self, to: Gpr, of: MemoryOperand) {
         self.legacy(&[0x8d], to.0, Rm::Memory(of));
     }
 
@@ -309,7 +309,7 @@ impl Assembler {
         self.bytes.extend(bits.to_le_bytes());
     }
 
-    pub(super) fn store_zero(&mut self, to: Memory) {
+    pub(super) fn store_zero(&mut self, to: MemoryOperand) {
         self.legacy(&[0xc7], 0, Rm::Memory(to));
         self.bytes.extend([0; 4]);
     }
@@ -334,7 +334,7 @@ impl Assembler {
         self.legacy(&[0x2b], to.0, Rm::Register(value.0));
     }
 
-    pub(super) fn add(&mut self, to: Gpr, value: Memory) {
+    pub(super) fn add(&mut self, to: Gpr, value: MemoryOperand) {
         self.legacy(&[0x03], to.0, Rm::Memory(value));
     }
 
@@ -343,18 +343,18 @@ impl Assembler {
         self.legacy(&[0x3b], one.0, Rm::Register(other.0));
     }
 
-    pub(super) fn increment(&mut self, what: Memory) {
+    pub(super) fn increment(&mut self, what: MemoryOperand) {
         self.legacy(&[0xff], 0, Rm::Memory(what));
     }
 
     /// Less a constant that is set when it is known.
-    pub(super) fn subtract_later(&mut self, from: Gpr) -> Later {
+    pub(super) fn subtract_later(&mut self, from: Gpr) -> PendingConstant {
         self.legacy(&[0x81], 5, Rm::Register(from.0));
         self.bytes.extend([0; 4]);
-        Later(self.bytes.len() - 4)
+        PendingConstant(self.bytes.len() - 4)
     }
 
-    pub(super) fn set_later(&mut self, Later(at): Later, value: i32) {
+    pub(super) fn set_later(&mut self, PendingConstant(at): PendingConstant, value: i32) {
         self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
 
@@ -381,7 +381,7 @@ impl Assembler {
     }
 
     /// `prefetcht0`. It never traps, also for an address where there is no memory.
-    pub(super) fn fetch(&mut self, what: Memory) {
+    pub(super) fn fetch(&mut self, what: MemoryOperand) {
         self.legacy(&[0x0f, 0x18], 1, Rm::Memory(what));
     }
 

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types::{I32, I64};
 use isobar_compiler::expr::{Expr, ExprKind};
-use isobar_compiler::loops::nodes::{At, Read};
+use isobar_compiler::loops::nodes::{DimensionIndex, Read};
 use isobar_compiler::space::{Affine, Symbol};
 use isobar_compiler::types::math::POWER;
 use isobar_compiler::types::math::builtins::Meaning;
@@ -15,7 +15,7 @@ use isobar_compiler::types::{
 
 use super::super::lanes::Operand;
 use super::lower::{Lowering, TABLES, kind_of};
-use super::nodes::{Binary, Id, Kind, Op, Place, Pointer, Relation, Unary};
+use super::nodes::{Binary, ElementAddress, Id, LaneKind, Op, Pointer, Relation, Unary};
 
 // Each function answers none where vectors have no instruction. They have none for integer division,
 // remainders, rounding away from zero, integers of 8 and 16 bits, and positions as values of lanes.
@@ -117,15 +117,15 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// A float with its sign bit changed, also of zeros and NaN.
-    pub(super) fn negative(&mut self, kind: Kind, value: Id) -> Id {
-        let sign = if kind == Kind::F64 { 1 << 63 } else { 1 << 31 };
+    pub(super) fn negative(&mut self, kind: LaneKind, value: Id) -> Id {
+        let sign = if kind == LaneKind::F64 { 1 << 63 } else { 1 << 31 };
         let sign = self.make(Op::Constant(sign), kind);
         self.binary(Binary::Xor, kind, value, sign)
     }
 
     /// A float without its sign bit.
-    pub(super) fn magnitude(&mut self, kind: Kind, value: Id) -> Id {
-        let rest = if kind == Kind::F64 { u64::MAX >> 1 } else { u64::from(u32::MAX >> 1) };
+    pub(super) fn magnitude(&mut self, kind: LaneKind, value: Id) -> Id {
+        let rest = if kind == LaneKind::F64 { u64::MAX >> 1 } else { u64::from(u32::MAX >> 1) };
         let rest = self.make(Op::Constant(rest), kind);
         self.binary(Binary::And, kind, value, rest)
     }
@@ -168,11 +168,11 @@ impl Lowering<'_, '_, '_> {
             BinaryOp::Sub => self.make(arithmetic(Binary::Sub), kind),
             BinaryOp::Mul => self.make(arithmetic(Binary::Mul), kind),
             BinaryOp::Div => self.make(arithmetic(Binary::Div), kind),
-            BinaryOp::And => self.make(arithmetic(Binary::And), Kind::Mask),
-            BinaryOp::Or => self.make(arithmetic(Binary::Or), Kind::Mask),
-            BinaryOp::Ne if dtype == DType::Bool => self.make(arithmetic(Binary::Xor), Kind::Mask),
+            BinaryOp::And => self.make(arithmetic(Binary::And), LaneKind::Mask),
+            BinaryOp::Or => self.make(arithmetic(Binary::Or), LaneKind::Mask),
+            BinaryOp::Ne if dtype == DType::Bool => self.make(arithmetic(Binary::Xor), LaneKind::Mask),
             BinaryOp::Eq if dtype == DType::Bool => {
-                let differ = self.make(arithmetic(Binary::Xor), Kind::Mask);
+                let differ = self.make(arithmetic(Binary::Xor), LaneKind::Mask);
                 self.not(differ)
             }
             _ if dtype == DType::Bool => return None,
@@ -198,14 +198,14 @@ impl Lowering<'_, '_, '_> {
         let b = values.get(1).copied().unwrap_or(a);
         match function.row().meaning {
             Meaning::Formula(formula) => self.formula(formula.definition(dtype)?, &values),
-            Meaning::Primitive(_) if kind == Kind::Mask => None,
+            Meaning::Primitive(_) if kind == LaneKind::Mask => None,
             Meaning::Primitive(Primitive::Unary(op)) => self.unary_primitive(op, kind, a),
             Meaning::Primitive(Primitive::Binary(op)) => self.binary_primitive(op, kind, a, b),
             Meaning::Primitive(Primitive::Predicate(question)) => self.predicate(question, dtype, kind, a),
         }
     }
 
-    fn unary_primitive(&mut self, op: UnaryPrimitive, kind: Kind, a: Id) -> Option<Id> {
+    fn unary_primitive(&mut self, op: UnaryPrimitive, kind: LaneKind, a: Id) -> Option<Id> {
         Some(match op {
             UnaryPrimitive::Magnitude if !kind.is_float() => self.unary(Unary::Abs, kind, a),
             // Rounding leaves an integer what it is.
@@ -222,7 +222,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Operands of floats stand the other way round, so that of equals, or beside NaN, the instruction
     /// gives `a`, its second one. Where that is not what is asked, a NaN in `b` is chosen afterwards.
-    fn binary_primitive(&mut self, op: BinaryPrimitive, kind: Kind, a: Id, b: Id) -> Option<Id> {
+    fn binary_primitive(&mut self, op: BinaryPrimitive, kind: LaneKind, a: Id, b: Id) -> Option<Id> {
         let or_nan = |this: &mut Self, one: Id| {
             let is_nan = this.compare(Relation::Unordered, kind, b, b);
             this.select(kind, is_nan, b, one)
@@ -246,7 +246,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// A question about a float. Of integers the answer is known, and the other code has it.
-    fn predicate(&mut self, question: Predicate, dtype: DType, kind: Kind, a: Id) -> Option<Id> {
+    fn predicate(&mut self, question: Predicate, dtype: DType, kind: LaneKind, a: Id) -> Option<Id> {
         if !kind.is_float() {
             return None;
         }
@@ -276,10 +276,10 @@ impl Lowering<'_, '_, '_> {
         }
         if from.is_float() && !to.is_float() {
             let whole = self.whole(from, value)?;
-            return Some(if kind == Kind::I64 {
+            return Some(if kind == LaneKind::I64 {
                 whole
             } else {
-                self.make(Op::Convert(Kind::I64, whole), kind)
+                self.make(Op::Convert(LaneKind::I64, whole), kind)
             });
         }
         Some(self.make(Op::Convert(of, value), kind))
@@ -296,14 +296,14 @@ impl Lowering<'_, '_, '_> {
         }
         let of = kind_of(from)?;
         // Values that are too small become the least integer by themselves, as do all others that do not fit.
-        let whole = self.make(Op::Convert(of, value), Kind::I64);
+        let whole = self.make(Op::Convert(of, value), LaneKind::I64);
         let bound = self.constant(Number::Float64(-(i64::MIN as f64)).cast(from))?;
         let is_large = self.compare(Relation::LessOrEqual, of, bound, value);
         let largest = self.constant(Number::Int64(i64::MAX))?;
-        let whole = self.select(Kind::I64, is_large, largest, whole);
+        let whole = self.select(LaneKind::I64, is_large, largest, whole);
         let is_nan = self.compare(Relation::Unordered, of, value, value);
         let zero = self.constant(Number::Int64(0))?;
-        Some(self.select(Kind::I64, is_nan, zero, whole))
+        Some(self.select(LaneKind::I64, is_nan, zero, whole))
     }
 
     /// The value of an elementary function, whose arguments have its type.
@@ -318,7 +318,7 @@ impl Lowering<'_, '_, '_> {
         let mut params = Vec::with_capacity(arguments.len());
         for &argument in arguments {
             params.push(if is_single {
-                self.make(Op::Convert(Kind::F32, argument), Kind::F64)
+                self.make(Op::Convert(LaneKind::F32, argument), LaneKind::F64)
             } else {
                 argument
             });
@@ -326,11 +326,11 @@ impl Lowering<'_, '_, '_> {
         let mut values: Vec<Id> = Vec::with_capacity(definition.steps.len());
         for (_, step) in definition.steps.iter() {
             let at = |it: record::Value| values[it.index()];
-            let double = Kind::F64;
+            let double = LaneKind::F64;
             let value = match step.op {
                 Formula::Param(n) | Formula::SingleParam(n) => params[n],
                 Formula::Constant(it) => self.make(Op::Constant(it.to_bits()), double),
-                Formula::BitsConstant(it) => self.make(Op::Constant(it), Kind::I64),
+                Formula::BitsConstant(it) => self.make(Op::Constant(it), LaneKind::I64),
                 Formula::Neg(a) => {
                     let a = at(a);
                     self.negative(double, a)
@@ -350,13 +350,13 @@ impl Lowering<'_, '_, '_> {
                     self.make(Op::Fused { a: at(a), b: at(b), c: at(c), subtracts: true }, double)
                 }
                 Formula::Less(a, b) => {
-                    self.make(Op::Compare(Relation::Less, double, at(a), at(b)), Kind::Mask)
+                    self.make(Op::Compare(Relation::Less, double, at(a), at(b)), LaneKind::Mask)
                 }
                 Formula::Equal(a, b) => {
-                    self.make(Op::Compare(Relation::Equal, double, at(a), at(b)), Kind::Mask)
+                    self.make(Op::Compare(Relation::Equal, double, at(a), at(b)), LaneKind::Mask)
                 }
-                Formula::And(a, b) => self.make(Op::Binary(Binary::And, at(a), at(b)), Kind::Mask),
-                Formula::Or(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), Kind::Mask),
+                Formula::And(a, b) => self.make(Op::Binary(Binary::And, at(a), at(b)), LaneKind::Mask),
+                Formula::Or(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), LaneKind::Mask),
                 Formula::Not(a) => {
                     let a = at(a);
                     self.not(a)
@@ -365,20 +365,20 @@ impl Lowering<'_, '_, '_> {
                     self.make(Op::Select(at(condition), at(yes), at(no)), double)
                 }
                 Formula::BitsOf(a) | Formula::OfBits(a) | Formula::Narrow(a) => at(a),
-                Formula::Plus(a, b) => self.make(Op::Binary(Binary::Add, at(a), at(b)), Kind::I64),
+                Formula::Plus(a, b) => self.make(Op::Binary(Binary::Add, at(a), at(b)), LaneKind::I64),
                 Formula::BitAnd(a, mask) => {
-                    let mask = self.make(Op::Constant(mask), Kind::I64);
-                    self.make(Op::Binary(Binary::And, at(a), mask), Kind::I64)
+                    let mask = self.make(Op::Constant(mask), LaneKind::I64);
+                    self.make(Op::Binary(Binary::And, at(a), mask), LaneKind::I64)
                 }
-                Formula::BitOr(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), Kind::I64),
+                Formula::BitOr(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), LaneKind::I64),
                 Formula::ShiftLeft(a, by) => {
-                    self.make(Op::ShiftLeft(at(a), u8::try_from(by).ok()?), Kind::I64)
+                    self.make(Op::ShiftLeft(at(a), u8::try_from(by).ok()?), LaneKind::I64)
                 }
                 Formula::ShiftRight(a, by) => {
-                    self.make(Op::ShiftRight(at(a), u8::try_from(by).ok()?), Kind::I64)
+                    self.make(Op::ShiftRight(at(a), u8::try_from(by).ok()?), LaneKind::I64)
                 }
                 Formula::Pick(table, index) => {
-                    let key = (TABLES, vec![At::Known(Affine::symbol(&Symbol::new(table.name)))]);
+                    let key = (TABLES, vec![DimensionIndex::Known(Affine::symbol(&Symbol::new(table.name)))]);
                     let pointer = match self.pointers.get(&key) {
                         Some(&known) => known,
                         None => {
@@ -389,13 +389,14 @@ impl Lowering<'_, '_, '_> {
                             self.body.pointers.len() - 1
                         }
                     };
-                    self.make(Op::Gather(Place { pointer, offset: 0 }, at(index)), double)
+                    self.make(Op::Gather(ElementAddress { pointer, offset: 0 }, at(index)), double)
                 }
             };
             values.push(value);
         }
         let result = values[definition.result.index()];
-        let result = if is_single { self.make(Op::Convert(Kind::F64, result), Kind::F32) } else { result };
+        let result =
+            if is_single { self.make(Op::Convert(LaneKind::F64, result), LaneKind::F32) } else { result };
         self.cut();
         Some(result)
     }

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use isobar_compiler::expr::Expr;
-use isobar_compiler::loops::nodes::{Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While};
+use isobar_compiler::loops::nodes::{
+    Assign, Declare, DimensionIndex, Element, For, If, Item, Read, Target, Trap, While,
+};
 use isobar_compiler::loops::visit::{any, walk};
 use isobar_compiler::space::{Affine, Ring, Symbol};
 use isobar_compiler::types::{DType, Value as Number};
 
-use super::super::host::{Import, Site};
+use super::super::host::{Import, TrapSite};
 use super::super::translate::{Translation, definitions};
 use super::nodes::{
-    Binary, Block, Body, End, Id, Isa, Kind, Op, Place, Pointer, Relation, Step, Unary, Value,
+    Binary, Block, Body, ElementAddress, End, Id, Isa, LaneKind, Op, Pointer, Relation, Step, Unary, Value,
 };
 
 /// Steps of a branch that are worth asking whether any lane takes it.
@@ -69,11 +71,11 @@ pub(super) struct Lowering<'w, 't, 'p> {
     /// order of their first use.
     pub(super) words: Vec<Clif>,
     /// Values that are made in the block at hand, and fixed ones.
-    pub(super) known: BTreeMap<(Op, Kind), Id>,
-    pub(super) fixed: BTreeMap<(Op, Kind), Id>,
+    pub(super) known: BTreeMap<(Op, LaneKind), Id>,
+    pub(super) fixed: BTreeMap<(Op, LaneKind), Id>,
     /// Expressions that are the same for all lanes, and their words.
     pub(super) same: Vec<(Expr<Read>, usize)>,
-    pub(super) pointers: BTreeMap<(usize, Vec<At>), usize>,
+    pub(super) pointers: BTreeMap<(usize, Vec<DimensionIndex>), usize>,
     pub(super) locals: BTreeMap<usize, Local>,
     /// Locals that the body declares, and arrays that it writes. An expression that reads none of them, no memory
     /// beside scalars and not the loop's variable is the same for all lanes.
@@ -84,13 +86,13 @@ pub(super) struct Lowering<'w, 't, 'p> {
 }
 
 /// The lanes' kind of a type; none where no vector holds it.
-pub(super) fn kind_of(dtype: DType) -> Option<Kind> {
+pub(super) fn kind_of(dtype: DType) -> Option<LaneKind> {
     match dtype {
-        DType::Bool => Some(Kind::Mask),
-        DType::Int32 => Some(Kind::I32),
-        DType::Int64 => Some(Kind::I64),
-        DType::Float32 => Some(Kind::F32),
-        DType::Float64 => Some(Kind::F64),
+        DType::Bool => Some(LaneKind::Mask),
+        DType::Int32 => Some(LaneKind::I32),
+        DType::Int64 => Some(LaneKind::I64),
+        DType::Float32 => Some(LaneKind::F32),
+        DType::Float64 => Some(LaneKind::F64),
         DType::Int8 | DType::Int16 => None,
     }
 }
@@ -174,7 +176,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     pub(super) fn fetch_ahead(&mut self) {
         for mut row in std::mem::take(&mut self.around.ahead) {
             if let Some(along) = row.index.first_mut() {
-                *along = At::Known(Affine::symbol(&self.symbol));
+                *along = DimensionIndex::Known(Affine::symbol(&self.symbol));
             }
             if let Some((place, apart)) = self.place(&row)
                 && apart != 0
@@ -195,7 +197,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// The value of an operation. One that is known in this block is taken again, so equal parts of
     /// expressions are computed once. That is right for loads as well: [`Self::store`] forgets those of the
     /// array that it writes.
-    pub(super) fn make(&mut self, op: Op, kind: Kind) -> Id {
+    pub(super) fn make(&mut self, op: Op, kind: LaneKind) -> Id {
         let known = if op.is_fixed() { &mut self.fixed } else { &mut self.known };
         if let Some(&id) = known.get(&(op, kind)) {
             return id;
@@ -249,31 +251,31 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.words.len() - 1
     }
 
-    pub(super) fn binary(&mut self, op: Binary, kind: Kind, a: Id, b: Id) -> Id {
+    pub(super) fn binary(&mut self, op: Binary, kind: LaneKind, a: Id, b: Id) -> Id {
         self.make(Op::Binary(op, a, b), kind)
     }
 
-    pub(super) fn unary(&mut self, op: Unary, kind: Kind, a: Id) -> Id {
+    pub(super) fn unary(&mut self, op: Unary, kind: LaneKind, a: Id) -> Id {
         self.make(Op::Unary(op, a), kind)
     }
 
-    pub(super) fn compare(&mut self, relation: Relation, kind: Kind, a: Id, b: Id) -> Id {
-        self.make(Op::Compare(relation, kind, a, b), Kind::Mask)
+    pub(super) fn compare(&mut self, relation: Relation, kind: LaneKind, a: Id, b: Id) -> Id {
+        self.make(Op::Compare(relation, kind, a, b), LaneKind::Mask)
     }
 
     pub(super) fn always(&mut self) -> Id {
-        self.make(Op::Constant(u64::MAX), Kind::Mask)
+        self.make(Op::Constant(u64::MAX), LaneKind::Mask)
     }
 
     /// The lanes of `always` that `a` does not have.
     pub(super) fn not(&mut self, a: Id) -> Id {
         let always = self.always();
-        self.binary(Binary::AndNot, Kind::Mask, a, always)
+        self.binary(Binary::AndNot, LaneKind::Mask, a, always)
     }
 
     /// A choice. `p < q ? p : q` is one instruction, with the same result for NaN and zeros: the processor
     /// takes the second operand wherever the first is not less.
-    pub(super) fn select(&mut self, kind: Kind, mask: Id, then: Id, otherwise: Id) -> Id {
+    pub(super) fn select(&mut self, kind: LaneKind, mask: Id, then: Id, otherwise: Id) -> Id {
         if then == otherwise {
             return then;
         }
@@ -298,7 +300,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// Elements that differ by constants share a pointer, which is the address without them in the first
     /// iteration. None where lanes are neither the same element nor neighbours, or go round in an array
     /// that keeps a few rows.
-    pub(super) fn place(&mut self, element: &Element) -> Option<(Place, usize)> {
+    pub(super) fn place(&mut self, element: &Element) -> Option<(ElementAddress, usize)> {
         let program = self.around.shared.program;
         let of = &program.arrays[element.array];
         let size = of.dtype.size_bytes() as i64;
@@ -308,7 +310,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         for (dimension, (at, stride)) in without.index.iter_mut().zip(strides).enumerate() {
             let is_round = Ring::places_along(ring, dimension).is_some();
             match at {
-                At::Known(sum) => {
+                DimensionIndex::Known(sum) => {
                     let factor = sum.factor(&self.symbol);
                     if is_round {
                         if factor != 0 {
@@ -320,8 +322,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                     offset += sum.offset() * stride * size;
                     *sum = sum.clone().moved(-sum.offset());
                 }
-                At::Found { shift, .. } if shift.factor(&self.symbol) != 0 => return None,
-                At::Found { .. } => {}
+                DimensionIndex::Found { shift, .. } if shift.factor(&self.symbol) != 0 => return None,
+                DimensionIndex::Found { .. } => {}
             }
         }
         if apart != 0 && apart != size {
@@ -331,7 +333,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let apart = usize::try_from(apart).ok()?;
         let key = (element.array, without.index.clone());
         if let Some(&pointer) = self.pointers.get(&key) {
-            return Some((Place { pointer, offset }, apart));
+            return Some((ElementAddress { pointer, offset }, apart));
         }
         let (address, constant, _) = self.around.address(&without);
         let address = self.around.emit.builder.ins().iadd_imm_s(address, constant);
@@ -339,7 +341,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.body.pointers.push(Pointer { word, array: element.array, bytes: of.dtype.size_bytes() });
         let pointer = self.body.pointers.len() - 1;
         self.pointers.insert(key, pointer);
-        Some((Place { pointer, offset }, apart))
+        Some((ElementAddress { pointer, offset }, apart))
     }
 
     /// An element of each lane, or one for all.
@@ -520,7 +522,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     pub(super) fn both(&mut self, around: Option<Id>, condition: Id) -> Id {
         match around {
             None => condition,
-            Some(around) => self.binary(Binary::And, Kind::Mask, around, condition),
+            Some(around) => self.binary(Binary::And, LaneKind::Mask, around, condition),
         }
     }
 
@@ -591,8 +593,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let test = self.at_block() + 1;
         self.next_block(End::Go(test));
         let condition = self.expr(&it.condition)?;
-        let before = self.make(Op::Slot(active_slot), Kind::Mask);
-        let active = self.binary(Binary::And, Kind::Mask, before, condition);
+        let before = self.make(Op::Slot(active_slot), LaneKind::Mask);
+        let active = self.binary(Binary::And, LaneKind::Mask, before, condition);
         self.push(Step::Keep { slot: active_slot, value: active });
         // The blocks that this one goes to are known when the body is there.
         let testing = self.at_block();
@@ -620,7 +622,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.factors_of(trap)?;
         let limit = i64::try_from(self.around.shared.max_turns).unwrap_or(i64::MAX);
         let host = self.around.load_word(self.around.frame, 0);
-        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        let site = TrapSite { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
         self.around.shared.sites.push(site);
         let site = i64::try_from(self.around.shared.sites.len() - 1).unwrap_or(0);
         let function = self.around.host(Import::IsBehind);
@@ -648,7 +650,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// of the report may depend on its variable.
     pub(super) fn trap(&mut self, trap: &Trap) -> Option<usize> {
         self.factors_of(trap)?;
-        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        let site = TrapSite { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
         self.around.shared.sites.push(site);
         let site = i64::try_from(self.around.shared.sites.len() - 1).unwrap_or(0);
         let function = self.around.host(Import::RaiseLanes);

@@ -38,15 +38,15 @@ impl Isa {
     ///
     /// Where it is not, the whole loop is made of vectors of 128 bits instead, which the compiler for all
     /// else knows.
-    fn has(self, op: Op, kind: Kind) -> bool {
+    fn has(self, op: Op, kind: LaneKind) -> bool {
         match (op, kind) {
             _ if self == Isa::Avx512 => true,
             (
                 Op::Binary(Binary::Mul | Binary::Min | Binary::Max, ..) | Op::Unary(Unary::Abs, _),
-                Kind::I64,
+                LaneKind::I64,
             )
-            | (Op::Convert(Kind::F64 | Kind::F32, _), Kind::I64)
-            | (Op::Convert(Kind::I64, _), Kind::F32) => false,
+            | (Op::Convert(LaneKind::F64 | LaneKind::F32, _), LaneKind::I64)
+            | (Op::Convert(LaneKind::I64, _), LaneKind::F32) => false,
             _ => true,
         }
     }
@@ -57,7 +57,7 @@ pub(super) type Id = usize;
 
 /// The type of a value's lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum LaneKind {
     F64,
     F32,
     I64,
@@ -66,24 +66,24 @@ pub(super) enum Kind {
     Mask,
 }
 
-impl Kind {
+impl LaneKind {
     /// Of one lane. A mask is a bit, or as wide as the body's lanes: that is the processor's.
     pub(super) fn bytes(self) -> usize {
         match self {
-            Kind::F64 | Kind::I64 => 8,
-            Kind::F32 | Kind::I32 => 4,
-            Kind::Mask => 0,
+            LaneKind::F64 | LaneKind::I64 => 8,
+            LaneKind::F32 | LaneKind::I32 => 4,
+            LaneKind::Mask => 0,
         }
     }
 
     pub(super) fn is_float(self) -> bool {
-        matches!(self, Kind::F64 | Kind::F32)
+        matches!(self, LaneKind::F64 | LaneKind::F32)
     }
 }
 
 /// A place in memory: a pointer, which moves with the lanes or not, and bytes from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct ElementAddress {
     /// By position in [`Body::pointers`].
     pub(super) pointer: usize,
     /// In bytes.
@@ -133,11 +133,11 @@ pub(super) enum Relation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Op {
     /// Elements side by side.
-    Load(Place),
+    Load(ElementAddress),
     /// One element for all lanes.
-    LoadOne(Place),
+    LoadOne(ElementAddress),
     /// Bytes side by side; any but 0 is true.
-    LoadBools(Place),
+    LoadBools(ElementAddress),
     /// A word that the caller passes, for all lanes.
     Word(usize),
     /// These bits, for all lanes.
@@ -154,13 +154,13 @@ pub(super) enum Op {
     ShiftLeft(Id, u8),
     ShiftRight(Id, u8),
     /// Of numbers of this kind.
-    Compare(Relation, Kind, Id, Id),
+    Compare(Relation, LaneKind, Id, Id),
     /// The second where the first holds, else the third.
     Select(Id, Id, Id),
     /// A number of this kind, as the processor converts it.
-    Convert(Kind, Id),
+    Convert(LaneKind, Id),
     /// Entries of a table of doubles.
-    Gather(Place, Id),
+    Gather(ElementAddress, Id),
     /// The value in a slot of the frame.
     Slot(usize),
 }
@@ -205,7 +205,7 @@ impl Op {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub(super) op: Op,
-    pub(super) kind: Kind,
+    pub(super) kind: LaneKind,
 }
 
 /// One step of a block.
@@ -215,18 +215,18 @@ pub(super) enum Step {
     Make(Id),
     /// Elements side by side, of the lanes of a mask where there is one; past the caches, if they can be.
     Store {
-        place: Place,
+        place: ElementAddress,
         value: Id,
         mask: Option<Id>,
         is_streamed: bool,
     },
     StoreBools {
-        place: Place,
+        place: ElementAddress,
         value: Id,
     },
     /// Asks for the line of an element that is read later.
     Fetch {
-        place: Place,
+        place: ElementAddress,
     },
     /// Puts a value into a slot of the frame.
     Keep {
@@ -474,19 +474,19 @@ impl fmt::Display for Body {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for LaneKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::F64 => "f64",
-            Kind::F32 => "f32",
-            Kind::I64 => "i64",
-            Kind::I32 => "i32",
-            Kind::Mask => "mask",
+            LaneKind::F64 => "f64",
+            LaneKind::F32 => "f32",
+            LaneKind::I64 => "i64",
+            LaneKind::I32 => "i32",
+            LaneKind::Mask => "mask",
         })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ElementAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "p{}{:+}", self.pointer, self.offset)
     }

@@ -3,18 +3,18 @@
 use super::codes::{
     KANDW, KMOVW, KMOVW_FROM_GENERAL, KMOVW_TO, KXORW, broadcast_code, load_code, store_code,
 };
-use super::emit::{ALL, AT, Emit, Last, N_MASKS, Source, slot_at, word};
-use super::encode::{Gpr, How, Memory, R11, Rm};
-use super::nodes::{Id, Isa, Kind, Place};
+use super::emit::{ALL, AT, Emit, LastOperand, MemoryLocation, N_MASKS, slot_at, word};
+use super::encode::{EncodingFields, Gpr, MemoryOperand, R11, Rm};
+use super::nodes::{ElementAddress, Id, Isa, LaneKind};
 
 // A value is in a register, or in memory, or in both. A source in memory is never wrong, since `settle`
 // removes it before the memory changes. Registers of the instruction at hand are `held`: none of them is
 // given away before the instruction is written.
 impl Emit<'_> {
     /// Bytes of a value's vector.
-    pub(super) fn length(&self, kind: Kind) -> usize {
+    pub(super) fn length(&self, kind: LaneKind) -> usize {
         match (self.body.isa, kind) {
-            (Isa::Avx2, Kind::Mask) => self.body.isa.bytes(),
+            (Isa::Avx2, LaneKind::Mask) => self.body.isa.bytes(),
             _ => self.body.lanes * kind.bytes(),
         }
     }
@@ -31,11 +31,11 @@ impl Emit<'_> {
     ///
     /// The iteration is the index of the address, so no pointer moves; vectors of a turn behind the first
     /// have it in the offset.
-    pub(super) fn elements(&mut self, place: Place, bytes: usize) -> Memory {
+    pub(super) fn elements(&mut self, place: ElementAddress, bytes: usize) -> MemoryOperand {
         let base = self.pointer(place.pointer);
         let scale = u8::try_from(bytes).expect("elements are small");
         let offset = place.offset + self.iterations_before() * i32::from(scale);
-        Memory { base, index: Some((AT.0, scale)), offset }
+        MemoryOperand { base, index: Some((AT.0, scale)), offset }
     }
 
     /// The operand of an instruction that may be read from memory.
@@ -43,9 +43,10 @@ impl Emit<'_> {
     /// A value is read from memory at its last use: then no register is spent on it. A slot or a constant is
     /// also read from memory where no register is free. `may_guard` tells whether the instruction can leave
     /// out lanes that do not exist, as is necessary for elements at the end of a row.
-    pub(super) fn last(&mut self, id: Id, kind: Kind, may_guard: bool) -> Last {
+    pub(super) fn last(&mut self, id: Id, kind: LaneKind, may_guard: bool) -> LastOperand {
         let length = self.length(kind);
-        let register = |it: u8| Last { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };
+        let register =
+            |it: u8| LastOperand { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };
         if let Some(it) = self.values[id].register {
             self.held.push(it);
             return register(it);
@@ -53,37 +54,39 @@ impl Emit<'_> {
         let source = self.values[id].memory.expect("what is used is somewhere");
         let is_last_use = self.values[id].uses.len() <= 1;
         let folds = match source {
-            Source::Elements(_) if self.body.isa == Isa::Avx2 => is_last_use && !self.is_rest,
-            Source::Elements(_) => is_last_use && may_guard,
+            MemoryLocation::Elements(_) if self.body.isa == Isa::Avx2 => is_last_use && !self.is_rest,
+            MemoryLocation::Elements(_) => is_last_use && may_guard,
             // These processors take no operand from memory for all lanes.
-            Source::Element(_) | Source::Word(_) if self.body.isa == Isa::Avx2 => false,
-            Source::Element(_) => is_last_use,
-            Source::Slot(_) | Source::Word(_) | Source::Constant(_) => {
+            MemoryLocation::Element(_) | MemoryLocation::Word(_) if self.body.isa == Isa::Avx2 => false,
+            MemoryLocation::Element(_) => is_last_use,
+            MemoryLocation::Slot(_) | MemoryLocation::Word(_) | MemoryLocation::Constant(_) => {
                 is_last_use || !self.vectors[..self.n_vectors].iter().any(Option::is_none)
             }
         };
         if !folds {
             return register(self.vector(id));
         }
-        let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
+        let is_guarded = self.is_rest && matches!(source, MemoryLocation::Elements(_));
         let is_same = source.is_one();
         let unit = if is_same { kind.bytes() } else { length };
         let rm = self.memory(source, kind);
-        Last { rm, is_same, is_guarded, unit }
+        LastOperand { rm, is_same, is_guarded, unit }
     }
 
     /// A source as an operand. Constants lie behind the code: once with AVX-512, which spreads them, and
     /// once for each lane with AVX2.
-    pub(super) fn memory(&mut self, source: Source, kind: Kind) -> Rm {
+    pub(super) fn memory(&mut self, source: MemoryLocation, kind: LaneKind) -> Rm {
         match source {
-            Source::Elements(place) => Rm::Memory(self.elements(place, kind.bytes())),
-            Source::Element(place) => Rm::Memory(Memory::at(self.pointer(place.pointer), place.offset)),
-            Source::Slot(slot) => Rm::Memory(slot_at(slot)),
-            Source::Word(at) => Rm::Memory(word(at)),
-            Source::Constant(bits) if self.body.isa == Isa::Avx2 => {
+            MemoryLocation::Elements(place) => Rm::Memory(self.elements(place, kind.bytes())),
+            MemoryLocation::Element(place) => {
+                Rm::Memory(MemoryOperand::at(self.pointer(place.pointer), place.offset))
+            }
+            MemoryLocation::Slot(slot) => Rm::Memory(slot_at(slot)),
+            MemoryLocation::Word(at) => Rm::Memory(word(at)),
+            MemoryLocation::Constant(bits) if self.body.isa == Isa::Avx2 => {
                 Rm::PoolOfLanes(if kind.bytes() == 4 { bits << 32 | bits } else { bits })
             }
-            Source::Constant(bits) => Rm::Pool(bits),
+            MemoryLocation::Constant(bits) => Rm::Pool(bits),
         }
     }
 
@@ -111,15 +114,21 @@ impl Emit<'_> {
         if source.is_one() {
             self.asm.evex(
                 broadcast_code(kind),
-                How { length, unit: kind.bytes(), ..How::default() },
+                EncodingFields { length, unit: kind.bytes(), ..EncodingFields::default() },
                 register,
                 0,
                 rm,
             );
         } else {
-            let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
+            let is_guarded = self.is_rest && matches!(source, MemoryLocation::Elements(_));
             let mask = if is_guarded { ALL } else { 0 };
-            let how = How { length, mask, zeroes: is_guarded, unit: length, ..How::default() };
+            let how = EncodingFields {
+                length,
+                mask,
+                zeroes: is_guarded,
+                unit: length,
+                ..EncodingFields::default()
+            };
             self.asm.evex(load_code(kind), how, register, 0, rm);
         }
     }
@@ -157,7 +166,7 @@ impl Emit<'_> {
             let slot = self.n_slots;
             self.n_slots += 1;
             self.keep(slot, id);
-            self.values[id].memory = Some(Source::Slot(slot));
+            self.values[id].memory = Some(MemoryLocation::Slot(slot));
         }
         self.values[id].register = None;
         self.vectors[usize::from(register)] = None;
@@ -167,7 +176,7 @@ impl Emit<'_> {
     /// Writes a value to a slot, in its own length.
     pub(super) fn keep(&mut self, slot: usize, id: Id) {
         let kind = self.body.values[id].kind;
-        if kind == Kind::Mask && self.body.isa == Isa::Avx512 {
+        if kind == LaneKind::Mask && self.body.isa == Isa::Avx512 {
             let register = self.mask(id);
             let to = Rm::Memory(slot_at(slot));
             self.asm.vex(KMOVW_TO, false, register, 0, to, None);
@@ -178,7 +187,7 @@ impl Emit<'_> {
         let to = Rm::Memory(slot_at(slot));
         match self.body.isa {
             Isa::Avx512 => {
-                let how = How { length, unit: length, ..How::default() };
+                let how = EncodingFields { length, unit: length, ..EncodingFields::default() };
                 self.asm.evex(store_code(kind), how, register, 0, to);
             }
             Isa::Avx2 => self.asm.vex(store_code(kind), length == 32, register, 0, to, None),
@@ -194,7 +203,7 @@ impl Emit<'_> {
             }
             if let Some(register) = self.values[id].register.take() {
                 let has_masks = self.body.isa == Isa::Avx512;
-                let bank: &mut [Option<Id>] = if has_masks && self.body.values[id].kind == Kind::Mask {
+                let bank: &mut [Option<Id>] = if has_masks && self.body.values[id].kind == LaneKind::Mask {
                     &mut self.masks
                 } else {
                     &mut self.vectors
@@ -208,7 +217,7 @@ impl Emit<'_> {
     ///
     /// Values that lie in the changed memory and are still used go into registers. None is read from there
     /// again.
-    pub(super) fn settle(&mut self, changes: impl Fn(Source) -> bool) {
+    pub(super) fn settle(&mut self, changes: impl Fn(MemoryLocation) -> bool) {
         for at in 0..self.seen.len() {
             let id = self.seen[at];
             let value = &self.values[id];
@@ -217,7 +226,7 @@ impl Emit<'_> {
             }
             if !value.uses.is_empty() && value.register.is_none() {
                 let (held, held_masks) = (self.held.len(), self.held_masks.len());
-                if self.body.values[id].kind == Kind::Mask {
+                if self.body.values[id].kind == LaneKind::Mask {
                     self.mask(id);
                 } else {
                     self.vector(id);
@@ -230,11 +239,11 @@ impl Emit<'_> {
     }
 
     /// Loads what is still to be read of the array that a store writes. Other arrays do not overlap it.
-    pub(super) fn read_before_write(&mut self, place: Place) {
+    pub(super) fn read_before_write(&mut self, place: ElementAddress) {
         let array = self.body.pointers[place.pointer].array;
         let pointers = &self.body.pointers;
         self.settle(|source| match source {
-            Source::Elements(it) | Source::Element(it) => pointers[it.pointer].array == array,
+            MemoryLocation::Elements(it) | MemoryLocation::Element(it) => pointers[it.pointer].array == array,
             _ => false,
         });
     }
@@ -252,24 +261,26 @@ impl Emit<'_> {
             return it;
         }
         let source = self.values[id].memory.expect("what is used is somewhere");
-        if source == Source::Constant(u64::MAX) {
+        if source == MemoryLocation::Constant(u64::MAX) {
             return ALL;
         }
         let register = self.new_mask(id);
         match source {
             // Any other constant holds for no lane: a register differs from itself nowhere.
-            Source::Constant(_) => {
+            MemoryLocation::Constant(_) => {
                 self.asm.vex(KXORW, true, register, register, Rm::Register(register), None);
             }
-            Source::Word(at) => {
+            MemoryLocation::Word(at) => {
                 self.asm.vex(KMOVW, false, register, 0, Rm::Memory(word(at)), None);
                 self.asm.vex(KANDW, true, register, register, Rm::Register(ALL), None);
             }
-            Source::Slot(slot) => {
+            MemoryLocation::Slot(slot) => {
                 let from = Rm::Memory(slot_at(slot));
                 self.asm.vex(KMOVW, false, register, 0, from, None);
             }
-            Source::Elements(_) | Source::Element(_) => unreachable!("masks are loaded where they are made"),
+            MemoryLocation::Elements(_) | MemoryLocation::Element(_) => {
+                unreachable!("masks are loaded where they are made")
+            }
         }
         register
     }
@@ -289,7 +300,7 @@ impl Emit<'_> {
                 let slot = self.n_slots;
                 self.n_slots += 1;
                 self.keep(slot, old);
-                self.values[old].memory = Some(Source::Slot(slot));
+                self.values[old].memory = Some(MemoryLocation::Slot(slot));
             }
             self.values[old].register = None;
             at
@@ -302,11 +313,11 @@ impl Emit<'_> {
     }
 
     /// Copies a register.
-    pub(super) fn move_vector(&mut self, to: u8, from: u8, kind: Kind) {
+    pub(super) fn move_vector(&mut self, to: u8, from: u8, kind: LaneKind) {
         let length = self.length(kind);
         match self.body.isa {
             Isa::Avx512 => {
-                let how = How { length, ..How::default() };
+                let how = EncodingFields { length, ..EncodingFields::default() };
                 self.asm.evex(load_code(kind), how, to, 0, Rm::Register(from));
             }
             Isa::Avx2 => self.asm.vex(load_code(kind), length == 32, to, 0, Rm::Register(from), None),

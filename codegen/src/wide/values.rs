@@ -6,9 +6,9 @@ use super::codes::{
     VGATHERQPD, VPCMPD, VPCMPQ, VPMOVZXBD, VPMOVZXBQ, VPTESTMD, VPTESTMQ, binary_code, convert_code,
     fused_code, predicate, unary_code,
 };
-use super::emit::{ALL, Emit, Last, SPARE_MASK, Source};
-use super::encode::{Code, How, Memory, Rm};
-use super::nodes::{Binary, Id, Isa, Kind, Op};
+use super::emit::{ALL, Emit, LastOperand, MemoryLocation, SPARE_MASK};
+use super::encode::{EncodingFields, MemoryOperand, Opcode, Rm};
+use super::nodes::{Binary, Id, Isa, LaneKind, Op};
 
 impl Emit<'_> {
     /// Makes a value. A load makes no code: it notes where the value lies, and the instruction that uses it
@@ -16,12 +16,12 @@ impl Emit<'_> {
     pub(super) fn make(&mut self, id: Id) {
         let value = self.body.values[id];
         match value.op {
-            Op::Load(place) => self.values[id].memory = Some(Source::Elements(place)),
-            Op::LoadOne(place) => self.values[id].memory = Some(Source::Element(place)),
-            Op::Slot(slot) => self.values[id].memory = Some(Source::Slot(self.slot(slot))),
+            Op::Load(place) => self.values[id].memory = Some(MemoryLocation::Elements(place)),
+            Op::LoadOne(place) => self.values[id].memory = Some(MemoryLocation::Element(place)),
+            Op::Slot(slot) => self.values[id].memory = Some(MemoryLocation::Slot(self.slot(slot))),
             Op::Word(_) | Op::Constant(_) => unreachable!("what is the same in all iterations is not made"),
             op @ (Op::Unary(..) | Op::Binary(..) | Op::Fused { .. })
-                if value.kind != Kind::Mask || self.body.isa == Isa::Avx2 =>
+                if value.kind != LaneKind::Mask || self.body.isa == Isa::Avx2 =>
             {
                 self.make_vector(id, op, value.kind);
             }
@@ -31,16 +31,21 @@ impl Emit<'_> {
                 let is_double = self.body.lanes == 8;
                 let from = self.elements(place, 1);
                 let mask = if self.is_rest { ALL } else { 0 };
-                let how =
-                    How { length: 64, mask, zeroes: self.is_rest, unit: self.body.lanes, ..How::default() };
+                let how = EncodingFields {
+                    length: 64,
+                    mask,
+                    zeroes: self.is_rest,
+                    unit: self.body.lanes,
+                    ..EncodingFields::default()
+                };
                 let code = if is_double { VPMOVZXBQ } else { VPMOVZXBD };
                 self.asm.evex(code, how, register, 0, Rm::Memory(from));
                 let to = self.new_mask(id);
-                let how = How { length: 64, mask, ..How::default() };
+                let how = EncodingFields { length: 64, mask, ..EncodingFields::default() };
                 let code = if is_double { VPTESTMQ } else { VPTESTMD };
                 self.asm.evex(code, how, to, register, Rm::Register(register));
             }
-            _ if value.kind == Kind::Mask => self.make_mask(id, value.op),
+            _ if value.kind == LaneKind::Mask => self.make_mask(id, value.op),
             _ => self.make_vector(id, value.op, value.kind),
         }
     }
@@ -80,18 +85,18 @@ impl Emit<'_> {
                 self.used(&[a, b]);
                 let to = self.new_mask(id);
                 let mask = if self.is_rest { ALL } else { 0 };
-                let how = How {
+                let how = EncodingFields {
                     length: self.length(kind),
                     mask,
                     is_same: last.is_same,
                     unit: last.unit,
                     immediate: Some(predicate(relation, kind.is_float(), is_turned)),
-                    ..How::default()
+                    ..EncodingFields::default()
                 };
                 let code = match kind {
-                    Kind::F64 => VCMPPD,
-                    Kind::F32 => VCMPPS,
-                    Kind::I64 => VPCMPQ,
+                    LaneKind::F64 => VCMPPD,
+                    LaneKind::F32 => VCMPPS,
+                    LaneKind::I64 => VPCMPQ,
                     _ => VPCMPD,
                 };
                 self.asm.evex(code, how, to, one, last.rm);
@@ -102,7 +107,7 @@ impl Emit<'_> {
 
     /// A value in a register of vectors. Operands come first, then they leave their registers if that was
     /// the last use, and then the result gets one: maybe the same.
-    fn make_vector(&mut self, id: Id, op: Op, kind: Kind) {
+    fn make_vector(&mut self, id: Id, op: Op, kind: LaneKind) {
         let length = self.length(kind);
         match op {
             Op::Unary(op, a) => {
@@ -113,10 +118,10 @@ impl Emit<'_> {
                 self.unary(code, immediate, length, to, last);
             }
             Op::Convert(from, a) => {
-                let narrows = (from, kind) == (Kind::I64, Kind::I32);
+                let narrows = (from, kind) == (LaneKind::I64, LaneKind::I32);
                 let last = if narrows || !from.is_float() && !kind.is_float() {
                     let register = self.vector(a);
-                    Last { rm: Rm::Register(register), is_same: false, is_guarded: false, unit: 1 }
+                    LastOperand { rm: Rm::Register(register), is_same: false, is_guarded: false, unit: 1 }
                 } else {
                     self.last(a, from, true)
                 };
@@ -127,7 +132,13 @@ impl Emit<'_> {
                 match last.rm {
                     // Here the operand that is written is the last one.
                     Rm::Register(from) if narrows => {
-                        self.asm.evex(code, How { length, ..How::default() }, from, 0, Rm::Register(to));
+                        self.asm.evex(
+                            code,
+                            EncodingFields { length, ..EncodingFields::default() },
+                            from,
+                            0,
+                            Rm::Register(to),
+                        );
                     }
                     _ => self.unary(code, None, length, to, last),
                 }
@@ -164,8 +175,13 @@ impl Emit<'_> {
                 let last = self.last(then, kind, !self.is_rest);
                 self.used(&[mask, then, otherwise]);
                 let to = self.new_vector(id);
-                let how =
-                    How { length, mask: mask_at, is_same: last.is_same, unit: last.unit, ..How::default() };
+                let how = EncodingFields {
+                    length,
+                    mask: mask_at,
+                    is_same: last.is_same,
+                    unit: last.unit,
+                    ..EncodingFields::default()
+                };
                 let code = if kind.bytes() == 8 { VBLENDMPD } else { VBLENDMPS };
                 self.asm.evex(code, how, to, other, last.rm);
             }
@@ -176,10 +192,10 @@ impl Emit<'_> {
                 self.used(&[index]);
                 let base = self.pointer(place.pointer);
                 self.asm.vex(KXNORW, true, SPARE_MASK, SPARE_MASK, Rm::Register(SPARE_MASK), None);
-                let plain = How { length, ..How::default() };
-                self.asm.evex(binary_code(Binary::Xor, Kind::I64), plain, to, to, Rm::Register(to));
-                let from = Memory { base, index: Some((index_at, 8)), offset: place.offset };
-                let how = How { length, mask: SPARE_MASK, unit: 8, ..How::default() };
+                let plain = EncodingFields { length, ..EncodingFields::default() };
+                self.asm.evex(binary_code(Binary::Xor, LaneKind::I64), plain, to, to, Rm::Register(to));
+                let from = MemoryOperand { base, index: Some((index_at, 8)), offset: place.offset };
+                let how = EncodingFields { length, mask: SPARE_MASK, unit: 8, ..EncodingFields::default() };
                 self.asm.evex(VGATHERQPD, how, to, 0, Rm::Memory(from));
             }
             _ => unreachable!("{op:?} makes no vector"),
@@ -187,13 +203,13 @@ impl Emit<'_> {
     }
 
     /// An instruction of one operand, which may lie in memory.
-    fn unary(&mut self, code: Code, immediate: Option<u8>, length: usize, to: u8, last: Last) {
+    fn unary(&mut self, code: Opcode, immediate: Option<u8>, length: usize, to: u8, last: LastOperand) {
         let how = self.how(length, last, immediate);
         self.instruction(code, how, to, 0, last.rm);
     }
 
     /// An instruction that both widths of vectors have.
-    fn instruction(&mut self, code: Code, how: How, to: u8, other: u8, rm: Rm) {
+    fn instruction(&mut self, code: Opcode, how: EncodingFields, to: u8, other: u8, rm: Rm) {
         match self.body.isa {
             Isa::Avx512 => self.asm.evex(code, how, to, other, rm),
             Isa::Avx2 => self.asm.vex(code, how.length == 32, to, other, rm, how.immediate),
@@ -202,9 +218,16 @@ impl Emit<'_> {
 
     /// The fields of an instruction beside its operands. Lanes beyond the row are not read from memory, and
     /// become zero.
-    fn how(&self, length: usize, last: Last, immediate: Option<u8>) -> How {
+    fn how(&self, length: usize, last: LastOperand, immediate: Option<u8>) -> EncodingFields {
         let mask = if last.is_guarded { ALL } else { 0 };
-        How { length, mask, zeroes: last.is_guarded, is_same: last.is_same, unit: last.unit, immediate }
+        EncodingFields {
+            length,
+            mask,
+            zeroes: last.is_guarded,
+            is_same: last.is_same,
+            unit: last.unit,
+            immediate,
+        }
     }
 
     /// The product and a sum in one operation: what is written is one of the operands.
@@ -212,7 +235,7 @@ impl Emit<'_> {
     /// The forms `231` add to the operand that is written, and the forms `213` multiply it. So a register
     /// whose value is used for the last time is taken over, whichever operand it is; if there is none, one
     /// is copied.
-    fn fused(&mut self, id: Id, kind: Kind, [a, b, c]: [Id; 3], subtracts: bool) {
+    fn fused(&mut self, id: Id, kind: LaneKind, [a, b, c]: [Id; 3], subtracts: bool) {
         let (first, second) = (self.vector(a), self.vector(b));
         let last = self.last(c, kind, true);
         self.used(&[a, b, c]);

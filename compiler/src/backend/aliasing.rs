@@ -78,13 +78,13 @@ struct View {
     address: i64,
     element_bytes: i64,
     /// Along each dimension: bytes between neighbours, and how many are touched.
-    steps: Vec<Step>,
+    steps: Vec<ViewDimension>,
     is_written: bool,
 }
 
 /// A dimension of a view, or of what tells two of them apart.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct ViewDimension {
     bytes: i64,
     n: i64,
 }
@@ -114,11 +114,14 @@ impl View {
                 }
             };
             behind = behind.saturating_add(range.start.saturating_mul(stride));
-            steps.push(Step { bytes: stride.saturating_mul(element_bytes), n: range.end - range.start });
+            steps.push(ViewDimension {
+                bytes: stride.saturating_mul(element_bytes),
+                n: range.end - range.start,
+            });
         }
         for (&stride, &size) in field.array.strides.iter().zip(&field.array.shape).skip(axes.len()) {
             let n = i64::try_from(size).unwrap_or(i64::MAX);
-            steps.push(Step { bytes: stride.saturating_mul(element_bytes), n });
+            steps.push(ViewDimension { bytes: stride.saturating_mul(element_bytes), n });
         }
         Self {
             position,
@@ -137,11 +140,11 @@ impl View {
     fn shows_one_twice(&self) -> bool {
         // Two points that differ along this dimension, and anyhow along the others.
         (0..self.steps.len()).any(|at| {
-            let Step { bytes, n } = self.steps[at];
+            let ViewDimension { bytes, n } = self.steps[at];
             if n < 2 {
                 return false;
             }
-            let other = |it: &Step| Distances { bytes: it.bytes, range: 1 - it.n..=it.n - 1 };
+            let other = |it: &ViewDimension| Distances { bytes: it.bytes, range: 1 - it.n..=it.n - 1 };
             let before = self.steps[..at].iter().map(other);
             let behind = self.steps[at + 1..].iter().map(other);
             let distances = before.chain(behind).chain([Distances { bytes, range: 1..=n - 1 }]);

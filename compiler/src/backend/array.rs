@@ -135,7 +135,7 @@ impl Elements {
     ///
     /// When there is no such position.
     pub fn set(&mut self, position: usize, value: Value) {
-        for_elements!(self, it => it[position] = Stored::of(value));
+        for_elements!(self, it => it[position] = StoredElement::of(value));
     }
 
     /// The memory that they take, in bytes.
@@ -189,7 +189,7 @@ fn signed(n: usize) -> i64 {
 }
 
 /// A type of elements.
-pub trait Stored: Copy + Default + Send + Sync {
+pub trait StoredElement: Copy + Default + Send + Sync {
     /// A value as an assignment to such an element converts it.
     fn of(value: Value) -> Self;
 
@@ -204,7 +204,7 @@ pub trait Stored: Copy + Default + Send + Sync {
 
 macro_rules! stored {
     ($($element:ident $dtype:ident),*) => {
-        $(impl Stored for $element {
+        $(impl StoredElement for $element {
             #[inline]
             fn value(self) -> Value {
                 Value::$dtype(self)

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 ///
 /// Two of them may lend the same elements. A run then takes a reference to one at a time, and drops it before
 /// it takes the next.
-pub trait Lent<T>: fmt::Debug + Send + Sync {
+pub trait LentMemory<T>: fmt::Debug + Send + Sync {
     /// All elements, from the lowest address to the highest.
     fn elements(&self) -> &[T];
 
@@ -24,7 +24,7 @@ pub trait Lent<T>: fmt::Debug + Send + Sync {
 /// elements has memory of its own.
 pub struct Buffer<T> {
     /// The lent elements; none where they are our own.
-    lent: Option<Box<dyn Lent<T>>>,
+    lent: Option<Box<dyn LentMemory<T>>>,
     /// Unused elements lie before `start` and behind the last element, together less than a line.
     all: Vec<T>,
     start: usize,
@@ -69,7 +69,7 @@ impl<T: Copy + Default> Buffer<T> {
 impl<T> Buffer<T> {
     /// Elements that somebody lends.
     #[must_use]
-    pub fn lent(lent: Box<dyn Lent<T>>) -> Self {
+    pub fn lent(lent: Box<dyn LentMemory<T>>) -> Self {
         let len = lent.elements().len();
         Self { lent: Some(lent), all: Vec::new(), start: 0, len, line_bytes: 0 }
     }
@@ -173,7 +173,7 @@ mod tests {
     #[derive(Debug)]
     struct Borrowed(Vec<i32>);
 
-    impl Lent<i32> for Borrowed {
+    impl LentMemory<i32> for Borrowed {
         fn elements(&self) -> &[i32] {
             &self.0
         }

@@ -10,7 +10,7 @@ use crate::space::{Axis, AxisSet, Offset};
 
 /// Finds the elements of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct FieldLayout {
     /// The element at the first point of the compute domain.
     pub start: i64,
     /// Between neighbours along I, J, K; 0 along an axis that the field lacks.
@@ -21,7 +21,7 @@ pub struct Layout {
     pub exists: [Range<i64>; 3],
 }
 
-impl Layout {
+impl FieldLayout {
     /// That of a field that was not passed: no element of it exists.
     #[must_use]
     pub fn missing() -> Self {
@@ -71,7 +71,7 @@ impl Layout {
 
     /// Where the element lies that a point means; `None` where it does not exist.
     #[must_use]
-    pub fn position(&self, place: &Place, cell: [i64; 3]) -> Option<usize> {
+    pub fn position(&self, place: &RelativeElement, cell: [i64; 3]) -> Option<usize> {
         let offset = [place.offset.i, place.offset.j, place.offset.k];
         let mut position = self.start;
         for axis in 0..3 {
@@ -96,7 +96,7 @@ impl Layout {
 
 /// Which element of a field is meant, seen from a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct RelativeElement {
     /// Along K it counts where there is no level.
     pub offset: Offset,
     /// The level, counted from the start of the compute domain, where it was found at run time.
@@ -105,7 +105,7 @@ pub struct Place {
     pub data: Vec<i64>,
 }
 
-impl Place {
+impl RelativeElement {
     /// Whether the level of the point itself is meant, in its own column.
     #[must_use]
     pub fn is_here(&self) -> bool {
@@ -113,13 +113,13 @@ impl Place {
     }
 }
 
-impl From<Offset> for Place {
+impl From<Offset> for RelativeElement {
     fn from(offset: Offset) -> Self {
         Self { offset, level: None, data: Vec::new() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RelativeElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.offset != Offset::CENTRE || self.level.is_none() && self.data.is_empty() {
             write!(f, "{}", self.offset)?;

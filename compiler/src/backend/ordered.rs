@@ -9,7 +9,7 @@ const SIDE: usize = 8;
 
 /// One dimension of a box.
 #[derive(Clone, Copy)]
-struct Along {
+struct CopyDimension {
     n: usize,
     /// How far neighbours are apart, in elements.
     from: i64,
@@ -24,13 +24,13 @@ struct Along {
 /// When it is not within `all`.
 pub(super) fn gather<T: Copy + Default>(all: &[T], start: usize, shape: &[usize], strides: &[i64]) -> Vec<T> {
     let mut n = 1;
-    let mut dimensions: Vec<Along> = Vec::with_capacity(shape.len());
+    let mut dimensions: Vec<CopyDimension> = Vec::with_capacity(shape.len());
     for (&size, &from) in shape.iter().zip(strides).rev() {
         // A dimension that goes on where the one behind it ends is one with it.
         match dimensions.last_mut() {
             _ if size == 1 => {}
             Some(last) if signed(last.n).checked_mul(last.from) == Some(from) => last.n *= size,
-            _ => dimensions.push(Along { n: size, from, to: n }),
+            _ => dimensions.push(CopyDimension { n: size, from, to: n }),
         }
         n *= size;
     }
@@ -38,7 +38,7 @@ pub(super) fn gather<T: Copy + Default>(all: &[T], start: usize, shape: &[usize]
     if n == 0 {
         return out;
     }
-    let one = Along { n: 1, from: 1, to: 1 };
+    let one = CopyDimension { n: 1, from: 1, to: 1 };
     // The first one is the last of the result, whose neighbours lie side by side there.
     let across = if dimensions.is_empty() { one } else { dimensions.remove(0) };
     let nearest = (0..dimensions.len()).min_by_key(|&at| dimensions[at].from.unsigned_abs());
@@ -62,7 +62,7 @@ fn behind(position: usize, at: usize, stride: i64) -> usize {
 }
 
 /// Visits all pairs of positions, the slowest dimension of the result around the others.
-fn each(dimensions: &[Along], (from, to): (usize, usize), visit: &mut impl FnMut(usize, usize)) {
+fn each(dimensions: &[CopyDimension], (from, to): (usize, usize), visit: &mut impl FnMut(usize, usize)) {
     match dimensions.split_last() {
         None => visit(from, to),
         Some((it, others)) => {
@@ -73,7 +73,7 @@ fn each(dimensions: &[Along], (from, to): (usize, usize), visit: &mut impl FnMut
     }
 }
 
-fn row<T: Copy>(all: &[T], out: &mut [T], from: usize, along: Along) {
+fn row<T: Copy>(all: &[T], out: &mut [T], from: usize, along: CopyDimension) {
     let out = &mut out[..along.n];
     if along.from == 1 {
         out.copy_from_slice(&all[from..from + along.n]);
@@ -83,7 +83,7 @@ fn row<T: Copy>(all: &[T], out: &mut [T], from: usize, along: Along) {
 }
 
 /// A plane: `along` has neighbours side by side in memory, or nearly, and `across` in the result.
-fn blocks<T: Copy + Default>(all: &[T], out: &mut [T], from: usize, [along, across]: [Along; 2]) {
+fn blocks<T: Copy + Default>(all: &[T], out: &mut [T], from: usize, [along, across]: [CopyDimension; 2]) {
     for second in (0..across.n).step_by(SIDE) {
         let n_across = SIDE.min(across.n - second);
         for first in (0..along.n).step_by(SIDE) {

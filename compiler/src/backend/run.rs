@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::layout::Place;
+use super::layout::RelativeElement;
 use crate::diag::Origin;
 
 /// At most this many iterations of one `while` at one point.
@@ -66,7 +66,7 @@ impl Stop {
 
     /// An access to an element of `name` that does not exist.
     #[must_use]
-    pub fn outside(name: &str, place: &Place, origin: &Origin, cell: [i64; 3]) -> Self {
+    pub fn outside(name: &str, place: &RelativeElement, origin: &Origin, cell: [i64; 3]) -> Self {
         let message = format!("`{name}{place}` does not exist");
         Stop::Trap(Trap { message, origin: origin.clone(), cell })
     }

@@ -73,7 +73,7 @@ impl Finding {
 
 /// The result of mending a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct MendedText {
     pub text: String,
     pub carried_out: usize,
     /// Fixes that were tried and would not have mended it.
@@ -94,8 +94,8 @@ pub fn mend_surely<E>(
     text: &str,
     file: FileId,
     mut check: impl FnMut(&str) -> Result<Vec<Finding>, E>,
-) -> Result<Mended, E> {
-    let mut mended = Mended { text: text.to_owned(), ..Mended::default() };
+) -> Result<MendedText, E> {
+    let mut mended = MendedText { text: text.to_owned(), ..MendedText::default() };
     let mut found = check(text)?;
     for _ in 0..MOST_ROUNDS {
         let fixable: Vec<&Finding> = found.iter().filter(|it| it.fix.is_some()).collect();

@@ -19,7 +19,7 @@ pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Remedy, Severity, TextEdit};
 pub use listing::{ListedNode, Listing, ListingWriter};
 pub use origin::{Origin, StmtId};
-pub use program_order::{Levels, Moment, ProgramOrder};
+pub use program_order::{LevelOrder, ProgramOrder, ProgramPoint};
 pub use remark::{Remark, Tombstone, Traffic};
 pub use similar::{Similar, similar};
 pub use span::{FileId, LineCol, LineIndex, Span};

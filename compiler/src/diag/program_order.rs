@@ -14,49 +14,49 @@ use super::StmtId;
 /// itself would have ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramOrder {
-    moments: BTreeMap<StmtId, Moment>,
+    moments: BTreeMap<StmtId, ProgramPoint>,
 }
 
 /// When a statement runs. Statements are ordered by sweep, then by level where levels have an order, then by
 /// `statement`, and then by point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct ProgramPoint {
     /// Which loop over the levels it stands in.
     pub sweep: u32,
-    pub levels: Levels,
+    pub levels: LevelOrder,
     /// The statement that is finished at all points, or at all of a level, before the next one starts.
     pub statement: StmtId,
 }
 
 /// From which side a sweep comes to the levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Levels {
+pub enum LevelOrder {
     Unordered,
     Ascending,
     Descending,
 }
 
-impl Levels {
+impl LevelOrder {
     /// Less for the level that comes first.
     #[must_use]
     pub fn turn(self, level: i64) -> i64 {
         match self {
-            Levels::Unordered => 0,
-            Levels::Ascending => level,
-            Levels::Descending => -level,
+            LevelOrder::Unordered => 0,
+            LevelOrder::Ascending => level,
+            LevelOrder::Descending => -level,
         }
     }
 }
 
 impl ProgramOrder {
     /// A statement that is there already keeps its moment.
-    pub fn add(&mut self, stmt: StmtId, moment: Moment) {
+    pub fn add(&mut self, stmt: StmtId, moment: ProgramPoint) {
         self.moments.entry(stmt).or_insert(moment);
     }
 
     /// `None` for a statement whose moment is not known.
     #[must_use]
-    pub fn of(&self, stmt: StmtId) -> Option<Moment> {
+    pub fn of(&self, stmt: StmtId) -> Option<ProgramPoint> {
         self.moments.get(&stmt).copied()
     }
 

@@ -11,7 +11,7 @@ use crate::diag::StmtId;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
-use crate::pass::Limit;
+use crate::pass::DecisionLimit;
 use crate::space::Axis;
 use crate::types::Value;
 
@@ -22,7 +22,7 @@ pub struct Divergence {
     pub step: String,
     /// The seed of the order in which it shows; none where it shows in the order of the text.
     pub seed: Option<u64>,
-    pub what: Difference,
+    pub what: RunDifference,
     /// The change of the pass that makes the difference, where it was looked for.
     pub decision: Option<Decision>,
 }
@@ -38,9 +38,9 @@ pub struct Decision {
 
 /// How a run differs from what it should be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Difference {
+pub enum RunDifference {
     /// An element has another value.
-    Element(Element),
+    Element(DifferingElement),
     /// One ended early, or both did, and not in the same way.
     End { expected: Option<Stop>, found: Option<Stop> },
     /// The level breaks its own rules, so that it means nothing.
@@ -49,7 +49,7 @@ pub enum Difference {
 
 /// An element that has another value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Element {
+pub struct DifferingElement {
     pub field: String,
     /// Per dimension of the field: the position in the compute domain, then indices into data.
     pub at: Vec<i64>,
@@ -63,7 +63,7 @@ pub struct Element {
 /// whose outcome differs. Orders that must not matter are tried as they are written, and as each seed decides.
 #[must_use]
 pub fn compare(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference::of(journey.oir(), launch);
+    let reference = ReferenceRun::of(journey.oir(), launch);
     let (mut names, mut found) = (Vec::new(), None);
     journey.go(None, &mut |step, level, _| {
         names.push(step.to_owned());
@@ -79,7 +79,7 @@ pub fn compare(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String
 /// the difference, by allowing it fewer and fewer changes. Answers the names of the steps that were run.
 #[must_use]
 pub fn bisect(journey: &Journey, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference::of(journey.oir(), launch);
+    let reference = ReferenceRun::of(journey.oir(), launch);
     let mut names: Vec<String> = Vec::new();
     journey.go(None, &mut |step, level, _| {
         names.extend(level.map(|_| step.to_owned()));
@@ -108,14 +108,14 @@ const MOST_CHANGES: usize = 1 << 20;
 
 /// The outcome of a stencil by definition.
 #[derive(Debug)]
-pub struct Reference<'a> {
+pub struct ReferenceRun<'a> {
     oir: &'a Stencil,
     launch: &'a Launch,
     after: Launch,
     end: Option<Stop>,
 }
 
-impl<'a> Reference<'a> {
+impl<'a> ReferenceRun<'a> {
     /// Runs the OIR as it was lowered.
     #[must_use]
     pub fn of(oir: &'a Stencil, launch: &'a Launch) -> Self {
@@ -142,7 +142,7 @@ impl<'a> Reference<'a> {
         };
         let violations = level.violations();
         if !violations.is_empty() {
-            let what = Difference::Invalid(violations);
+            let what = RunDifference::Invalid(violations);
             return Some(Divergence { step: step.to_owned(), seed: None, what, decision: None });
         }
         orders.into_iter().find_map(|seed| {
@@ -169,7 +169,7 @@ impl<'a> Reference<'a> {
     fn decision(&self, journey: &Journey, pass: &str, seeds: &[u64]) -> Option<Decision> {
         let attempt = |changes: usize| {
             let (mut is_wrong, mut remark) = (false, None);
-            let limit = Limit { pass: pass.to_owned(), decisions: changes };
+            let limit = DecisionLimit { pass: pass.to_owned(), decisions: changes };
             journey.go(Some(limit), &mut |step, level, told| {
                 if step != pass {
                     return true;
@@ -200,7 +200,7 @@ impl<'a> Reference<'a> {
         Some(Decision { number: high, remark: attempt(high).1 })
     }
 
-    fn difference(&self, level: &Level<'_>, seed: Option<u64>) -> Option<Difference> {
+    fn difference(&self, level: &Level<'_>, seed: Option<u64>) -> Option<RunDifference> {
         let options = Options { seed, ..Options::default() };
         let mut launch = self.launch.clone();
         let end = run(self.oir, level, &mut launch, &options).err();
@@ -211,7 +211,7 @@ impl<'a> Reference<'a> {
             return None;
         }
         if end != self.end {
-            return Some(Difference::End { expected: self.end.clone(), found: end });
+            return Some(RunDifference::End { expected: self.end.clone(), found: end });
         }
         // A run that ends early leaves what it has done so far, which depends on the order.
         if end.is_some() || !self.differs_from(&launch) {
@@ -221,12 +221,12 @@ impl<'a> Reference<'a> {
         options.keeps_writers = true;
         let mut again = self.launch.clone();
         let writers = run(self.oir, level, &mut again, &options).ok();
-        self.first_element(&launch, writers.as_ref()).map(Difference::Element)
+        self.first_element(&launch, writers.as_ref()).map(RunDifference::Element)
     }
 
     /// Of all elements in which what a run left differs, one that the earliest statement wrote.
     #[must_use]
-    pub fn earliest(&self, left: &Launch) -> Option<Element> {
+    pub fn earliest(&self, left: &Launch) -> Option<DifferingElement> {
         let extents = extents(self.oir);
         let options = Options { keeps_writers: true, ..Options::default() };
         let mut again = self.launch.clone();
@@ -246,8 +246,8 @@ impl<'a> Reference<'a> {
     }
 
     /// Of all elements that differ, one that the earliest statement wrote.
-    fn first_element(&self, launch: &Launch, writers: Option<&Writers>) -> Option<Element> {
-        let mut first: Option<Element> = None;
+    fn first_element(&self, launch: &Launch, writers: Option<&Writers>) -> Option<DifferingElement> {
+        let mut first: Option<DifferingElement> = None;
         for (number, param) in self.oir.params.iter().enumerate() {
             let (ParamKind::Field(field), Argument::Field(expected), Argument::Field(found)) =
                 (param.what, &self.after.arguments[number], &launch.arguments[number])
@@ -262,8 +262,9 @@ impl<'a> Reference<'a> {
                 }
                 let position = expected.array.position(&index);
                 let stmt = writers.and_then(|it| it.of(number, position));
-                let is_earlier =
-                    |known: &Element| stmt.is_some_and(|it| known.stmt.is_none_or(|known| it < known));
+                let is_earlier = |known: &DifferingElement| {
+                    stmt.is_some_and(|it| known.stmt.is_none_or(|known| it < known))
+                };
                 if first.as_ref().is_some_and(|known| !is_earlier(known)) {
                     continue;
                 }
@@ -274,7 +275,7 @@ impl<'a> Reference<'a> {
                 });
                 let at = at.collect();
                 let field = declared.name.clone();
-                first = Some(Element { field, at, expected: expected_value, found: value, stmt });
+                first = Some(DifferingElement { field, at, expected: expected_value, found: value, stmt });
             }
         }
         first
@@ -338,20 +339,20 @@ impl fmt::Display for Divergence {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for RunDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Difference::Element(Element { field, at, expected, found, stmt }) => {
+            RunDifference::Element(DifferingElement { field, at, expected, found, stmt }) => {
                 let at: Vec<String> = at.iter().map(ToString::to_string).collect();
                 write!(f, "`{field}` at [{}] is {found} and should be {expected}", at.join(", "))?;
                 stmt.map_or(Ok(()), |it| write!(f, ", as {it} wrote it"))
             }
-            Difference::End { expected, found } => {
+            RunDifference::End { expected, found } => {
                 let said =
                     |end: &Option<Stop>| end.as_ref().map_or("ends well".to_owned(), ToString::to_string);
                 write!(f, "the run stops otherwise: {}; expected: {}", said(found), said(expected))
             }
-            Difference::Invalid(violations) => {
+            RunDifference::Invalid(violations) => {
                 write!(f, "the level breaks its rules: {}", violations.join("; "))
             }
         }

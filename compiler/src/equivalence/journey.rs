@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::loops::{self, Program};
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::{self, nodes::Stencil};
-use crate::pass::{Device, Hook, Limit, PassOptions, Shown, Step, StepKind};
+use crate::pass::{DecisionLimit, Device, Hook, LevelView, PassOptions, Step, StepKind};
 use crate::pipeline::{Compilation, Pipelines, route};
 use crate::project::Project;
 use crate::schedule::{self, Tree};
@@ -38,7 +38,7 @@ impl Level<'_> {
 
 /// Is shown the name of a step, the level that it left, and the last change that a pass made, as it tells it. The level
 /// is none where a pass left it as it was. Answers whether the journey goes on.
-pub type Each<'e> = dyn FnMut(&str, Option<Level<'_>>, Option<&str>) -> bool + 'e;
+pub type LevelVisitor<'e> = dyn FnMut(&str, Option<Level<'_>>, Option<&str>) -> bool + 'e;
 
 /// A stencil as it was lowered, and the passes that are held against it.
 #[derive(Clone, Debug)]
@@ -94,10 +94,10 @@ impl Journey {
     /// says where the journey ends.
     ///
     /// The steps are called as `isobar emit --stop-after` calls them, and a door by its level.
-    pub fn go(&self, limited: Option<Limit>, each: &mut Each<'_>) {
+    pub fn go(&self, limited: Option<DecisionLimit>, each: &mut LevelVisitor<'_>) {
         let mut config = self.config.clone();
         (config.passes.limit, config.passes.stop_after) = (limited, None);
-        let mut watch = Watching { each, unseen: None, is_over: false };
+        let mut watch = LevelWatcher { each, unseen: None, is_over: false };
         let done = route::compile_through(&self.pipelines, &self.known, &self.project, &config, &mut watch);
         let is_for_gpu = self.pipelines.code.grid.value.is_some() && !watch.is_over;
         if let Some(kernels) = done.levels.kernels().filter(|_| is_for_gpu) {
@@ -107,14 +107,14 @@ impl Journey {
 }
 
 /// Hands the levels of a trip on to a function.
-struct Watching<'e, 'f> {
-    each: &'e mut Each<'f>,
+struct LevelWatcher<'e, 'f> {
+    each: &'e mut LevelVisitor<'f>,
     /// A pass that has ended, and that has shown no level.
     unseen: Option<&'static str>,
     is_over: bool,
 }
 
-impl Watching<'_, '_> {
+impl LevelWatcher<'_, '_> {
     fn tell(&mut self, step: &str, level: Option<Level<'_>>, told: Option<&str>) {
         if !self.is_over {
             self.is_over = !(self.each)(step, level, told);
@@ -129,7 +129,7 @@ impl Watching<'_, '_> {
     }
 }
 
-impl Hook for Watching<'_, '_> {
+impl Hook for LevelWatcher<'_, '_> {
     fn begin(&mut self, _: Step) {
         self.tell_unseen();
     }
@@ -139,7 +139,7 @@ impl Hook for Watching<'_, '_> {
         self.unseen = (step.kind == StepKind::Pass).then_some(step.name);
     }
 
-    fn show(&mut self, step: Step, shown: &dyn Shown) {
+    fn show(&mut self, step: Step, shown: &dyn LevelView) {
         let Some(level) = shown.level() else { return };
         self.unseen = self.unseen.filter(|it| *it != step.name);
         self.tell_unseen();

@@ -7,9 +7,9 @@
 
 use super::loops::Lowering;
 use super::machine;
-use super::program::{If, KernelStep, Order, Position, Program, Stage, Step, Sum, Threads};
+use super::program::{If, IterationOrder, KernelStep, Program, Stage, Step, Sum, ThreadPosition, Threads};
 use super::run::{Options, Stop, Writers};
-use crate::backend::kernel::nodes::{Host, Kernel, Kernels, Memory, Piece};
+use crate::backend::kernel::nodes::{ArrayMemory, BlockStep, Host, Kernel, Kernels};
 use crate::backend::launch::Launch;
 use crate::diag::ProgramOrder;
 use crate::loops::nodes::{Item, Positions};
@@ -40,7 +40,7 @@ fn prepared(source: &Kernels, params: &[&str], launch: &Launch) -> Result<Progra
     let mut lowering = Lowering::new(&source.program, params, launch)?;
     for at in 0..source.program.arrays.len() {
         let container = &mut lowering.program.containers[at];
-        container.is_shared = matches!(source.memory(at), Some(Memory::Global | Memory::Shared));
+        container.is_shared = matches!(source.memory(at), Some(ArrayMemory::Global | ArrayMemory::Shared));
     }
     let mut blocks = Blocks { source, lowering };
     for (at, it) in source.host.iter().enumerate() {
@@ -62,7 +62,8 @@ impl Blocks<'_> {
         match it {
             Host::Launch(kernel) => self.launch(&self.source.kernels[*kernel]),
             Host::For { positions, is_descending, body } => {
-                let order = if *is_descending { Order::Descending } else { Order::Ascending };
+                let order =
+                    if *is_descending { IterationOrder::Descending } else { IterationOrder::Ascending };
                 self.looped(positions, order, |this| {
                     let steps: Result<Vec<Vec<Step>>, Stop> = body.iter().map(|it| this.host(it)).collect();
                     Ok(steps?.into_iter().flatten().collect())
@@ -81,34 +82,35 @@ impl Blocks<'_> {
     fn blocks(&mut self, kernel: &Kernel, grid: &[Positions]) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = grid else {
             let mut steps = self.pieces(kernel, &kernel.body)?;
-            let fresh = self.fresh(&steps, Memory::Shared)?;
+            let fresh = self.fresh(&steps, ArrayMemory::Shared)?;
             steps.splice(0..0, [Step::Kernel(KernelStep::Block), fresh]);
             return Ok(steps);
         };
-        self.looped(first, Order::Parallel, |this| this.blocks(kernel, rest))
+        self.looped(first, IterationOrder::Parallel, |this| this.blocks(kernel, rest))
     }
 
     /// Makes the arrays of the block anew that steps use, or those of a thread.
-    fn fresh(&mut self, steps: &[Step], memory: Memory) -> Result<Step, Stop> {
+    fn fresh(&mut self, steps: &[Step], memory: ArrayMemory) -> Result<Step, Stop> {
         let source = self.source;
-        let is_of_block = |at: usize| source.memory(at) == Some(Memory::Shared);
-        self.lowering.fresh(steps, |at| is_of_block(at) == (memory == Memory::Shared))
+        let is_of_block = |at: usize| source.memory(at) == Some(ArrayMemory::Shared);
+        self.lowering.fresh(steps, |at| is_of_block(at) == (memory == ArrayMemory::Shared))
     }
 
-    fn pieces(&mut self, kernel: &Kernel, pieces: &[Piece]) -> Result<Vec<Step>, Stop> {
+    fn pieces(&mut self, kernel: &Kernel, pieces: &[BlockStep]) -> Result<Vec<Step>, Stop> {
         let mut steps = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Barrier => steps.push(Step::Kernel(KernelStep::Barrier)),
-                Piece::Stage(it) => {
+                BlockStep::Barrier => steps.push(Step::Kernel(KernelStep::Barrier)),
+                BlockStep::Stage(it) => {
                     let thread = kernel.threads.iter().map(|_| None).collect();
                     steps.extend(self.stage(kernel, &it.positions, thread, &it.items)?);
                 }
-                Piece::For { positions, axis: _, is_descending, body } => {
-                    let order = if *is_descending { Order::Descending } else { Order::Ascending };
+                BlockStep::For { positions, axis: _, is_descending, body } => {
+                    let order =
+                        if *is_descending { IterationOrder::Descending } else { IterationOrder::Ascending };
                     steps.extend(self.looped(positions, order, |this| this.pieces(kernel, body))?);
                 }
-                Piece::If { branches, otherwise } => {
+                BlockStep::If { branches, otherwise } => {
                     steps.push(Step::Kernel(KernelStep::Thread(Threads::All)));
                     let origin = branches.first().map(|it| it.origin.clone());
                     let arms: Result<Vec<_>, Stop> = branches
@@ -118,15 +120,15 @@ impl Blocks<'_> {
                     let otherwise = self.pieces(kernel, otherwise)?;
                     steps.push(Step::If(If { branches: arms?, otherwise, origin }));
                 }
-                Piece::Each(items) => {
+                BlockStep::Each(items) => {
                     steps.push(Step::Kernel(KernelStep::Thread(Threads::All)));
                     steps.extend(self.lowering.items(items)?);
                 }
-                Piece::Once(items) => {
+                BlockStep::Once(items) => {
                     let first = kernel.threads.iter().map(|_| None).collect();
                     steps.push(Step::Kernel(KernelStep::Thread(Threads::At(first))));
                     let own = self.lowering.items(items)?;
-                    steps.push(self.fresh(&own, Memory::Scratch)?);
+                    steps.push(self.fresh(&own, ArrayMemory::Scratch)?);
                     steps.extend(own);
                 }
             }
@@ -139,12 +141,12 @@ impl Blocks<'_> {
         &mut self,
         kernel: &Kernel,
         positions: &[(Axis, Positions)],
-        mut thread: Vec<Option<Position>>,
+        mut thread: Vec<Option<ThreadPosition>>,
         items: &[Item],
     ) -> Result<Vec<Step>, Stop> {
         let [(axis, first), rest @ ..] = positions else {
             let own = self.lowering.items(items)?;
-            let fresh = self.fresh(&own, Memory::Scratch)?;
+            let fresh = self.fresh(&own, ArrayMemory::Scratch)?;
             let mut steps = vec![Step::Kernel(KernelStep::Thread(Threads::At(thread))), fresh];
             steps.extend(own);
             return Ok(steps);
@@ -153,10 +155,10 @@ impl Blocks<'_> {
         let along = along.ok_or_else(|| Stop::Fault(format!("no threads along {axis:?}")))?;
         let threads = &kernel.threads[along];
         let base: Sum = self.lowering.symbols.sum(&threads.base)?;
-        self.looped(first, Order::Parallel, |this| {
+        self.looped(first, IterationOrder::Parallel, |this| {
             let variable = this.lowering.program.n_variables - 1;
             let count = i64::from(threads.count);
-            thread[along] = Some(Position { variable, base, step: threads.step, count });
+            thread[along] = Some(ThreadPosition { variable, base, step: threads.step, count });
             this.stage(kernel, rest, thread, items)
         })
     }
@@ -164,7 +166,7 @@ impl Blocks<'_> {
     fn looped(
         &mut self,
         positions: &Positions,
-        order: Order,
+        order: IterationOrder,
         body: impl FnOnce(&mut Self) -> Result<Vec<Step>, Stop>,
     ) -> Result<Vec<Step>, Stop> {
         let axis = axis_of(&positions.variable).unwrap_or(Axis::J);

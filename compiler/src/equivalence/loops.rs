@@ -10,15 +10,16 @@ use smallvec::SmallVec;
 
 use super::machine;
 use super::program::{
-    Assign, At, Bound, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program,
-    Stage, Step, Sum, Symbols, While, used,
+    Assign, CheckedIndices, Container, ContainerKind, Element, ElementExpr, ElementIndex, If, IterationOrder,
+    Leaf, Loop, LoopBound, Program, Stage, Step, Sum, Symbols, While, used,
 };
 use super::run::{Options, Stop, Writers};
 use crate::backend::launch::{Argument, Launch};
 use crate::diag::{ProgramOrder, Span};
 use crate::expr::{Expr, ExprKind};
 use crate::loops::nodes::{
-    self as loops, BranchOfStrip, Item, Meaning, Part, Positions, Read, Side, Storage, Strips, Target,
+    self as loops, BranchOfStrip, Item, Positions, Read, Side, Storage, StripPart, Strips, SymbolMeaning,
+    Target,
 };
 use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -63,8 +64,8 @@ fn symbols_of(
     let mut symbols = Symbols::default();
     for (symbol, meaning) in &source.symbols {
         let value = match meaning {
-            Meaning::Size(axis) => launch.domain.along(*axis),
-            Meaning::Levels { array, side } => {
+            SymbolMeaning::Size(axis) => launch.domain.along(*axis),
+            SymbolMeaning::Levels { array, side } => {
                 let array = &source.arrays[*array];
                 let given = place(array).and_then(|at| launch.arguments.get(at));
                 let Some(Argument::Field(given)) = given else { continue };
@@ -74,7 +75,7 @@ fn symbols_of(
                     Side::Above => above,
                 }
             }
-            Meaning::Position(_) => continue,
+            SymbolMeaning::Position(_) => continue,
         };
         symbols.set(symbol, Sum::constant(value));
     }
@@ -93,10 +94,10 @@ pub(super) struct Lowering<'p> {
 }
 
 /// A loop that was begun: its variable, its bounds, and what its symbol meant before.
-pub(super) struct Begun {
+pub(super) struct OpenLoop {
     variable: usize,
-    start: Bound,
-    end: Bound,
+    start: LoopBound,
+    end: LoopBound,
     outer: Option<Sum>,
 }
 
@@ -231,15 +232,15 @@ impl Lowering<'_> {
                     indices.push((self.integers[index.integer], self.code(&index.value)?, size));
                 }
                 let (body, origin) = (self.items(&it.body)?, it.origin.clone());
-                steps.push(Step::Checked(Checked { indices, body, origin }));
+                steps.push(Step::Checked(CheckedIndices { indices, body, origin }));
             }
             // Loops run one after the other, all threads of one before those of the next.
             Item::Barrier => {}
             Item::For(it) => {
                 let order = match (it.is_parallel, it.is_descending) {
-                    (true, _) => Order::Parallel,
-                    (false, false) => Order::Ascending,
-                    (false, true) => Order::Descending,
+                    (true, _) => IterationOrder::Parallel,
+                    (false, false) => IterationOrder::Ascending,
+                    (false, true) => IterationOrder::Descending,
                 };
                 let repeats = it.lanes.may_overlap || it.lanes.block.is_some();
                 let made = self.looped(&it.positions, it.axis, order, |this| {
@@ -278,7 +279,7 @@ impl Lowering<'_> {
         &mut self,
         positions: &Positions,
         axis: Axis,
-        order: Order,
+        order: IterationOrder,
         body: impl FnOnce(&mut Self) -> Result<Vec<Step>, Stop>,
     ) -> Result<Loop, Stop> {
         let begun = self.begin(positions)?;
@@ -287,24 +288,24 @@ impl Lowering<'_> {
     }
 
     /// Gives the variable of a loop its meaning, for what stands inside.
-    pub(super) fn begin(&mut self, it: &Positions) -> Result<Begun, Stop> {
+    pub(super) fn begin(&mut self, it: &Positions) -> Result<OpenLoop, Stop> {
         let (start, end) = (self.symbols.bound(&it.start)?, self.symbols.bound(&it.end)?);
         let variable = self.program.n_variables;
         self.program.n_variables += 1;
         let outer = self.symbols.set(&it.variable, Sum::variable(variable));
-        Ok(Begun { variable, start, end, outer })
+        Ok(OpenLoop { variable, start, end, outer })
     }
 
     /// The loop that was begun; its variable means what it meant before.
     pub(super) fn finish(
         &mut self,
-        begun: Begun,
+        begun: OpenLoop,
         it: &Positions,
         axis: Axis,
-        order: Order,
+        order: IterationOrder,
         body: Vec<Step>,
     ) -> Loop {
-        let Begun { variable, start, end, outer } = begun;
+        let OpenLoop { variable, start, end, outer } = begun;
         self.symbols.restore(&it.variable, outer);
         Loop { variable, axis, start, end, stride: it.step, order, repeats: false, body }
     }
@@ -319,7 +320,8 @@ impl Lowering<'_> {
             return Ok(steps);
         };
         let axis = axis_of(&first.variable);
-        let made = self.looped(first, axis, Order::Parallel, |this| this.launched(rest, function))?;
+        let made =
+            self.looped(first, axis, IterationOrder::Parallel, |this| this.launched(rest, function))?;
         Ok(vec![Step::Loop(made)])
     }
 
@@ -367,13 +369,13 @@ impl Lowering<'_> {
         let strip = Symbol::new("__strip");
         let over = Positions { variable: strip.clone(), step: width, ..it.positions.clone() };
         let outer = std::mem::take(&mut self.kept);
-        let made = self.looped(&over, Axis::I, Order::Parallel, |this| {
+        let made = self.looped(&over, Axis::I, IterationOrder::Parallel, |this| {
             let mut steps = Vec::new();
             for part in &it.parts {
                 let start = Size::Affine(Affine::symbol(&strip));
                 let end = Size::Min(vec![start.moved(width), it.positions.end.clone()]);
                 let positions = Positions { start, end, ..it.positions.clone() };
-                let made = this.looped(&positions, Axis::I, Order::Parallel, |this| {
+                let made = this.looped(&positions, Axis::I, IterationOrder::Parallel, |this| {
                     let at = &Affine::symbol(&positions.variable) - &Affine::symbol(&strip);
                     let at = this.symbols.sum(&at)?;
                     this.kept = it.kept.iter().map(|&local| (local, at.clone())).collect();
@@ -390,10 +392,10 @@ impl Lowering<'_> {
     /// A part of a strip for one iteration. A `while` of the strip runs as if there were no other iterations
     /// of the strip. But each part of the `while` loses the locals of the part before that the strip does not
     /// keep.
-    fn part(&mut self, part: &Part) -> Result<Vec<Step>, Stop> {
+    fn part(&mut self, part: &StripPart) -> Result<Vec<Step>, Stop> {
         match part {
-            Part::Lanes(items) => self.items(items),
-            Part::While(it) => {
+            StripPart::Lanes(items) => self.items(items),
+            StripPart::While(it) => {
                 let condition = self.code(&it.condition)?;
                 let mut body = Vec::new();
                 for items in &it.parts {
@@ -411,7 +413,7 @@ impl Lowering<'_> {
                 }
                 Ok(vec![Step::While(While { condition, body, origin: it.origin.clone() })])
             }
-            Part::Branch(it) => Ok(vec![self.branch_of_strip(it)?]),
+            StripPart::Branch(it) => Ok(vec![self.branch_of_strip(it)?]),
         }
     }
 
@@ -425,7 +427,7 @@ impl Lowering<'_> {
         Ok(Step::If(If { branches, otherwise: self.parts_of_arm(&it.otherwise)?, origin }))
     }
 
-    fn parts_of_arm(&mut self, parts: &[Part]) -> Result<Vec<Step>, Stop> {
+    fn parts_of_arm(&mut self, parts: &[StripPart]) -> Result<Vec<Step>, Stop> {
         let mut steps = Vec::new();
         for part in parts {
             steps.extend(self.part(part)?);
@@ -434,7 +436,7 @@ impl Lowering<'_> {
     }
 
     fn local(&self, local: usize) -> Element {
-        let at = self.kept.get(&local).map(|it| At { known: it.clone(), found: None });
+        let at = self.kept.get(&local).map(|it| ElementIndex { known: it.clone(), found: None });
         Element { container: self.locals[local], index: at.into_iter().collect() }
     }
 
@@ -449,22 +451,24 @@ impl Lowering<'_> {
                 _ => array.shift.get(dimension).unwrap_or(&none),
             };
             index.push(match at {
-                loops::At::Known(sum) => At { known: self.symbols.sum(&(sum + own))?, found: None },
-                loops::At::Found { integer, shift } => {
+                loops::DimensionIndex::Known(sum) => {
+                    ElementIndex { known: self.symbols.sum(&(sum + own))?, found: None }
+                }
+                loops::DimensionIndex::Found { integer, shift } => {
                     let element = Element { container: self.integers[*integer], index: SmallVec::new() };
                     let found = Expr {
                         kind: ExprKind::Access(Leaf::Element(element)),
                         dtype: DType::Int64,
                         span: Span::default(),
                     };
-                    At { known: self.symbols.sum(&(own - shift))?, found: Some(Box::new(found)) }
+                    ElementIndex { known: self.symbols.sum(&(own - shift))?, found: Some(Box::new(found)) }
                 }
             });
         }
         Ok(Element { container: it.array, index })
     }
 
-    pub(super) fn code(&self, expr: &Expr<Read>) -> Result<Code, Stop> {
+    pub(super) fn code(&self, expr: &Expr<Read>) -> Result<ElementExpr, Stop> {
         let mut wrong = None;
         let code = expr.map_accesses(&mut |read| {
             let leaf = match read {

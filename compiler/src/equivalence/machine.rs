@@ -3,17 +3,17 @@
 use itertools::Itertools;
 use smallvec::SmallVec;
 
-use super::memory::Memory;
+use super::memory::ContainerMemory;
 use super::program::{
-    Assign, At, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program,
-    RegionScope, Step, While,
+    Assign, CheckedIndices, Container, ContainerKind, Element, ElementExpr, ElementIndex, If, IterationOrder,
+    Leaf, Loop, Program, RegionScope, Step, While,
 };
 use super::races::{Race, Races};
 use super::run::{Options, Stop, Writers};
 use super::shuffle::Chance;
 use crate::backend::debug::Trap;
 use crate::backend::launch::Launch;
-use crate::diag::{Moment, Origin, ProgramOrder, StmtId};
+use crate::diag::{Origin, ProgramOrder, ProgramPoint, StmtId};
 use crate::expr::{ExprKind, evaluate};
 use crate::space::{Axis, Domain, Offset, names};
 use crate::types::{DType, Value};
@@ -30,11 +30,11 @@ pub(super) fn run(
         order,
         options,
         domain: launch.domain,
-        memory: Memory::new(program, launch)?,
+        memory: ContainerMemory::new(program, launch)?,
         writers: if options.keeps_writers { vec![Vec::new(); program.containers.len()] } else { Vec::new() },
         variables: vec![0; program.n_variables],
         innermost: [None; 3],
-        turn: Turn::Unordered,
+        turn: SweepOrder::Unordered,
         outermost: None,
         is_in_while: false,
         part: 0,
@@ -55,20 +55,20 @@ struct Machine<'p> {
     order: &'p ProgramOrder,
     options: &'p Options,
     domain: Domain,
-    memory: Memory,
+    memory: ContainerMemory,
     /// By container, which statement wrote each element last; empty where that is not asked for.
     writers: Vec<Vec<Option<StmtId>>>,
     variables: Vec<i64>,
     /// Per axis, the variable of the innermost loop over it.
     innermost: [Option<usize>; 3],
-    turn: Turn,
+    turn: SweepOrder,
     /// The statement with control flow that holds all others around.
     outermost: Option<StmtId>,
     /// Whether the innermost loop around is a `while`.
     is_in_while: bool,
     part: usize,
     /// The first of all places so far where the run must end.
-    raised: Option<Raised>,
+    raised: Option<RaisedTrap>,
     chance: Option<Chance>,
     /// The accesses of elements in the kernel at hand.
     races: Races,
@@ -76,7 +76,7 @@ struct Machine<'p> {
 
 /// Whether levels have an order here.
 #[derive(Clone, Copy)]
-enum Turn {
+enum SweepOrder {
     Unordered,
     Ascending,
     Descending,
@@ -85,13 +85,13 @@ enum Turn {
 /// A place where the run must end. Places are ordered as the debug back end gets to them: by sweep, by level
 /// of a sweep, by statement, by cell. Where the sweep of a statement is not known, the parts of the program
 /// and the loops around take the place of sweeps.
-struct Raised {
+struct RaisedTrap {
     rank: (usize, i64, StmtId, [i64; 3]),
     trap: Trap,
 }
 
 /// Why a statement was not carried out to its end.
-enum Unfinished {
+enum StmtFailure {
     /// It must end the run.
     Trap(String),
     Fault(String),
@@ -178,21 +178,23 @@ impl Machine<'_> {
         let is_in_while = std::mem::replace(&mut self.is_in_while, false);
         if it.axis == Axis::K {
             self.turn = match it.order {
-                Order::Parallel => Turn::Unordered,
-                Order::Ascending => Turn::Ascending,
-                Order::Descending => Turn::Descending,
+                IterationOrder::Parallel => SweepOrder::Unordered,
+                IterationOrder::Ascending => SweepOrder::Ascending,
+                IterationOrder::Descending => SweepOrder::Descending,
             };
         }
         let stride = it.stride.max(1);
         let n = (end - start).max(0).unsigned_abs().div_ceil(stride.unsigned_abs());
         let n = i64::try_from(n).unwrap_or(0);
         let result = match (&mut self.chance, it.order) {
-            (Some(chance), Order::Parallel) => {
+            (Some(chance), IterationOrder::Parallel) => {
                 let mut all: SmallVec<[i64; 16]> = (0..n).collect();
                 chance.shuffle(&mut all);
                 all.into_iter().try_for_each(|at| self.iteration(it, start + at * stride))
             }
-            (_, Order::Descending) => (0..n).rev().try_for_each(|at| self.iteration(it, start + at * stride)),
+            (_, IterationOrder::Descending) => {
+                (0..n).rev().try_for_each(|at| self.iteration(it, start + at * stride))
+            }
             _ => (0..n).try_for_each(|at| self.iteration(it, start + at * stride)),
         };
         // The overlap is as long as a vector at most; which iterations it covers does not matter.
@@ -207,7 +209,7 @@ impl Machine<'_> {
 
     /// Finds the integers, then runs the body that uses them. If the check refuses an index, the body has to
     /// end the run.
-    fn checked(&mut self, it: &Checked) -> Result<Flow, Stop> {
+    fn checked(&mut self, it: &CheckedIndices) -> Result<Flow, Stop> {
         let mut exist = true;
         for (integer, code, size) in &it.indices {
             match self.value(code) {
@@ -216,11 +218,11 @@ impl Machine<'_> {
                     exist &= (0..size.at(&self.variables)).contains(&value);
                     self.memory.slot_mut(*integer).set(0, Value::Int64(value));
                 }
-                Err(Unfinished::Trap(message)) => {
+                Err(StmtFailure::Trap(message)) => {
                     self.raise(message, &it.origin);
                     return Ok(Flow::Trapped);
                 }
-                Err(Unfinished::Fault(what)) => return Err(self.fault(&what)),
+                Err(StmtFailure::Fault(what)) => return Err(self.fault(&what)),
             }
         }
         let is_in_while = std::mem::replace(&mut self.is_in_while, true);
@@ -299,11 +301,11 @@ impl Machine<'_> {
         });
         match done {
             Ok(()) => Ok(Flow::On),
-            Err(Unfinished::Trap(message)) => {
+            Err(StmtFailure::Trap(message)) => {
                 self.raise(message, &it.origin);
                 Ok(Flow::Trapped)
             }
-            Err(Unfinished::Fault(what)) => Err(self.fault(&what)),
+            Err(StmtFailure::Fault(what)) => Err(self.fault(&what)),
         }
     }
 
@@ -313,17 +315,17 @@ impl Machine<'_> {
     }
 
     /// A condition; it finds no elements, so it traps nowhere.
-    fn condition(&self, code: &Code) -> Result<bool, Stop> {
+    fn condition(&self, code: &ElementExpr) -> Result<bool, Stop> {
         match self.value(code) {
             Ok(value) => Ok(value == Value::Bool(true)),
-            Err(Unfinished::Trap(what) | Unfinished::Fault(what)) => {
+            Err(StmtFailure::Trap(what) | StmtFailure::Fault(what)) => {
                 Err(self.fault(&format!("in a condition, {what}")))
             }
         }
     }
 
-    fn race(&self, it: &Race) -> Unfinished {
-        Unfinished::Fault(format!("{it} of `{}`", self.program.containers[it.container].name))
+    fn race(&self, it: &Race) -> StmtFailure {
+        StmtFailure::Fault(format!("{it} of `{}`", self.program.containers[it.container].name))
     }
 
     /// Position of the point at hand; 0 along an axis without a loop.
@@ -333,13 +335,13 @@ impl Machine<'_> {
 
     fn rank(&self, origin: &Origin) -> (usize, i64, StmtId, [i64; 3]) {
         let [i, j, k] = self.cell();
-        if let Some(Moment { sweep, levels, statement }) = self.order.of(origin.stmt) {
+        if let Some(ProgramPoint { sweep, levels, statement }) = self.order.of(origin.stmt) {
             return (usize::try_from(sweep).unwrap_or(usize::MAX), levels.turn(k), statement, [k, j, i]);
         }
         let turn = match self.turn {
-            Turn::Unordered => 0,
-            Turn::Ascending => k,
-            Turn::Descending => -k,
+            SweepOrder::Unordered => 0,
+            SweepOrder::Ascending => k,
+            SweepOrder::Descending => -k,
         };
         (self.part, turn, self.outermost.unwrap_or(origin.stmt), [k, j, i])
     }
@@ -348,12 +350,12 @@ impl Machine<'_> {
         let rank = self.rank(origin);
         if self.raised.as_ref().is_none_or(|known| rank < known.rank) {
             let trap = Trap { message, origin: origin.clone(), cell: self.cell() };
-            self.raised = Some(Raised { rank, trap });
+            self.raised = Some(RaisedTrap { rank, trap });
         }
     }
 
     /// The value of an expression, its operands in the order in which the debug back end evaluates them.
-    fn value(&self, code: &Code) -> Result<Value, Unfinished> {
+    fn value(&self, code: &ElementExpr) -> Result<Value, StmtFailure> {
         Ok(match &code.kind {
             ExprKind::Literal(value) => *value,
             ExprKind::Access(Leaf::Element(element)) | ExprKind::Element(Leaf::Element(element), _) => {
@@ -384,9 +386,9 @@ impl Machine<'_> {
     }
 
     /// Where an element lies in memory.
-    fn position(&self, element: &Element) -> Result<usize, Unfinished> {
+    fn position(&self, element: &Element) -> Result<usize, StmtFailure> {
         let mut index: SmallVec<[i64; 4]> = SmallVec::new();
-        for At { known, found } in &element.index {
+        for ElementIndex { known, found } in &element.index {
             let known = known.at(&self.variables);
             index.push(match found {
                 None => known,
@@ -398,7 +400,7 @@ impl Machine<'_> {
     }
 
     #[cold]
-    fn outside(&self, element: &Element, index: &[i64]) -> Unfinished {
+    fn outside(&self, element: &Element, index: &[i64]) -> StmtFailure {
         let container = &self.program.containers[element.container];
         let lengths = self.memory.slot(element.container).lengths();
         let leaves_what_is_found = element
@@ -407,11 +409,11 @@ impl Machine<'_> {
             .zip(index.iter().zip(lengths))
             .any(|(at, (&index, length))| at.found.is_some() && !(0..length).contains(&index));
         if leaves_what_is_found {
-            return Unfinished::Trap(self.words(container, element, index));
+            return StmtFailure::Trap(self.words(container, element, index));
         }
         let lengths = self.memory.slot(element.container).lengths().join(", ");
         let index = index.iter().join(", ");
-        Unfinished::Fault(format!("`{}`, which has {lengths} elements, has none at {index}", container.name))
+        StmtFailure::Fault(format!("`{}`, which has {lengths} elements, has none at {index}", container.name))
     }
 
     /// The sentence that the debug back end has for an element that does not exist.

@@ -11,13 +11,13 @@ use crate::types::{DType, Value};
 
 /// All containers of a program, by number.
 #[derive(Debug)]
-pub(super) struct Memory {
-    slots: Vec<Slot>,
+pub(super) struct ContainerMemory {
+    slots: Vec<ContainerElements>,
 }
 
 /// The elements of a container.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct ContainerElements {
     elements: Elements,
     /// Where the element of the index 0 in all dimensions lies; outside of the array where the stencil does not touch it.
     start: i64,
@@ -26,7 +26,7 @@ pub(super) struct Slot {
     ring: Option<Ring>,
 }
 
-impl Memory {
+impl ContainerMemory {
     /// Takes the arrays out of the launch, and makes the containers that live as long as the run.
     pub(super) fn new(program: &Program, launch: &mut Launch) -> Result<Self, Stop> {
         // The sizes of containers that live as long as the run depend on no loop.
@@ -34,9 +34,13 @@ impl Memory {
         let mut slots = Vec::with_capacity(program.containers.len());
         for container in &program.containers {
             let slot = match container.kind {
-                ContainerKind::Argument(at) => Slot::argument(container, launch, at, &variables)?,
-                ContainerKind::Kept | ContainerKind::Register => Slot::undefined(container, &variables),
-                ContainerKind::Private => Slot::empty(container.dtype),
+                ContainerKind::Argument(at) => {
+                    ContainerElements::argument(container, launch, at, &variables)?
+                }
+                ContainerKind::Kept | ContainerKind::Register => {
+                    ContainerElements::undefined(container, &variables)
+                }
+                ContainerKind::Private => ContainerElements::empty(container.dtype),
             };
             slots.push(slot);
         }
@@ -60,20 +64,20 @@ impl Memory {
         if declared.shape.is_empty() && !slot.elements.is_empty() {
             slot.elements.set(0, Value::undefined(declared.dtype));
         } else {
-            *slot = Slot::undefined(declared, variables);
+            *slot = ContainerElements::undefined(declared, variables);
         }
     }
 
-    pub(super) fn slot(&self, container: usize) -> &Slot {
+    pub(super) fn slot(&self, container: usize) -> &ContainerElements {
         &self.slots[container]
     }
 
-    pub(super) fn slot_mut(&mut self, container: usize) -> &mut Slot {
+    pub(super) fn slot_mut(&mut self, container: usize) -> &mut ContainerElements {
         &mut self.slots[container]
     }
 }
 
-impl Slot {
+impl ContainerElements {
     fn empty(dtype: DType) -> Self {
         Self { elements: Elements::zeros(dtype, 0), start: 0, dimensions: SmallVec::new(), ring: None }
     }

@@ -33,7 +33,7 @@ pub(super) struct Container {
     pub(super) kind: ContainerKind,
     /// The axes of its first dimensions; the others are of data.
     pub(super) axes: SmallVec<[Axis; 3]>,
-    pub(super) shape: Vec<Bound>,
+    pub(super) shape: Vec<LoopBound>,
     pub(super) shift: Vec<Sum>,
     pub(super) ring: Option<Ring>,
     /// Whether threads and blocks of a kernel share it.
@@ -41,7 +41,7 @@ pub(super) struct Container {
 }
 
 /// Per dimension, the length of a container and what is added to a position to get an index.
-pub(super) type Measures = (Vec<Bound>, Vec<Sum>);
+pub(super) type Measures = (Vec<LoopBound>, Vec<Sum>);
 
 /// Where a container comes from, and how long it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +65,10 @@ pub(super) struct Sum {
 
 /// A bound of a loop, or a size.
 #[derive(Clone, Debug)]
-pub(super) enum Bound {
+pub(super) enum LoopBound {
     Sum(Sum),
-    Least(Vec<Bound>),
-    Greatest(Vec<Bound>),
+    Least(Vec<LoopBound>),
+    Greatest(Vec<LoopBound>),
 }
 
 /// One thing to do.
@@ -81,9 +81,9 @@ pub(super) enum Step {
     /// Makes containers anew.
     Fresh(Vec<usize>),
     /// Only where the variable lies between the bounds.
-    Within(Within),
+    Within(RangeGuard),
     /// Only with indices that exist.
-    Checked(Checked),
+    Checked(CheckedIndices),
     Assign(Assign),
     /// Of a kernel.
     Kernel(KernelStep),
@@ -108,12 +108,12 @@ pub(super) enum Threads {
     /// Each of them.
     All,
     /// By axis of the block's threads: the one at this distance from a base, the first one where there is none.
-    At(Vec<Option<Position>>),
+    At(Vec<Option<ThreadPosition>>),
 }
 
 /// `(variable - base) / step mod count`
 #[derive(Debug)]
-pub(super) struct Position {
+pub(super) struct ThreadPosition {
     pub(super) variable: usize,
     pub(super) base: Sum,
     pub(super) step: i64,
@@ -124,17 +124,17 @@ pub(super) struct Position {
 pub(super) struct Loop {
     pub(super) variable: usize,
     pub(super) axis: Axis,
-    pub(super) start: Bound,
-    pub(super) end: Bound,
+    pub(super) start: LoopBound,
+    pub(super) end: LoopBound,
     pub(super) stride: i64,
-    pub(super) order: Order,
+    pub(super) order: IterationOrder,
     /// Whether some iterations may run a second time.
     pub(super) repeats: bool,
     pub(super) body: Vec<Step>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum IterationOrder {
     Parallel,
     Ascending,
     Descending,
@@ -143,7 +143,7 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct If {
     /// The first whose condition holds runs.
-    pub(super) branches: Vec<(Code, Vec<Step>)>,
+    pub(super) branches: Vec<(ElementExpr, Vec<Step>)>,
     pub(super) otherwise: Vec<Step>,
     /// Of the first branch.
     pub(super) origin: Option<Origin>,
@@ -151,7 +151,7 @@ pub(super) struct If {
 
 #[derive(Debug)]
 pub(super) struct While {
-    pub(super) condition: Code,
+    pub(super) condition: ElementExpr,
     pub(super) body: Vec<Step>,
     pub(super) origin: Origin,
 }
@@ -164,17 +164,17 @@ pub(super) struct RegionScope {
 }
 
 #[derive(Debug)]
-pub(super) struct Within {
+pub(super) struct RangeGuard {
     pub(super) variable: Sum,
-    pub(super) start: Bound,
-    pub(super) end: Bound,
+    pub(super) start: LoopBound,
+    pub(super) end: LoopBound,
     pub(super) body: Vec<Step>,
 }
 
 /// Integers that are found, each with its container and what it has to be less than; then what uses them.
 #[derive(Debug)]
-pub(super) struct Checked {
-    pub(super) indices: Vec<(usize, Code, Bound)>,
+pub(super) struct CheckedIndices {
+    pub(super) indices: Vec<(usize, ElementExpr, LoopBound)>,
     pub(super) body: Vec<Step>,
     pub(super) origin: Origin,
 }
@@ -182,12 +182,12 @@ pub(super) struct Checked {
 #[derive(Debug)]
 pub(super) struct Assign {
     pub(super) target: Element,
-    pub(super) value: Code,
+    pub(super) value: ElementExpr,
     pub(super) origin: Origin,
 }
 
 /// An expression over elements and variables.
-pub(super) type Code = Expr<Leaf>;
+pub(super) type ElementExpr = Expr<Leaf>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Leaf {
@@ -200,15 +200,15 @@ pub(super) enum Leaf {
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     pub(super) container: usize,
-    pub(super) index: SmallVec<[At; 3]>,
+    pub(super) index: SmallVec<[ElementIndex; 3]>,
 }
 
 /// Where along a dimension an element lies.
 #[derive(Clone, Debug)]
-pub(super) struct At {
+pub(super) struct ElementIndex {
     pub(super) known: Sum,
     /// The part that an integer of run time adds.
-    pub(super) found: Option<Box<Code>>,
+    pub(super) found: Option<Box<ElementExpr>>,
 }
 
 impl Sum {
@@ -235,12 +235,12 @@ impl Sum {
     }
 }
 
-impl Bound {
+impl LoopBound {
     pub(super) fn at(&self, variables: &[i64]) -> i64 {
         match self {
-            Bound::Sum(sum) => sum.at(variables),
-            Bound::Least(parts) => parts.iter().map(|it| it.at(variables)).min().unwrap_or(0),
-            Bound::Greatest(parts) => parts.iter().map(|it| it.at(variables)).max().unwrap_or(0),
+            LoopBound::Sum(sum) => sum.at(variables),
+            LoopBound::Least(parts) => parts.iter().map(|it| it.at(variables)).min().unwrap_or(0),
+            LoopBound::Greatest(parts) => parts.iter().map(|it| it.at(variables)).max().unwrap_or(0),
         }
     }
 }
@@ -277,12 +277,12 @@ impl Symbols {
         Ok((shape, shift.iter().map(|it| self.sum(it)).collect::<Result<_, _>>()?))
     }
 
-    pub(super) fn bound(&self, size: &Size) -> Result<Bound, Stop> {
+    pub(super) fn bound(&self, size: &Size) -> Result<LoopBound, Stop> {
         let all = |parts: &[Size]| parts.iter().map(|it| self.bound(it)).collect::<Result<_, _>>();
         Ok(match size {
-            Size::Affine(sum) => Bound::Sum(self.sum(sum)?),
-            Size::Min(parts) => Bound::Least(all(parts)?),
-            Size::Max(parts) => Bound::Greatest(all(parts)?),
+            Size::Affine(sum) => LoopBound::Sum(self.sum(sum)?),
+            Size::Min(parts) => LoopBound::Least(all(parts)?),
+            Size::Max(parts) => LoopBound::Greatest(all(parts)?),
         })
     }
 }
@@ -290,7 +290,8 @@ impl Symbols {
 impl Program {
     /// Finds for each register the innermost loop around all its uses: each of its iterations has it anew.
     pub(super) fn place_registers(&mut self) {
-        let mut around = Around { path: Vec::new(), common: vec![None; self.containers.len()], n_loops: 0 };
+        let mut around =
+            EnclosingLoops { path: Vec::new(), common: vec![None; self.containers.len()], n_loops: 0 };
         for stage in &self.stages {
             stage.parts.iter().for_each(|(_, steps)| around.steps(steps));
         }
@@ -317,20 +318,20 @@ impl Program {
 
 /// Which of so many containers the steps use.
 pub(super) fn used(steps: &[Step], n_containers: usize) -> Vec<bool> {
-    let mut around = Around { path: Vec::new(), common: vec![None; n_containers], n_loops: 0 };
+    let mut around = EnclosingLoops { path: Vec::new(), common: vec![None; n_containers], n_loops: 0 };
     around.steps(steps);
     around.common.iter().map(Option::is_some).collect()
 }
 
 /// The loops around the uses of each container.
-struct Around {
+struct EnclosingLoops {
     /// The numbers of the loops around.
     path: Vec<usize>,
     common: Vec<Option<Vec<usize>>>,
     n_loops: usize,
 }
 
-impl Around {
+impl EnclosingLoops {
     fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             match step {
@@ -369,7 +370,7 @@ impl Around {
         }
     }
 
-    fn code(&mut self, code: &Code) {
+    fn code(&mut self, code: &ElementExpr) {
         code.accesses(&mut |leaf| {
             if let Leaf::Element(element) = leaf {
                 self.element(element);
@@ -387,7 +388,7 @@ impl Around {
     }
 }
 
-/// Calls `each` for every loop, in the order in which [`Around`] counts them.
+/// Calls `each` for every loop, in the order in which [`EnclosingLoops`] counts them.
 fn each_loop(steps: &mut [Step], each: &mut impl FnMut(&mut Loop)) {
     for step in steps {
         match step {

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use super::program::{KernelStep, Position, Threads};
+use super::program::{KernelStep, ThreadPosition, Threads};
 
 /// Two accesses that nothing keeps apart.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl fmt::Display for Race {
 
 /// The place of an access: the block, the interval between two barriers, and the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
+struct AccessSite {
     block: u32,
     interval: u32,
     thread: u32,
@@ -33,9 +33,9 @@ struct Mark {
 
 /// The last accesses of an element.
 #[derive(Clone, Copy, Debug, Default)]
-struct Touched {
-    write: Option<Mark>,
-    read: Option<Mark>,
+struct LastAccesses {
+    write: Option<AccessSite>,
+    read: Option<AccessSite>,
     /// Whether other threads read it between the same barriers as well.
     read_by_others: bool,
     /// Whether other blocks read it as well.
@@ -46,9 +46,9 @@ struct Touched {
 #[derive(Debug)]
 pub(super) struct Races {
     /// By container; none where no threads share it.
-    touched: Vec<Option<RefCell<Vec<Touched>>>>,
+    touched: Vec<Option<RefCell<Vec<LastAccesses>>>>,
     /// None outside of kernels.
-    now: Option<Mark>,
+    now: Option<AccessSite>,
     /// Numbers that were given away.
     n_marks: u32,
 }
@@ -75,9 +75,9 @@ impl Races {
         match step {
             KernelStep::Launch => {
                 self.touched.iter_mut().flatten().for_each(|it| it.get_mut().clear());
-                self.now = Some(Mark { block: fresh, interval: fresh, thread: 0 });
+                self.now = Some(AccessSite { block: fresh, interval: fresh, thread: 0 });
             }
-            KernelStep::Block => self.now = Some(Mark { block: fresh, interval: fresh, thread: 0 }),
+            KernelStep::Block => self.now = Some(AccessSite { block: fresh, interval: fresh, thread: 0 }),
             KernelStep::Barrier => {
                 if let Some(now) = &mut self.now {
                     now.interval = fresh;
@@ -132,20 +132,20 @@ impl Races {
         &self,
         container: usize,
         position: usize,
-        note: impl FnOnce(&mut Touched, Mark) -> Option<Race>,
+        note: impl FnOnce(&mut LastAccesses, AccessSite) -> Option<Race>,
     ) -> Result<(), Race> {
         let (Some(now), Some(touched)) = (self.now, &self.touched[container]) else { return Ok(()) };
         let mut touched = touched.borrow_mut();
         if touched.len() <= position {
-            touched.resize(position + 1, Touched::default());
+            touched.resize(position + 1, LastAccesses::default());
         }
         note(&mut touched[position], now).map_or(Ok(()), Err)
     }
 }
 
-impl Mark {
+impl AccessSite {
     /// Whether nothing keeps this access apart from a later one; then, whether they are of different blocks.
-    fn against(self, later: Mark) -> Option<bool> {
+    fn against(self, later: AccessSite) -> Option<bool> {
         match (self.block == later.block, self.interval == later.interval) {
             (false, _) => Some(true),
             (true, true) if self.thread != later.thread => Some(false),
@@ -155,10 +155,10 @@ impl Mark {
 }
 
 /// A number for each thread of a block.
-fn number(axes: &[Option<Position>], variables: &[i64]) -> u32 {
+fn number(axes: &[Option<ThreadPosition>], variables: &[i64]) -> u32 {
     // No block has so many threads along an axis.
     const MOST: u32 = 4096;
-    let at = |it: &Position| {
+    let at = |it: &ThreadPosition| {
         let distance = variables[it.variable] - it.base.at(variables);
         u32::try_from(distance.div_euclid(it.step).rem_euclid(it.count)).unwrap_or(0)
     };

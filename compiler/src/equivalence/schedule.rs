@@ -3,8 +3,8 @@
 use super::machine;
 use super::memory::symbols_of_call;
 use super::program::{
-    Assign, At, Code, Container, ContainerKind, Element, If, Leaf, Loop, Measures, Order, Program,
-    RegionScope, Stage, Step, Sum, Symbols, While, Within, used,
+    Assign, Container, ContainerKind, Element, ElementExpr, ElementIndex, If, IterationOrder, Leaf, Loop,
+    Measures, Program, RangeGuard, RegionScope, Stage, Step, Sum, Symbols, While, used,
 };
 use super::run::{Options, Stop, Writers};
 use crate::backend::launch::Launch;
@@ -180,7 +180,7 @@ impl Lowering<'_> {
                 body: self.steps(&it.children)?,
                 origin: it.origin.clone(),
             }),
-            Node::Where(it) => Step::Within(Within {
+            Node::Where(it) => Step::Within(RangeGuard {
                 variable: self.symbols.sum(&Affine::symbol(&it.variable))?,
                 start: self.symbols.bound(&it.start)?,
                 end: self.symbols.bound(&it.end)?,
@@ -207,9 +207,9 @@ impl Lowering<'_> {
         }
         self.symbols.restore(&it.variable, outer);
         let order = match it.order {
-            schedule::Order::Parallel => Order::Parallel,
-            schedule::Order::Ascending => Order::Ascending,
-            schedule::Order::Descending => Order::Descending,
+            schedule::Order::Parallel => IterationOrder::Parallel,
+            schedule::Order::Ascending => IterationOrder::Ascending,
+            schedule::Order::Descending => IterationOrder::Descending,
         };
         let (axis, stride) = (it.axis, it.step);
         Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, repeats: false, body }))
@@ -238,13 +238,13 @@ impl Lowering<'_> {
     fn element(&self, access: &schedule::Access) -> Result<Element, Stop> {
         let at = |it: &schedule::Subscript| {
             let found = it.found.as_ref().map(|it| self.code(it).map(Box::new)).transpose()?;
-            Ok(At { known: self.symbols.sum(&it.known)?, found })
+            Ok(ElementIndex { known: self.symbols.sum(&it.known)?, found })
         };
         let index = access.index.iter().map(at).collect::<Result<_, Stop>>()?;
         Ok(Element { container: access.container.index(), index })
     }
 
-    fn code(&self, expr: &schedule::Expr) -> Result<Code, Stop> {
+    fn code(&self, expr: &schedule::Expr) -> Result<ElementExpr, Stop> {
         // The leaf cannot fail where it stands.
         let mut wrong = None;
         let code = expr.map_reads(&mut |access, _| match self.element(access) {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::machine;
 use super::memory::symbols_of_call;
 use super::program::{
-    Assign, At, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program, Stage, Step, Sum,
-    Symbols, While,
+    Assign, Container, ContainerKind, Element, ElementExpr, ElementIndex, If, IterationOrder, Leaf, Loop,
+    Program, Stage, Step, Sum, Symbols, While,
 };
 use super::run::{Options, Stop, Writers};
 use super::shuffle::Chance;
@@ -169,8 +169,8 @@ impl Lowering {
 
     fn loop_region(&mut self, graph: &mut Graph, it: &LoopRegion) -> Result<Step, Stop> {
         let order = match it.order {
-            LoopOrder::Ascending => Order::Ascending,
-            LoopOrder::Descending => Order::Descending,
+            LoopOrder::Ascending => IterationOrder::Ascending,
+            LoopOrder::Descending => IterationOrder::Descending,
         };
         self.looped(graph, (&it.variable, it.axis), (&it.start, &it.end, it.step), order, |this, graph| {
             this.region(graph, &it.body)
@@ -182,7 +182,7 @@ impl Lowering {
         graph: &mut Graph,
         (symbol, axis): (&Symbol, Axis),
         (start, end, stride): (&Size, &Size, i64),
-        order: Order,
+        order: IterationOrder,
         body: impl FnOnce(&mut Self, &mut Graph) -> Result<Vec<Step>, Stop>,
     ) -> Result<Step, Stop> {
         let (start, end) = (graph.symbols.bound(start)?, graph.symbols.bound(end)?);
@@ -236,10 +236,13 @@ impl Lowering {
     ) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = params else { return body(self, graph) };
         let bounds = (&first.range.start, &first.range.end, first.step);
-        let step =
-            self.looped(graph, (&first.symbol, first.axis), bounds, Order::Parallel, |this, graph| {
-                this.nest(graph, rest, body)
-            })?;
+        let step = self.looped(
+            graph,
+            (&first.symbol, first.axis),
+            bounds,
+            IterationOrder::Parallel,
+            |this, graph| this.nest(graph, rest, body),
+        )?;
         Ok(vec![step])
     }
 
@@ -312,10 +315,11 @@ fn in_sequence(region: &ControlFlowRegion) -> Result<Vec<&Block>, Stop> {
     }
 }
 
-fn condition(graph: &Graph, condition: &Condition) -> Result<Code, Stop> {
+fn condition(graph: &Graph, condition: &Condition) -> Result<ElementExpr, Stop> {
     code(condition, &mut |operand| match operand {
         Operand::Element { container, index } => {
-            let index = index.iter().map(|it| Ok(At { known: graph.symbols.sum(it)?, found: None }));
+            let index =
+                index.iter().map(|it| Ok(ElementIndex { known: graph.symbols.sum(it)?, found: None }));
             let index = index.collect::<Result<_, Stop>>()?;
             Ok(Leaf::Element(Element { container: graph.number(*container)?, index }))
         }
@@ -324,7 +328,7 @@ fn condition(graph: &Graph, condition: &Condition) -> Result<Code, Stop> {
 }
 
 /// An expression with its leaves replaced.
-fn code<A>(expr: &Expr<A>, leaf: &mut impl FnMut(&A) -> Result<Leaf, Stop>) -> Result<Code, Stop> {
+fn code<A>(expr: &Expr<A>, leaf: &mut impl FnMut(&A) -> Result<Leaf, Stop>) -> Result<ElementExpr, Stop> {
     let mut wrong = None;
     let code = expr.map_accesses(&mut |it| {
         leaf(it).unwrap_or_else(|why| {
@@ -362,7 +366,7 @@ impl TaskletPlace<'_> {
         Ok(Assign { target, value, origin: self.tasklet.origin.clone() })
     }
 
-    fn code(self, expr: &Expr<Input>) -> Result<Code, Stop> {
+    fn code(self, expr: &Expr<Input>) -> Result<ElementExpr, Stop> {
         code(expr, &mut |input| {
             let (connector, at) = match input {
                 Input::Symbolic(sum) => return Ok(Leaf::Sum(self.graph.symbols.sum(sum)?)),
@@ -378,18 +382,18 @@ impl TaskletPlace<'_> {
     }
 
     /// The element that is picked of what a memlet moves.
-    fn element(self, memlet: &Memlet, picked: &[sdfg::At]) -> Result<Element, Stop> {
+    fn element(self, memlet: &Memlet, picked: &[sdfg::RunTimeSubscript]) -> Result<Element, Stop> {
         let index = memlet.subset.iter().enumerate().map(|(dimension, range)| {
             if let Some(picked) = picked.iter().find(|it| it.dimension == dimension) {
                 let missing = || Stop::Fault("an index is found nowhere".to_owned());
                 let found = self.tasklet.found.get(picked.found).ok_or_else(missing)?;
                 // Evaluated anew at each use, which gives the same: the tasklet has not written yet.
                 let found = Some(Box::new(self.code(&found.code)?));
-                return Ok(At { known: Sum::constant(0), found });
+                return Ok(ElementIndex { known: Sum::constant(0), found });
             }
             let several = || Stop::Fault("a tasklet moves more than one element".to_owned());
             let known: &Affine = range.as_point().ok_or_else(several)?;
-            Ok(At { known: self.graph.symbols.sum(known)?, found: None })
+            Ok(ElementIndex { known: self.graph.symbols.sum(known)?, found: None })
         });
         let index = index.collect::<Result<_, Stop>>()?;
         Ok(Element { container: self.graph.number(memlet.data)?, index })

@@ -2,7 +2,7 @@
 
 mod kernels;
 
-use super::compare::{Decision, Difference, Reference, bisect, compare, parameters};
+use super::compare::{Decision, ReferenceRun, RunDifference, bisect, compare, parameters};
 use super::journey::{Journey, Level};
 use super::run::{Options, Stop};
 use super::schedule;
@@ -59,10 +59,10 @@ fn launch(stencil: &Stencil, domain: Domain) -> Launch {
 }
 
 /// Whether a schedule tree does what a stencil means, and how it differs where it does not.
-fn divergence(oir: &str, tree: &str) -> Option<Difference> {
+fn divergence(oir: &str, tree: &str) -> Option<RunDifference> {
     let (stencil, tree) = (stencil(oir), scheduled(tree));
     let launch = launch(&stencil, Domain::new(5, 4, 4));
-    let reference = Reference::of(&stencil, &launch);
+    let reference = ReferenceRun::of(&stencil, &launch);
     reference.divergence("schedule", &Level::Schedule(&tree), &[1, 2, 3]).map(|it| it.what)
 }
 
@@ -96,7 +96,7 @@ fn a_loop_that_is_parallel_by_mistake_is_found() {
         )
     };
     assert_eq!(divergence(SUMS, &nest("ascending")), None);
-    let Some(Difference::Element(element)) = divergence(SUMS, &nest("parallel")) else {
+    let Some(RunDifference::Element(element)) = divergence(SUMS, &nest("parallel")) else {
         panic!("it is not found")
     };
     assert_eq!(element.field, "b");
@@ -129,7 +129,7 @@ for k in [0, K) parallel:
       region i[, ) j[start+1, ):
         b[i, j, k] = c
 ";
-    let Some(Difference::Element(element)) = divergence(oir, tree) else { panic!("it is not found") };
+    let Some(RunDifference::Element(element)) = divergence(oir, tree) else { panic!("it is not found") };
     assert!(element.found.as_f64().is_nan());
 }
 
@@ -165,7 +165,9 @@ for k in [0, K) parallel:
     };
     assert_eq!(divergence(oir, &tiled("4")), None);
     // The values that the neighbouring tile wrote are not there.
-    let Some(Difference::Element(element)) = divergence(oir, &tiled("3")) else { panic!("it is not found") };
+    let Some(RunDifference::Element(element)) = divergence(oir, &tiled("3")) else {
+        panic!("it is not found")
+    };
     assert!(element.found.as_f64().is_nan());
 }
 
@@ -178,7 +180,7 @@ fn an_index_that_leaves_its_container_is_a_fault_of_ours() {
       b[i, j, k] = a[i, j, k + 1]
 "
     );
-    let Some(Difference::End { found: Some(Stop::Fault(what)), expected: None }) = divergence(SUMS, &text)
+    let Some(RunDifference::End { found: Some(Stop::Fault(what)), expected: None }) = divergence(SUMS, &text)
     else {
         panic!("it is not found")
     };
@@ -237,7 +239,7 @@ parallel [start, end)
     ] {
         let stencil = stencil(&format!("{declared}{body}"));
         let launch = launch(&stencil, Domain::new(5, 4, 4));
-        assert!(Reference::of(&stencil, &launch).end().is_some(), "it does not stop: {body}");
+        assert!(ReferenceRun::of(&stencil, &launch).end().is_some(), "it does not stop: {body}");
         let (_, found) = compare(&Journey::usual(&stencil), &launch, &[1, 2]);
         assert_eq!(found.map(|it| it.to_string()), None, "{body}");
     }
@@ -300,7 +302,7 @@ fn hold(stencil: &Stencil, tree: &Tree) {
     for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 3), Domain::new(2, 3, 3)] {
         let launch = launch(stencil, domain);
         let found =
-            Reference::of(stencil, &launch).divergence("schedule", &Level::Schedule(tree), &[1, 2, 3]);
+            ReferenceRun::of(stencil, &launch).divergence("schedule", &Level::Schedule(tree), &[1, 2, 3]);
         assert!(found.is_none(), "{}", found.expect("just asked"));
     }
 }

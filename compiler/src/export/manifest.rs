@@ -10,7 +10,7 @@ pub const MANIFEST: &str = "isobar-export.json";
 
 /// A file that an export wrote, as its manifest tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owned {
+pub struct ManifestEntry {
     pub path: String,
     pub sha256: String,
 }
@@ -40,13 +40,13 @@ pub(super) fn text(project: &Project<'_>, request: &Request<'_>, files: &[File])
 
 /// The files that a manifest lists; none where it is none of ours. A path that leads out of the folder is not listed.
 #[must_use]
-pub fn owned(text: &str) -> Vec<Owned> {
+pub fn owned(text: &str) -> Vec<ManifestEntry> {
     let Ok(manifest) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let files = manifest.get("files").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let read = |it: &Value| {
         let text = |key: &str| it.get(key).and_then(Value::as_str).map(str::to_owned);
         let path = text("path").filter(|it| it.split('/').all(is_name))?;
-        Some(Owned { path, sha256: text("sha256")? })
+        Some(ManifestEntry { path, sha256: text("sha256")? })
     };
     files.iter().filter_map(read).collect()
 }

@@ -15,7 +15,7 @@ mod build;
 mod readme;
 mod manifest;
 
-pub use manifest::{MANIFEST, Owned, hash_of, owned};
+pub use manifest::{MANIFEST, ManifestEntry, hash_of, owned};
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub struct Request<'a> {
     pub name: Option<&'a str>,
     pub bindings: Vec<&'static Binding>,
     /// One at least.
-    pub stencils: Vec<Source<'a>>,
+    pub stencils: Vec<CompiledStencil<'a>>,
     /// Whether last bits may differ from those of `debug`.
     pub is_fast: bool,
     /// The program that exports, with its version.
@@ -49,7 +49,7 @@ pub struct Request<'a> {
 
 /// A stencil that compiled, and its code.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct CompiledStencil<'a> {
     pub signature: &'a Signature,
     pub artifact: &'a Artifact,
     /// The same code for calls with one thread.
@@ -140,7 +140,7 @@ struct Project<'a> {
 struct Stencil<'a> {
     name: String,
     params: Vec<Parameter<'a>>,
-    source: &'a Source<'a>,
+    source: &'a CompiledStencil<'a>,
 }
 
 /// A parameter with the name that it has in all languages.
@@ -152,14 +152,14 @@ struct Parameter<'a> {
 
 /// A field as an interface describes it.
 #[derive(Clone, Copy, Debug)]
-struct FieldOf<'a> {
+struct FieldInterface<'a> {
     axes: AxisSet,
     data_dims: &'a [u32],
     is_used: bool,
     is_written: bool,
 }
 
-impl FieldOf<'_> {
+impl FieldInterface<'_> {
     fn rank(&self) -> usize {
         self.axes.len() + self.data_dims.len()
     }
@@ -171,9 +171,9 @@ impl Parameter<'_> {
     }
 
     /// Its description as a field; none for a scalar.
-    fn field(&self) -> Option<FieldOf<'_>> {
+    fn field(&self) -> Option<FieldInterface<'_>> {
         match &self.param.kind {
-            ParamKind::Field { axes, data_dims, .. } => Some(FieldOf {
+            ParamKind::Field { axes, data_dims, .. } => Some(FieldInterface {
                 axes: *axes,
                 data_dims,
                 is_used: self.param.access != AccessKind::None,
@@ -185,7 +185,7 @@ impl Parameter<'_> {
 }
 
 impl Stencil<'_> {
-    fn fields(&self) -> impl Iterator<Item = (&Parameter<'_>, FieldOf<'_>)> {
+    fn fields(&self) -> impl Iterator<Item = (&Parameter<'_>, FieldInterface<'_>)> {
         self.params.iter().filter_map(|it| Some((it, it.field()?)))
     }
 
@@ -257,7 +257,7 @@ impl<'a> Project<'a> {
 
 /// The flags of all stencils; one that reorders sums stays only where all have it.
 fn flags(request: &Request<'_>) -> Vec<&'static str> {
-    let of = |it: &Source<'_>| it.artifact.flags(request.is_fast);
+    let of = |it: &CompiledStencil<'_>| it.artifact.flags(request.is_fast);
     let all: Vec<Vec<&str>> = request.stencils.iter().map(of).collect();
     let is_reordering = |flag: &&str| crate::backend::c::REORDERING_FLAGS.contains(flag);
     let mut flags: Vec<&'static str> = Vec::new();

@@ -3,7 +3,7 @@
 //! `oir::analysis::touched` gives these elements for one domain; the tables hold for all domains. Statements
 //! without a region touch one range along each axis. Each statement in a region is a row of its own.
 
-use crate::oir::analysis::{Extents, Touch, touches_of_params};
+use crate::oir::analysis::{Extents, TouchedPositions, touches_of_params};
 use crate::oir::nodes::{self as oir, ParamKind};
 use crate::space::{Bound, Level, Reach, Region};
 
@@ -33,18 +33,18 @@ impl Hull {
 
 /// The elements that are touched of all fields that are parameters, in the order of the fields.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touched {
+pub(super) struct FieldHulls {
     /// Along I, J and K; none where no statement without a region touches the field.
     pub(super) hulls: Vec<Option<[Hull; 3]>>,
     /// The elements touched in regions, each with the field's place among the fields.
-    pub(super) in_regions: Vec<(usize, Touch)>,
+    pub(super) in_regions: Vec<(usize, TouchedPositions)>,
 }
 
 /// Reads it from the OIR.
-pub(super) fn touched(stencil: &oir::Stencil, extents: &Extents) -> Touched {
+pub(super) fn touched(stencil: &oir::Stencil, extents: &Extents) -> FieldHulls {
     let is_field = |it: &&oir::Param| matches!(it.what, ParamKind::Field(_));
     let n_fields = stencil.params.iter().filter(is_field).count();
-    let mut found = Touched { hulls: vec![None; n_fields], ..Touched::default() };
+    let mut found = FieldHulls { hulls: vec![None; n_fields], ..FieldHulls::default() };
     for it in touches_of_params(stencil, extents) {
         let field = stencil.params.iter().take(it.field).filter(is_field).count();
         if it.region != Region::default() {

@@ -9,7 +9,7 @@ use crate::space::{Affine, Axis};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
 /// Finds what a name (with what stands in brackets behind it, if there is something) reads, and its type.
-pub type Leaf<'a, A> = dyn FnMut(&str, Vec<Subscript<A>>) -> Result<(A, DType), String> + 'a;
+pub type LeafReader<'a, A> = dyn FnMut(&str, Vec<Subscript<A>>) -> Result<(A, DType), String> + 'a;
 
 /// Words that mean something else than a name.
 const RESERVED: [&str; 16] =
@@ -29,7 +29,7 @@ pub fn spelled(name: &str) -> impl fmt::Display + '_ {
 /// # Errors
 ///
 /// The message names the token that was not expected, or what was expected.
-pub fn parse<A>(text: &str, span: Span, leaf: &mut Leaf<'_, A>) -> Result<Expr<A>, String> {
+pub fn parse<A>(text: &str, span: Span, leaf: &mut LeafReader<'_, A>) -> Result<Expr<A>, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, span, leaf };
     let expr = parser.ternary()?;
@@ -47,7 +47,7 @@ pub fn parse<A>(text: &str, span: Span, leaf: &mut Leaf<'_, A>) -> Result<Expr<A
 pub fn target<'t, A>(
     text: &'t str,
     span: Span,
-    leaf: &mut Leaf<'_, A>,
+    leaf: &mut LeafReader<'_, A>,
 ) -> Result<(&'t str, Index<A>), String> {
     let tokens = tokens(text)?;
     let Some((&name, rest)) = tokens.split_first() else { return Err("a name was expected".to_owned()) };
@@ -62,7 +62,7 @@ pub fn target<'t, A>(
 struct Parser<'a, A> {
     tokens: &'a [&'a str],
     span: Span,
-    leaf: &'a mut Leaf<'a, A>,
+    leaf: &'a mut LeafReader<'a, A>,
 }
 
 impl<A> Parser<'_, A> {

@@ -15,11 +15,11 @@ const SIGN: u8 = 8;
 const ATOM: u8 = 10;
 
 /// How a level spells a leaf of its expressions.
-pub type Spell<'a, A> = dyn Fn(&A, &mut fmt::Formatter<'_>) -> fmt::Result + 'a;
+pub type LeafSpelling<'a, A> = dyn Fn(&A, &mut fmt::Formatter<'_>) -> fmt::Result + 'a;
 
 /// All that differs between levels.
 struct Style<'a, A> {
-    leaf: &'a Spell<'a, A>,
+    leaf: &'a LeafSpelling<'a, A>,
     position: fn(Axis) -> &'static str,
 }
 
@@ -32,12 +32,15 @@ impl<A> Clone for Style<'_, A> {
 impl<A> Copy for Style<'_, A> {}
 
 /// The expression in the language's own notation; casts are written `float32(x)`.
-pub fn text<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+pub fn text<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a LeafSpelling<'a, A>) -> impl fmt::Display + 'a {
     operand(expr, Style { leaf: spell, position: Axis::name }, 0)
 }
 
 /// The expression where loops are written out: a position is the loop's variable, as `K` is a number of points.
-pub fn text_in_loops<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+pub fn text_in_loops<'a, A, T>(
+    expr: &'a Expr<A, T>,
+    spell: &'a LeafSpelling<'a, A>,
+) -> impl fmt::Display + 'a {
     operand(expr, Style { leaf: spell, position: Axis::position_name }, 0)
 }
 
@@ -95,7 +98,7 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, style: Style<'_, A>
 }
 
 /// The index behind the leaf: `.up(n)` or `.at(n)` for the level, `.A[m, n]` for the data dimensions.
-pub fn index<'a, A, T>(index: &'a Index<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+pub fn index<'a, A, T>(index: &'a Index<A, T>, spell: &'a LeafSpelling<'a, A>) -> impl fmt::Display + 'a {
     behind(index, Style { leaf: spell, position: Axis::name })
 }
 
@@ -135,7 +138,7 @@ fn binding<A, T>(expr: &Expr<A, T>) -> u8 {
 pub fn element<'a, A>(
     name: &'a str,
     index: &'a [Subscript<A>],
-    spell: &'a Spell<'a, A>,
+    spell: &'a LeafSpelling<'a, A>,
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         spelled(name).fmt(f)?;

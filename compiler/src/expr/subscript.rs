@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::Expr;
-use super::print::{Spell, text_in_loops};
+use super::print::{LeafSpelling, text_in_loops};
 use crate::space::{Affine, Symbol};
 
 /// An index into one dimension, 0 at its start.
@@ -60,7 +60,7 @@ impl<A> From<Affine> for Subscript<A> {
 }
 
 /// The index as `k + 1`, and `k + 1 + {n}` with an integer of run time.
-pub fn spelled<'a, A>(it: &'a Subscript<A>, spell: &'a Spell<'a, A>) -> impl Display + 'a {
+pub fn spelled<'a, A>(it: &'a Subscript<A>, spell: &'a LeafSpelling<'a, A>) -> impl Display + 'a {
     fmt::from_fn(move |f| match &it.found {
         None => it.known.fmt(f),
         Some(found) if it.known == Affine::constant(0) => write!(f, "{{{}}}", text_in_loops(found, spell)),

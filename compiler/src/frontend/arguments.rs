@@ -1,7 +1,7 @@
 //! The keyword arguments of the calls and decorators that build stencils: which exist, and which have an
 //! effect here.
 
-use super::bindings::Build;
+use super::bindings::BuildCall;
 use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::given::handed;
@@ -12,7 +12,7 @@ use crate::diag::{FileId, Similar, Span, similar};
 
 /// A keyword argument that its callee does not have.
 #[derive(Debug)]
-pub struct Unknown<'p> {
+pub struct UnknownArgument<'p> {
     pub maker: &'static Maker,
     pub name: &'p Ident,
     pub similar: Option<Similar>,
@@ -20,9 +20,9 @@ pub struct Unknown<'p> {
 
 /// The unknown arguments of a stencil's decorators and of the calls that are handed it, in order of the text.
 #[must_use]
-pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Unknown<'p>> {
+pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<UnknownArgument<'p>> {
     let info = names.function(stencil);
-    let decorators = info.def.decorators.iter().map(|call| Build { scope: info.scope, call, name: None });
+    let decorators = info.def.decorators.iter().map(|call| BuildCall { scope: info.scope, call, name: None });
     let mut found = Vec::new();
     for (maker, keywords) in decorators.chain(handed(names, stencil)).flat_map(|it| made(names, it)) {
         let given = || keywords.iter().filter_map(|it| it.name.as_ref());
@@ -33,7 +33,7 @@ pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Unknown<'p>> {
             }
             let is_given = |it: &&str| given().any(|given| given.name == **it);
             let similar = similar(&name.name, maker.known().filter(|it| !is_given(it)));
-            found.push(Unknown { maker, name, similar });
+            found.push(UnknownArgument { maker, name, similar });
         }
     }
     found
@@ -43,8 +43,9 @@ pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Unknown<'p>> {
 #[must_use]
 pub fn idle<'p>(names: &Names<'p>, file: FileId) -> Option<(Vec<&'p str>, Span)> {
     let stencils = names.functions(file).filter(|(_, it)| it.is_stencil);
-    let decorators = stencils
-        .flat_map(|(_, it)| it.def.decorators.iter().map(|call| Build { scope: it.scope, call, name: None }));
+    let decorators = stencils.flat_map(|(_, it)| {
+        it.def.decorators.iter().map(|call| BuildCall { scope: it.scope, call, name: None })
+    });
     let calls = names.builds(file).iter().copied();
     let mut found: Vec<&'p Ident> = Vec::new();
     for (maker, keywords) in decorators.chain(calls).flat_map(|it| made(names, it)) {
@@ -61,7 +62,7 @@ pub fn idle<'p>(names: &Names<'p>, file: FileId) -> Option<(Vec<&'p str>, Span)>
 /// `stencil(...)(f)`.
 fn made<'p>(
     names: &Names<'p>,
-    Build { scope, call, .. }: Build<'p>,
+    BuildCall { scope, call, .. }: BuildCall<'p>,
 ) -> impl Iterator<Item = (&'static Maker, &'p [Keyword])> {
     let environment = Environment::module(scope, call.span.start);
     // Others have a `stencil` too.

@@ -8,7 +8,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::constants::Evaluated;
+use super::constants::Evaluation;
 use super::ids::{ClassId, FunctionId, ScopeId};
 use super::reaching::Moment;
 use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
@@ -81,12 +81,12 @@ pub(super) struct Guard<'p> {
     pub(super) stmt: &'p Stmt,
     /// The statements of this part.
     pub(super) inside: Span,
-    pub(super) part: Part<'p>,
+    pub(super) part: GuardBranch<'p>,
 }
 
 /// Which part of its statement.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part<'p> {
+pub(super) enum GuardBranch<'p> {
     /// The test and whether it must hold.
     If(&'p Expr, bool),
     /// The body of a `try`, or what stands behind its `else`.
@@ -106,11 +106,11 @@ pub(super) struct Binding<'p> {
     pub(super) is_floating: bool,
     /// From the outside in.
     pub(super) guards: Rc<[Guard<'p>]>,
-    pub(super) what: Bound<'p>,
+    pub(super) what: BoundValue<'p>,
 }
 
 #[derive(Debug)]
-pub(super) enum Bound<'p> {
+pub(super) enum BoundValue<'p> {
     Value(&'p Expr),
     /// One element of an unpacked tuple.
     Element(&'p Expr, usize),
@@ -134,7 +134,7 @@ pub(super) enum Bound<'p> {
 
 /// A statement that may change the list, dict or object of a name, or a part of it.
 #[derive(Debug)]
-pub(super) struct Change<'p> {
+pub(super) struct ObjectChange<'p> {
     /// Where it is written.
     pub(super) scope: ScopeId,
     pub(super) span: Span,
@@ -148,7 +148,7 @@ pub(super) struct Change<'p> {
 
 /// `object.name = value`; without a name it may be any.
 #[derive(Debug)]
-pub(super) struct Store<'p> {
+pub(super) struct AttributeStore<'p> {
     pub(super) scope: ScopeId,
     pub(super) span: Span,
     pub(super) object: &'p Expr,
@@ -156,13 +156,13 @@ pub(super) struct Store<'p> {
 }
 
 /// A name with the scope that binds it.
-pub(super) type Place<'p> = (ScopeId, &'p str);
+pub(super) type ScopedName<'p> = (ScopeId, &'p str);
 
 /// A name whose object a statement changes, before it is known which scope binds the name.
 #[derive(Debug)]
-struct Found<'p> {
+struct UnresolvedChange<'p> {
     root: &'p str,
-    change: Change<'p>,
+    change: ObjectChange<'p>,
     /// The statement that makes the new value, and what stands around it.
     behind: Option<(&'p Stmt, Rc<[Guard<'p>]>)>,
 }
@@ -178,7 +178,7 @@ pub(super) struct Registration<'p> {
 
 /// A call that may tell how a stencil is built.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Build<'p> {
+pub(super) struct BuildCall<'p> {
     pub(super) scope: ScopeId,
     pub(super) call: &'p Expr,
     /// The variable that holds what is built.
@@ -190,7 +190,7 @@ pub(super) struct Build<'p> {
 pub(super) enum Memo {
     Untouched,
     InProgress,
-    Done(Evaluated),
+    Done(Evaluation),
 }
 
 /// The scopes of one file; the first is that of the module.
@@ -204,16 +204,16 @@ pub(super) struct FileNames<'p> {
     /// `FieldBundleType.register(...)`, wherever it stands.
     pub(super) bundles: Vec<Registration<'p>>,
     /// In order of the text.
-    pub(super) builds: Vec<Build<'p>>,
-    pub(super) stores: Vec<Store<'p>>,
-    pub(super) changes: BTreeMap<Place<'p>, Vec<Change<'p>>>,
+    pub(super) builds: Vec<BuildCall<'p>>,
+    pub(super) stores: Vec<AttributeStore<'p>>,
+    pub(super) changes: BTreeMap<ScopedName<'p>, Vec<ObjectChange<'p>>>,
     /// Names that may stand for the same object, or for parts of one.
-    pub(super) aliases: OnceCell<BTreeMap<Place<'p>, BTreeSet<Place<'p>>>>,
+    pub(super) aliases: OnceCell<BTreeMap<ScopedName<'p>, BTreeSet<ScopedName<'p>>>>,
     /// `exec(...)`, `globals()[...] = ...`: any name of the module may be another behind it.
     pub(super) rewritten: Option<Span>,
     /// For each binding.
     pub(super) memo: RefCell<Vec<Memo>>,
-    found: Vec<Found<'p>>,
+    found: Vec<UnresolvedChange<'p>>,
     /// The outermost loop of the present body, and what stands around it.
     around: Option<(&'p Stmt, Rc<[Guard<'p>]>)>,
 }
@@ -264,7 +264,14 @@ impl<'p> FileNames<'p> {
         &self.scopes[id.index as usize]
     }
 
-    fn bind(&mut self, scope: ScopeId, name: &'p str, span: Span, guards: &[Guard<'p>], what: Bound<'p>) {
+    fn bind(
+        &mut self,
+        scope: ScopeId,
+        name: &'p str,
+        span: Span,
+        guards: &[Guard<'p>],
+        what: BoundValue<'p>,
+    ) {
         let at = span.start;
         let guards = guards.into();
         self.bind_as(scope, name, Binding { scope, span, at, is_floating: false, guards, what });
@@ -283,7 +290,7 @@ impl<'p> FileNames<'p> {
             false => holders.find(|it| self.of_scope(*it).names.contains_key(name)),
         };
         let at = self.of_scope(scope).called_after.unwrap_or(binding.at);
-        let what = Bound::Unknown("a function assigns it");
+        let what = BoundValue::Unknown("a function assigns it");
         let floating = Binding { at, is_floating: true, guards: Rc::default(), what, ..binding };
         self.bind_in(holder.unwrap_or(scope), name, floating);
     }
@@ -318,7 +325,7 @@ impl<'p> FileNames<'p> {
     /// Gives each change to the name that it changes, and each new value that can be followed to its binding.
     fn place_changes(&mut self) {
         let module = ScopeId { file: self.file, index: 0 };
-        for Found { root, mut change, behind } in std::mem::take(&mut self.found) {
+        for UnresolvedChange { root, mut change, behind } in std::mem::take(&mut self.found) {
             let (holder, is_called) = self.holder(change.scope, root).unwrap_or((module, false));
             change.is_floating = is_called;
             if is_called {
@@ -334,19 +341,19 @@ impl<'p> FileNames<'p> {
                     self.bind_in(holder, root, Binding { scope, span, at, is_floating: false, guards, what });
                 };
                 if is_loop(stmt) {
-                    bind(stmt.span.start, Bound::Unknown(IN_A_LOOP));
+                    bind(stmt.span.start, BoundValue::Unknown(IN_A_LOOP));
                     change.at = stmt.span.end.saturating_sub(1);
                 }
-                bind(change.at, Bound::Behind(stmt, root));
+                bind(change.at, BoundValue::Behind(stmt, root));
             }
             self.changes.entry((holder, root)).or_default().push(change);
         }
     }
 
     /// Names that stand for the same object, or for parts of one, as far as their bindings tell.
-    pub(super) fn aliases(&self) -> &BTreeMap<Place<'p>, BTreeSet<Place<'p>>> {
+    pub(super) fn aliases(&self) -> &BTreeMap<ScopedName<'p>, BTreeSet<ScopedName<'p>>> {
         self.aliases.get_or_init(|| {
-            let mut found: BTreeMap<Place<'p>, BTreeSet<Place<'p>>> = BTreeMap::new();
+            let mut found: BTreeMap<ScopedName<'p>, BTreeSet<ScopedName<'p>>> = BTreeMap::new();
             for (id, scope) in self.scopes.iter().enumerate() {
                 let holder = ScopeId { file: self.file, index: number(id) };
                 for (&name, bindings) in &scope.names {
@@ -362,12 +369,14 @@ impl<'p> FileNames<'p> {
                             }
                         };
                         match what {
-                            Bound::Value(value)
-                            | Bound::Element(value, _)
-                            | Bound::Augmented(_, _, value) => {
+                            BoundValue::Value(value)
+                            | BoundValue::Element(value, _)
+                            | BoundValue::Augmented(_, _, value) => {
                                 value.walk(&mut mention);
                             }
-                            Bound::Behind(stmt, _) => stmt.each_own_expr(&mut |it| it.walk(&mut mention)),
+                            BoundValue::Behind(stmt, _) => {
+                                stmt.each_own_expr(&mut |it| it.walk(&mut mention))
+                            }
                             _ => {}
                         }
                     }

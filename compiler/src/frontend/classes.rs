@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bindings::ClassInfo;
-use super::constants::{Constant, Evaluated, Opaque};
+use super::constants::{Constant, Evaluation, Opaque};
 use super::evaluate::Environment;
 use super::ids::ClassId;
 use super::modules::{EnumFault, Names};
@@ -16,7 +16,7 @@ const MAX_LINEAGE: usize = 64;
 
 impl<'p> Names<'p> {
     /// `Class.name`
-    pub(super) fn class_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
+    pub(super) fn class_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluation {
         let def = self.class(class).def;
         let lineage: Vec<ClassId> = self.lineage(class).collect();
         if let Some(span) = lineage.iter().find_map(|it| altered(self.class(*it).def)) {
@@ -31,12 +31,12 @@ impl<'p> Names<'p> {
     }
 
     /// `self.name`: what a method assigns to it, if only one place does, or what the class has.
-    pub(super) fn object_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
+    pub(super) fn object_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluation {
         self.assigned(class, name, span).unwrap_or_else(|| self.class_attribute(class, name, span))
     }
 
     /// The value that the methods of a class or of its bases assign to an attribute of their object.
-    fn assigned(&self, class: ClassId, name: &str, span: Span) -> Option<Evaluated> {
+    fn assigned(&self, class: ClassId, name: &str, span: Span) -> Option<Evaluation> {
         self.lineage(class).find_map(|it| {
             let object = self.class(it).object;
             match self.scope(object).names.get(name)?.len() {
@@ -47,7 +47,7 @@ impl<'p> Names<'p> {
     }
 
     /// The attribute of a class or of its bases.
-    fn inherited(&self, class: ClassId, name: &str) -> Option<Evaluated> {
+    fn inherited(&self, class: ClassId, name: &str) -> Option<Evaluation> {
         self.lineage(class).find_map(|it| self.lookup_in(self.class(it).body, u32::MAX, name))
     }
 
@@ -84,7 +84,7 @@ impl<'p> Names<'p> {
     }
 
     /// A member of an enumeration; `auto()` counts on from the one before.
-    fn member(&self, class: ClassId, name: &str) -> Option<Evaluated> {
+    fn member(&self, class: ClassId, name: &str) -> Option<Evaluation> {
         let ClassInfo { def, body, .. } = self.class(class);
         let mut next = Some(1);
         for stmt in &def.body {
@@ -172,7 +172,7 @@ impl<'p> Names<'p> {
         args: Vec<Constant>,
         keywords: Vec<(String, Constant)>,
         span: Span,
-    ) -> Evaluated {
+    ) -> Evaluation {
         let mut members = BTreeMap::new();
         let mut fields = Vec::new();
         let mut is_made_by_hand = false;

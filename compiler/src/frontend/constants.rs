@@ -67,7 +67,7 @@ impl Constant {
     /// Returns the value, or an error where it is too large or deep to be walked in reasonable time.
     ///
     /// Names let a short text write `b = (a, a)`, `c = (b, b)`, ..., which doubles the size each time.
-    pub(super) fn bounded(self, span: Span) -> Evaluated {
+    pub(super) fn bounded(self, span: Span) -> Evaluation {
         fn fits(value: &Constant, depth: usize, left: &mut usize) -> bool {
             if depth == 0 || *left == 0 {
                 return false;
@@ -211,4 +211,4 @@ impl Opaque {
 }
 
 /// A compile-time value, or why there is none.
-pub type Evaluated = Result<Constant, Opaque>;
+pub type Evaluation = Result<Constant, Opaque>;

@@ -27,14 +27,14 @@ pub fn slip(name: &str) -> Option<Similar> {
 
 /// Marks the functions that are decorated as stencils, also by a misspelt name.
 pub(super) fn mark(module: &mut Module) {
-    let mut bound = Bound::default();
+    let mut bound = TopLevelNames::default();
     bound.read(&module.body);
     bound.mark(&mut module.body);
 }
 
 /// The names that the top level of a file binds.
 #[derive(Debug, Default)]
-struct Bound {
+struct TopLevelNames {
     /// Names of GTScript's module.
     gtscript: BTreeSet<String>,
     /// Names of its decorators of stencils.
@@ -43,7 +43,7 @@ struct Bound {
     has_star: bool,
 }
 
-impl Bound {
+impl TopLevelNames {
     fn read(&mut self, body: &[Stmt]) {
         for stmt in body {
             match &stmt.kind {

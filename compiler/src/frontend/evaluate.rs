@@ -7,9 +7,9 @@ mod run;
 
 use std::sync::Arc;
 
-use super::bindings::Bound;
-use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
-use super::modules::{Assumed, Names, ScopeId};
+use super::bindings::BoundValue;
+use super::constants::{AxisPosition, Constant, ElementType, Evaluation, Opaque};
+use super::modules::{MachineAssumption, Names, ScopeId};
 use super::reaching::Moment;
 use super::syntax::{Expr, ExprKind, Foreign, Keyword, Logical, arguments};
 use super::{builtins, field_types, parse};
@@ -27,7 +27,7 @@ pub struct Environment<'e> {
     /// When it is computed: of the names of the file, those that are bound by then are seen.
     pub moment: Moment,
     /// Names of the body around, before those of the module.
-    pub locals: &'e dyn Fn(&str) -> Option<Evaluated>,
+    pub locals: &'e dyn Fn(&str) -> Option<Evaluation>,
     /// Module level allows calls and subscripts; `__INLINED(...)` does not.
     pub allows_calls: bool,
 }
@@ -51,7 +51,7 @@ impl Environment<'_> {
 /// # Errors
 ///
 /// Why it has none at compile time.
-pub fn expression(names: &Names<'_>, environment: &Environment<'_>, expr: &Expr) -> Evaluated {
+pub fn expression(names: &Names<'_>, environment: &Environment<'_>, expr: &Expr) -> Evaluation {
     Evaluator { names, environment }.expr(expr)
 }
 
@@ -64,12 +64,12 @@ struct Evaluator<'e, 'p> {
 }
 
 impl Evaluator<'_, '_> {
-    fn expr(&self, expr: &Expr) -> Evaluated {
+    fn expr(&self, expr: &Expr) -> Evaluation {
         self.names.deeper(expr.span, || self.value_of(expr))
     }
 
     /// An attribute, which may be a module on the way to a name of one that is not among the files.
-    fn attribute(&self, object: &Expr, name: &str, span: Span) -> Evaluated {
+    fn attribute(&self, object: &Expr, name: &str, span: Span) -> Evaluation {
         let object = match &object.kind {
             ExprKind::Attribute(outer, inner) => {
                 self.names.deeper(object.span, || self.attribute(outer, &inner.name, object.span))
@@ -79,7 +79,7 @@ impl Evaluator<'_, '_> {
         self.names.attribute(&object?, name, span)
     }
 
-    fn value_of(&self, expr: &Expr) -> Evaluated {
+    fn value_of(&self, expr: &Expr) -> Evaluation {
         let fail = |why: String| Opaque::new(why, expr.span);
         match &expr.kind {
             ExprKind::Int(it) => Ok(Constant::Int(*it)),
@@ -186,7 +186,7 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    fn dict(&self, entries: &[(Option<Expr>, Expr)], span: Span) -> Evaluated {
+    fn dict(&self, entries: &[(Option<Expr>, Expr)], span: Span) -> Evaluation {
         let mut known: Vec<(Constant, Constant)> = Vec::new();
         for (at, (key, value)) in entries.iter().enumerate() {
             let value = self.expr(value);
@@ -235,14 +235,16 @@ impl Evaluator<'_, '_> {
                 function.as_dotted().is_some_and(|it| it.last() == Some(&"axis_offsets"))
             }
             ExprKind::Name(name) => match self.names.bound(self.environment.scope, name).as_slice() {
-                [(.., Bound::Value(value))] => value.as_name().is_none() && self.is_of_axis_offsets(value),
+                [(.., BoundValue::Value(value))] => {
+                    value.as_name().is_none() && self.is_of_axis_offsets(value)
+                }
                 _ => false,
             },
             _ => false,
         }
     }
 
-    fn subscript(&self, value: &Constant, index: &Expr) -> Evaluated {
+    fn subscript(&self, value: &Constant, index: &Expr) -> Evaluation {
         let fail = |why: String| Opaque::new(why, index.span);
         match value {
             Constant::Word("Field") => {
@@ -305,7 +307,7 @@ impl Evaluator<'_, '_> {
         field_types::element(&self.expr(expr)?).map_err(|why| Opaque::new(why, expr.span))
     }
 
-    fn call(&self, function: &Constant, args: &[Expr], keywords: &[Keyword], whole: &Expr) -> Evaluated {
+    fn call(&self, function: &Constant, args: &[Expr], keywords: &[Keyword], whole: &Expr) -> Evaluation {
         let fail = |why: String| Opaque::new(why, whole.span);
         // Where NDSL's own files are among the modules, its function is a plain one.
         let set_4d = Constant::Word("set_4d_field_size");
@@ -359,7 +361,7 @@ impl Evaluator<'_, '_> {
                     )));
                 };
                 let value = self.expr(default)?;
-                self.names.assume(whole.span, Assumed::Unset { variable: variable.to_string() });
+                self.names.assume(whole.span, MachineAssumption::Unset { variable: variable.to_string() });
                 Ok(value)
             }
             Constant::Function(id) => self.call_function(*id, args, keywords, whole),
@@ -425,7 +427,7 @@ pub fn type_text(
     environment: &Environment<'_>,
     text: &str,
     at: crate::diag::Span,
-) -> Evaluated {
+) -> Evaluation {
     let parsed = parse::expression(text, at);
     let parsed = parsed.ok_or_else(|| Opaque::new(format!("`{text}` is not a type"), at))?;
     // A type that is given from outside may name NumPy's, whatever the file imports.

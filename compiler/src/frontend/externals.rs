@@ -58,7 +58,8 @@ pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<Ex
     let stencils = names.functions(main).filter(|(_, it)| is_meant(it)).map(|(id, _)| id);
     let mut reached: BTreeSet<FunctionId> = stencils.collect();
     let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
-    let told = waiting.last().map(|&stencil| given::of(names, given::Chosen { stencil, build }).externals);
+    let told =
+        waiting.last().map(|&stencil| given::of(names, given::StencilPick { stencil, build }).externals);
     let told = told.unwrap_or_default();
     while let Some(id) = waiting.pop() {
         let info = names.function(id);
@@ -94,7 +95,8 @@ pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<Ex
         if followed.insert((id, name, name.to_owned())) {
             let path = name.to_owned();
             let info = names.function(id);
-            let mut use_ = UseOf { names, info, name, found: entry, depth: 0, path, followed: &mut followed };
+            let mut use_ =
+                ExternalSearch { names, info, name, found: entry, depth: 0, path, followed: &mut followed };
             use_.stmts(&info.def.body);
         }
     }
@@ -228,7 +230,7 @@ impl Evidence {
 
 /// The use of an expression, as the code around it tells.
 #[derive(Clone, Copy, Debug)]
-enum Role {
+enum UseContext {
     Value,
     Condition,
     Int,
@@ -239,7 +241,7 @@ enum Role {
 const MAX_CALLS: usize = 4;
 
 /// Looks for uses of one name in one body.
-struct UseOf<'u, 'p> {
+struct ExternalSearch<'u, 'p> {
     names: &'u Names<'p>,
     info: FunctionInfo<'p>,
     name: &'u str,
@@ -251,36 +253,36 @@ struct UseOf<'u, 'p> {
     followed: &'u mut BTreeSet<(FunctionId, &'p str, String)>,
 }
 
-impl<'p> UseOf<'_, 'p> {
+impl<'p> ExternalSearch<'_, 'p> {
     fn stmts(&mut self, body: &'p [Stmt]) {
         for stmt in body {
             match &stmt.kind {
                 StmtKind::Assign { targets, value } => {
-                    targets.iter().for_each(|it| self.expr(it, Role::Value));
-                    self.expr(value, Role::Value);
+                    targets.iter().for_each(|it| self.expr(it, UseContext::Value));
+                    self.expr(value, UseContext::Value);
                 }
                 StmtKind::AugAssign { target, value, .. } => {
-                    self.expr(target, Role::Value);
-                    self.expr(value, Role::Value);
+                    self.expr(target, UseContext::Value);
+                    self.expr(value, UseContext::Value);
                 }
                 StmtKind::AnnAssign { target, value, .. } => {
-                    self.expr(target, Role::Value);
-                    value.iter().for_each(|it| self.expr(it, Role::Value));
+                    self.expr(target, UseContext::Value);
+                    value.iter().for_each(|it| self.expr(it, UseContext::Value));
                 }
                 StmtKind::If { test, then, otherwise } => {
-                    self.expr(test, Role::Condition);
+                    self.expr(test, UseContext::Condition);
                     self.stmts(then);
                     self.stmts(otherwise);
                 }
                 StmtKind::While { test, body, .. } => {
-                    self.expr(test, Role::Condition);
+                    self.expr(test, UseContext::Condition);
                     self.stmts(body);
                 }
                 StmtKind::With { items, body } => {
-                    items.iter().for_each(|it| self.expr(&it.context, Role::Value));
+                    items.iter().for_each(|it| self.expr(&it.context, UseContext::Value));
                     self.stmts(body);
                 }
-                StmtKind::Return(Some(value)) | StmtKind::Expr(value) => self.expr(value, Role::Value),
+                StmtKind::Return(Some(value)) | StmtKind::Expr(value) => self.expr(value, UseContext::Value),
                 _ => {}
             }
         }
@@ -300,44 +302,44 @@ impl<'p> UseOf<'_, 'p> {
         Some(found)
     }
 
-    fn expr(&mut self, expr: &'p Expr, role: Role) {
+    fn expr(&mut self, expr: &'p Expr, role: UseContext) {
         if let Some(found) = self.evidence(expr) {
             match role {
-                Role::Value => found.is_float = true,
-                Role::Condition => found.is_condition = true,
-                Role::Int => found.is_int = true,
-                Role::Bound(axis) => found.axis = Some(axis),
+                UseContext::Value => found.is_float = true,
+                UseContext::Condition => found.is_condition = true,
+                UseContext::Int => found.is_int = true,
+                UseContext::Bound(axis) => found.axis = Some(axis),
             }
             return;
         }
         match &expr.kind {
-            ExprKind::Unary(Sign::Not, operand) => self.expr(operand, Role::Condition),
+            ExprKind::Unary(Sign::Not, operand) => self.expr(operand, UseContext::Condition),
             ExprKind::Unary(_, operand) => self.expr(operand, role),
             ExprKind::Binary(_, left, right) => {
                 // `i_start + n`: a bound of a region is moved by integers.
-                let moves = matches!(role, Role::Bound(_));
+                let moves = matches!(role, UseContext::Bound(_));
                 self.expr(left, role);
-                self.expr(right, if moves { Role::Int } else { role });
+                self.expr(right, if moves { UseContext::Int } else { role });
             }
             ExprKind::Logical(Logical::And | Logical::Or, operands) => {
-                operands.iter().for_each(|it| self.expr(it, Role::Condition));
+                operands.iter().for_each(|it| self.expr(it, UseContext::Condition));
             }
             ExprKind::Compare(left, rest) => self.compare(left, rest),
             ExprKind::Ternary { test, then, otherwise } => {
-                self.expr(test, Role::Condition);
+                self.expr(test, UseContext::Condition);
                 self.expr(then, role);
                 self.expr(otherwise, role);
             }
             ExprKind::Tuple(parts) | ExprKind::List(parts) => parts.iter().for_each(|it| self.expr(it, role)),
-            ExprKind::Attribute(value, _) => self.expr(value, Role::Value),
+            ExprKind::Attribute(value, _) => self.expr(value, UseContext::Value),
             ExprKind::Subscript(value, index) if value.as_name() == Some("region") => {
                 for (part, axis) in index.parts().iter().zip([Axis::I, Axis::J]) {
-                    self.expr(part, Role::Bound(axis));
+                    self.expr(part, UseContext::Bound(axis));
                 }
             }
             ExprKind::Subscript(value, index) => {
-                self.expr(value, Role::Value);
-                index.parts().iter().for_each(|it| self.expr(it, Role::Int));
+                self.expr(value, UseContext::Value);
+                index.parts().iter().for_each(|it| self.expr(it, UseContext::Int));
             }
             ExprKind::Slice { lower, upper, step } => {
                 [lower, upper, step].into_iter().flatten().for_each(|it| self.expr(it, role));
@@ -351,14 +353,14 @@ impl<'p> UseOf<'_, 'p> {
         let all = || args.iter().chain(keywords.iter().map(|it| &it.value));
         if let Some(found) = self.evidence(function) {
             found.n_args = Some(args.len() + keywords.len());
-            all().for_each(|it| self.expr(it, Role::Value));
+            all().for_each(|it| self.expr(it, UseContext::Value));
             return;
         }
         let role = match function.as_dotted().and_then(|it| it.last().copied()) {
             // A level: `q.at(K=n)`.
-            Some("interval" | "at") => Role::Int,
-            Some("__INLINED" | "compile_assert") => Role::Condition,
-            _ => Role::Value,
+            Some("interval" | "at") => UseContext::Int,
+            Some("__INLINED" | "compile_assert") => UseContext::Condition,
+            _ => UseContext::Value,
         };
         if !all().any(|it| self.evidence(it).is_some()) {
             all().for_each(|it| self.expr(it, role));
@@ -385,7 +387,7 @@ impl<'p> UseOf<'_, 'p> {
         argument: &'p Expr,
         callee: Option<FunctionId>,
         param: Option<&'p str>,
-        role: Role,
+        role: UseContext,
     ) {
         let (Some(id), Some(name), true) = (callee, param, self.evidence(argument).is_some()) else {
             return self.expr(argument, role);
@@ -398,14 +400,15 @@ impl<'p> UseOf<'_, 'p> {
         let (names, depth, info) = (self.names, self.depth + 1, self.names.function(id));
         let mut followed = std::mem::take(self.followed);
         if let Some(found) = self.evidence(argument) {
-            UseOf { names, info, name, found, depth, path, followed: &mut followed }.stmts(&info.def.body);
+            ExternalSearch { names, info, name, found, depth, path, followed: &mut followed }
+                .stmts(&info.def.body);
         }
         *self.followed = followed;
     }
 
     fn compare(&mut self, left: &'p Expr, rest: &'p [(Comparison, Expr)]) {
         let sides = || std::iter::once(left).chain(rest.iter().map(|(_, right)| right));
-        let mut role = Role::Value;
+        let mut role = UseContext::Value;
         for side in sides() {
             if self.evidence(side).is_some() {
                 continue;
@@ -413,8 +416,8 @@ impl<'p> UseOf<'_, 'p> {
             let environment = Environment::module(self.info.scope, self.info.def.span.start);
             for part in side.parts() {
                 match evaluate::expression(self.names, &environment, part) {
-                    Ok(Constant::Int(_) | Constant::Member(_)) => role = Role::Int,
-                    Ok(Constant::Bool(_) | Constant::None) => role = Role::Condition,
+                    Ok(Constant::Int(_) | Constant::Member(_)) => role = UseContext::Int,
+                    Ok(Constant::Bool(_) | Constant::None) => role = UseContext::Condition,
                     _ => {}
                 }
             }
@@ -422,7 +425,10 @@ impl<'p> UseOf<'_, 'p> {
         for side in sides() {
             // A side with arithmetic, such as `x + 1` in `x + 1 > 2`, takes only the role `Int` from others.
             let is_plain = side.as_dotted().is_some();
-            self.expr(side, if is_plain || matches!(role, Role::Int) { role } else { Role::Value });
+            self.expr(
+                side,
+                if is_plain || matches!(role, UseContext::Int) { role } else { UseContext::Value },
+            );
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bindings::Build;
+use super::bindings::BuildCall;
 use super::constants::{Constant, ElementType, FieldType};
 use super::evaluate::{self, Environment};
 use super::makers::MEANT;
@@ -19,7 +19,7 @@ use crate::types::DType;
 
 /// Values from the text, used where the configuration gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct TextDefaults {
     /// Those whose values are known without running the text.
     pub externals: BTreeMap<String, Constant>,
     /// As [`Config::dtypes`].
@@ -27,7 +27,7 @@ pub struct Given {
     pub literal_int: Option<DType>,
     pub literal_float: Option<DType>,
     /// Arguments that have different values in several builds.
-    pub differing: Vec<Differing>,
+    pub differing: Vec<DifferingArgument>,
     /// Externals of a build whose values are not known, with the reason, and the place where they may change.
     pub unknown: BTreeMap<String, (String, Option<Span>)>,
     /// Arguments whose values are not known, with the place and the reason.
@@ -36,7 +36,7 @@ pub struct Given {
 
 /// An external, or another argument, that several builds of one stencil give different values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Differing {
+pub struct DifferingArgument {
     /// The external, or the argument: `dtypes`.
     pub name: String,
     pub is_external: bool,
@@ -46,15 +46,15 @@ pub struct Differing {
 
 /// A stencil that is meant, as one of its builds where it is chosen so.
 #[derive(Clone, Copy, Debug)]
-pub struct Chosen<'n> {
+pub struct StencilPick<'n> {
     pub stencil: FunctionId,
     pub build: Option<&'n str>,
 }
 
 /// Returns the values that the decorators of a stencil give, then those of the calls in its file.
 #[must_use]
-pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
-    let mut given = Given::default();
+pub fn of(names: &Names<'_>, StencilPick { stencil, build }: StencilPick<'_>) -> TextDefaults {
+    let mut given = TextDefaults::default();
     let info = names.function(stencil);
     let environment = Environment::module(info.scope, info.def.span.start);
     for decorator in &info.def.decorators {
@@ -62,7 +62,7 @@ pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
             given.take(names, &environment, keywords);
         }
     }
-    let mut told: Vec<(String, Span, Given)> = Vec::new();
+    let mut told: Vec<(String, Span, TextDefaults)> = Vec::new();
     for it in handed(names, stencil) {
         let label = label(names, stencil, &it);
         if build.is_some_and(|wanted| wanted != label) {
@@ -70,7 +70,7 @@ pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
         }
         let environment = Environment::module(it.scope, it.call.span.start);
         let ExprKind::Call { function, keywords, .. } = &it.call.kind else { continue };
-        let mut of_build = Given::default();
+        let mut of_build = TextDefaults::default();
         of_build.take(names, &environment, keywords);
         // `stencil(externals={...})(f)`
         if let ExprKind::Call { keywords, .. } = &function.kind {
@@ -83,7 +83,7 @@ pub fn of(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Given {
 }
 
 /// Names a build by the variable that holds it, or by the stencil with the line of the call.
-fn label(names: &Names<'_>, stencil: FunctionId, build: &Build<'_>) -> String {
+fn label(names: &Names<'_>, stencil: FunctionId, build: &BuildCall<'_>) -> String {
     let is_alone = |name: &str| handed(names, stencil).iter().filter(|it| it.name == Some(name)).count() == 1;
     match build.name {
         Some(name) if is_alone(name) => name.to_owned(),
@@ -114,7 +114,7 @@ pub fn meant<'n>(names: &Names<'_>, wanted: Option<&'n str>) -> Vec<(StencilName
 
 /// When the names of a stencil's body are read: as its decorator runs, or as a call builds it.
 #[must_use]
-pub fn moment(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Moment {
+pub fn moment(names: &Names<'_>, StencilPick { stencil, build }: StencilPick<'_>) -> Moment {
     let info = names.function(stencil);
     if !info.is_stencil || info.def.is_stencil {
         return info.moment();
@@ -131,8 +131,8 @@ pub fn moment(names: &Names<'_>, Chosen { stencil, build }: Chosen<'_>) -> Momen
 }
 
 /// The calls of its file that are handed a stencil, in order of the text.
-pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Build<'p>> {
-    let is_handed = |Build { scope, call, .. }: &&Build<'p>| {
+pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<BuildCall<'p>> {
+    let is_handed = |BuildCall { scope, call, .. }: &&BuildCall<'p>| {
         let ExprKind::Call { args, keywords, .. } = &call.kind else { return false };
         let environment = Environment::module(*scope, call.span.start);
         let is_stencil = |it: &Expr| match it.as_dotted() {
@@ -147,10 +147,10 @@ pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Build<'p
     names.builds(stencil.file).iter().filter(is_handed).copied().collect()
 }
 
-impl Given {
+impl TextDefaults {
     /// Takes what builds tell where they agree, after what is known already.
-    fn merge(&mut self, names: &Names<'_>, told: Vec<(String, Span, Given)>) {
-        let keys = |of: fn(&Given) -> Vec<&String>| -> BTreeSet<String> {
+    fn merge(&mut self, names: &Names<'_>, told: Vec<(String, Span, TextDefaults)>) {
+        let keys = |of: fn(&TextDefaults) -> Vec<&String>| -> BTreeSet<String> {
             told.iter().flat_map(|(.., it)| of(it)).cloned().collect()
         };
         for name in keys(|it| it.externals.keys().chain(it.unknown.keys()).collect()) {
@@ -184,18 +184,18 @@ impl Given {
                     .into_iter()
                     .map(|(label, span, it)| (label.clone(), span, it.and_then(shown)))
                     .collect();
-                self.differing.push(Differing { name, is_external: true, builds });
+                self.differing.push(DifferingArgument { name, is_external: true, builds });
             }
         }
         self.unknown_arguments.extend(told.iter().flat_map(|(.., it)| it.unknown_arguments.iter().cloned()));
-        let mut other = |name: &str, of: &dyn Fn(&Given) -> Option<String>| {
+        let mut other = |name: &str, of: &dyn Fn(&TextDefaults) -> Option<String>| {
             let values: Vec<(String, Span, Option<String>)> = told
                 .iter()
                 .filter_map(|(label, span, it)| Some((label.clone(), *span, Some(of(it)?))))
                 .collect();
             if values.windows(2).any(|it| it[0].2 != it[1].2) {
                 let name = name.to_owned();
-                self.differing.push(Differing { name, is_external: false, builds: values });
+                self.differing.push(DifferingArgument { name, is_external: false, builds: values });
                 return false;
             }
             true

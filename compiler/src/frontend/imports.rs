@@ -7,30 +7,34 @@ use crate::diag::FileId;
 
 /// The module of an import: how many dots stand before it, and its path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Imported {
+pub(super) struct ModuleReference {
     pub(super) level: u32,
     pub(super) path: Vec<String>,
 }
 
 /// All modules that a file may import, in functions too; `from a import b` may mean `a.b`.
-pub(super) fn imported(body: &[Stmt]) -> BTreeSet<Imported> {
+pub(super) fn imported(body: &[Stmt]) -> BTreeSet<ModuleReference> {
     let mut found = BTreeSet::new();
     collect(body, &mut found);
     found
 }
 
-fn collect(body: &[Stmt], found: &mut BTreeSet<Imported>) {
+fn collect(body: &[Stmt], found: &mut BTreeSet<ModuleReference>) {
     let parts = |dotted: &str| dotted.split('.').filter(|it| !it.is_empty()).map(str::to_owned).collect();
     for stmt in body {
         match &stmt.kind {
             StmtKind::Import(aliases) => {
-                found.extend(aliases.iter().map(|it| Imported { level: 0, path: parts(&it.name.name) }));
+                found.extend(
+                    aliases.iter().map(|it| ModuleReference { level: 0, path: parts(&it.name.name) }),
+                );
             }
             StmtKind::ImportFrom { level, module, names } => {
                 let path: Vec<String> = parts(module);
                 let inner = names.iter().map(|it| [&path[..], std::slice::from_ref(&it.name.name)].concat());
                 let inner: Vec<Vec<String>> = inner.collect();
-                found.extend(inner.into_iter().chain([path]).map(|path| Imported { level: *level, path }));
+                found.extend(
+                    inner.into_iter().chain([path]).map(|path| ModuleReference { level: *level, path }),
+                );
             }
             StmtKind::Function(def) => collect(&def.body, found),
             StmtKind::Class(def) => collect(&def.body, found),
@@ -41,9 +45,9 @@ fn collect(body: &[Stmt], found: &mut BTreeSet<Imported>) {
 
 /// The files of a program by the last part of their modules.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ByName(BTreeMap<Box<str>, Vec<FileId>>);
+pub(super) struct ModuleFiles(BTreeMap<Box<str>, Vec<FileId>>);
 
-impl ByName {
+impl ModuleFiles {
     pub(super) fn of<'a>(files: impl Iterator<Item = (FileId, &'a [String])>) -> Self {
         let mut found: BTreeMap<Box<str>, Vec<FileId>> = BTreeMap::new();
         for (id, module) in files {

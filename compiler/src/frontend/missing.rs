@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bindings::Bound;
+use super::bindings::BoundValue;
 use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::externals::{ExternalKind, ExternalUse, for_each_expr};
@@ -67,11 +67,11 @@ pub fn of(
 
 /// Names with all that stands behind their dots, of expressions that are visited from the outside in.
 #[derive(Default)]
-struct Whole<'p> {
+struct DottedNames<'p> {
     names: Vec<&'p Expr>,
 }
 
-impl<'p> Whole<'p> {
+impl<'p> DottedNames<'p> {
     fn push(&mut self, expr: &'p Expr) {
         let is_part =
             |whole: &&'p Expr| whole.span.start <= expr.span.start && expr.span.end <= whole.span.end;
@@ -93,7 +93,7 @@ struct Search<'s, 'p> {
 impl<'p> Search<'_, 'p> {
     fn function(&mut self, id: FunctionId) {
         let info = self.names.function(id);
-        let mut read = Whole::default();
+        let mut read = DottedNames::default();
         for_each_expr(&info.def.body, &mut |it| read.push(it));
         let parts = info.def.params.iter().flat_map(|it| it.annotation.iter().chain(&it.default));
         for part in parts {
@@ -160,7 +160,7 @@ impl<'p> Search<'_, 'p> {
             }
             for (scope, span, what) in bound {
                 match what {
-                    Bound::From { level, module, name } => {
+                    BoundValue::From { level, module, name } => {
                         if self.names.find_module(span.file, *level, module).is_none() {
                             let mut path = self.full(span, *level, module);
                             // `from model import ppm`, and then `ppm.p1`: a module, as Python spells those.
@@ -173,7 +173,7 @@ impl<'p> Search<'_, 'p> {
                             self.name(scope, position, name);
                         }
                     }
-                    Bound::Module(path) => {
+                    BoundValue::Module(path) => {
                         let inner = &dotted[1..dotted.len().max(2) - 1];
                         let mut path = path.clone();
                         path.extend(inner.iter().map(|&it| it.to_owned()));
@@ -183,21 +183,26 @@ impl<'p> Search<'_, 'p> {
                             self.missing(&path, last, span);
                         }
                     }
-                    Bound::Value(value) | Bound::Element(value, _) | Bound::Augmented(_, _, value) => {
-                        let mut read = Whole::default();
+                    BoundValue::Value(value)
+                    | BoundValue::Element(value, _)
+                    | BoundValue::Augmented(_, _, value) => {
+                        let mut read = DottedNames::default();
                         value.walk(&mut |it| read.push(it));
                         for it in read.names {
                             self.value(scope, span.start, it);
                         }
                     }
-                    Bound::Behind(stmt, _) => {
-                        let mut read = Whole::default();
+                    BoundValue::Behind(stmt, _) => {
+                        let mut read = DottedNames::default();
                         stmt.each_own_expr(&mut |it| it.walk(&mut |it| read.push(it)));
                         for it in read.names {
                             self.value(scope, span.start, it);
                         }
                     }
-                    Bound::Function(_) | Bound::Class(_) | Bound::This(_) | Bound::Unknown(_) => {}
+                    BoundValue::Function(_)
+                    | BoundValue::Class(_)
+                    | BoundValue::This(_)
+                    | BoundValue::Unknown(_) => {}
                 }
             }
             next = self.names.parent(id);

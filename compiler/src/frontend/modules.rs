@@ -10,10 +10,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub use super::bindings::FunctionInfo;
-use super::bindings::{Binding, Bound, Build, ClassInfo, FileNames, Memo, Registration, Scope};
+use super::bindings::{Binding, BoundValue, BuildCall, ClassInfo, FileNames, Memo, Registration, Scope};
 use super::builtins;
 use super::classes::is_decorated;
-use super::constants::{Constant, ElementType, Evaluated, Opaque};
+use super::constants::{Constant, ElementType, Evaluation, Opaque};
 use super::evaluate::{self, Environment};
 use super::field_types;
 pub use super::ids::{ClassId, FunctionId, ScopeId};
@@ -54,7 +54,7 @@ pub struct Names<'p> {
     /// The expressions that are being computed and have no name: conditions, bases of classes, ...
     pub(super) computing: RefCell<Vec<Span>>,
     /// The assumptions so far, by the place of each.
-    assumed: RefCell<BTreeMap<Span, Assumed>>,
+    assumed: RefCell<BTreeMap<Span, MachineAssumption>>,
     /// How many statements were run so far.
     pub(super) n_run: Cell<usize>,
     /// How many functions of the files are being called within one another.
@@ -67,7 +67,7 @@ pub struct Names<'p> {
 
 /// An assumption about the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Assumed {
+pub enum MachineAssumption {
     /// An environment variable is not set: its default holds.
     Unset { variable: String },
     /// A module is not there, as it is not among the files: what `except` says holds.
@@ -97,11 +97,11 @@ impl<'p> Names<'p> {
 
     /// The assumptions behind all values so far, in order of files and text.
     #[must_use]
-    pub fn assumed(&self) -> Vec<(Span, Assumed)> {
+    pub fn assumed(&self) -> Vec<(Span, MachineAssumption)> {
         self.assumed.borrow().iter().map(|(span, it)| (*span, it.clone())).collect()
     }
 
-    pub(super) fn assume(&self, span: Span, what: Assumed) {
+    pub(super) fn assume(&self, span: Span, what: MachineAssumption) {
         self.assumed.borrow_mut().insert(span, what);
     }
 
@@ -187,13 +187,13 @@ impl<'p> Names<'p> {
     }
 
     /// The calls of a file that may tell how a stencil is built, in order of the text.
-    pub(super) fn builds(&self, file: FileId) -> &[Build<'p>] {
+    pub(super) fn builds(&self, file: FileId) -> &[BuildCall<'p>] {
         &self.of_file(file).builds
     }
 
     /// The bindings of `name` in a scope, the last first, each with its scope and the place where it is
     /// written.
-    pub(super) fn bound(&self, id: ScopeId, name: &str) -> Vec<(ScopeId, Span, &Bound<'p>)> {
+    pub(super) fn bound(&self, id: ScopeId, name: &str) -> Vec<(ScopeId, Span, &BoundValue<'p>)> {
         let file = self.of_file(id.file);
         let of_name = self.scope(id).names.get(name).map(Vec::as_slice).unwrap_or_default();
         let of_name = of_name.iter().rev().map(|&it| &file.bindings[it]);
@@ -205,7 +205,7 @@ impl<'p> Names<'p> {
         let file = self.of_file(id.file);
         let of_scope = self.scope(id).stars.iter().map(|&it| &file.bindings[it]);
         let read = of_scope.filter_map(|it| match &it.what {
-            Bound::From { level, module, .. } => Some((it.span, *level, module.as_slice())),
+            BoundValue::From { level, module, .. } => Some((it.span, *level, module.as_slice())),
             _ => None,
         });
         read.collect()
@@ -230,7 +230,7 @@ impl<'p> Names<'p> {
 
     /// Computes the value of a part of the present expression, one level deeper; an error if that nests too
     /// deeply.
-    pub(super) fn deeper(&self, span: Span, compute: impl FnOnce() -> Evaluated) -> Evaluated {
+    pub(super) fn deeper(&self, span: Span, compute: impl FnOnce() -> Evaluation) -> Evaluation {
         let depth = self.depth.get();
         if depth >= MAX_DEPTH {
             return Err(Opaque::new(CHAIN_TOO_LONG, span));
@@ -242,7 +242,7 @@ impl<'p> Names<'p> {
     }
 
     /// The value of an expression that no name stands for, on the way to the value of another one.
-    pub(super) fn unnamed(&self, environment: &Environment<'_>, expr: &Expr) -> Evaluated {
+    pub(super) fn unnamed(&self, environment: &Environment<'_>, expr: &Expr) -> Evaluation {
         let why = {
             let computing = self.computing.borrow();
             match computing.contains(&expr.span) {
@@ -260,7 +260,7 @@ impl<'p> Names<'p> {
     }
 
     /// The value of a binding, computed at most once.
-    pub(super) fn value(&self, file: &FileNames<'p>, index: usize) -> Evaluated {
+    pub(super) fn value(&self, file: &FileNames<'p>, index: usize) -> Evaluation {
         let binding = &file.bindings[index];
         match &file.memo.borrow()[index] {
             Memo::Done(value) => return value.clone(),
@@ -278,40 +278,40 @@ impl<'p> Names<'p> {
         value
     }
 
-    fn compute(&self, binding: &Binding<'p>) -> Evaluated {
+    fn compute(&self, binding: &Binding<'p>) -> Evaluation {
         let environment = Environment::module(binding.scope, binding.span.start);
         match &binding.what {
-            Bound::Value(value) => evaluate::expression(self, &environment, value),
-            Bound::Element(value, position) => {
+            BoundValue::Value(value) => evaluate::expression(self, &environment, value),
+            BoundValue::Element(value, position) => {
                 let whole = evaluate::expression(self, &environment, value)?;
                 let part = whole.elements().and_then(|it| it.get(*position));
                 part.cloned().ok_or_else(|| {
                     Opaque::new("it is unpacked from something that is not a tuple of numbers", value.span)
                 })
             }
-            Bound::Behind(stmt, name) => evaluate::behind(self, binding.scope, stmt, name),
-            Bound::Augmented(op, name, value) => {
+            BoundValue::Behind(stmt, name) => evaluate::behind(self, binding.scope, stmt, name),
+            BoundValue::Augmented(op, name, value) => {
                 let old = self.lookup(binding.scope, binding.span.start, name).unwrap_or_else(|| {
                     Err(Opaque::new(format!("`{name}` has no value before"), binding.span))
                 })?;
                 let value = evaluate::expression(self, &environment, value)?;
                 evaluate::binary(*op, &old, &value).map_err(|why| Opaque::new(why, binding.span))
             }
-            Bound::Module(path) => Ok(match self.find_module(binding.scope.file, 0, path) {
+            BoundValue::Module(path) => Ok(match self.find_module(binding.scope.file, 0, path) {
                 Some(file) => Constant::Module(file),
                 None => Constant::Foreign(Arc::from(path.as_slice())),
             }),
-            Bound::From { level, module, name } => self.import(binding, *level, module, name),
-            Bound::Function(function) => Ok(Constant::Function(*function)),
-            Bound::Class(class) => Ok(Constant::Class(*class)),
-            Bound::This(class) => Ok(Constant::Object(*class)),
-            Bound::Unknown(why) => Err(Opaque::change(*why, binding.span)),
+            BoundValue::From { level, module, name } => self.import(binding, *level, module, name),
+            BoundValue::Function(function) => Ok(Constant::Function(*function)),
+            BoundValue::Class(class) => Ok(Constant::Class(*class)),
+            BoundValue::This(class) => Ok(Constant::Object(*class)),
+            BoundValue::Unknown(why) => Err(Opaque::change(*why, binding.span)),
         }
     }
 
     /// A name at the top of a file. Where only running the file would tell, a module that is known without a
     /// file says what it knows.
-    fn name_of(&self, file: FileId, name: &str) -> Option<Evaluated> {
+    fn name_of(&self, file: FileId, name: &str) -> Option<Evaluation> {
         let scope = self.module_scope(file)?;
         let module = &self.program.files.get(usize::from(file.0))?.module;
         let known = || {
@@ -328,7 +328,7 @@ impl<'p> Names<'p> {
     }
 
     /// `from module import name`
-    fn import(&self, binding: &Binding<'p>, level: u32, module: &[String], name: &str) -> Evaluated {
+    fn import(&self, binding: &Binding<'p>, level: u32, module: &[String], name: &str) -> Evaluation {
         self.import_from((binding.scope.file, binding.span), level, module, name)
     }
 
@@ -339,7 +339,7 @@ impl<'p> Names<'p> {
         level: u32,
         module: &[String],
         name: &str,
-    ) -> Evaluated {
+    ) -> Evaluation {
         let found = self.find_module(from, level, module).and_then(|file| self.name_of(file, name));
         let opaque = match found {
             Some(Ok(found)) => return Ok(found),
@@ -435,7 +435,7 @@ impl<'p> Names<'p> {
     }
 
     /// `value.name`
-    pub fn attribute(&self, value: &Constant, name: &str, span: Span) -> Evaluated {
+    pub fn attribute(&self, value: &Constant, name: &str, span: Span) -> Evaluation {
         match value {
             Constant::Namespace(members) => match members.get(name) {
                 Some(Constant::Unsupported(why)) => Err(Opaque::new(format!("it is {why}"), span)),
@@ -493,7 +493,7 @@ impl<'p> Names<'p> {
     }
 
     /// The type of a bundle of fields: as the files register it, or as the dtypes name it.
-    pub(super) fn bundle(&self, name: &Arc<str>, span: Span) -> Evaluated {
+    pub(super) fn bundle(&self, name: &Arc<str>, span: Span) -> Evaluation {
         let may_register = |it: &SourceFile| it.text.contains("FieldBundleType.register");
         let files = (0..).map(FileId).zip(&self.program.files).filter(|(_, it)| may_register(it));
         for Registration { scope, span, args, keywords } in
@@ -545,8 +545,8 @@ impl<'p> Names<'p> {
     }
 
     /// The value of an external; names in it are looked up from the main file.
-    pub fn external(&self, external: &External, span: Span) -> Evaluated {
-        let from_main = |dotted: &str| -> Evaluated {
+    pub fn external(&self, external: &External, span: Span) -> Evaluation {
+        let from_main = |dotted: &str| -> Evaluation {
             let scope = self.program.main.and_then(|it| self.module_scope(it));
             let mut parts = dotted.split('.');
             let first = parts.next().unwrap_or(dotted);

@@ -14,7 +14,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::decorators;
 use super::limits::{self, MAX_NAME_BYTES, MAX_NESTING, MAX_SOURCE_BYTES};
-use super::repair::{Copy, Fault, Reading, repair};
+use super::repair::{Fault, ParserReading, TextCopy, repair};
 use super::syntax::{
     Alias, ClassDef, Comparison, ComprehensionLoop, Expr, ExprKind, Foreign, FunctionDef, Handler, Ident,
     Keyword, Logical, Module, Operator, Param, Sign, Stmt, StmtKind, WithItem,
@@ -74,13 +74,13 @@ fn parsed(text: &str) -> Option<Parsed<py::ModModule>> {
 }
 
 /// Reads a text while the causes of its faults are searched for.
-fn read(text: &str) -> Reading {
+fn read(text: &str) -> ParserReading {
     // A repaired text may nest more deeply than the original.
     if limits::too_deep(FileId(0), text).is_some() {
         let fault = Fault { range: 0..0, kind: SyntaxFault::Other, message: String::new() };
-        return Reading { faults: vec![fault; usize::from(u16::MAX)], ..Reading::default() };
+        return ParserReading { faults: vec![fault; usize::from(u16::MAX)], ..ParserReading::default() };
     }
-    let Some(parsed) = parsed(text) else { return Reading::default() };
+    let Some(parsed) = parsed(text) else { return ParserReading::default() };
     let mut faults: Vec<Fault> = parsed
         .errors()
         .iter()
@@ -93,7 +93,7 @@ fn read(text: &str) -> Reading {
     faults.sort_by_key(|it| (it.range.start, it.range.end));
     let tokens = listed(text, parsed.tokens());
     let ends = tokens.iter().filter(|it| it.kind == TokenKind::Newline).map(|it| it.start..it.end).collect();
-    Reading { tokens, ends, faults }
+    ParserReading { tokens, ends, faults }
 }
 
 /// The kind of a fault that the parser reports.
@@ -188,9 +188,9 @@ fn place_at(expr: &mut Expr, span: Span) {
 
 /// The names that the pattern of a `case` binds.
 #[derive(Default)]
-struct Captured<'t>(Vec<&'t py::Identifier>);
+struct CapturedNames<'t>(Vec<&'t py::Identifier>);
 
-impl<'t> Visitor<'t> for Captured<'t> {
+impl<'t> Visitor<'t> for CapturedNames<'t> {
     fn visit_pattern(&mut self, pattern: &'t py::Pattern) {
         self.0.extend(match pattern {
             py::Pattern::MatchAs(it) => it.name.as_ref(),
@@ -208,7 +208,7 @@ struct Converter<'t> {
     /// The text that was parsed.
     text: &'t str,
     /// If the parsed text is a repaired copy, that copy, which maps to the places of the text as written.
-    copy: Option<&'t Copy<'t>>,
+    copy: Option<&'t TextCopy<'t>>,
     /// Further names that the file gives the decorators of GTScript functions.
     function_names: Vec<&'t str>,
     /// The `async`s of the function that is being read.
@@ -233,7 +233,7 @@ impl<'t> Converter<'t> {
         file: FileId,
         text: &'t str,
         parsed: &'t Parsed<py::ModModule>,
-        copy: Option<&'t Copy<'t>>,
+        copy: Option<&'t TextCopy<'t>>,
     ) -> Self {
         let function_names = function_names(parsed.suite());
         Self { file, text, copy, function_names, asyncs: RefCell::default() }
@@ -363,7 +363,7 @@ impl<'t> Converter<'t> {
                 StmtKind::Other { what: "type", targets: vec![self.expr(&it.name)], body: Vec::new() }
             }
             py::Stmt::Match(it) => {
-                let mut captured = Captured::default();
+                let mut captured = CapturedNames::default();
                 it.cases.iter().for_each(|case| captured.visit_pattern(&case.pattern));
                 let targets = captured.0.into_iter().map(|name| self.name(name)).collect();
                 let body = it.cases.iter().flat_map(|case| self.stmts(&case.body)).collect();

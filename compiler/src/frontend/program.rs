@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::imports::{ByName, Imported, assigned_attributes, imported};
+use super::imports::{ModuleFiles, ModuleReference, assigned_attributes, imported};
 use super::limits::MAX_FILES;
 use super::parse as parser;
 use super::syntax::{Alias, Expr, ExprKind, FunctionDef, Ident, Module, Stmt, StmtKind, WithItem};
@@ -19,7 +19,7 @@ pub struct Program {
     pub files: Vec<Arc<SourceFile>>,
     /// `None` where the project names a main file that it does not have.
     pub main: Option<FileId>,
-    by_name: OnceLock<ByName>,
+    by_name: OnceLock<ModuleFiles>,
 }
 
 /// A file with its syntax tree.
@@ -33,7 +33,7 @@ pub struct SourceFile {
     /// Whether it is the `__init__.py` of its package: relative imports then start there.
     pub is_package: bool,
     parsed: OnceLock<(Module, Diagnostics)>,
-    imported: OnceLock<BTreeSet<Imported>>,
+    imported: OnceLock<BTreeSet<ModuleReference>>,
     assigned: OnceLock<BTreeSet<Box<str>>>,
 }
 
@@ -63,7 +63,7 @@ impl SourceFile {
     }
 
     /// The modules that it may import.
-    pub(super) fn imported(&self) -> &BTreeSet<Imported> {
+    pub(super) fn imported(&self) -> &BTreeSet<ModuleReference> {
         self.imported.get_or_init(|| imported(&self.syntax().body))
     }
 
@@ -263,8 +263,9 @@ impl Program {
     }
 
     /// The files by the last part of their modules.
-    pub(super) fn by_name(&self) -> &ByName {
-        self.by_name.get_or_init(|| ByName::of(self.files.iter().map(|it| (it.id, it.module.as_slice()))))
+    pub(super) fn by_name(&self) -> &ModuleFiles {
+        self.by_name
+            .get_or_init(|| ModuleFiles::of(self.files.iter().map(|it| (it.id, it.module.as_slice()))))
     }
 
     /// The main file, if it is among the files.

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use super::bindings::{Binding, Bound, Change, FileNames, Guard, Part, Place};
+use super::bindings::{Binding, BoundValue, FileNames, Guard, GuardBranch, ObjectChange, ScopedName};
 use super::builtins;
-use super::constants::{Constant, Evaluated, Opaque};
+use super::constants::{Constant, Evaluation, Opaque};
 use super::evaluate::{self, Environment};
 use super::ids::ScopeId;
-use super::modules::{Assumed, MAX_CHAIN, Names};
+use super::modules::{MAX_CHAIN, MachineAssumption, Names};
 use super::syntax::{Expr, ExprKind, Stmt, StmtKind};
 use crate::diag::Span;
 
@@ -62,13 +62,13 @@ impl From<u32> for Moment {
 
 /// A value with the binding that gives it.
 #[derive(Clone, Debug)]
-struct Reached {
+struct ReachingValue {
     value: Constant,
     at: u32,
 }
 
 /// Whether a `try` comes to its end without an exception.
-enum Outcome {
+enum TryOutcome {
     Passes,
     /// A module is imported that is not there.
     Absent(Span, String),
@@ -79,7 +79,7 @@ impl<'p> Names<'p> {
     /// The value of `name` in a scope at some time; `None` when nothing binds it there and the language does
     /// not know it.
     #[must_use]
-    pub fn lookup(&self, scope: ScopeId, moment: impl Into<Moment>, name: &str) -> Option<Evaluated> {
+    pub fn lookup(&self, scope: ScopeId, moment: impl Into<Moment>, name: &str) -> Option<Evaluation> {
         let mut moment = moment.into();
         let (mut next, mut is_called) = (Some(scope), false);
         while let Some(id) = next {
@@ -99,7 +99,7 @@ impl<'p> Names<'p> {
     }
 
     /// The same in one scope alone.
-    pub(super) fn lookup_in(&self, id: ScopeId, moment: impl Into<Moment>, name: &str) -> Option<Evaluated> {
+    pub(super) fn lookup_in(&self, id: ScopeId, moment: impl Into<Moment>, name: &str) -> Option<Evaluation> {
         let moment = moment.into();
         let file = self.of_file(id.file);
         let events = self.events(file, id, name);
@@ -110,7 +110,7 @@ impl<'p> Names<'p> {
         // A function may run at any time behind its definition.
         let floating = events.iter().filter(is_before(moment.to)).find(|it| file.bindings[**it].is_floating);
         if let Some(&it) = floating
-            && let Bound::Unknown(why) = file.bindings[it].what
+            && let BoundValue::Unknown(why) = file.bindings[it].what
         {
             return Some(Err(Opaque::change(why, file.bindings[it].span)));
         }
@@ -153,10 +153,10 @@ impl<'p> Names<'p> {
         &self,
         file: &FileNames<'p>,
         (events, n_before): (&[usize], usize),
-        first: Option<Reached>,
+        first: Option<ReachingValue>,
         end: u32,
         name: &str,
-    ) -> Result<Option<Reached>, Opaque> {
+    ) -> Result<Option<ReachingValue>, Opaque> {
         let mut found = first;
         let later: BTreeSet<u32> =
             events[n_before..].iter().map(|it| file.bindings[*it].at).filter(|it| *it < end).collect();
@@ -200,7 +200,7 @@ impl<'p> Names<'p> {
         depth: usize,
         from: u32,
         name: &str,
-    ) -> Result<Option<Reached>, Opaque> {
+    ) -> Result<Option<ReachingValue>, Opaque> {
         let mut doubt: Option<Opaque> = None;
         let mut end = events.len();
         while let Some(&last) = events[..end].last() {
@@ -236,10 +236,10 @@ impl<'p> Names<'p> {
         event: usize,
         name: &str,
         doubt: &mut Option<Opaque>,
-    ) -> Result<Option<Reached>, Opaque> {
+    ) -> Result<Option<ReachingValue>, Opaque> {
         let binding = &file.bindings[event];
         let at = binding.at;
-        if let Bound::From { level, module, name: "*" } = &binding.what {
+        if let BoundValue::From { level, module, name: "*" } = &binding.what {
             let Some(found) = self.through_star(binding, *level, module, name) else {
                 let from = binding.scope.file;
                 if self.find_module(from, *level, module).is_none() && !builtins::is_builtin_module(module) {
@@ -252,9 +252,9 @@ impl<'p> Names<'p> {
                 }
                 return Ok(None);
             };
-            return found.map(|value| Some(Reached { value, at }));
+            return found.map(|value| Some(ReachingValue { value, at }));
         }
-        self.value(file, event).map(|value| Some(Reached { value, at }))
+        self.value(file, event).map(|value| Some(ReachingValue { value, at }))
     }
 
     /// `name` as an `import *` brings it.
@@ -264,7 +264,7 @@ impl<'p> Names<'p> {
         level: u32,
         module: &[String],
         name: &str,
-    ) -> Option<Evaluated> {
+    ) -> Option<Evaluation> {
         let from = star.scope.file;
         let Some(inner) = self.find_module(from, level, module).and_then(|it| self.module_scope(it)) else {
             let is_known = level == 0 && builtins::is_installed_module(module);
@@ -310,7 +310,7 @@ impl<'p> Names<'p> {
         depth: usize,
         from: u32,
         name: &str,
-    ) -> Result<Option<Reached>, Opaque> {
+    ) -> Result<Option<ReachingValue>, Opaque> {
         let guard = |it: usize| &file.bindings[it].guards[depth];
         let of = |is_it: &dyn Fn(&Guard<'p>) -> bool| -> Vec<usize> {
             group.iter().copied().filter(|it| is_it(guard(*it))).collect()
@@ -321,13 +321,14 @@ impl<'p> Names<'p> {
             group.iter().map(|it| guard(*it)).find(|it| it.inside.start <= from && from < it.inside.end);
         let first = guard(group[0]);
         match first.part {
-            Part::If(test, _) => {
-                let holds = |wanted: bool| of(&|it| matches!(it.part, Part::If(_, holds) if holds == wanted));
+            GuardBranch::If(test, _) => {
+                let holds =
+                    |wanted: bool| of(&|it| matches!(it.part, GuardBranch::If(_, holds) if holds == wanted));
                 // While a condition is decided, nothing that depends on it has happened yet.
                 if self.computing.borrow().contains(&test.span) {
                     return Ok(None);
                 }
-                if let Some(Guard { part: Part::If(_, is_then), .. }) = around {
+                if let Some(Guard { part: GuardBranch::If(_, is_then), .. }) = around {
                     return within(&holds(*is_then));
                 }
                 let environment = Environment::module(file.bindings[group[0]].scope, test.span.start);
@@ -357,11 +358,11 @@ impl<'p> Names<'p> {
                     }
                 }
             }
-            Part::Try | Part::Handler(_) => {
-                let body = of(&|it| matches!(it.part, Part::Try));
-                let handler = |at: usize| of(&|it| matches!(it.part, Part::Handler(it) if it == at));
+            GuardBranch::Try | GuardBranch::Handler(_) => {
+                let body = of(&|it| matches!(it.part, GuardBranch::Try));
+                let handler = |at: usize| of(&|it| matches!(it.part, GuardBranch::Handler(it) if it == at));
                 match around.map(|it| it.part) {
-                    Some(Part::Handler(at)) => {
+                    Some(GuardBranch::Handler(at)) => {
                         if let found @ Some(_) = within(&handler(at))? {
                             return Ok(found);
                         }
@@ -384,10 +385,10 @@ impl<'p> Names<'p> {
                 };
                 let goes_on = |at: &usize| !handlers[*at].body.iter().any(leaves);
                 match self.outcome(scope, first.stmt) {
-                    Outcome::Passes => within(&body),
-                    Outcome::Absent(span, module) => {
+                    TryOutcome::Passes => within(&body),
+                    TryOutcome::Absent(span, module) => {
                         let Some(at) = (0..handlers.len()).find(goes_on) else { return within(&body) };
-                        self.assume(span, Assumed::Absent { module });
+                        self.assume(span, MachineAssumption::Absent { module });
                         let found = within(&handler(at));
                         let early: Vec<usize> =
                             body.iter().copied().filter(|it| file.bindings[*it].at < span.start).collect();
@@ -397,7 +398,7 @@ impl<'p> Names<'p> {
                             found => found,
                         }
                     }
-                    Outcome::Unknown(place) => {
+                    TryOutcome::Unknown(place) => {
                         let why = "it depends on whether the `try` around it fails";
                         let mut ways = vec![or_earlier(&body)];
                         for at in (0..handlers.len()).filter(goes_on) {
@@ -417,8 +418,8 @@ impl<'p> Names<'p> {
     }
 
     /// Whether the body of a `try` is sure to come to its end.
-    fn outcome(&self, scope: ScopeId, stmt: &Stmt) -> Outcome {
-        let StmtKind::Try { body, otherwise, .. } = &stmt.kind else { return Outcome::Unknown(stmt.span) };
+    fn outcome(&self, scope: ScopeId, stmt: &Stmt) -> TryOutcome {
+        let StmtKind::Try { body, otherwise, .. } = &stmt.kind else { return TryOutcome::Unknown(stmt.span) };
         for it in body.iter().chain(otherwise) {
             let environment = Environment::module(scope, it.span.start);
             let passes = match &it.kind {
@@ -430,7 +431,7 @@ impl<'p> Names<'p> {
                         .map(|it| &it.name.name)
                         .find(|name| !self.has_module(scope, 0, &path(name)));
                     if let Some(name) = missing {
-                        return Outcome::Absent(it.span, name.clone());
+                        return TryOutcome::Absent(it.span, name.clone());
                     }
                     aliases.iter().all(|it| !is_optional(&path(&it.name.name)))
                 }
@@ -441,7 +442,10 @@ impl<'p> Names<'p> {
                         .iter()
                         .any(|name| !self.has_name(scope, it.span, (*level, &path), &name.name.name))
                     {
-                        return Outcome::Absent(it.span, format!("{}{module}", ".".repeat(*level as usize)));
+                        return TryOutcome::Absent(
+                            it.span,
+                            format!("{}{module}", ".".repeat(*level as usize)),
+                        );
                     }
                     !is_optional(&path)
                 }
@@ -457,10 +461,10 @@ impl<'p> Names<'p> {
                 _ => false,
             };
             if !passes {
-                return Outcome::Unknown(it.span);
+                return TryOutcome::Unknown(it.span);
             }
         }
-        Outcome::Passes
+        TryOutcome::Passes
     }
 
     fn has_module(&self, scope: ScopeId, level: u32, path: &[String]) -> bool {
@@ -480,8 +484,8 @@ impl<'p> Names<'p> {
     fn hold_object(
         &self,
         file: &FileNames<'p>,
-        place: Place<'_>,
-        found: &Reached,
+        place: ScopedName<'_>,
+        found: &ReachingValue,
         moment: Moment,
     ) -> Result<(), Opaque> {
         if !found.value.is_mutable() || file.changes.is_empty() {
@@ -489,7 +493,7 @@ impl<'p> Names<'p> {
         }
         let Some((&own, _)) = self.scope(place.0).names.get_key_value(place.1) else { return Ok(()) };
         let aliases = file.aliases();
-        let mut seen: BTreeSet<Place<'p>> = BTreeSet::new();
+        let mut seen: BTreeSet<ScopedName<'p>> = BTreeSet::new();
         let mut next = vec![(place.0, own)];
         while let Some(at) = next.pop() {
             if !seen.insert(at) {
@@ -512,7 +516,7 @@ impl<'p> Names<'p> {
     }
 
     /// Whether a change may reach an object: not where the name stands for what has no parts.
-    fn harms(&self, file: &FileNames<'p>, (scope, name): Place<'p>, change: &Change<'p>) -> bool {
+    fn harms(&self, file: &FileNames<'p>, (scope, name): ScopedName<'p>, change: &ObjectChange<'p>) -> bool {
         let events = self.events(file, scope, name);
         let before = if change.is_floating { u32::MAX } else { change.at };
         let events: Vec<usize> = events
@@ -529,7 +533,7 @@ impl<'p> Names<'p> {
     }
 
     /// Whether a call leaves its arguments alone.
-    fn is_harmless(&self, change: &Change<'p>, callee: &Expr) -> bool {
+    fn is_harmless(&self, change: &ObjectChange<'p>, callee: &Expr) -> bool {
         let environment = Environment::module(change.scope, change.span.start);
         match self.unnamed(&environment, callee) {
             Ok(
@@ -591,10 +595,10 @@ const HARMLESS: [&str; 25] = [
 
 /// The one value that several ways lead to, or why that is not known.
 fn agreed(
-    ways: impl Iterator<Item = Result<Option<Reached>, Opaque>>,
+    ways: impl Iterator<Item = Result<Option<ReachingValue>, Opaque>>,
     unknown: Opaque,
-) -> Result<Option<Reached>, Opaque> {
-    let mut found: Option<Reached> = None;
+) -> Result<Option<ReachingValue>, Opaque> {
+    let mut found: Option<ReachingValue> = None;
     for way in ways {
         match (way, &mut found) {
             (Ok(Some(it)), None) => found = Some(it),

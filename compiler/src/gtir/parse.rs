@@ -2,7 +2,7 @@
 
 use super::nodes::{Access, Field, Param, ParamKind, Scalar, Stencil, Stmt, VerticalLoop};
 use crate::diag::Span;
-use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::diag::outline::{LineResult, ListingFault, OutlineLine, outline};
 use crate::expr::Subscript;
 use crate::expr::declaration::{self, Declaration};
 use crate::expr::statement::parse::StmtReader;
@@ -14,10 +14,10 @@ use crate::space::{LoopOrder, Offset, parse as space};
 /// # Errors
 ///
 /// The first line that can't be read.
-pub fn parse(text: &str) -> Result<Stencil, Unreadable> {
+pub fn parse(text: &str) -> Result<Stencil, ListingFault> {
     let mut reader = Reader { stencil: Stencil::default(), n_stmts: 0 };
     for line in &outline(text) {
-        reader.top(line).map_err(|wrong| Unreadable::at(text, wrong))?;
+        reader.top(line).map_err(|wrong| ListingFault::at(text, wrong))?;
     }
     Ok(reader.stencil)
 }
@@ -28,7 +28,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn top(&mut self, line: &Line<'_>) -> Read<()> {
+    fn top(&mut self, line: &OutlineLine<'_>) -> LineResult<()> {
         let fail = |message: &str| (line.span, message.to_owned());
         if let Some(declared) = declaration::parse(line.text) {
             let is_declared = self.declare(declared.map_err(|it| fail(&it))?, line.span);
@@ -65,7 +65,7 @@ impl Reader {
         true
     }
 
-    fn body(&mut self, lines: &[Line<'_>]) -> Read<Vec<Stmt>> {
+    fn body(&mut self, lines: &[OutlineLine<'_>]) -> LineResult<Vec<Stmt>> {
         let stencil = &self.stencil;
         let mut target = |name: &str| {
             stencil.fields.find(|it| it.name == name).ok_or_else(|| format!("there is no field `{name}`"))

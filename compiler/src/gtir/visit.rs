@@ -17,7 +17,7 @@ pub struct Scope {
 
 /// A field that a statement reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touch {
+pub struct FieldTouch {
     pub field: Handle<Field>,
     /// Where from the point; 0 along K where the level is found at run time.
     pub offset: Offset,
@@ -28,7 +28,7 @@ pub struct Touch {
     pub scope: Scope,
 }
 
-impl Touch {
+impl FieldTouch {
     /// Whether another column is read.
     #[must_use]
     pub fn is_read_beside(&self) -> bool {
@@ -44,7 +44,7 @@ impl Touch {
 
 impl Stencil {
     /// Calls `each` for every read and write of a field, in program order, with the interval in which it stands.
-    pub fn each_touch(&self, each: &mut impl FnMut(Interval, Touch)) {
+    pub fn each_touch(&self, each: &mut impl FnMut(Interval, FieldTouch)) {
         for vertical_loop in &self.vertical_loops {
             let each = &mut |it| each(vertical_loop.interval, it);
             vertical_loop.body.iter().for_each(|it| it.each_touch(each));
@@ -58,25 +58,25 @@ impl Stmt {
     /// An assignment reads its value and the index of its target, then writes. A condition comes before the
     /// statements that depend on it.
     #[must_use]
-    pub fn touches(&self) -> Vec<Touch> {
+    pub fn touches(&self) -> Vec<FieldTouch> {
         let mut found = Vec::new();
         self.each_touch(&mut |it| found.push(it));
         found
     }
 
     /// Calls `each` for what [`touches`](Self::touches) collects.
-    pub fn each_touch(&self, each: &mut impl FnMut(Touch)) {
+    pub fn each_touch(&self, each: &mut impl FnMut(FieldTouch)) {
         self.each_touch_in(Scope::default(), each);
     }
 
-    fn each_touch_in(&self, scope: Scope, each: &mut impl FnMut(Touch)) {
+    fn each_touch_in(&self, scope: Scope, each: &mut impl FnMut(FieldTouch)) {
         let inner = Scope { is_conditional: true, ..scope };
         match &self.kind {
             StmtKind::Assign { target, index, target_span, .. } => {
                 self.exprs().for_each(|it| each_read(it, scope, each));
                 let (field, span) = (*target, *target_span);
                 let (offset, is_level_known) = at(Offset::CENTRE, index);
-                each(Touch { field, offset, is_level_known, is_write: true, span, scope });
+                each(FieldTouch { field, offset, is_level_known, is_write: true, span, scope });
             }
             StmtKind::If { condition, then, otherwise } => {
                 each_read(condition, scope, each);
@@ -94,7 +94,7 @@ impl Stmt {
     }
 }
 
-fn each_read(expr: &Expr, scope: Scope, each: &mut impl FnMut(Touch)) {
+fn each_read(expr: &Expr, scope: Scope, each: &mut impl FnMut(FieldTouch)) {
     expr.walk(&mut |it| {
         let (access, index) = match &it.kind {
             ExprKind::Access(access) => (access, None),
@@ -103,7 +103,7 @@ fn each_read(expr: &Expr, scope: Scope, each: &mut impl FnMut(Touch)) {
         };
         let Access::Field { field, offset } = *access else { return };
         let (offset, is_level_known) = index.map_or((offset, true), |index| at(offset, index));
-        each(Touch { field, offset, is_level_known, is_write: false, span: it.span, scope });
+        each(FieldTouch { field, offset, is_level_known, is_write: false, span: it.span, scope });
     });
 }
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::generate::Sampled;
-use super::rows::{LEAST_BYTES, Plan, Rows};
-use super::workers::{Alone, Piece, Workers};
+use super::generate::SampledGenerator;
+use super::rows::{LEAST_BYTES, RowLayout, Rows};
+use super::workers::{CallingThread, WorkItem, Workers};
 use super::{Directives, Generator};
-use crate::backend::array::{Array, Elements, Stored};
+use crate::backend::array::{Array, Elements, StoredElement};
 use crate::backend::launch::Call;
 use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::for_elements;
@@ -21,7 +21,7 @@ use crate::types::DType;
 /// [`bytes_for`] first.
 #[must_use]
 pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) -> Call {
-    call_with(signature, directives, domain, Rows::Dense, &Alone)
+    call_with(signature, directives, domain, Rows::Dense, &CallingThread)
 }
 
 /// Makes a call as [`call_for`] does, with fields laid out in memory as `rows` tells.
@@ -55,7 +55,7 @@ pub fn call_with(
                 if let Some(generator) = generator {
                     // Others would be asked for longer than they would work.
                     let is_small = array.elements.bytes() < LEAST_BYTES;
-                    let workers = if is_small { &Alone } else { workers };
+                    let workers = if is_small { &CallingThread } else { workers };
                     fill_on(&mut array, generator, axes, origin, domain, workers);
                 }
                 call.fields.insert(param.name.clone(), array);
@@ -78,7 +78,7 @@ pub fn bytes_with(signature: &Signature, domain: Domain, rows: Rows) -> u64 {
     let bytes = |param: &Param| match param.kind {
         ParamKind::Field { axes, ref data_dims, dtype, .. } if param.access != AccessKind::None => {
             let shape = shape_for(param, axes, data_dims, domain);
-            let Plan { n, line_bytes, .. } = rows.plan(dtype, axes, &shape);
+            let RowLayout { n, line_bytes, .. } = rows.plan(dtype, axes, &shape);
             Elements::bytes_at_line(dtype, n, line_bytes) as u64
         }
         ParamKind::Field { .. } | ParamKind::Scalar { .. } => 0,
@@ -95,7 +95,7 @@ pub fn strides_with(param: &Param, domain: Domain, rows: Rows) -> Option<Vec<usi
 
 /// An array of zeros; `origin` is the index of the first point of the compute domain along I, J, K.
 fn zeros(dtype: DType, axes: AxisSet, shape: Vec<usize>, origin: [i64; 3], rows: Rows) -> Array {
-    let Plan { strides, n, line_bytes } = rows.plan(dtype, axes, &shape);
+    let RowLayout { strides, n, line_bytes } = rows.plan(dtype, axes, &shape);
     let at = |(axis, stride): (Axis, &usize)| {
         usize::try_from(origin[axis.index()]).unwrap_or(0).saturating_mul(*stride)
     };
@@ -119,7 +119,7 @@ pub fn fill(
     domain: Domain,
 ) -> Array {
     let mut array = zeros(dtype, axes, shape.to_vec(), origin, Rows::Dense);
-    fill_on(&mut array, generator, axes, origin, domain, &Alone);
+    fill_on(&mut array, generator, axes, origin, domain, &CallingThread);
     array
 }
 
@@ -150,8 +150,8 @@ fn fill_on(
     let n_values = n_points * array.dtype().size_bytes() / size_of::<f64>();
     let generators: Vec<Generator> =
         (0_u64..).take(n_elements).map(|number| generator.of_element(number)).collect();
-    let sampled = |it| Sampled::new(it, &points, domain, &mut n_values.clone());
-    let sampled: Vec<Sampled<'_>> = generators.iter().map(sampled).collect();
+    let sampled = |it| SampledGenerator::new(it, &points, domain, &mut n_values.clone());
+    let sampled: Vec<SampledGenerator<'_>> = generators.iter().map(sampled).collect();
     // Levels of all elements, one behind the other in memory.
     let slices = Slices { sampled: &sampled, points: &points, strides, slowest, levels };
     let total = levels * n_elements;
@@ -159,7 +159,7 @@ fn fill_on(
     let start_of = |piece: usize| piece * total / pieces;
     for_elements!(&mut array.elements, all => {
         let mut rest: &mut [_] = all;
-        let mut work: Vec<Piece<'_>> = Vec::with_capacity(pieces);
+        let mut work: Vec<WorkItem<'_>> = Vec::with_capacity(pieces);
         for piece in 0..pieces {
             let these = start_of(piece)..start_of(piece + 1);
             let (part, behind) = rest.split_at_mut(these.len() * strides[slowest.index()]);
@@ -175,7 +175,7 @@ fn fill_on(
 /// data dimensions come first, then those of the next.
 struct Slices<'g> {
     /// Of each element.
-    sampled: &'g [Sampled<'g>],
+    sampled: &'g [SampledGenerator<'g>],
     points: &'g [Range<i64>; 3],
     /// In elements of the array, along I, J, K.
     strides: [usize; 3],
@@ -186,7 +186,7 @@ struct Slices<'g> {
 
 impl Slices<'_> {
     /// Fills the part of an array that these slices are.
-    fn fill<T: Stored>(&self, part: &mut [T], these: Range<usize>) {
+    fn fill<T: StoredElement>(&self, part: &mut [T], these: Range<usize>) {
         let [along_i, along_j, along_k] = self.strides.map(|it| it.max(1));
         let all = self.points[self.slowest.index()].clone();
         let mut row = Vec::new();
@@ -265,7 +265,7 @@ mod tests {
             self.0
         }
 
-        fn all(&self, work: Vec<Piece<'_>>) {
+        fn all(&self, work: Vec<WorkItem<'_>>) {
             assert!((1..=self.0).contains(&work.len()));
             work.into_iter().rev().for_each(|it| it());
         }

@@ -86,7 +86,7 @@ pub struct Plot {
 /// `# @keep whole`, above the statement that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepDirective {
-    pub keep: Keep,
+    pub keep: LoopProperty,
     pub span: Span,
     /// The line of the statement.
     pub below: Span,
@@ -94,7 +94,7 @@ pub struct KeepDirective {
 
 /// A property that passes must preserve of the loops around a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum LoopProperty {
     /// They do not continue those before them.
     Apart,
     /// They are not tiled.
@@ -113,7 +113,7 @@ pub fn read(text: &str, file: FileId) -> (Directives, Vec<Diagnostic>) {
     let mut directives = Directives::default();
     let mut warnings = Vec::new();
     // The `keep` directives for the next line that is neither empty nor a comment.
-    let mut waiting: Vec<(Keep, Span)> = Vec::new();
+    let mut waiting: Vec<(LoopProperty, Span)> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let here = start;
@@ -245,11 +245,11 @@ fn with_range(text: &str) -> Result<(&str, Option<[f64; 2]>), String> {
         .ok_or_else(|| format!("`from {range}` is not a range such as `from 0 to 1`"))
 }
 
-fn keep(rest: &str) -> Result<Keep, String> {
+fn keep(rest: &str) -> Result<LoopProperty, String> {
     match rest {
-        "apart" => Ok(Keep::Apart),
-        "whole" => Ok(Keep::Whole),
-        "guarded" => Ok(Keep::Guarded),
+        "apart" => Ok(LoopProperty::Apart),
+        "whole" => Ok(LoopProperty::Whole),
+        "guarded" => Ok(LoopProperty::Guarded),
         _ => Err("`apart`, `whole` or `guarded` is expected".to_owned()),
     }
 }
@@ -419,7 +419,7 @@ mod tests {
         let read = directives(text);
         let below = |it: &KeepDirective| &text[it.below.start as usize..it.below.end as usize];
         let found: Vec<_> = read.keeps.iter().map(|it| (it.keep, below(it))).collect();
-        assert_eq!(found, [(Keep::Whole, "a = b  # so"), (Keep::Guarded, "c = d")]);
+        assert_eq!(found, [(LoopProperty::Whole, "a = b  # so"), (LoopProperty::Guarded, "c = d")]);
         assert_eq!(
             warnings("# @keep calm\na = b\n# @keep whole\n"),
             [

@@ -63,17 +63,17 @@ pub fn value_at(generator: &Generator, point: [i64; 3], domain: Domain) -> f64 {
 }
 
 /// A generator over a box of points: what does not vary along an axis is computed once for that axis.
-pub(super) enum Sampled<'g> {
+pub(super) enum SampledGenerator<'g> {
     /// Another value at each point.
     Each(&'g Generator, Domain),
-    Shared(Table),
-    Random(Random),
-    Sum(Vec<Sampled<'g>>),
-    Product(Vec<Sampled<'g>>),
+    Shared(ValueTable),
+    Random(RandomBox),
+    Sum(Vec<SampledGenerator<'g>>),
+    Product(Vec<SampledGenerator<'g>>),
 }
 
 /// Random numbers of a box: the part of their hash that I and J have a say in is the same at all levels.
-pub(super) struct Random {
+pub(super) struct RandomBox {
     low: f64,
     high: f64,
     /// Along I and J.
@@ -84,13 +84,13 @@ pub(super) struct Random {
 }
 
 /// Values by point, with the stride 0 along axes without a say.
-pub(super) struct Table {
+pub(super) struct ValueTable {
     start: [i64; 3],
     strides: [usize; 3],
     values: Vec<f64>,
 }
 
-impl<'g> Sampled<'g> {
+impl<'g> SampledGenerator<'g> {
     /// `points` along I, J and K; all tables together have at most `room` values.
     pub(super) fn new(
         generator: &'g Generator,
@@ -101,24 +101,24 @@ impl<'g> Sampled<'g> {
         let mut all =
             |parts: &'g [Generator]| parts.iter().map(|it| Self::new(it, points, domain, room)).collect();
         match generator {
-            Generator::Sum(parts) => Sampled::Sum(all(parts)),
-            Generator::Product(parts) => Sampled::Product(all(parts)),
+            Generator::Sum(parts) => SampledGenerator::Sum(all(parts)),
+            Generator::Product(parts) => SampledGenerator::Product(all(parts)),
             Generator::Random { low, high, seed } => {
                 let [i, j, _] = points;
                 let size = length(i).saturating_mul(length(j));
                 if size > *room {
-                    return Sampled::Each(generator, domain);
+                    return SampledGenerator::Each(generator, domain);
                 }
                 *room -= size;
-                Sampled::Random(Random::new([*low, *high], *seed, [i, j]))
+                SampledGenerator::Random(RandomBox::new([*low, *high], *seed, [i, j]))
             }
             _ => {
                 let size = size(&shared(generator, points));
                 if size >= self::size(points) || size > *room {
-                    return Sampled::Each(generator, domain);
+                    return SampledGenerator::Each(generator, domain);
                 }
                 *room -= size;
-                Sampled::Shared(Table::new(generator, points, domain))
+                SampledGenerator::Shared(ValueTable::new(generator, points, domain))
             }
         }
     }
@@ -126,23 +126,31 @@ impl<'g> Sampled<'g> {
     /// As [`value_at`], at each of the points along I from `point` on.
     pub(super) fn row(&self, point: [i64; 3], row: &mut [f64]) {
         match self {
-            Sampled::Random(random) => random.row(point, row),
-            Sampled::Each(generator, domain) => {
+            SampledGenerator::Random(random) => random.row(point, row),
+            SampledGenerator::Each(generator, domain) => {
                 for (i, value) in (point[0]..).zip(row) {
                     *value = value_at(generator, [i, point[1], point[2]], *domain);
                 }
             }
-            Sampled::Shared(table) => table.row(point, row),
+            SampledGenerator::Shared(table) => table.row(point, row),
             // From what a sum and a product of nothing are, and in the same order.
-            Sampled::Sum(parts) => fold(parts, point, row, iter::empty::<f64>().sum(), |all, it| all + it),
-            Sampled::Product(parts) => {
+            SampledGenerator::Sum(parts) => {
+                fold(parts, point, row, iter::empty::<f64>().sum(), |all, it| all + it)
+            }
+            SampledGenerator::Product(parts) => {
                 fold(parts, point, row, iter::empty::<f64>().product(), |all, it| all * it)
             }
         }
     }
 }
 
-fn fold(parts: &[Sampled<'_>], point: [i64; 3], row: &mut [f64], none: f64, with: fn(f64, f64) -> f64) {
+fn fold(
+    parts: &[SampledGenerator<'_>],
+    point: [i64; 3],
+    row: &mut [f64],
+    none: f64,
+    with: fn(f64, f64) -> f64,
+) {
     let mut of_part = vec![0.0; row.len()];
     row.fill(none);
     for part in parts {
@@ -151,7 +159,7 @@ fn fold(parts: &[Sampled<'_>], point: [i64; 3], row: &mut [f64], none: f64, with
     }
 }
 
-impl Random {
+impl RandomBox {
     fn new([low, high]: [f64; 2], seed: u64, [i, j]: [&Range<i64>; 2]) -> Self {
         let seed = splitmix64(seed);
         // That of I is the same in all rows.
@@ -169,7 +177,7 @@ impl Random {
     }
 }
 
-impl Table {
+impl ValueTable {
     fn new(generator: &Generator, points: &[Range<i64>; 3], domain: Domain) -> Self {
         let varies = varies(generator);
         let start = Axis::ALL.map(|axis| points[axis.index()].start);
@@ -336,7 +344,7 @@ mod tests {
             let domain = Domain::new(4, 5, 8);
             // With tables for all, for some, and for none.
             for room in [1000, 15, 0] {
-                let sampled = Sampled::new(&generator, &points, domain, &mut room.clone());
+                let sampled = SampledGenerator::new(&generator, &points, domain, &mut room.clone());
                 for point in [[-1, 2, -2], [4, 3, 8], [0, 2, 5], [3, 3, 0]] {
                     let mut row = vec![0.0; usize::try_from(5 - point[0]).unwrap()];
                     sampled.row(point, &mut row);
@@ -351,26 +359,29 @@ mod tests {
 
     #[test]
     fn tables_take_no_more_room_than_they_have() {
-        fn values(sampled: &Sampled<'_>) -> usize {
+        fn values(sampled: &SampledGenerator<'_>) -> usize {
             match sampled {
-                Sampled::Each(..) => 0,
-                Sampled::Shared(table) => table.values.len(),
-                Sampled::Random(random) => random.hashes.len(),
-                Sampled::Sum(parts) | Sampled::Product(parts) => parts.iter().map(values).sum(),
+                SampledGenerator::Each(..) => 0,
+                SampledGenerator::Shared(table) => table.values.len(),
+                SampledGenerator::Random(random) => random.hashes.len(),
+                SampledGenerator::Sum(parts) | SampledGenerator::Product(parts) => {
+                    parts.iter().map(values).sum()
+                }
             }
         }
         let parts = vec!["checker(low=0, high=1, cells=4)"; 16].join(", ");
         let generator = parse::generator(&format!("sum({parts})")).unwrap();
         let domain = Domain::new(10, 10, 2);
-        let of =
-            |points: [Range<i64>; 3], mut room| values(&Sampled::new(&generator, &points, domain, &mut room));
+        let of = |points: [Range<i64>; 3], mut room| {
+            values(&SampledGenerator::new(&generator, &points, domain, &mut room))
+        };
         assert_eq!(of([0..10, 0..10, 0..2], 450), 400);
         // Nothing is shared along an axis with one point.
         assert_eq!(of([0..10, 0..10, 0..1], 450), 0);
         let parts = vec!["random(low=0, high=1, seed=1)"; 16].join(", ");
         let generator = parse::generator(&format!("sum({parts})")).unwrap();
         let box_of_points = [0..10, 0..10, 0..2];
-        assert_eq!(values(&Sampled::new(&generator, &box_of_points, domain, &mut 450)), 400);
+        assert_eq!(values(&SampledGenerator::new(&generator, &box_of_points, domain, &mut 450)), 400);
     }
 
     #[test]

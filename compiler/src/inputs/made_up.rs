@@ -32,7 +32,9 @@ pub fn fields(signature: &Signature, directives: &Directives) -> Vec<(String, Ge
     let made = signature.params.iter().filter(lacks).filter_map(|param| match &param.kind {
         ParamKind::Field { axes, dtype, .. } => {
             let generator = match role(&param.name) {
-                Some(Role::HeightThickness) if is_of_fv3 => Role::NegativeThickness.generator(*axes),
+                Some(FieldRole::HeightThickness) if is_of_fv3 => {
+                    FieldRole::NegativeThickness.generator(*axes)
+                }
                 _ => field(&param.name, *axes, *dtype),
             };
             Some((param.name.clone(), generator))
@@ -82,8 +84,8 @@ pub fn field(name: &str, axes: AxisSet, dtype: DType) -> Generator {
         DType::Bool => Generator::Checker { low: 0.0, high: 1.0, cells: 4.0 },
         it if it.is_int() => match role {
             // A level that is looked up has to be there.
-            Some(Role::Level) => Generator::Constant(1.0),
-            Some(Role::Mask) => Generator::Checker { low: 0.0, high: 1.0, cells: 4.0 },
+            Some(FieldRole::Level) => Generator::Constant(1.0),
+            Some(FieldRole::Mask) => Generator::Checker { low: 0.0, high: 1.0, cells: 4.0 },
             _ => Generator::Checker { low: 1.0, high: 2.0, cells: 4.0 },
         },
         _ => role.map_or_else(|| plain(axes), |it| it.generator(axes)),
@@ -108,7 +110,7 @@ fn has_plane(axes: AxisSet) -> bool {
 
 /// The role of a field in a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Role {
+enum FieldRole {
     /// Pressure difference across a layer, or mass: positive.
     Thickness,
     /// Pressure at interfaces, growing downward.
@@ -154,7 +156,7 @@ enum Role {
     Mask,
 }
 
-impl Role {
+impl FieldRole {
     fn generator(self, axes: AxisSet) -> Generator {
         let wave = |low, high, i, j| Generator::Wave { low, high, cycles: [i, j, 0.0] };
         let down = |low, high| Generator::Linear { low, high, along: Axis::K };
@@ -175,36 +177,36 @@ impl Role {
             if has_plane(axes) { of_plane } else { Generator::Constant(mean) }
         };
         match self {
-            Role::Thickness => layered(300.0, 1200.0, 60.0),
-            Role::Pressure => layered(10_000.0, 100_000.0, 500.0),
-            Role::LogPressure => layered(9.2, 11.5, 0.01),
-            Role::ExnerLike => layered(14.0, 27.0, 0.05),
-            Role::SurfacePressure => flat(hill(98_000.0, 101_000.0, [0.5, 0.5]), 1.0e5),
-            Role::Temperature => layered(220.0, 295.0, 5.0),
-            Role::NegativeThickness => layered(-1500.0, -200.0, -20.0),
-            Role::HeightThickness => layered(1500.0, 200.0, 20.0),
-            Role::Height => layered(30_000.0, 500.0, 300.0),
-            Role::Orography => flat(hill(0.0, 1500.0, [0.5, 0.5]), 100.0),
-            Role::WindI => flat(wave(-5.0, 15.0, 0.0, 1.0), 5.0),
-            Role::WindJ => flat(wave(-8.0, 8.0, 1.0, 0.0), 2.0),
-            Role::WindUp => flat(wave(-1.0, 1.0, 1.0, 1.0), 0.5),
-            Role::Small => flat(wave(-1.0e-4, 1.0e-4, 1.0, 1.0), 1.0e-5),
-            Role::Courant => flat(wave(-0.4, 0.4, 1.0, 1.0), 0.2),
-            Role::AreaFlux => flat(wave(-4.0e8, 4.0e8, 1.0, 1.0), 1.0e8),
-            Role::Near(value) => flat(wave(short(value * 0.98), short(value * 1.02), 1.0, 1.0), value),
-            Role::Is(value) => Generator::Constant(value),
-            Role::Coriolis => Generator::Linear { low: -1.0e-4, high: 1.2e-4, along: Axis::J },
-            Role::Latitude => Generator::Linear { low: -1.2, high: 1.2, along: Axis::J },
-            Role::Longitude => Generator::Linear { low: 0.1, high: 6.2, along: Axis::I },
-            Role::HybridA => Generator::Linear { low: 2000.0, high: 0.0, along: Axis::K },
-            Role::HybridB => Generator::Linear { low: 0.0, high: 1.0, along: Axis::K },
-            Role::Vapour => layered(1.0e-4, 0.012, 0.002),
-            Role::Condensate => flat(hill(0.0, 2.0e-4, [0.4, 0.6]), 1.0e-5),
-            Role::Tracer => flat(hill(0.0, 1.0, [0.4, 0.6]), 0.5),
-            Role::Fraction => flat(hill(0.0, 1.0, [0.6, 0.4]), 0.5),
-            Role::Density => layered(0.2, 1.1, 0.02),
-            Role::Level => Generator::Constant(1.0),
-            Role::Mask => flat(Generator::Checker { low: 0.0, high: 1.0, cells: 4.0 }, 1.0),
+            FieldRole::Thickness => layered(300.0, 1200.0, 60.0),
+            FieldRole::Pressure => layered(10_000.0, 100_000.0, 500.0),
+            FieldRole::LogPressure => layered(9.2, 11.5, 0.01),
+            FieldRole::ExnerLike => layered(14.0, 27.0, 0.05),
+            FieldRole::SurfacePressure => flat(hill(98_000.0, 101_000.0, [0.5, 0.5]), 1.0e5),
+            FieldRole::Temperature => layered(220.0, 295.0, 5.0),
+            FieldRole::NegativeThickness => layered(-1500.0, -200.0, -20.0),
+            FieldRole::HeightThickness => layered(1500.0, 200.0, 20.0),
+            FieldRole::Height => layered(30_000.0, 500.0, 300.0),
+            FieldRole::Orography => flat(hill(0.0, 1500.0, [0.5, 0.5]), 100.0),
+            FieldRole::WindI => flat(wave(-5.0, 15.0, 0.0, 1.0), 5.0),
+            FieldRole::WindJ => flat(wave(-8.0, 8.0, 1.0, 0.0), 2.0),
+            FieldRole::WindUp => flat(wave(-1.0, 1.0, 1.0, 1.0), 0.5),
+            FieldRole::Small => flat(wave(-1.0e-4, 1.0e-4, 1.0, 1.0), 1.0e-5),
+            FieldRole::Courant => flat(wave(-0.4, 0.4, 1.0, 1.0), 0.2),
+            FieldRole::AreaFlux => flat(wave(-4.0e8, 4.0e8, 1.0, 1.0), 1.0e8),
+            FieldRole::Near(value) => flat(wave(short(value * 0.98), short(value * 1.02), 1.0, 1.0), value),
+            FieldRole::Is(value) => Generator::Constant(value),
+            FieldRole::Coriolis => Generator::Linear { low: -1.0e-4, high: 1.2e-4, along: Axis::J },
+            FieldRole::Latitude => Generator::Linear { low: -1.2, high: 1.2, along: Axis::J },
+            FieldRole::Longitude => Generator::Linear { low: 0.1, high: 6.2, along: Axis::I },
+            FieldRole::HybridA => Generator::Linear { low: 2000.0, high: 0.0, along: Axis::K },
+            FieldRole::HybridB => Generator::Linear { low: 0.0, high: 1.0, along: Axis::K },
+            FieldRole::Vapour => layered(1.0e-4, 0.012, 0.002),
+            FieldRole::Condensate => flat(hill(0.0, 2.0e-4, [0.4, 0.6]), 1.0e-5),
+            FieldRole::Tracer => flat(hill(0.0, 1.0, [0.4, 0.6]), 0.5),
+            FieldRole::Fraction => flat(hill(0.0, 1.0, [0.6, 0.4]), 0.5),
+            FieldRole::Density => layered(0.2, 1.1, 0.02),
+            FieldRole::Level => Generator::Constant(1.0),
+            FieldRole::Mask => flat(Generator::Checker { low: 0.0, high: 1.0, cells: 4.0 }, 1.0),
         }
     }
 }
@@ -241,7 +243,7 @@ const BESIDE: [&str; 22] = [
 ];
 
 /// The role that a name suggests, if any.
-fn role(name: &str) -> Option<Role> {
+fn role(name: &str) -> Option<FieldRole> {
     let lower = name.to_ascii_lowercase();
     if let Some(found) = role_of_word(&lower) {
         return Some(found);
@@ -263,97 +265,101 @@ fn role(name: &str) -> Option<Role> {
     words.iter().find_map(|it| role_of_word(it.trim_end_matches(digits)))
 }
 
-fn role_of_part(name: &str) -> Option<Role> {
+fn role_of_part(name: &str) -> Option<FieldRole> {
     let has = |word: &str| name.contains(word);
     Some(match name {
-        _ if has("mask") => Role::Mask,
-        _ if has("temperature") || has("theta") => Role::Temperature,
-        _ if has("area_flux") => Role::AreaFlux,
-        _ if has("mass_flux") || has("flux") => Role::Small,
-        _ if has("courant") => Role::Courant,
-        _ if has("pressure") => Role::Pressure,
-        _ if has("humidity") || has("vapor") || has("vapour") => Role::Vapour,
-        _ if has("fraction") => Role::Fraction,
-        _ if has("vort") || has("div") => Role::Small,
-        _ if has("velocity") || has("wind") => Role::WindI,
-        _ if has("height") => Role::Height,
-        _ if has("density") => Role::Density,
-        _ if has("index") || has("level") => Role::Level,
+        _ if has("mask") => FieldRole::Mask,
+        _ if has("temperature") || has("theta") => FieldRole::Temperature,
+        _ if has("area_flux") => FieldRole::AreaFlux,
+        _ if has("mass_flux") || has("flux") => FieldRole::Small,
+        _ if has("courant") => FieldRole::Courant,
+        _ if has("pressure") => FieldRole::Pressure,
+        _ if has("humidity") || has("vapor") || has("vapour") => FieldRole::Vapour,
+        _ if has("fraction") => FieldRole::Fraction,
+        _ if has("vort") || has("div") => FieldRole::Small,
+        _ if has("velocity") || has("wind") => FieldRole::WindI,
+        _ if has("height") => FieldRole::Height,
+        _ if has("density") => FieldRole::Density,
+        _ if has("index") || has("level") => FieldRole::Level,
         _ if has("rain") || has("snow") || has("graupel") || has("liquid") || has("cloud") => {
-            Role::Condensate
+            FieldRole::Condensate
         }
-        _ if name.starts_with("damp") || name.ends_with("damp") => Role::Is(0.05),
-        _ if name.starts_with("rarea") => Role::Near(1.0e-10),
-        _ if name.starts_with("area") => Role::Near(1.0e10),
-        _ if name.starts_with("cos") => Role::Is(0.05),
-        _ if name.starts_with("rsin") => Role::Near(1.02),
-        _ if name.starts_with("sin") => Role::Near(0.98),
-        _ if name.starts_with("edge_") => Role::Is(0.5),
+        _ if name.starts_with("damp") || name.ends_with("damp") => FieldRole::Is(0.05),
+        _ if name.starts_with("rarea") => FieldRole::Near(1.0e-10),
+        _ if name.starts_with("area") => FieldRole::Near(1.0e10),
+        _ if name.starts_with("cos") => FieldRole::Is(0.05),
+        _ if name.starts_with("rsin") => FieldRole::Near(1.02),
+        _ if name.starts_with("sin") => FieldRole::Near(0.98),
+        _ if name.starts_with("edge_") => FieldRole::Is(0.5),
         // Unit vectors.
-        _ if name.starts_with("es1") || name.starts_with("ew2") || name.starts_with("vl") => Role::Near(0.6),
+        _ if name.starts_with("es1") || name.starts_with("ew2") || name.starts_with("vl") => {
+            FieldRole::Near(0.6)
+        }
         _ => return None,
     })
 }
 
-fn role_of_word(word: &str) -> Option<Role> {
+fn role_of_word(word: &str) -> Option<FieldRole> {
     Some(match word {
         "delp" | "delpc" | "dp" | "dm" | "mass" | "delta_mass" | "dpm" | "dp_ref" | "delta_p_ref"
-        | "delta_p" | "del_p" | "m1" => Role::Thickness,
+        | "delta_p" | "del_p" | "m1" => FieldRole::Thickness,
         "p" | "pe" | "pem" | "pef" | "prsi" | "plev" | "play" | "pm" | "p_gas" | "prsl" | "pfull"
-        | "phalf" | "pmid" | "pint" | "pressure" | "prs" => Role::Pressure,
-        "peln" | "pn" | "log_p" | "lnp" | "logp" => Role::LogPressure,
-        "pk" | "pkz" | "pkc" | "prsik" | "exner" | "pii" => Role::ExnerLike,
-        "ps" | "psfc" | "p_surf" | "surface_pressure" => Role::SurfacePressure,
+        | "phalf" | "pmid" | "pint" | "pressure" | "prs" => FieldRole::Pressure,
+        "peln" | "pn" | "log_p" | "lnp" | "logp" => FieldRole::LogPressure,
+        "pk" | "pkz" | "pkc" | "prsik" | "exner" | "pii" => FieldRole::ExnerLike,
+        "ps" | "psfc" | "p_surf" | "surface_pressure" => FieldRole::SurfacePressure,
         "t" | "pt" | "ptc" | "ta" | "tz" | "tgrs" | "gt" | "temp" | "temperature" | "theta" | "th"
-        | "tsfc" | "tsk" | "tk" | "thl" | "t_air" | "tabs" | "to" => Role::Temperature,
-        "delz" => Role::NegativeThickness,
-        "dz" | "dzs" | "layer_thickness" => Role::HeightThickness,
+        | "tsfc" | "tsk" | "tk" | "thl" | "t_air" | "tabs" | "to" => FieldRole::Temperature,
+        "delz" => FieldRole::NegativeThickness,
+        "dz" | "dzs" | "layer_thickness" => FieldRole::HeightThickness,
         "gz" | "z" | "zh" | "zm" | "zi" | "phi" | "phii" | "phil" | "geopotential" | "height" | "zfull"
-        | "zhalf" => Role::Height,
+        | "zhalf" => FieldRole::Height,
         "hs" | "zs" | "phis" | "oro" | "orography" | "topo" | "topography" | "surface_height" | "zsurf" => {
-            Role::Orography
+            FieldRole::Orography
         }
-        "u" | "ua" | "uc" | "ut" | "utc" | "ub" | "utmp" | "uin" | "ue" | "velocity" | "wind" => Role::WindI,
-        "v" | "va" | "vc" | "vt" | "vtc" | "vb" | "vtmp" | "vin" | "ve" => Role::WindJ,
-        "w" | "wc" | "ws" | "omga" | "omega" => Role::WindUp,
+        "u" | "ua" | "uc" | "ut" | "utc" | "ub" | "utmp" | "uin" | "ue" | "velocity" | "wind" => {
+            FieldRole::WindI
+        }
+        "v" | "va" | "vc" | "vt" | "vtc" | "vb" | "vtmp" | "vin" | "ve" => FieldRole::WindJ,
+        "w" | "wc" | "ws" | "omga" | "omega" => FieldRole::WindUp,
         "u_dt" | "v_dt" | "udt" | "vdt" | "pt_dt" | "t_dt" | "qv_dt" | "heat_source" | "divg" | "divg_d"
         | "vort" | "ke_bg" | "diss_est" | "diss_estd" | "fx" | "fy" | "mfx" | "mfy" | "mfxd" | "mfyd" => {
-            Role::Small
+            FieldRole::Small
         }
-        "crx" | "cry" | "cx" | "cy" | "cxd" | "cyd" | "courant" | "cfl" => Role::Courant,
-        "xfx" | "yfx" => Role::AreaFlux,
-        "dx" | "dy" | "dxa" | "dya" | "dxc" | "dyc" => Role::Near(1.0e5),
-        "rdx" | "rdy" | "rdxa" | "rdya" | "rdxc" | "rdyc" => Role::Near(1.0e-5),
-        "area" | "area_c" => Role::Near(1.0e10),
-        "rarea" | "rarea_c" => Role::Near(1.0e-10),
-        "del6_u" | "del6_v" | "divg_u" | "divg_v" | "a11" | "a22" | "rsin2" => Role::Near(1.0),
-        "a12" | "a21" => Role::Is(0.02),
-        "f" | "f0" | "fc" | "coriolis" => Role::Coriolis,
-        "lat" | "lat_agrid" | "latitude" => Role::Latitude,
-        "lon" | "lon_agrid" | "longitude" => Role::Longitude,
-        "ak" | "a_k" => Role::HybridA,
-        "bk" | "b_k" => Role::HybridB,
-        "cappa" => Role::Near(0.285),
-        "cvm" => Role::Near(720.0),
-        "cpm" | "cp" => Role::Near(1005.0),
-        "qv" | "qvapor" | "qvz" | "qvap" | "sphum" | "vapor" => Role::Vapour,
+        "crx" | "cry" | "cx" | "cy" | "cxd" | "cyd" | "courant" | "cfl" => FieldRole::Courant,
+        "xfx" | "yfx" => FieldRole::AreaFlux,
+        "dx" | "dy" | "dxa" | "dya" | "dxc" | "dyc" => FieldRole::Near(1.0e5),
+        "rdx" | "rdy" | "rdxa" | "rdya" | "rdxc" | "rdyc" => FieldRole::Near(1.0e-5),
+        "area" | "area_c" => FieldRole::Near(1.0e10),
+        "rarea" | "rarea_c" => FieldRole::Near(1.0e-10),
+        "del6_u" | "del6_v" | "divg_u" | "divg_v" | "a11" | "a22" | "rsin2" => FieldRole::Near(1.0),
+        "a12" | "a21" => FieldRole::Is(0.02),
+        "f" | "f0" | "fc" | "coriolis" => FieldRole::Coriolis,
+        "lat" | "lat_agrid" | "latitude" => FieldRole::Latitude,
+        "lon" | "lon_agrid" | "longitude" => FieldRole::Longitude,
+        "ak" | "a_k" => FieldRole::HybridA,
+        "bk" | "b_k" => FieldRole::HybridB,
+        "cappa" => FieldRole::Near(0.285),
+        "cvm" => FieldRole::Near(720.0),
+        "cpm" | "cp" => FieldRole::Near(1005.0),
+        "qv" | "qvapor" | "qvz" | "qvap" | "sphum" | "vapor" => FieldRole::Vapour,
         "qc" | "ql" | "qi" | "qr" | "qs" | "qg" | "qn" | "qliquid" | "qice" | "qrain" | "qsnow"
         | "qgraupel" | "qlz" | "qiz" | "qrz" | "qsz" | "qgz" | "q_con" | "q_liq" | "q_ice" | "rain"
-        | "snow" | "ice" | "graupel" | "liquid" => Role::Condensate,
+        | "snow" | "ice" | "graupel" | "liquid" => FieldRole::Condensate,
         "q" | "qin" | "qx" | "qy" | "qgrs" | "gq" | "tracer" | "qtracer" | "qo" | "qsgs_tke" | "qo3mr" => {
-            Role::Tracer
+            FieldRole::Tracer
         }
-        "qa" | "qaz" | "qcld" | "cld" | "frac" | "land" | "fraction" => Role::Fraction,
-        "den" | "rho" | "density" => Role::Density,
-        "denfac" => Role::Near(1.2),
-        "ccn" => Role::Near(1.0e8),
-        "h_var" => Role::Is(0.1),
-        "nord" => Role::Is(2.0),
-        "d2_bg" | "dcon" | "gamma" | "smag_c" => Role::Is(0.1),
+        "qa" | "qaz" | "qcld" | "cld" | "frac" | "land" | "fraction" => FieldRole::Fraction,
+        "den" | "rho" | "density" => FieldRole::Density,
+        "denfac" => FieldRole::Near(1.2),
+        "ccn" => FieldRole::Near(1.0e8),
+        "h_var" => FieldRole::Is(0.1),
+        "nord" => FieldRole::Is(2.0),
+        "d2_bg" | "dcon" | "gamma" | "smag_c" => FieldRole::Is(0.1),
         // The diagonal of a tridiagonal matrix, which has to outweigh what is beside it.
-        "b" | "diag" | "diagonal" => Role::Near(4.0),
-        "k" | "kk" | "klev" | "lev" | "level" | "k_select" | "k_mask" | "index" => Role::Level,
-        _ if word.starts_with("mask") || word.ends_with("mask") => Role::Mask,
+        "b" | "diag" | "diagonal" => FieldRole::Near(4.0),
+        "k" | "kk" | "klev" | "lev" | "level" | "k_select" | "k_mask" | "index" => FieldRole::Level,
+        _ if word.starts_with("mask") || word.ends_with("mask") => FieldRole::Mask,
         _ => return None,
     })
 }

@@ -33,10 +33,10 @@ pub mod workers;
 
 pub use call::{bytes_for, bytes_with, call_for, call_with, fill, strides_with};
 pub use directive::{
-    Directives, ExternalDirective, InputDirective, Keep, KeepDirective, Plot, ScalarDirective,
+    Directives, ExternalDirective, InputDirective, KeepDirective, LoopProperty, Plot, ScalarDirective,
 };
 pub use generate::value_at;
 pub use generator::Generator;
 pub use rows::Rows;
 pub use step::StepDirective;
-pub use workers::{Alone, Piece, Workers};
+pub use workers::{CallingThread, WorkItem, Workers};

@@ -26,7 +26,7 @@ const ROOM: usize = 10;
 
 /// Strides of an array, and where it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct RowLayout {
     /// Per dimension, in elements.
     pub strides: Vec<usize>,
     /// Elements from the first to the end of the last row, with the room between rows.
@@ -38,7 +38,7 @@ pub struct Plan {
 impl Rows {
     /// Those of a field of that shape, whose dimensions are its axes and data dimensions. Saturates.
     #[must_use]
-    pub fn plan(self, dtype: DType, axes: AxisSet, shape: &[usize]) -> Plan {
+    pub fn plan(self, dtype: DType, axes: AxisSet, shape: &[usize]) -> RowLayout {
         let of = |first: usize, line_bytes: usize| {
             let mut n = first;
             let mut strides = Vec::with_capacity(shape.len());
@@ -46,7 +46,7 @@ impl Rows {
                 strides.push(if dimension == 0 { 1 } else { n });
                 n = if dimension == 0 { n } else { n.saturating_mul(size) };
             }
-            Plan { strides, n, line_bytes }
+            RowLayout { strides, n, line_bytes }
         };
         let row = shape.first().copied().unwrap_or(1);
         let dense = of(row, 0);
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn plan(dtype: DType, axes: AxisSet, shape: &[usize]) -> (Vec<usize>, usize, usize) {
-        let Plan { strides, n, line_bytes } = Rows::AtLines { bytes: 64 }.plan(dtype, axes, shape);
+        let RowLayout { strides, n, line_bytes } = Rows::AtLines { bytes: 64 }.plan(dtype, axes, shape);
         (strides, n, line_bytes)
     }
 

@@ -1,7 +1,7 @@
 //! The workers that fill fields.
 
 /// A part of some work, which may be done at the same time as others.
-pub type Piece<'a> = Box<dyn FnOnce() + Send + 'a>;
+pub type WorkItem<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// Does work in pieces: on one thread or on several, in any order. The filled values do not depend on that.
 pub trait Workers {
@@ -9,19 +9,19 @@ pub trait Workers {
     fn pieces(&self) -> usize;
 
     /// Does all of them, and returns when they are done.
-    fn all(&self, work: Vec<Piece<'_>>);
+    fn all(&self, work: Vec<WorkItem<'_>>);
 }
 
 /// The thread that asks.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone;
+pub struct CallingThread;
 
-impl Workers for Alone {
+impl Workers for CallingThread {
     fn pieces(&self) -> usize {
         1
     }
 
-    fn all(&self, work: Vec<Piece<'_>>) {
+    fn all(&self, work: Vec<WorkItem<'_>>) {
         work.into_iter().for_each(|it| it());
     }
 }

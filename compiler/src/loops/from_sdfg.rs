@@ -9,7 +9,7 @@
 //! | a loop region | a loop that goes up or down |
 //! | a conditional block, a `while` block | [`If`], [`While`] |
 //! | a tasklet | an assignment of one element or local |
-//! | what a tasklet finds at run time | a [`Checked`] around it |
+//! | what a tasklet finds at run time | a [`BoundsCheck`] around it |
 //! | a nested graph | what stands in it, with its names replaced by those outside |
 //! | states, or their nodes, one behind the other | steps; those that hand on a local are one |
 //!
@@ -24,12 +24,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
-    Array, ArrayKind, Assign, At, Branch, Checked, Element, For, Function, GpuAxis, If, Index, Item, Lanes,
-    Launch, Local, Meaning, Positions, Program, Read, Side, Step, Strides, Target, Trap, While,
+    Array, ArrayKind, Assign, BoundsCheck, Branch, DimensionIndex, Element, For, Function, GpuAxis, If,
+    Index, Item, Lanes, Launch, Local, Positions, Program, Read, Side, Step, Strides, SymbolMeaning, Target,
+    Trap, While,
 };
 use super::reserved::RESERVED;
 use super::visit::{any, each_local};
-use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
+use crate::diag::{LevelOrder, Origin, ProgramOrder, ProgramPoint, StmtId};
 use crate::entity::{Handle, Namer};
 use crate::expr::{Expr, ExprKind};
 use crate::sdfg::nodes::{
@@ -45,9 +46,9 @@ use crate::types::DType;
 pub fn lower(sdfg: &Sdfg) -> Program {
     let mut namer = Namer::new(RESERVED);
     let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| array(it, &mut namer)).collect();
-    let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), Meaning::Size(axis)));
+    let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), SymbolMeaning::Size(axis)));
     let levels = levels(sdfg).into_iter();
-    let levels = levels.map(|(symbol, (array, side))| (symbol, Meaning::Levels { array, side }));
+    let levels = levels.map(|(symbol, (array, side))| (symbol, SymbolMeaning::Levels { array, side }));
     let program = Program {
         name: sdfg.name.clone(),
         arguments: sdfg.arguments.iter().map(|it| it.index()).collect(),
@@ -77,7 +78,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         let place = match it.storage {
             Storage::Register => lowering.local(it),
             Storage::Caller | Storage::Heap | Storage::Private => {
-                Place::Array { array: handle.index(), is_private: it.storage == Storage::Private }
+                ContainerBinding::Array { array: handle.index(), is_private: it.storage == Storage::Private }
             }
         };
         graph.places.insert(handle, place);
@@ -134,11 +135,11 @@ fn array(it: &Container, namer: &mut Namer) -> Array {
         },
         ring: it.ring,
         place: match it.place {
-            Some(nodes::Place::Register) => Some(super::nodes::Place::Register),
-            Some(nodes::Place::Shared) => Some(super::nodes::Place::Shared),
-            Some(nodes::Place::Scratch) => Some(super::nodes::Place::Scratch),
+            Some(nodes::GpuMemory::Register) => Some(super::nodes::GpuMemory::Register),
+            Some(nodes::GpuMemory::Shared) => Some(super::nodes::GpuMemory::Shared),
+            Some(nodes::GpuMemory::Scratch) => Some(super::nodes::GpuMemory::Scratch),
             // Known when all arrays are.
-            Some(nodes::Place::Over(_)) | None => None,
+            Some(nodes::GpuMemory::Over(_)) | None => None,
         },
         owner: None,
         is_per_thread: false,
@@ -150,7 +151,7 @@ fn array(it: &Container, namer: &mut Namer) -> Array {
 
 /// The statements of one block of the outermost graph, and the sweeps of the text that may end the run there.
 #[derive(Default)]
-struct Piece {
+struct BlockItems {
     items: Vec<Item>,
     ending: BTreeSet<u32>,
 }
@@ -161,14 +162,14 @@ struct Piece {
 /// piece 0: x = a[i]      piece 1: c[i] = 1.0      piece 2: b[i] = x      piece 3: d[i] = 2.0
 /// step 1:  pieces 0, 1, 2, since `x` lives from 0 to 2       step 2: piece 3
 /// ```
-fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+fn joined(pieces: Vec<BlockItems>) -> Vec<BlockItems> {
     let mut last_uses: BTreeMap<usize, usize> = BTreeMap::new();
     for (at, piece) in pieces.iter().enumerate() {
         each_local(&piece.items, &mut |local| {
             last_uses.insert(local, at);
         });
     }
-    let (mut steps, mut end): (Vec<Piece>, usize) = (Vec::new(), 0);
+    let (mut steps, mut end): (Vec<BlockItems>, usize) = (Vec::new(), 0);
     for (at, mut piece) in pieces.into_iter().enumerate() {
         let mut own_end = at;
         each_local(&piece.items, &mut |local| own_end = own_end.max(last_uses[&local]));
@@ -197,7 +198,7 @@ fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
 
 /// Where a container of a graph is found in the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum ContainerBinding {
     /// One of [`Program::arrays`], by position. A private array counts from its own start, also where it was
     /// passed on.
     Array {
@@ -210,7 +211,7 @@ enum Place {
 /// A graph, and what its names mean in the generated code.
 struct Graph<'s> {
     sdfg: &'s Sdfg,
-    places: BTreeMap<Handle<Container>, Place>,
+    places: BTreeMap<Handle<Container>, ContainerBinding>,
     /// Symbols that stand for something else outside.
     mapped: BTreeMap<Symbol, Affine>,
 }
@@ -243,13 +244,13 @@ struct Scope {
 
 impl Lowering<'_> {
     /// Makes a piece of the items of one block, with the sweeps that its traps have noted meanwhile.
-    fn piece(&mut self, items: Vec<Item>) -> Piece {
-        Piece { items, ending: std::mem::take(&mut self.ending) }
+    fn piece(&mut self, items: Vec<Item>) -> BlockItems {
+        BlockItems { items, ending: std::mem::take(&mut self.ending) }
     }
 
     /// Makes a function of the statements of one step, behind the functions that it launches. Without
     /// statements there is no step.
-    fn finish_step(&mut self, Piece { mut items, ending }: Piece) {
+    fn finish_step(&mut self, BlockItems { mut items, ending }: BlockItems) {
         if items.is_empty() {
             return;
         }
@@ -281,7 +282,7 @@ impl Lowering<'_> {
     ///
     /// Inside of a map that is spread over threads, each thread has its own: iterations in other threads have
     /// another one.
-    fn owned(&mut self, container: &Container) -> Place {
+    fn owned(&mut self, container: &Container) -> ContainerBinding {
         if container.storage == Storage::Register {
             return self.local(container);
         }
@@ -289,14 +290,14 @@ impl Lowering<'_> {
         let is_per_thread = self.is_spread;
         self.program.arrays.push(Array { owner: self.gpu, is_per_thread, ..array });
         let is_private = container.storage == Storage::Private;
-        Place::Array { array: self.program.arrays.len() - 1, is_private }
+        ContainerBinding::Array { array: self.program.arrays.len() - 1, is_private }
     }
 
     /// A register, under a name that nothing else has: two graphs may call theirs the same.
-    fn local(&mut self, container: &Container) -> Place {
+    fn local(&mut self, container: &Container) -> ContainerBinding {
         let name = self.program.namer.name(&container.name);
         self.program.locals.push(Local { name, dtype: container.dtype, is_read: false });
-        Place::Local(self.program.locals.len() - 1)
+        ContainerBinding::Local(self.program.locals.len() - 1)
     }
 
     /// An integer of run time.
@@ -315,7 +316,7 @@ impl Lowering<'_> {
         // The letters are kept free for the positions.
         let is_letter = Axis::ALL.iter().any(|it| it.position_name() == symbol.name());
         let name = if is_letter { symbol.name().to_owned() } else { self.program.namer.name(symbol.name()) };
-        self.program.symbols.insert(symbol.clone(), Meaning::Position(name));
+        self.program.symbols.insert(symbol.clone(), SymbolMeaning::Position(name));
     }
 
     /// Blocks, one after the other.
@@ -382,18 +383,19 @@ impl Lowering<'_> {
         let innermost = |axis: Axis| self.scopes.iter().rev().find(|it| it.axis == axis);
         let at = |it: &Scope| Affine::symbol(&it.variable);
         let cell = Axis::ALL.map(|axis| innermost(axis).map(at).unwrap_or_default());
-        let by_loop = innermost(Axis::K).and_then(|it| it.order).map_or(Levels::Unordered, |it| match it {
-            LoopOrder::Ascending => Levels::Ascending,
-            LoopOrder::Descending => Levels::Descending,
-        });
+        let by_loop =
+            innermost(Axis::K).and_then(|it| it.order).map_or(LevelOrder::Unordered, |it| match it {
+                LoopOrder::Ascending => LevelOrder::Ascending,
+                LoopOrder::Descending => LevelOrder::Descending,
+            });
         let as_it_stands =
-            Moment { sweep: 0, levels: by_loop, statement: self.outermost.unwrap_or(origin.stmt) };
-        let Moment { sweep, levels, statement } = self.order.of(origin.stmt).unwrap_or(as_it_stands);
+            ProgramPoint { sweep: 0, levels: by_loop, statement: self.outermost.unwrap_or(origin.stmt) };
+        let ProgramPoint { sweep, levels, statement } = self.order.of(origin.stmt).unwrap_or(as_it_stands);
         let k = &cell[Axis::K.index()];
         let turn = match levels {
-            Levels::Unordered => Affine::default(),
-            Levels::Ascending => k.clone(),
-            Levels::Descending => &Affine::default() - k,
+            LevelOrder::Unordered => Affine::default(),
+            LevelOrder::Ascending => k.clone(),
+            LevelOrder::Descending => &Affine::default() - k,
         };
         self.ending.insert(sweep);
         Trap { statement: origin.stmt, sweep, turn, outermost: statement, cell }
@@ -466,7 +468,7 @@ impl Lowering<'_> {
     /// spread already.
     fn map(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Vec<Item> {
         let touches_register = |it: &crate::sdfg::nodes::Edge| {
-            it.memlet.as_ref().is_some_and(|it| matches!(graph.places[&it.data], Place::Local(_)))
+            it.memlet.as_ref().is_some_and(|it| matches!(graph.places[&it.data], ContainerBinding::Local(_)))
         };
         let exit = state
             .nodes
@@ -550,12 +552,12 @@ impl Lowering<'_> {
         for (handle, container) in nested.sdfg.containers.iter() {
             // A container that lies over an output is written to it in this graph or in one inside. So the
             // graph has that output.
-            if let (Some(nodes::Place::Over(output)), Place::Array { array, .. }) =
+            if let (Some(nodes::GpuMemory::Over(output)), ContainerBinding::Array { array, .. }) =
                 (&container.place, inner.places[&handle])
                 && let Some(output) = nested.sdfg.containers.find(|it| it.name == *output)
-                && let Place::Array { array: output, .. } = inner.places[&output]
+                && let ContainerBinding::Array { array: output, .. } = inner.places[&output]
             {
-                self.program.arrays[array].place = Some(super::nodes::Place::Over(output));
+                self.program.arrays[array].place = Some(super::nodes::GpuMemory::Over(output));
             }
         }
         for (symbol, value) in &nested.symbol_mapping {
@@ -576,7 +578,7 @@ impl Lowering<'_> {
         tasklet: &Tasklet,
     ) -> Vec<Item> {
         let found: Vec<usize> = tasklet.found.iter().map(|it| self.integer(&it.name)).collect();
-        let place = TaskletPlace { graph, state, node, tasklet, found: &found };
+        let place = TaskletContext { graph, state, node, tasklet, found: &found };
         let value = self.code(&place, &tasklet.code);
         let out =
             state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
@@ -603,21 +605,21 @@ impl Lowering<'_> {
             // An index that picks no element needs no check before, and stands beside the others.
             let first = (0..at).rev().find(|&it| it == 0 || picks(&tasklet.found[it].code)).unwrap_or(0);
             let indices = (first..at).map(|it| {
-                let nodes::Found { code, size, .. } = &tasklet.found[it];
+                let nodes::RunTimeIndex { code, size, .. } = &tasklet.found[it];
                 Index { integer: found[it], value: self.code(&place, code), size: graph.size(size) }
             });
             let indices = indices.collect();
             let origin = tasklet.origin.clone();
             let trap = self.trap(&origin);
             let is_in_while = self.is_in_while;
-            items = vec![Item::Checked(Checked { indices, trap, is_in_while, origin, body: items })];
+            items = vec![Item::Checked(BoundsCheck { indices, trap, is_in_while, origin, body: items })];
             at = first;
         }
         items
     }
 
     /// Code of a tasklet, over what its connectors bring.
-    fn code(&mut self, place: &TaskletPlace<'_>, code: &Expr<Input>) -> Expr<Read> {
+    fn code(&mut self, place: &TaskletContext<'_>, code: &Expr<Input>) -> Expr<Read> {
         let mut code = code.map_accesses(&mut |input| {
             let (connector, at) = match input {
                 Input::Symbolic(sum) => return Read::Sum(place.graph.affine(sum)),
@@ -639,7 +641,7 @@ impl Lowering<'_> {
     fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> Expr<Read> {
         let mut condition = condition.map_accesses(&mut |operand| match operand {
             Operand::Element { container, index } => {
-                self.read(graph.element(*container, index.iter().cloned().map(At::Known)))
+                self.read(graph.element(*container, index.iter().cloned().map(DimensionIndex::Known)))
             }
             Operand::Symbolic(sum) => Read::Sum(graph.affine(sum)),
         });
@@ -700,19 +702,21 @@ impl Graph<'_> {
     }
 
     /// The element with these indices into the container's array, as its positions.
-    fn element(&self, data: Handle<Container>, index: impl Iterator<Item = At>) -> Read {
+    fn element(&self, data: Handle<Container>, index: impl Iterator<Item = DimensionIndex>) -> Read {
         let container = &self.sdfg.containers[data];
         let (array, is_own) = match self.places[&data] {
-            Place::Local(local) => return Read::Local(local),
+            ContainerBinding::Local(local) => return Read::Local(local),
             // An iteration's own array counts from its own start: that of the domain may be far away.
-            Place::Array { array, is_private } => (array, is_private),
+            ContainerBinding::Array { array, is_private } => (array, is_private),
         };
         let index = index.zip(&container.shift).map(|(at, own)| {
             let none = Affine::default();
             let own = if is_own { &none } else { own };
             match at {
-                At::Known(at) => At::Known(self.affine(&(&at - own))),
-                At::Found { integer, .. } => At::Found { integer, shift: self.affine(own) },
+                DimensionIndex::Known(at) => DimensionIndex::Known(self.affine(&(&at - own))),
+                DimensionIndex::Found { integer, .. } => {
+                    DimensionIndex::Found { integer, shift: self.affine(own) }
+                }
             }
         });
         Read::Element(Element { array, index: index.collect() })
@@ -721,7 +725,7 @@ impl Graph<'_> {
 
 /// A tasklet, and what its names mean in the generated code.
 #[derive(Clone, Copy)]
-struct TaskletPlace<'s> {
+struct TaskletContext<'s> {
     graph: &'s Graph<'s>,
     state: &'s State,
     node: Handle<Node>,
@@ -730,15 +734,15 @@ struct TaskletPlace<'s> {
     found: &'s [usize],
 }
 
-impl TaskletPlace<'_> {
+impl TaskletContext<'_> {
     /// The element that the tasklet picks from the subset of a memlet.
-    fn moved(&self, memlet: &Memlet, picked: &[nodes::At]) -> Read {
+    fn moved(&self, memlet: &Memlet, picked: &[nodes::RunTimeSubscript]) -> Read {
         let index = memlet.subset.iter().enumerate().map(|(dimension, range)| {
             match picked.iter().find(|it| it.dimension == dimension) {
-                Some(it) => At::Found { integer: self.found[it.found], shift: Affine::default() },
-                None => {
-                    At::Known(range.as_point().expect("a tasklet reads and writes single elements").clone())
-                }
+                Some(it) => DimensionIndex::Found { integer: self.found[it.found], shift: Affine::default() },
+                None => DimensionIndex::Known(
+                    range.as_point().expect("a tasklet reads and writes single elements").clone(),
+                ),
             }
         });
         self.graph.element(memlet.data, index)

@@ -126,7 +126,7 @@ grid j in [0, J) parallel:
     #[test]
     fn a_file_keeps_barriers() {
         let graph = from_schedule::lower(&samples::parsed(GRID));
-        let file = json::to_json(&graph, &[], json::Form::Regions);
+        let file = json::to_json(&graph, &[], json::ControlFlowStyle::Regions);
         let read = from_json(&file).expect("it is a graph");
         let barriers = |text: String| text.matches("barrier").count();
         assert_eq!(barriers(crate::sdfg::print::listing(&read).text), 2);

@@ -26,7 +26,7 @@ pub struct Program {
     pub arrays: Vec<Array>,
     /// The names of integers that are found at run time, and of counters of iterations.
     pub integers: Vec<String>,
-    pub symbols: BTreeMap<Symbol, Meaning>,
+    pub symbols: BTreeMap<Symbol, SymbolMeaning>,
     /// Rows are stored past the caches if all fields together have at least so many bytes.
     pub stream_from: u64,
     /// Points along I that the domain must have for loops in blocks; 0 where there are none.
@@ -37,7 +37,7 @@ pub struct Program {
 
 /// The meaning of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Meaning {
+pub enum SymbolMeaning {
     /// The size of the compute domain.
     Size(Axis),
     /// The levels that an array has beside those of the compute domain.
@@ -59,7 +59,7 @@ pub struct Step {
 
 /// The subject of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct StepSubject {
     /// The arrays that it writes, by their names in the stencil, in the order of its text. Arrays that each
     /// thread has for itself count only if there are no others.
     pub writes: Vec<String>,
@@ -97,7 +97,7 @@ pub struct Array {
     /// The ring, where fewer elements are kept along a dimension than the shape says.
     pub ring: Option<Ring>,
     /// Which memory of a GPU it lives in, where the schedule tells that.
-    pub place: Option<Place>,
+    pub place: Option<GpuMemory>,
     /// For an array that each iteration has for itself: the innermost of the loops around that a GPU spreads.
     pub owner: Option<GpuAxis>,
     /// Whether each thread has one.
@@ -143,7 +143,7 @@ pub enum Storage {
 
 /// Where on a GPU an array lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum GpuMemory {
     /// In registers of one thread.
     Register,
     /// In the shared memory of a block; that of a thread as one element for each thread.
@@ -181,12 +181,12 @@ pub struct Element {
     /// By position in [`Program::arrays`].
     pub array: usize,
     /// Per dimension, counted from the start of the compute domain, or of the array where that is an iteration's own.
-    pub index: Vec<At>,
+    pub index: Vec<DimensionIndex>,
 }
 
 /// An index into one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum At {
+pub enum DimensionIndex {
     Known(Affine),
     /// An integer of run time, by position in [`Program::integers`], less the shift.
     Found {
@@ -200,7 +200,7 @@ pub enum At {
 pub enum Item {
     Assign(Assign),
     Declare(Declare),
-    Checked(Checked),
+    Checked(BoundsCheck),
     For(For),
     Strips(Strips),
     Launch(Launch),
@@ -227,7 +227,7 @@ pub enum Target {
 
 /// Indices that are found at run time, and the statements that run if all of them exist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Checked {
+pub struct BoundsCheck {
     pub indices: Vec<Index>,
     pub trap: Trap,
     /// Whether it stands in the body of a `while`. That loop must end where the check fails, since the
@@ -315,12 +315,12 @@ pub struct Lanes {
 pub struct Stores {
     /// Each along the loop; none of an array twice.
     pub rows: Vec<Element>,
-    pub buffer: Buffer,
+    pub buffer: RowBuffer,
 }
 
 /// Where the elements of a row are before they are stored past the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Buffer {
+pub enum RowBuffer {
     /// In an array of so many elements, which is copied as a whole.
     Row { elements: u32 },
     /// In an array of so few bytes that a compiler keeps it in registers.
@@ -337,12 +337,12 @@ pub struct Strips {
     pub width: u32,
     /// Locals that go from one part to another, in order: each iteration of a strip has its own.
     pub kept: Vec<usize>,
-    pub parts: Vec<Part>,
+    pub parts: Vec<StripPart>,
 }
 
 /// A part of a strip-mined loop.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Part {
+pub enum StripPart {
     /// Runs in lanes.
     Lanes(Vec<Item>),
     /// Repeats its parts as long as an iteration of the strip goes on. Iterations that have ended keep their
@@ -360,7 +360,7 @@ pub const MOST_BRANCHES: usize = 3;
 pub struct BranchOfStrip {
     /// The first whose condition holds is taken.
     pub arms: Vec<ArmOfStrip>,
-    pub otherwise: Vec<Part>,
+    pub otherwise: Vec<StripPart>,
 }
 
 /// An arm of a branch of a strip.
@@ -368,12 +368,12 @@ pub struct BranchOfStrip {
 pub struct ArmOfStrip {
     pub condition: Expr<Read>,
     pub origin: Origin,
-    pub parts: Vec<Part>,
+    pub parts: Vec<StripPart>,
 }
 
 impl BranchOfStrip {
     /// The parts of all arms, those of the last one without a condition.
-    pub fn arms(&self) -> impl Iterator<Item = &[Part]> {
+    pub fn arms(&self) -> impl Iterator<Item = &[StripPart]> {
         self.arms.iter().map(|it| it.parts.as_slice()).chain([self.otherwise.as_slice()])
     }
 }
@@ -500,12 +500,13 @@ impl Element {
     /// Whether they are never the same, in any two iterations of the loop over a variable.
     #[must_use]
     pub fn is_apart_from_all(&self, other: &Self, ring: Option<Ring>, variable: &Symbol) -> bool {
-        let is_same = |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
+        let is_same =
+            |at: &DimensionIndex| matches!(at, DimensionIndex::Known(sum) if sum.factor(variable) == 0);
         (0..self.index.len()).any(|it| is_same(&self.index[it]) && self.is_apart_along(it, other, ring))
     }
 
     fn is_apart_along(&self, dimension: usize, other: &Self, ring: Option<Ring>) -> bool {
-        let (Some(At::Known(one)), Some(At::Known(other))) =
+        let (Some(DimensionIndex::Known(one)), Some(DimensionIndex::Known(other))) =
             (self.index.get(dimension), other.index.get(dimension))
         else {
             return false;

@@ -13,19 +13,19 @@ mod names;
 
 use std::collections::BTreeSet;
 
-use self::names::{Names, Word};
+use self::names::{NameMeaning, Names};
 use super::nodes::{
-    ArmOfStrip, Assign, Branch, BranchOfStrip, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If,
-    Index, Item, Lanes, Launch, Part, Positions, Program, Read, Step, Stores, Strips, Target, Trap, While,
-    WhileOfStrip,
+    ArmOfStrip, Assign, BoundsCheck, Branch, BranchOfStrip, Declare, Element, For, Function, GpuAxis, If,
+    Index, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Stores, StripPart, Strips, Target,
+    Trap, While, WhileOfStrip,
 };
-use crate::diag::outline::{self, Line, Unreadable, outline};
+use crate::diag::outline::{self, ListingFault, OutlineLine, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::{self, Expr, ExprKind, Subscript};
 use crate::space::{Affine, Axis, Size, Symbol, names as symbols, parse as space};
 
 /// The result of reading, or the fault and its place.
-type Outcome<T> = outline::Read<T>;
+type ParseResult<T> = outline::LineResult<T>;
 
 /// Reads a program that [`listing`](super::print::listing) wrote. Statements are numbered in order,
 /// and the place of a statement is its line in `text`.
@@ -33,11 +33,11 @@ type Outcome<T> = outline::Read<T>;
 /// # Errors
 ///
 /// The first line that can't be read.
-pub fn parse(text: &str) -> Result<Program, Unreadable> {
+pub fn parse(text: &str) -> Result<Program, ListingFault> {
     let mut reader = Reader::default();
-    reader.top(&outline(text)).map_err(|wrong| Unreadable::at(text, wrong))?;
+    reader.top(&outline(text)).map_err(|wrong| ListingFault::at(text, wrong))?;
     let Reader { names, functions, steps, .. } = reader;
-    names.program(functions, steps).map_err(|message| Unreadable { line: 1, message })
+    names.program(functions, steps).map_err(|message| ListingFault { line: 1, message })
 }
 
 /// The parts of the program that were read so far.
@@ -51,7 +51,7 @@ struct Reader {
 
 impl Reader {
     /// The names, then the functions, then the steps.
-    fn top(&mut self, lines: &[Line<'_>]) -> Outcome<()> {
+    fn top(&mut self, lines: &[OutlineLine<'_>]) -> ParseResult<()> {
         for line in lines {
             let (word, rest) = line.text.split_once(' ').unwrap_or((line.text, ""));
             match word {
@@ -71,7 +71,7 @@ impl Reader {
 
     /// `function step_1_at(k, j) of step 1:`, and its body below. Only the lines behind it know it, which
     /// suffices: a function stands before those that launch it.
-    fn function(&mut self, rest: &str, line: &Line<'_>) -> Outcome<()> {
+    fn function(&mut self, rest: &str, line: &OutlineLine<'_>) -> ParseResult<()> {
         let parsed = || {
             let (name, rest) = rest.split_once('(')?;
             let (positions, step) = rest.strip_suffix(':')?.split_once(") of step ")?;
@@ -107,7 +107,7 @@ impl Reader {
 
     /// Statements of one depth. One statement may be several lines: an `if` with its `elif`, or indices
     /// with their `check`.
-    fn block(&mut self, lines: &[Line<'_>]) -> Outcome<Vec<Item>> {
+    fn block(&mut self, lines: &[OutlineLine<'_>]) -> ParseResult<Vec<Item>> {
         let mut block = Vec::new();
         let mut rest = lines;
         while let Some((line, after)) = rest.split_first() {
@@ -118,7 +118,7 @@ impl Reader {
     }
 
     /// The statement at `line`; an `if` and a check take the lines that belong to them from `rest`.
-    fn item(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Outcome<Item> {
+    fn item(&mut self, line: &OutlineLine<'_>, rest: &mut &[OutlineLine<'_>]) -> ParseResult<Item> {
         let (word, behind) = line.text.split_once(' ').unwrap_or((line.text, ""));
         if line.text == "barrier" {
             return Ok(Item::Barrier);
@@ -149,15 +149,15 @@ impl Reader {
     }
 
     /// `b[i, j, k] = value`, or a local before the sign.
-    fn assign(&mut self, line: &Line<'_>) -> Outcome<Item> {
+    fn assign(&mut self, line: &OutlineLine<'_>) -> ParseResult<Item> {
         let (target, value) = line
             .text
             .split_once(" = ")
             .ok_or((line.span, "a loop or a statement was expected".to_owned()))?;
         let origin = self.origin(line);
         let target = match self.word(target, line.span)?.kind {
-            ExprKind::Access(Word::Read(Read::Element(element))) => Target::Element(element),
-            ExprKind::Access(Word::Read(Read::Local(local))) => Target::Local(local),
+            ExprKind::Access(NameMeaning::Read(Read::Element(element))) => Target::Element(element),
+            ExprKind::Access(NameMeaning::Read(Read::Local(local))) => Target::Local(local),
             _ => return Err((line.span, format!("`{target}` cannot be assigned"))),
         };
         Ok(Item::Assign(Assign { target, value: self.expr(value, line.span)?, origin }))
@@ -165,7 +165,7 @@ impl Reader {
 
     /// `let x: float64`, or `const x: float64 = value`. The type is written with each declaration, so that
     /// a line can be read alone.
-    fn declare(&mut self, word: &str, text: &str, line: &Line<'_>) -> Outcome<Item> {
+    fn declare(&mut self, word: &str, text: &str, line: &OutlineLine<'_>) -> ParseResult<Item> {
         let (name, value) = match text.split_once(" = ") {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
@@ -179,7 +179,7 @@ impl Reader {
     }
 
     /// `find n in [0, K) = value`, more of them, and the `check` of them all.
-    fn checked(&mut self, first: &Line<'_>, rest: &mut &[Line<'_>]) -> Outcome<Item> {
+    fn checked(&mut self, first: &OutlineLine<'_>, rest: &mut &[OutlineLine<'_>]) -> ParseResult<Item> {
         let (mut line, mut indices) = (first, Vec::new());
         while let Some(text) = line.text.strip_prefix("find ") {
             let parsed = text.split_once(" in [0, ").and_then(|(name, rest)| {
@@ -202,7 +202,7 @@ impl Reader {
         let origin = self.origin(line);
         let trap = stop(check, origin.stmt).ok_or((line.span, STOP.to_owned()))?;
         let body = self.block(&line.children)?;
-        Ok(Item::Checked(Checked { indices, trap, is_in_while, origin, body }))
+        Ok(Item::Checked(BoundsCheck { indices, trap, is_in_while, origin, body }))
     }
 
     /// A loop: `for i in [0, I) parallel simd:`. Its first lines tell which rows it prefetches and how it
@@ -213,7 +213,7 @@ impl Reader {
     ///   prefetch a[i, j, k + 6]
     ///   …
     /// ```
-    fn for_loop(&mut self, header: &str, line: &Line<'_>) -> Outcome<Item> {
+    fn for_loop(&mut self, header: &str, line: &OutlineLine<'_>) -> ParseResult<Item> {
         let parsed = || {
             let (positions, marks) = positions(header)?;
             let axis = axis_of(&positions.variable)?;
@@ -236,13 +236,13 @@ impl Reader {
     }
 
     /// `a[i, j], b[i, j] through a row of 8 elements`
-    fn stores(&mut self, text: &str, span: Span) -> Outcome<Stores> {
+    fn stores(&mut self, text: &str, span: Span) -> ParseResult<Stores> {
         let parsed = text.rsplit_once(" through ").and_then(|(rows, buffer)| {
             let row = buffer.strip_prefix("a row of ").and_then(|it| it.strip_suffix(" elements"));
             let registers = buffer.strip_prefix("registers of ").and_then(|it| it.strip_suffix(" bytes"));
             let buffer = match (row, registers) {
-                (Some(elements), _) => Buffer::Row { elements: elements.parse().ok()? },
-                (_, Some(bytes)) => Buffer::Registers { bytes: bytes.parse().ok()? },
+                (Some(elements), _) => RowBuffer::Row { elements: elements.parse().ok()? },
+                (_, Some(bytes)) => RowBuffer::Registers { bytes: bytes.parse().ok()? },
                 (None, None) => return None,
             };
             Some((rows, buffer))
@@ -253,14 +253,14 @@ impl Reader {
     }
 
     /// Elements of arrays in a list, `a[i, j], b[i, j]`.
-    fn elements(&mut self, text: &str, span: Span) -> Outcome<Vec<Element>> {
+    fn elements(&mut self, text: &str, span: Span) -> ParseResult<Vec<Element>> {
         // An index holds no bracket of its own.
         let ends = text.match_indices("], ").map(|(at, _)| at + 1).chain([text.len()]);
         let mut start = 0;
         ends.map(|end| {
             let one = text[std::mem::replace(&mut start, end)..end].trim_start_matches(", ");
             match self.word(one, span)?.kind {
-                ExprKind::Access(Word::Read(Read::Element(element))) => Ok(element),
+                ExprKind::Access(NameMeaning::Read(Read::Element(element))) => Ok(element),
                 _ => Err((span, format!("`{one}` is no element of an array"))),
             }
         })
@@ -268,7 +268,7 @@ impl Reader {
     }
 
     /// `of 32 i in [0, I) keeping a: float64, b: bool`
-    fn strips(&mut self, header: &str, line: &Line<'_>) -> Outcome<Item> {
+    fn strips(&mut self, header: &str, line: &OutlineLine<'_>) -> ParseResult<Item> {
         let (header, kept) = match header.split_once(" keeping ") {
             Some((header, kept)) => (header, kept),
             None => (header, ""),
@@ -288,14 +288,14 @@ impl Reader {
     }
 
     /// Parts of a loop in strips: an `if` may be several lines, as it is among statements.
-    fn parts(&mut self, lines: &[Line<'_>]) -> Outcome<Vec<Part>> {
+    fn parts(&mut self, lines: &[OutlineLine<'_>]) -> ParseResult<Vec<StripPart>> {
         let mut rest = lines;
         let mut parts = Vec::new();
         while let Some((line, after)) = rest.split_first() {
             rest = after;
             let condition = line.text.strip_prefix("if ").and_then(|it| it.strip_suffix(':'));
             parts.push(match condition {
-                Some(condition) => Part::Branch(self.branch_of_strip(condition, line, &mut rest)?),
+                Some(condition) => StripPart::Branch(self.branch_of_strip(condition, line, &mut rest)?),
                 None => self.part(line)?,
             });
         }
@@ -305,9 +305,9 @@ impl Reader {
     fn branch_of_strip(
         &mut self,
         condition: &str,
-        line: &Line<'_>,
-        rest: &mut &[Line<'_>],
-    ) -> Outcome<BranchOfStrip> {
+        line: &OutlineLine<'_>,
+        rest: &mut &[OutlineLine<'_>],
+    ) -> ParseResult<BranchOfStrip> {
         let mut arms = vec![self.arm_of_strip(condition, line)?];
         let mut otherwise = Vec::new();
         while let Some((next, after)) = rest.split_first() {
@@ -324,7 +324,7 @@ impl Reader {
         Ok(BranchOfStrip { arms, otherwise })
     }
 
-    fn arm_of_strip(&mut self, condition: &str, line: &Line<'_>) -> Outcome<ArmOfStrip> {
+    fn arm_of_strip(&mut self, condition: &str, line: &OutlineLine<'_>) -> ParseResult<ArmOfStrip> {
         let origin = self.origin(line);
         let condition = self.expr(condition, line.span)?;
         Ok(ArmOfStrip { condition, origin, parts: self.parts(&line.children)? })
@@ -332,19 +332,19 @@ impl Reader {
 
     /// A part of a loop in strips: `lanes:` with statements below, or a `while` whose parts all are
     /// `lanes:`.
-    fn part(&mut self, line: &Line<'_>) -> Outcome<Part> {
+    fn part(&mut self, line: &OutlineLine<'_>) -> ParseResult<StripPart> {
         let Some(condition) = line.text.strip_prefix("while ").and_then(|it| it.strip_suffix(':')) else {
-            return self.lanes(line).map(Part::Lanes);
+            return self.lanes(line).map(StripPart::Lanes);
         };
         let origin = self.origin(line);
         let condition = self.expr(condition, line.span)?;
         let (counter, trap, parts) = self.turns(line, &origin)?;
         let parts = parts.iter().map(|it| self.lanes(it)).collect::<Result<_, _>>()?;
-        Ok(Part::While(Box::new(WhileOfStrip { condition, origin, trap, counter, parts })))
+        Ok(StripPart::While(Box::new(WhileOfStrip { condition, origin, trap, counter, parts })))
     }
 
     /// The statements below `lanes:`.
-    fn lanes(&mut self, line: &Line<'_>) -> Outcome<Vec<Item>> {
+    fn lanes(&mut self, line: &OutlineLine<'_>) -> ParseResult<Vec<Item>> {
         match line.text {
             "lanes:" => self.block(&line.children),
             _ => Err((line.span, "`lanes:` was expected".to_owned())),
@@ -352,7 +352,11 @@ impl Reader {
     }
 
     /// The first line of a `while`, `turns n stop at ...`, and those behind it.
-    fn turns<'l, 't>(&self, line: &'l Line<'t>, origin: &Origin) -> Outcome<(usize, Trap, &'l [Line<'t>])> {
+    fn turns<'l, 't>(
+        &self,
+        line: &'l OutlineLine<'t>,
+        origin: &Origin,
+    ) -> ParseResult<(usize, Trap, &'l [OutlineLine<'t>])> {
         let parsed = line.children.split_first().and_then(|(first, body)| {
             let (name, trap) = first.text.strip_prefix("turns ")?.split_once(' ')?;
             Some((self.names.integer(name)?, stop(trap, origin.stmt)?, body))
@@ -361,7 +365,7 @@ impl Reader {
     }
 
     /// `launch step_1_at(k):`, with a line `over i in [0, I)` for each of its own positions below.
-    fn launch(&mut self, header: &str, line: &Line<'_>) -> Outcome<Item> {
+    fn launch(&mut self, header: &str, line: &OutlineLine<'_>) -> ParseResult<Item> {
         let parsed = header.split_once('(').and_then(|(name, outer)| {
             Some((self.function_named(name)?, variables(outer.strip_suffix(')')?)))
         });
@@ -378,7 +382,12 @@ impl Reader {
     }
 
     /// An `if`, and the `elif` and `else` that follow at the same depth.
-    fn branches(&mut self, condition: &str, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Outcome<Item> {
+    fn branches(
+        &mut self,
+        condition: &str,
+        line: &OutlineLine<'_>,
+        rest: &mut &[OutlineLine<'_>],
+    ) -> ParseResult<Item> {
         let mut branches = vec![self.branch(condition, line)?];
         let mut otherwise = Vec::new();
         while let Some((next, after)) = rest.split_first() {
@@ -395,25 +404,25 @@ impl Reader {
         Ok(Item::If(If { branches, otherwise }))
     }
 
-    fn branch(&mut self, condition: &str, line: &Line<'_>) -> Outcome<Branch> {
+    fn branch(&mut self, condition: &str, line: &OutlineLine<'_>) -> ParseResult<Branch> {
         let origin = self.origin(line);
         let condition = self.expr(condition, line.span)?;
         Ok(Branch { condition, origin, body: self.block(&line.children)? })
     }
 
     /// The next statement, at this line.
-    fn origin(&mut self, line: &Line<'_>) -> Origin {
+    fn origin(&mut self, line: &OutlineLine<'_>) -> Origin {
         let stmt = StmtId(self.n_stmts);
         self.n_stmts += 1;
         Origin::new(stmt, &[line.span])
     }
 
     /// An expression without integers of run time, which stand in indices only.
-    fn expr(&self, text: &str, span: Span) -> Outcome<Expr<Read>> {
+    fn expr(&self, text: &str, span: Span) -> ParseResult<Expr<Read>> {
         let mut integer = None;
         let expr = self.word(text, span)?.map_accesses(&mut |it| match it {
-            Word::Read(it) => it.clone(),
-            Word::Integer(it) => {
+            NameMeaning::Read(it) => it.clone(),
+            NameMeaning::Integer(it) => {
                 integer = Some(*it);
                 Read::Sum(Affine::default())
             }
@@ -425,8 +434,8 @@ impl Reader {
     }
 
     /// An expression in the notation of all levels, whose names are those of this text.
-    fn word(&self, text: &str, span: Span) -> Outcome<Expr<Word>> {
-        let mut leaf = |name: &str, index: Vec<Subscript<Word>>| self.names.word(name, index);
+    fn word(&self, text: &str, span: Span) -> ParseResult<Expr<NameMeaning>> {
+        let mut leaf = |name: &str, index: Vec<Subscript<NameMeaning>>| self.names.word(name, index);
         expr::parse::parse(text, span, &mut leaf).map_err(|message| (span, message))
     }
 }

@@ -64,9 +64,9 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::nodes::{
-    Array, ArrayKind, At, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If, Item, Lanes, Launch,
-    Meaning, Part, Place, Positions, Program, Read, Step, Storage, Stores, Strides, Strips, Target, Trap,
-    While,
+    Array, ArrayKind, BoundsCheck, Declare, DimensionIndex, Element, For, Function, GpuAxis, GpuMemory, If,
+    Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores, Strides, StripPart,
+    Strips, SymbolMeaning, Target, Trap, While,
 };
 use super::visit::{declared, symbols};
 use crate::diag::{Listing, ListingWriter, Origin};
@@ -150,13 +150,13 @@ impl Printer<'_> {
         let used = symbols(program);
         for (symbol, meaning) in program.symbols.iter().filter(|(it, _)| used.contains(it)) {
             match meaning {
-                Meaning::Size(_) => {}
-                Meaning::Levels { array, side } => {
+                SymbolMeaning::Size(_) => {}
+                SymbolMeaning::Levels { array, side } => {
                     let array = name_of(&program.arrays[*array]);
                     self.writer.line(format_args!("symbol {symbol} = levels {} {array}", side.name()));
                 }
-                Meaning::Position(name) if name == symbol.name() => {}
-                Meaning::Position(name) => {
+                SymbolMeaning::Position(name) if name == symbol.name() => {}
+                SymbolMeaning::Position(name) => {
                     self.writer.line(format_args!("symbol {symbol} = position {name}"))
                 }
             }
@@ -232,7 +232,7 @@ impl Printer<'_> {
         }
     }
 
-    fn checked(&mut self, it: &Checked) {
+    fn checked(&mut self, it: &BoundsCheck) {
         self.open("check", [&it.origin]);
         for index in &it.indices {
             let integer = spelled(&self.program.integers[index.integer]);
@@ -258,8 +258,8 @@ impl Printer<'_> {
         if let Some(Stores { rows, buffer }) = &it.stores {
             let rows = rows.iter().map(|it| self.element(it)).join(", ");
             let buffer = match buffer {
-                Buffer::Row { elements } => format!("a row of {elements} elements"),
-                Buffer::Registers { bytes } => format!("registers of {bytes} bytes"),
+                RowBuffer::Row { elements } => format!("a row of {elements} elements"),
+                RowBuffer::Registers { bytes } => format!("registers of {bytes} bytes"),
             };
             self.writer.line(format_args!("stream {rows} through {buffer}"));
         }
@@ -283,10 +283,10 @@ impl Printer<'_> {
         self.writer.dedent();
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &StripPart) {
         match part {
-            Part::Lanes(items) => self.lanes(items),
-            Part::While(it) => {
+            StripPart::Lanes(items) => self.lanes(items),
+            StripPart::While(it) => {
                 self.open("while", [&it.origin]);
                 self.turns(&it.condition, &it.trap, it.counter);
                 self.writer.indent();
@@ -294,7 +294,7 @@ impl Printer<'_> {
                 self.writer.dedent();
                 self.writer.close();
             }
-            Part::Branch(it) => {
+            StripPart::Branch(it) => {
                 self.open("branch", it.arms.iter().map(|it| &it.origin));
                 for (at, arm) in it.arms.iter().enumerate() {
                     let word = if at == 0 { "if" } else { "elif" };
@@ -310,7 +310,7 @@ impl Printer<'_> {
         }
     }
 
-    fn parts(&mut self, parts: &[Part]) {
+    fn parts(&mut self, parts: &[StripPart]) {
         self.writer.indent();
         parts.iter().for_each(|it| self.part(it));
         self.writer.dedent();
@@ -375,8 +375,8 @@ impl Printer<'_> {
             return name.to_string();
         }
         let index = it.index.iter().map(|at| match at {
-            At::Known(sum) => sum.to_string(),
-            At::Found { integer, shift } => {
+            DimensionIndex::Known(sum) => sum.to_string(),
+            DimensionIndex::Found { integer, shift } => {
                 let integer = spelled(&self.program.integers[*integer]);
                 let known = &Affine::default() - shift;
                 match known == Affine::default() {
@@ -433,10 +433,10 @@ fn declaration(program: &Program, array: &Array) -> String {
     }
     match array.place {
         None => {}
-        Some(Place::Register) => text.push_str(" as register"),
-        Some(Place::Shared) => text.push_str(" as shared"),
-        Some(Place::Scratch) => text.push_str(" as scratch"),
-        Some(Place::Over(output)) => {
+        Some(GpuMemory::Register) => text.push_str(" as register"),
+        Some(GpuMemory::Shared) => text.push_str(" as shared"),
+        Some(GpuMemory::Scratch) => text.push_str(" as scratch"),
+        Some(GpuMemory::Over(output)) => {
             text.push_str(&format!(" over {}", spelled(name_of(&program.arrays[output]))));
         }
     }

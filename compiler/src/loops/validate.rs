@@ -23,8 +23,8 @@ mod marks;
 use std::collections::BTreeSet;
 
 use super::nodes::{
-    Array, Assign, At, Checked, Element, Function, GpuAxis, Item, Launch, MOST_BRANCHES, Part, Positions,
-    Program, Read, Storage, Strips, Target, Trap,
+    Array, Assign, BoundsCheck, DimensionIndex, Element, Function, GpuAxis, Item, Launch, MOST_BRANCHES,
+    Positions, Program, Read, Storage, StripPart, Strips, Target, Trap,
 };
 use super::visit::{declared, kept, symbols};
 use crate::expr::{self, Expr};
@@ -228,7 +228,7 @@ impl Rules<'_> {
     }
 
     /// Indices of one check may not name each other: they are known in its body, and not before.
-    fn checked(&mut self, it: &Checked) {
+    fn checked(&mut self, it: &BoundsCheck) {
         self.demand(!it.indices.is_empty(), || "a check checks nothing".to_owned());
         for index in &it.indices {
             self.expr(&index.value);
@@ -258,16 +258,16 @@ impl Rules<'_> {
     }
 
     /// A part of a loop in strips, in so many arms of branches.
-    fn part(&mut self, part: &Part, depth: usize) {
+    fn part(&mut self, part: &StripPart, depth: usize) {
         match part {
-            Part::Lanes(items) => self.lanes(items),
-            Part::While(it) => {
+            StripPart::Lanes(items) => self.lanes(items),
+            StripPart::While(it) => {
                 self.demand(depth == 0, || "an arm of a branch of a strip repeats something".to_owned());
                 self.condition(&it.condition);
                 self.trap(&it.trap);
                 it.parts.iter().for_each(|it| self.lanes(it));
             }
-            Part::Branch(it) => {
+            StripPart::Branch(it) => {
                 self.demand(depth < MOST_BRANCHES, || {
                     format!("more than {MOST_BRANCHES} branches of a strip stand in each other")
                 });
@@ -375,8 +375,8 @@ impl Rules<'_> {
         self.rank(it);
         for at in &it.index {
             match at {
-                At::Known(sum) => self.affine(sum),
-                At::Found { integer, shift } => {
+                DimensionIndex::Known(sum) => self.affine(sum),
+                DimensionIndex::Found { integer, shift } => {
                     self.affine(shift);
                     let name = self.program.integers.get(*integer).cloned().unwrap_or_default();
                     self.demand(self.integers.contains(integer), || {
@@ -411,7 +411,7 @@ impl Rules<'_> {
     fn affine(&mut self, sum: &Affine) {
         for (symbol, _) in sum.terms() {
             let is_position =
-                matches!(self.program.symbols.get(symbol), Some(super::nodes::Meaning::Position(_)));
+                matches!(self.program.symbols.get(symbol), Some(super::nodes::SymbolMeaning::Position(_)));
             self.demand(!is_position || self.positions.contains(symbol), || {
                 format!("`{symbol}` is used outside of its loop")
             });

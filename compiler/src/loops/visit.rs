@@ -13,7 +13,8 @@
 use std::collections::BTreeSet;
 
 use super::nodes::{
-    About, ArrayKind, Assign, At, Element, Item, Part, Positions, Program, Read, Target, Trap,
+    ArrayKind, Assign, DimensionIndex, Element, Item, Positions, Program, Read, StepSubject, StripPart,
+    Target, Trap,
 };
 use crate::diag::{Origin, Span};
 use crate::expr::Expr;
@@ -26,7 +27,7 @@ impl Item {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
             Item::For(it) => vec![&it.body],
-            Item::Strips(it) => it.parts.iter().flat_map(Part::blocks).collect(),
+            Item::Strips(it) => it.parts.iter().flat_map(StripPart::blocks).collect(),
             Item::Checked(it) => vec![&it.body],
             Item::While(it) => vec![&it.body],
             Item::If(it) => {
@@ -41,7 +42,7 @@ impl Item {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
             Item::For(it) => vec![&mut it.body],
-            Item::Strips(it) => it.parts.iter_mut().flat_map(Part::blocks_mut).collect(),
+            Item::Strips(it) => it.parts.iter_mut().flat_map(StripPart::blocks_mut).collect(),
             Item::Checked(it) => vec![&mut it.body],
             Item::While(it) => vec![&mut it.body],
             Item::If(it) => {
@@ -73,7 +74,7 @@ impl Item {
             Item::Checked(it) => it.indices.iter_mut().map(|it| &mut it.value).collect(),
             Item::While(it) => vec![&mut it.condition],
             Item::If(it) => it.branches.iter_mut().map(|it| &mut it.condition).collect(),
-            Item::Strips(it) => it.parts.iter_mut().flat_map(Part::conditions_mut).collect(),
+            Item::Strips(it) => it.parts.iter_mut().flat_map(StripPart::conditions_mut).collect(),
             Item::For(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
         }
     }
@@ -120,53 +121,53 @@ impl Item {
     }
 }
 
-impl Part {
+impl StripPart {
     fn blocks(&self) -> Vec<&[Item]> {
         match self {
-            Part::Lanes(items) => vec![items],
-            Part::While(it) => it.parts.iter().map(Vec::as_slice).collect(),
-            Part::Branch(it) => it.arms().flatten().flat_map(Part::blocks).collect(),
+            StripPart::Lanes(items) => vec![items],
+            StripPart::While(it) => it.parts.iter().map(Vec::as_slice).collect(),
+            StripPart::Branch(it) => it.arms().flatten().flat_map(StripPart::blocks).collect(),
         }
     }
 
     fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
-            Part::Lanes(items) => vec![items],
-            Part::While(it) => it.parts.iter_mut().collect(),
-            Part::Branch(it) => {
+            StripPart::Lanes(items) => vec![items],
+            StripPart::While(it) => it.parts.iter_mut().collect(),
+            StripPart::Branch(it) => {
                 let arms = it.arms.iter_mut().flat_map(|it| &mut it.parts);
-                arms.chain(&mut it.otherwise).flat_map(Part::blocks_mut).collect()
+                arms.chain(&mut it.otherwise).flat_map(StripPart::blocks_mut).collect()
             }
         }
     }
 
     /// The parts, from outside in: arms of branches after the branch.
-    pub(crate) fn walk<'a>(&'a self, each: &mut dyn FnMut(&'a Part)) {
+    pub(crate) fn walk<'a>(&'a self, each: &mut dyn FnMut(&'a StripPart)) {
         each(self);
-        if let Part::Branch(it) = self {
+        if let StripPart::Branch(it) = self {
             it.arms().flatten().for_each(|it| it.walk(each));
         }
     }
 
     fn each_condition<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
         self.walk(&mut |part| match part {
-            Part::Lanes(_) => {}
-            Part::While(it) => each(&it.condition),
-            Part::Branch(it) => it.arms.iter().for_each(|it| each(&it.condition)),
+            StripPart::Lanes(_) => {}
+            StripPart::While(it) => each(&it.condition),
+            StripPart::Branch(it) => it.arms.iter().for_each(|it| each(&it.condition)),
         });
     }
 
     fn conditions_mut(&mut self) -> Vec<&mut Expr<Read>> {
         match self {
-            Part::Lanes(_) => Vec::new(),
-            Part::While(it) => vec![&mut it.condition],
-            Part::Branch(it) => {
+            StripPart::Lanes(_) => Vec::new(),
+            StripPart::While(it) => vec![&mut it.condition],
+            StripPart::Branch(it) => {
                 let mut found = Vec::new();
                 for arm in &mut it.arms {
                     found.push(&mut arm.condition);
-                    found.extend(arm.parts.iter_mut().flat_map(Part::conditions_mut));
+                    found.extend(arm.parts.iter_mut().flat_map(StripPart::conditions_mut));
                 }
-                found.extend(it.otherwise.iter_mut().flat_map(Part::conditions_mut));
+                found.extend(it.otherwise.iter_mut().flat_map(StripPart::conditions_mut));
                 found
             }
         }
@@ -191,9 +192,9 @@ pub fn each_origin(items: &[Item], each: &mut dyn FnMut(&Origin)) {
         Item::While(it) => each(&it.origin),
         Item::Strips(it) => it.parts.iter().for_each(|it| {
             it.walk(&mut |part| match part {
-                Part::Lanes(_) => {}
-                Part::While(it) => each(&it.origin),
-                Part::Branch(it) => it.arms.iter().for_each(|it| each(&it.origin)),
+                StripPart::Lanes(_) => {}
+                StripPart::While(it) => each(&it.origin),
+                StripPart::Branch(it) => it.arms.iter().for_each(|it| each(&it.origin)),
             });
         }),
         Item::For(_) | Item::Launch(_) | Item::Barrier => {}
@@ -230,7 +231,7 @@ impl Program {
     pub fn has_traps(&self) -> bool {
         let is_trap = |it: &Item| match it {
             Item::While(_) | Item::Checked(_) => true,
-            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, Part::While(_))),
+            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, StripPart::While(_))),
             Item::Assign(_)
             | Item::Declare(_)
             | Item::For(_)
@@ -246,7 +247,7 @@ impl Program {
     pub fn has_whiles(&self) -> bool {
         let is_while = |it: &Item| match it {
             Item::While(_) => true,
-            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, Part::While(_))),
+            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, StripPart::While(_))),
             Item::Checked(_)
             | Item::Assign(_)
             | Item::Declare(_)
@@ -263,7 +264,7 @@ impl Program {
     /// The description is the comment of the step in generated code. Names are the stencil's, not those of
     /// code.
     #[must_use]
-    pub fn about(&self, step: usize) -> About {
+    pub fn about(&self, step: usize) -> StepSubject {
         let (mut shared, mut own, mut spans) = (Vec::new(), Vec::new(), BTreeSet::new());
         let mut note = |origin: &Origin| {
             // A called function stands elsewhere; the call itself stands in the stencil.
@@ -282,7 +283,7 @@ impl Program {
                 }
             });
         }
-        About {
+        StepSubject {
             writes: if shared.is_empty() { own } else { shared },
             spans: spans.into_iter().map(|(file, start, end)| Span::new(file, start, end)).collect(),
         }
@@ -396,8 +397,8 @@ pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
         Item::Checked(it) => of_trap(&it.trap),
         Item::While(it) => of_trap(&it.trap),
         Item::Strips(it) => it.parts.iter().for_each(|part| match part {
-            Part::Lanes(_) | Part::Branch(_) => {}
-            Part::While(it) => of_trap(&it.trap),
+            StripPart::Lanes(_) | StripPart::Branch(_) => {}
+            StripPart::While(it) => of_trap(&it.trap),
         }),
         Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) | Item::Barrier => {
         }
@@ -422,7 +423,7 @@ pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
 /// Of an index of run time, those of its shift.
 fn each_symbol_of(element: &Element, each: &mut dyn FnMut(&Symbol)) {
     let sums = element.index.iter().map(|it| match it {
-        At::Known(sum) | At::Found { shift: sum, .. } => sum,
+        DimensionIndex::Known(sum) | DimensionIndex::Found { shift: sum, .. } => sum,
     });
     sums.flat_map(Affine::terms).for_each(|(symbol, _)| each(symbol));
 }

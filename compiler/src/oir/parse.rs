@@ -5,7 +5,7 @@ use super::nodes::{
     VerticalLoop,
 };
 use crate::diag::Span;
-use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::diag::outline::{LineResult, ListingFault, OutlineLine, outline};
 use crate::expr::Subscript;
 use crate::expr::declaration::{self, Declaration};
 use crate::expr::statement::parse::StmtReader;
@@ -17,10 +17,10 @@ use crate::space::{LoopOrder, Offset, parse as space};
 /// # Errors
 ///
 /// The first line that can't be read.
-pub fn parse(text: &str) -> Result<Stencil, Unreadable> {
+pub fn parse(text: &str) -> Result<Stencil, ListingFault> {
     let mut reader = Reader { stencil: Stencil::default(), n_stmts: 0 };
     for line in &outline(text) {
-        reader.top(line).map_err(|wrong| Unreadable::at(text, wrong))?;
+        reader.top(line).map_err(|wrong| ListingFault::at(text, wrong))?;
     }
     Ok(reader.stencil)
 }
@@ -31,7 +31,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn top(&mut self, line: &Line<'_>) -> Read<()> {
+    fn top(&mut self, line: &OutlineLine<'_>) -> LineResult<()> {
         let fail = |message: &str| (line.span, message.to_owned());
         if let Some(declared) = declaration::parse(line.text) {
             self.declare(declared.map_err(|it| fail(&it))?, line.span);
@@ -41,7 +41,7 @@ impl Reader {
             .ok_or_else(|| fail("a declaration or a vertical loop was expected"))?;
         // A remark tells what is found again from the rest.
         let sections = line.children.iter().filter(|it| !it.text.starts_with('#'));
-        let sections = sections.map(|it| self.section(it)).collect::<Read<_>>()?;
+        let sections = sections.map(|it| self.section(it)).collect::<LineResult<_>>()?;
         self.stencil.vertical_loops.push(VerticalLoop { order, sections });
         Ok(())
     }
@@ -68,7 +68,7 @@ impl Reader {
         }
     }
 
-    fn section(&mut self, line: &Line<'_>) -> Read<Section> {
+    fn section(&mut self, line: &OutlineLine<'_>) -> LineResult<Section> {
         let interval = space::interval(line.text);
         let interval = interval.ok_or_else(|| (line.span, "an interval was expected".to_owned()))?;
         let mut executions = Vec::new();
@@ -84,7 +84,7 @@ impl Reader {
         Ok(Section { interval, executions })
     }
 
-    fn body(&mut self, lines: &[Line<'_>]) -> Read<Vec<Stmt>> {
+    fn body(&mut self, lines: &[OutlineLine<'_>]) -> LineResult<Vec<Stmt>> {
         let stencil = &self.stencil;
         let named = |name: &str| {
             let field = stencil.fields.find(|it| it.name == name).map(Target::Field);

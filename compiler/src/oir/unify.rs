@@ -13,7 +13,7 @@ use crate::space::{Offset, Region};
 
 /// Why several parameters cannot be one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct UnifyRefusal {
     /// The statement that writes the field, and the read of it beside the point, of an element found at run time.
     pub statement: Span,
     pub read: Span,
@@ -31,7 +31,7 @@ pub struct Refused {
 /// # Errors
 ///
 /// Where a statement reads a neighbour of what it writes, and which element that is shows at run time only.
-pub fn unify(stencil: &mut Stencil, pairs: &[[usize; 2]]) -> Result<(), Refused> {
+pub fn unify(stencil: &mut Stencil, pairs: &[[usize; 2]]) -> Result<(), UnifyRefusal> {
     let field = |at: usize| match stencil.params.get(at).map(|it| it.what) {
         Some(ParamKind::Field(field)) => Some(field),
         Some(ParamKind::Scalar(_)) | None => None,
@@ -77,7 +77,7 @@ fn keep_neighbours(
     stencil: &mut Stencil,
     execution: Handle<HorizontalExecution>,
     names: &mut Names,
-) -> Result<Vec<Handle<HorizontalExecution>>, Refused> {
+) -> Result<Vec<Handle<HorizontalExecution>>, UnifyRefusal> {
     let mut written: Vec<(Handle<Field>, Origin)> = Vec::new();
     let mut is_read_beside = false;
     stencil.executions[execution].each_touch(&mut |it| {
@@ -92,7 +92,7 @@ fn keep_neighbours(
         return Ok(Vec::new());
     }
     let mut body = std::mem::take(&mut stencil.executions[execution].body);
-    let mut keep = Keep { stencil, names, written: &written, kept: Vec::new() };
+    let mut keep = NeighbourCopies { stencil, names, written: &written, kept: Vec::new() };
     let done = keep.body(&mut body, None);
     let kept = keep.kept;
     stencil.executions[execution].body = body;
@@ -100,7 +100,7 @@ fn keep_neighbours(
     Ok(kept.into_iter().map(|(neighbour, to, origin)| fill(stencil, neighbour, to, origin)).collect())
 }
 
-struct Keep<'a> {
+struct NeighbourCopies<'a> {
     stencil: &'a mut Stencil,
     names: &'a mut Names,
     /// The parameters that the execution writes, each with a statement that does.
@@ -109,8 +109,8 @@ struct Keep<'a> {
     kept: Vec<(Neighbour, Handle<Field>, Origin)>,
 }
 
-impl Keep<'_> {
-    fn body(&mut self, body: &mut [Stmt], region: Option<Region>) -> Result<(), Refused> {
+impl NeighbourCopies<'_> {
+    fn body(&mut self, body: &mut [Stmt], region: Option<Region>) -> Result<(), UnifyRefusal> {
         for stmt in body {
             let origin = stmt.origin.clone();
             for expr in stmt.exprs_mut() {
@@ -127,7 +127,7 @@ impl Keep<'_> {
         Ok(())
     }
 
-    fn expr(&mut self, expr: &mut Expr, region: Option<Region>, origin: &Origin) -> Result<(), Refused> {
+    fn expr(&mut self, expr: &mut Expr, region: Option<Region>, origin: &Origin) -> Result<(), UnifyRefusal> {
         let (access, index) = match &expr.kind {
             ExprKind::Access(access) => (*access, None),
             ExprKind::Element(access, index) => (*access, Some(&**index)),
@@ -142,7 +142,7 @@ impl Keep<'_> {
             return expr.operands_mut().into_iter().try_for_each(|it| self.expr(it, region, origin));
         }
         if index.is_some_and(|it| it.level_offset().is_none() || it.literal_data().is_none()) {
-            return Err(Refused { statement: write.span(), read: expr.span });
+            return Err(UnifyRefusal { statement: write.span(), read: expr.span });
         }
         let is_known = |it: &Neighbour| it.region == region && it.value.is_same(expr);
         let to = match self.kept.iter().find(|it| is_known(&it.0)) {

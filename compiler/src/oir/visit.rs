@@ -17,7 +17,7 @@ pub struct Scope {
 
 /// Something that a statement reads or writes.
 #[derive(Clone, Debug)]
-pub struct Touch<'a> {
+pub struct TargetTouch<'a> {
     pub what: Target,
     /// Where from the point; the centre for locals, and 0 along K where the level is found at run time.
     pub offset: Offset,
@@ -32,7 +32,7 @@ pub struct Touch<'a> {
     pub origin: &'a Origin,
 }
 
-impl Touch<'_> {
+impl TargetTouch<'_> {
     /// Whether another column is read.
     #[must_use]
     pub fn is_read_beside(&self) -> bool {
@@ -64,14 +64,14 @@ impl HorizontalExecution {
     /// An assignment reads its value and the index of its target, then writes. A condition comes before the
     /// statements that depend on it.
     #[must_use]
-    pub fn touches(&self) -> Vec<Touch<'_>> {
+    pub fn touches(&self) -> Vec<TargetTouch<'_>> {
         let mut found = Vec::new();
         self.each_touch(&mut |touch| found.push(touch));
         found
     }
 
     /// Calls `each` for what [`touches`](Self::touches) gives, in the same order.
-    pub fn each_touch<'a>(&'a self, each: &mut impl FnMut(Touch<'a>)) {
+    pub fn each_touch<'a>(&'a self, each: &mut impl FnMut(TargetTouch<'a>)) {
         self.body.iter().for_each(|it| it.each_touch(Scope::default(), each));
     }
 
@@ -111,14 +111,14 @@ impl Stmt {
         may
     }
 
-    fn each_touch<'a>(&'a self, scope: Scope, each: &mut impl FnMut(Touch<'a>)) {
+    fn each_touch<'a>(&'a self, scope: Scope, each: &mut impl FnMut(TargetTouch<'a>)) {
         let inner = Scope { is_conditional: true, ..scope };
         let origin = &self.origin;
         match &self.kind {
             StmtKind::Assign { target, index, .. } => {
                 self.exprs().for_each(|it| each_read(it, scope, origin, each));
                 let k = index.level_offset();
-                each(Touch {
+                each(TargetTouch {
                     what: *target,
                     offset: Offset::new(0, 0, k.unwrap_or(0)),
                     is_level_known: k.is_some(),
@@ -210,7 +210,7 @@ impl Access {
 
 /// A horizontal execution with what it stands in.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed {
+pub struct PlacedExecution {
     pub execution: Handle<HorizontalExecution>,
     pub order: LoopOrder,
     pub interval: Interval,
@@ -218,17 +218,21 @@ pub struct Placed {
 
 impl Stencil {
     /// All horizontal executions in program order.
-    pub fn placed(&self) -> impl DoubleEndedIterator<Item = Placed> {
+    pub fn placed(&self) -> impl DoubleEndedIterator<Item = PlacedExecution> {
         self.vertical_loops.iter().flat_map(|vertical_loop| {
             vertical_loop.sections.iter().flat_map(|section| {
                 let (order, interval) = (vertical_loop.order, section.interval);
-                section.executions.iter().map(move |&execution| Placed { execution, order, interval })
+                section.executions.iter().map(move |&execution| PlacedExecution {
+                    execution,
+                    order,
+                    interval,
+                })
             })
         })
     }
 }
 
-fn each_read<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, each: &mut impl FnMut(Touch<'a>)) {
+fn each_read<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, each: &mut impl FnMut(TargetTouch<'a>)) {
     expr.walk(&mut |it| {
         let (access, index) = match &it.kind {
             ExprKind::Access(access) => (access, None),
@@ -240,7 +244,7 @@ fn each_read<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, each: &mut impl 
         let k = index.map_or(Some(offset.k), |it| it.level_offset());
         offset.k = k.unwrap_or(0);
         let data = index.map_or(Some(Vec::new()), |it| it.literal_data());
-        each(Touch {
+        each(TargetTouch {
             what,
             offset,
             is_level_known: k.is_some(),

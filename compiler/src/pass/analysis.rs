@@ -25,7 +25,7 @@ pub trait Analysis<I>: 'static {
 
 /// The facts that are known about an `I` as it is.
 pub struct Analyses<I> {
-    known: BTreeMap<&'static str, Known>,
+    known: BTreeMap<&'static str, CachedFact>,
     /// Those that are being computed, from outside in.
     open: Vec<&'static str>,
     /// The analyses that were computed since the last [`take_computed`](Self::take_computed), in order.
@@ -34,7 +34,7 @@ pub struct Analyses<I> {
     of: std::marker::PhantomData<fn(&I)>,
 }
 
-struct Known {
+struct CachedFact {
     fact: Rc<dyn Any>,
     /// The analyses that it asked for.
     requires: BTreeSet<&'static str>,
@@ -67,7 +67,7 @@ impl<I> Analyses<I> {
         }
         self.open.push(A::NAME);
         // Analyses that are asked for meanwhile enter themselves here.
-        self.known.insert(A::NAME, Known { fact: Rc::new(()), requires: BTreeSet::new() });
+        self.known.insert(A::NAME, CachedFact { fact: Rc::new(()), requires: BTreeSet::new() });
         let fact = Rc::new(A::compute(ir, self));
         self.open.pop();
         if let Some(told) = A::told(&fact) {

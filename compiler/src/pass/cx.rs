@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::analysis::{Analyses, Analysis};
-use super::log::{LogPoint, LogValue, Logged};
+use super::log::{LogEntry, LogPoint, LogValue};
 use super::pipeline::Level;
 use crate::diag::{Origin, Remark, Traffic};
 
@@ -12,7 +12,7 @@ pub struct PassCx<I: Level> {
     pub options: I::Options,
     analyses: Analyses<I>,
     remarks: Vec<Remark>,
-    log: Vec<Logged>,
+    log: Vec<LogEntry>,
     /// The pass that runs.
     pass: &'static str,
     /// Changes that it made, and how many it may make.
@@ -88,7 +88,7 @@ impl<I: Level> PassCx<I> {
 
     /// Reports a value.
     pub fn log(&mut self, point: &'static LogPoint, value: LogValue) {
-        self.log.push(Logged { pass: self.pass, point, value });
+        self.log.push(LogEntry { pass: self.pass, point, value });
     }
 
     /// The remarks so far.
@@ -111,12 +111,12 @@ impl<I: Level> PassCx<I> {
         &mut self.analyses
     }
 
-    pub(super) fn logged(&self) -> &[Logged] {
+    pub(super) fn logged(&self) -> &[LogEntry] {
         &self.log
     }
 
     /// Everything that was told.
-    pub(super) fn finish(self) -> (Vec<Remark>, Vec<Logged>, Analyses<I>) {
+    pub(super) fn finish(self) -> (Vec<Remark>, Vec<LogEntry>, Analyses<I>) {
         (self.remarks, self.log, self.analyses)
     }
 }

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::trace::{Part, Snapshot, Trace, indented};
+use super::trace::{Snapshot, Trace, TraceItem, indented};
 use crate::diag::StmtId;
 
 /// A line of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ComparedLine {
     /// In both; the number of lines, where there are many.
     Same(String),
     Kept(usize),
@@ -18,7 +18,7 @@ pub enum Change {
 
 /// How a line of a difference stands to the two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum DifferenceMark {
     /// It is in both.
     Same,
     Removed,
@@ -28,7 +28,7 @@ pub enum Mark {
 /// Both moments as one text, in which each line is marked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    pub lines: Vec<(Mark, String)>,
+    pub lines: Vec<(DifferenceMark, String)>,
     /// As those of a listing: a parent stands before its children.
     pub nodes: Vec<DifferenceNode>,
 }
@@ -45,7 +45,7 @@ pub struct DifferenceNode {
 impl Trace {
     /// The differences between two moments, as lines; lines that did not change are counted.
     #[must_use]
-    pub fn changes(&self, before: Snapshot, after: Snapshot) -> Vec<Change> {
+    pub fn changes(&self, before: Snapshot, after: Snapshot) -> Vec<ComparedLine> {
         let mut found = Vec::new();
         self.compare(before, after, 0, &mut found);
         found
@@ -59,14 +59,14 @@ impl Trace {
         writer.made
     }
 
-    fn compare(&self, before: Snapshot, after: Snapshot, base: usize, found: &mut dyn Found) {
+    fn compare(&self, before: Snapshot, after: Snapshot, base: usize, found: &mut dyn DifferenceSink) {
         if before == after {
             found.keep(self, after, base);
             return;
         }
         found.open(self, &[before, after]);
         let (old, new) = (&self.node(before).parts, &self.node(after).parts);
-        let keys = |parts: &[Part]| parts.iter().map(|it| self.key(it)).collect::<Vec<_>>();
+        let keys = |parts: &[TraceItem]| parts.iter().map(|it| self.key(it)).collect::<Vec<_>>();
         let (old_keys, new_keys) = (keys(old), keys(new));
         // The same parts in the same order, as many as can be.
         let common = longest_common(old.len(), new.len(), |a, b| old[a] == new[b]);
@@ -78,18 +78,20 @@ impl Trace {
             });
             let (mut x, mut y) = (a, b);
             for (at, other) in alike.iter().map(|(at, other)| (a + at, b + other)).chain([(next_a, next_b)]) {
-                old[x..at].iter().for_each(|it| found.part(self, it, base, Mark::Removed));
-                new[y..other].iter().for_each(|it| found.part(self, it, base, Mark::Added));
-                if let (Some(Part::Node { node: one, .. }), Some(Part::Node { node: another, indent })) =
-                    (old.get(at).filter(|_| at < next_a), new.get(other).filter(|_| other < next_b))
+                old[x..at].iter().for_each(|it| found.part(self, it, base, DifferenceMark::Removed));
+                new[y..other].iter().for_each(|it| found.part(self, it, base, DifferenceMark::Added));
+                if let (
+                    Some(TraceItem::Node { node: one, .. }),
+                    Some(TraceItem::Node { node: another, indent }),
+                ) = (old.get(at).filter(|_| at < next_a), new.get(other).filter(|_| other < next_b))
                 {
                     self.compare(*one, *another, base + indent, found);
                 }
                 (x, y) = (at + 1, other + 1);
             }
             match new.get(next_b) {
-                Some(Part::Node { indent, node }) => found.keep(self, *node, base + indent),
-                Some(part @ Part::Line { .. }) => found.part(self, part, base, Mark::Same),
+                Some(TraceItem::Node { indent, node }) => found.keep(self, *node, base + indent),
+                Some(part @ TraceItem::Line { .. }) => found.part(self, part, base, DifferenceMark::Same),
                 None => {}
             }
             (a, b) = (next_a + 1, next_b + 1);
@@ -98,8 +100,8 @@ impl Trace {
     }
 
     /// The key that two parts must share to be compared further: the kind of a node, and its first statement.
-    fn key(&self, part: &Part) -> Option<(&'static str, Vec<StmtId>)> {
-        let Part::Node { node, .. } = part else { return None };
+    fn key(&self, part: &TraceItem) -> Option<(&'static str, Vec<StmtId>)> {
+        let TraceItem::Node { node, .. } = part else { return None };
         Some((self.node(*node).kind, self.first_statement(*node).into_iter().collect()))
     }
 
@@ -107,37 +109,37 @@ impl Trace {
         let node = self.node(of);
         node.stmts.first().copied().or_else(|| {
             node.parts.iter().find_map(|it| match it {
-                Part::Line { .. } => None,
-                Part::Node { node, .. } => self.first_statement(*node),
+                TraceItem::Line { .. } => None,
+                TraceItem::Node { node, .. } => self.first_statement(*node),
             })
         })
     }
 }
 
 /// Takes the findings of a comparison, from the first line to the last.
-trait Found {
+trait DifferenceSink {
     /// All parts up to the matching [`close`](Self::close) are inside of these: one node, at one moment or
     /// two.
     fn open(&mut self, _trace: &Trace, _nodes: &[Snapshot]) {}
 
     fn close(&mut self) {}
 
-    fn part(&mut self, trace: &Trace, part: &Part, base: usize, mark: Mark);
+    fn part(&mut self, trace: &Trace, part: &TraceItem, base: usize, mark: DifferenceMark);
 
     /// A tree that is in both.
     fn keep(&mut self, trace: &Trace, of: Snapshot, base: usize);
 }
 
-impl Found for Vec<Change> {
-    fn part(&mut self, trace: &Trace, part: &Part, base: usize, mark: Mark) {
+impl DifferenceSink for Vec<ComparedLine> {
+    fn part(&mut self, trace: &Trace, part: &TraceItem, base: usize, mark: DifferenceMark) {
         let as_change = match mark {
-            Mark::Same => Change::Same,
-            Mark::Removed => Change::Removed,
-            Mark::Added => Change::Added,
+            DifferenceMark::Same => ComparedLine::Same,
+            DifferenceMark::Removed => ComparedLine::Removed,
+            DifferenceMark::Added => ComparedLine::Added,
         };
         match part {
-            Part::Line { indent, text } => self.push(as_change(indented(base + indent, text))),
-            Part::Node { indent, node } => {
+            TraceItem::Line { indent, text } => self.push(as_change(indented(base + indent, text))),
+            TraceItem::Node { indent, node } => {
                 trace.each_line(*node, base + indent, &mut |line| self.push(as_change(line.to_owned())));
             }
         }
@@ -148,9 +150,9 @@ impl Found for Vec<Change> {
         let mut lines = Vec::new();
         trace.each_line(of, base, &mut |line| lines.push(line.to_owned()));
         let n_more = lines.len().saturating_sub(1);
-        self.extend(lines.into_iter().next().map(Change::Same));
+        self.extend(lines.into_iter().next().map(ComparedLine::Same));
         if n_more > 0 {
-            self.push(Change::Kept(n_more));
+            self.push(ComparedLine::Kept(n_more));
         }
     }
 }
@@ -167,7 +169,7 @@ impl Writer {
         u32::try_from(self.made.lines.len()).unwrap_or(u32::MAX)
     }
 
-    fn tree(&mut self, trace: &Trace, of: Snapshot, base: usize, mark: Mark) {
+    fn tree(&mut self, trace: &Trace, of: Snapshot, base: usize, mark: DifferenceMark) {
         self.open(trace, &[of]);
         for part in &trace.node(of).parts {
             self.part(trace, part, base, mark);
@@ -176,7 +178,7 @@ impl Writer {
     }
 }
 
-impl Found for Writer {
+impl DifferenceSink for Writer {
     fn open(&mut self, trace: &Trace, nodes: &[Snapshot]) {
         let mut stmts: Vec<StmtId> = Vec::new();
         for &stmt in nodes.iter().flat_map(|it| &trace.node(*it).stmts) {
@@ -198,15 +200,15 @@ impl Found for Writer {
         }
     }
 
-    fn part(&mut self, trace: &Trace, part: &Part, base: usize, mark: Mark) {
+    fn part(&mut self, trace: &Trace, part: &TraceItem, base: usize, mark: DifferenceMark) {
         match part {
-            Part::Line { indent, text } => self.made.lines.push((mark, indented(base + indent, text))),
-            Part::Node { indent, node } => self.tree(trace, *node, base + indent, mark),
+            TraceItem::Line { indent, text } => self.made.lines.push((mark, indented(base + indent, text))),
+            TraceItem::Node { indent, node } => self.tree(trace, *node, base + indent, mark),
         }
     }
 
     fn keep(&mut self, trace: &Trace, of: Snapshot, base: usize) {
-        self.tree(trace, of, base, Mark::Same);
+        self.tree(trace, of, base, DifferenceMark::Same);
     }
 }
 
@@ -250,15 +252,15 @@ fn longest_common(n: usize, m: usize, are_equal: impl Fn(usize, usize) -> bool) 
 
 /// A comparison as text: `+` and `-` before what changed.
 #[must_use]
-pub fn text_of(changes: &[Change]) -> String {
+pub fn text_of(changes: &[ComparedLine]) -> String {
     let mut text = String::new();
     for change in changes {
         let line = match change {
-            Change::Same(line) => format!("  {line}"),
-            Change::Kept(1) => "    ... 1 line".to_owned(),
-            Change::Kept(n) => format!("    ... {n} lines"),
-            Change::Removed(line) => format!("- {line}"),
-            Change::Added(line) => format!("+ {line}"),
+            ComparedLine::Same(line) => format!("  {line}"),
+            ComparedLine::Kept(1) => "    ... 1 line".to_owned(),
+            ComparedLine::Kept(n) => format!("    ... {n} lines"),
+            ComparedLine::Removed(line) => format!("- {line}"),
+            ComparedLine::Added(line) => format!("+ {line}"),
         };
         text.push_str(line.trim_end());
         text.push('\n');
@@ -306,9 +308,9 @@ mod tests {
         let mut text = String::new();
         for (at, (mark, line)) in (0_u32..).zip(&found.lines) {
             let sign = match mark {
-                Mark::Same => ' ',
-                Mark::Removed => '-',
-                Mark::Added => '+',
+                DifferenceMark::Same => ' ',
+                DifferenceMark::Removed => '-',
+                DifferenceMark::Added => '+',
             };
             let around = found.nodes.iter().rfind(|it| it.lines.contains(&at));
             let stmts = around.map_or(&[][..], |it| &it.stmts);

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 
-use super::log::Logged;
+use super::log::LogEntry;
 use crate::diag::Listing;
 
 /// The kind of a step.
@@ -32,7 +32,7 @@ impl fmt::Display for Step {
 }
 
 /// A level that can be looked at; the text is made when it is asked for.
-pub trait Shown {
+pub trait LevelView {
     fn listing(&self) -> Listing;
 
     /// The level itself, for those who know its type; none of a level that no pass changes.
@@ -46,7 +46,7 @@ pub trait Shown {
     }
 }
 
-impl<F: Fn() -> Listing> Shown for F {
+impl<F: Fn() -> Listing> LevelView for F {
     fn listing(&self) -> Listing {
         self()
     }
@@ -59,7 +59,7 @@ pub trait Hook {
     fn end(&mut self, _step: Step) {}
 
     /// Shows the level before its first pass, and after each pass that changed it.
-    fn show(&mut self, _step: Step, _level: &dyn Shown) {}
+    fn show(&mut self, _step: Step, _level: &dyn LevelView) {}
 
     /// The result of a step keeps the rules of its level. Debug builds check that after every door and every pass.
     fn validated(&mut self, _step: Step) {}
@@ -75,7 +75,7 @@ pub trait Hook {
     }
 
     /// A pass reports a value.
-    fn log(&mut self, _logged: &Logged) {}
+    fn log(&mut self, _logged: &LogEntry) {}
 }
 
 /// Watches nothing.

@@ -25,7 +25,7 @@ pub enum LogValue {
 
 /// A value that was reported.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Logged {
+pub struct LogEntry {
     /// The pass that was running.
     pub pass: &'static str,
     pub point: &'static LogPoint,

@@ -18,12 +18,12 @@ pub mod trace;
 
 pub use analysis::{Analyses, Analysis};
 pub use cx::PassCx;
-pub use difference::{Change, Difference, Mark};
-pub use hook::{Hook, NoHook, Shown, Step, StepKind};
-pub use log::{LogPoint, LogValue, Logged};
+pub use difference::{ComparedLine, Difference, DifferenceMark};
+pub use hook::{Hook, LevelView, NoHook, Step, StepKind};
+pub use log::{LogEntry, LogPoint, LogValue};
 pub use machine::{Cache, GpuModel, MachineModel};
-pub use options::{Code, Device, GpuForm, Limit, PassOptions};
+pub use options::{CodeGenerator, DecisionLimit, Device, GpuForm, PassOptions};
 pub use pipeline::{Level, Pass, Pipeline, Watch, show_first};
 pub use printer::Printer;
-pub use timer::{Timed, Timer};
-pub use trace::{Part, Snapshot, Trace, TraceNode, TraceStep};
+pub use timer::{TimedStep, Timer};
+pub use trace::{Snapshot, Trace, TraceItem, TraceNode, TraceStep};

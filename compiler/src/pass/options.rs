@@ -15,13 +15,13 @@ pub struct PassOptions {
     /// The last pass; the compilation ends with it.
     pub stop_after: Option<String>,
     /// How many changes a pass may make, where a fault is narrowed down.
-    pub limit: Option<Limit>,
+    pub limit: Option<DecisionLimit>,
     /// The file of the project that says how loops are to run, instead of the passes.
     pub schedule: Option<String>,
     /// The kind of machine that the schedule is made for.
     pub device: Device,
     /// The maker of code for a processor, where the device is one: the loops are for it.
-    pub code: Code,
+    pub code: CodeGenerator,
     /// The machine that it is made for, where it is known.
     pub machine: Option<MachineModel>,
     /// The GPU that it is made for, where the device is one; without it, [`GpuModel::H100`].
@@ -49,7 +49,7 @@ pub enum Device {
 
 /// A maker of code for loops on a processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Code {
+pub enum CodeGenerator {
     /// A C compiler, for the vectors of the machine.
     #[default]
     C,
@@ -104,7 +104,7 @@ impl GpuForm {
 
 /// At most so many decisions of one pass are carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct DecisionLimit {
     pub pass: String,
     pub decisions: usize,
 }
@@ -117,7 +117,7 @@ impl Default for PassOptions {
             limit: None,
             schedule: None,
             device: Device::default(),
-            code: Code::default(),
+            code: CodeGenerator::default(),
             machine: None,
             gpu: None,
             gpu_form: None,

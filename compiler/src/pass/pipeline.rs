@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::analysis::Analyses;
 use super::cx::PassCx;
-use super::hook::{Hook, Shown, Step, StepKind};
-use super::log::{LogValue, Logged};
+use super::hook::{Hook, LevelView, Step, StepKind};
+use super::log::{LogEntry, LogValue};
 use super::options::PassOptions;
 use super::trace::Trace;
 use crate::diag::{Listing, Origin, Remark, Tombstone};
@@ -97,9 +97,9 @@ impl std::fmt::Debug for Watch<'_> {
 
 /// The reports of a pipeline.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct PipelineReport {
     pub remarks: Vec<Remark>,
-    pub log: Vec<Logged>,
+    pub log: Vec<LogEntry>,
     /// The values that analyses reported, each as it was computed last.
     pub results: BTreeMap<&'static str, LogValue>,
     /// The statements that passes removed.
@@ -120,13 +120,13 @@ impl<I: Level> Pipeline<I> {
     /// # Panics
     ///
     /// In debug builds, where a pass breaks a rule of the level: that is a fault of ours.
-    pub fn run(&self, ir: &mut I, options: I::Options, watch: &mut Watch<'_>) -> Outcome {
+    pub fn run(&self, ir: &mut I, options: I::Options, watch: &mut Watch<'_>) -> PipelineReport {
         let mut cx = PassCx::new(options);
-        let mut outcome = Outcome::default();
+        let mut outcome = PipelineReport::default();
         let pipeline = Step { kind: StepKind::Pipeline, name: I::NAME };
         watch.hook.begin(pipeline);
         let mut n_logged = 0;
-        let mut present = Present::of(ir);
+        let mut present = PresentStmts::of(ir);
         for pass in self.passes {
             if self.skips(pass.name, &watch.options.skip) {
                 continue;
@@ -155,7 +155,7 @@ impl<I: Level> Pipeline<I> {
                 }
             }
             let told = is_changed.then(|| last_change(cx.remarks(), pass.name)).flatten();
-            let level = Seen { ir: &*ir, facts: RefCell::new(cx.analyses()), told };
+            let level = LevelWithFacts { ir: &*ir, facts: RefCell::new(cx.analyses()), told };
             if is_changed {
                 watch.hook.show(step, &level);
             }
@@ -170,18 +170,18 @@ impl<I: Level> Pipeline<I> {
         }
         watch.hook.end(pipeline);
         let (remarks, log, analyses) = cx.finish();
-        Outcome { remarks, log, results: analyses.results(), ..outcome }
+        PipelineReport { remarks, log, results: analyses.results(), ..outcome }
     }
 }
 
 /// A level with its facts, for hooks and traces.
-struct Seen<'a, I: Level> {
+struct LevelWithFacts<'a, I: Level> {
     ir: &'a I,
     facts: RefCell<&'a mut Analyses<I>>,
     told: Option<String>,
 }
 
-impl<I: Level> Shown for Seen<'_, I> {
+impl<I: Level> LevelView for LevelWithFacts<'_, I> {
     fn listing(&self) -> Listing {
         self.ir.listing(&mut self.facts.borrow_mut())
     }
@@ -198,7 +198,7 @@ impl<I: Level> Shown for Seen<'_, I> {
 /// Shows a level as it is before its first pass; answers whether the passes are to run.
 pub fn show_first<I: Level>(ir: &I, hook: &mut dyn Hook) -> bool {
     let mut facts = Analyses::default();
-    let level = Seen { ir, facts: RefCell::new(&mut facts), told: None };
+    let level = LevelWithFacts { ir, facts: RefCell::new(&mut facts), told: None };
     hook.show(Step { kind: StepKind::Door, name: I::NAME }, &level);
     !hook.is_over()
 }
@@ -223,14 +223,14 @@ fn check<I: Level>(step: &str, ir: &I) {
 
 /// The statements that a level has.
 #[derive(Debug, Default)]
-struct Present {
+struct PresentStmts {
     /// Every statement that was ever there, by number.
     origins: Vec<Option<Origin>>,
     /// Whether each statement is there now, by number.
     is_there: Vec<bool>,
 }
 
-impl Present {
+impl PresentStmts {
     fn of<I: Level>(ir: &I) -> Self {
         let mut present = Self::default();
         present.look(ir);
@@ -286,7 +286,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::pass::{Analyses, Analysis, LogPoint, Shown};
+    use crate::pass::{Analyses, Analysis, LevelView, LogPoint};
 
     /// A level of numbers.
     #[derive(Debug)]
@@ -368,17 +368,17 @@ mod tests {
             self.0.push(format!("end {:?} {step}", step.kind));
         }
 
-        fn show(&mut self, step: Step, level: &dyn Shown) {
+        fn show(&mut self, step: Step, level: &dyn LevelView) {
             self.0.push(format!("show {step}: {}", level.listing().text.trim_end()));
         }
 
-        fn log(&mut self, logged: &Logged) {
+        fn log(&mut self, logged: &LogEntry) {
             self.0.push(format!("log {}: {}", logged.point.name, logged.value));
         }
     }
 
     /// The hook's notes, and the outcome of the passes.
-    fn run() -> (Vec<String>, Outcome) {
+    fn run() -> (Vec<String>, PipelineReport) {
         let mut course = Course::default();
         let options = PassOptions::default();
         let mut watch = Watch { hook: &mut course, options: &options, trace: None };

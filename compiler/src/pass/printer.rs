@@ -1,7 +1,7 @@
 //! The course of a compilation as text.
 
-use super::hook::{Hook, Shown, Step, StepKind};
-use super::log::Logged;
+use super::hook::{Hook, LevelView, Step, StepKind};
+use super::log::LogEntry;
 
 /// Prints each step as it begins, within those around it, what passes report, and the levels, where that is wanted.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl<P: FnMut(&str)> Hook for Printer<P> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    fn show(&mut self, _step: Step, level: &dyn Shown) {
+    fn show(&mut self, _step: Step, level: &dyn LevelView) {
         if self.prints_levels {
             self.depth += 1;
             level.listing().text.lines().for_each(|it| self.line(it));
@@ -53,7 +53,7 @@ impl<P: FnMut(&str)> Hook for Printer<P> {
         }
     }
 
-    fn log(&mut self, logged: &Logged) {
+    fn log(&mut self, logged: &LogEntry) {
         self.line(&format!("{}: {}", logged.point.name, logged.value));
     }
 }
@@ -81,7 +81,7 @@ mod tests {
             printer.begin(analysis);
             printer.end(analysis);
             let point = &LogPoint { name: "folded", about: "expressions" };
-            printer.log(&Logged { pass: pass.name, point, value: LogValue::Integer(3) });
+            printer.log(&LogEntry { pass: pass.name, point, value: LogValue::Integer(3) });
             printer.end(pass);
             printer.show(pass, &|| Listing { text: "stencil s\n".to_owned(), ..Listing::default() });
             printer.end(pipeline);

@@ -4,7 +4,7 @@ use super::hook::{Hook, Step, StepKind};
 
 /// A step, and how long it took.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timed {
+pub struct TimedStep {
     pub step: Step,
     /// In milliseconds, or whatever the clock counts; what lies within a step counts to it.
     pub took: f64,
@@ -16,7 +16,7 @@ pub struct Timer<C> {
     clock: C,
     /// The steps that have begun, from outside in.
     open: Vec<(Step, f64)>,
-    times: Vec<Timed>,
+    times: Vec<TimedStep>,
 }
 
 impl<C: FnMut() -> f64> Timer<C> {
@@ -26,7 +26,7 @@ impl<C: FnMut() -> f64> Timer<C> {
 
     /// Returns the measured times, in the order in which the steps ended.
     #[must_use]
-    pub fn into_times(self) -> Vec<Timed> {
+    pub fn into_times(self) -> Vec<TimedStep> {
         self.times
     }
 }
@@ -41,7 +41,7 @@ impl<C: FnMut() -> f64> Hook for Timer<C> {
 
     fn end(&mut self, step: Step) {
         if let Some((_, begun)) = self.open.pop_if(|(open, _)| *open == step) {
-            self.times.push(Timed { step, took: (self.clock)() - begun });
+            self.times.push(TimedStep { step, took: (self.clock)() - begun });
         }
     }
 }
@@ -66,7 +66,7 @@ mod tests {
         timer.end(analysis);
         timer.end(pass);
         timer.end(pipeline);
-        let timed = |step, took| Timed { step, took };
+        let timed = |step, took| TimedStep { step, took };
         assert_eq!(timer.into_times(), [timed(pass, 1.0), timed(pipeline, 3.0)]);
     }
 }

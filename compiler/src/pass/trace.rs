@@ -20,12 +20,12 @@ pub struct TraceNode {
     /// The statements that it carries out itself.
     pub stmts: Vec<StmtId>,
     /// Its own lines and the nodes inside, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TraceItem>,
 }
 
 /// A part of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum TraceItem {
     /// A line, and how far it is indented beyond the first line of the node around.
     Line {
         indent: usize,
@@ -138,13 +138,13 @@ impl Trace {
         children: &[usize],
         listing: &Listing,
         made: &BTreeMap<usize, (Snapshot, usize)>,
-    ) -> Vec<Part> {
+    ) -> Vec<TraceItem> {
         let mut parts = Vec::new();
         let mut next = range.start;
-        let line = |at: usize, parts: &mut Vec<Part>| {
+        let line = |at: usize, parts: &mut Vec<TraceItem>| {
             let text = lines[at];
             let indent = indent_of(text).saturating_sub(base);
-            parts.push(Part::Line { indent, text: text.trim_start().to_owned() });
+            parts.push(TraceItem::Line { indent, text: text.trim_start().to_owned() });
         };
         for &child in children {
             let inner = &listing.nodes[child].lines;
@@ -153,7 +153,7 @@ impl Trace {
                 next += 1;
             }
             if let Some(&(node, indent)) = made.get(&child) {
-                parts.push(Part::Node { indent: indent.saturating_sub(base), node });
+                parts.push(TraceItem::Node { indent: indent.saturating_sub(base), node });
             }
             next = next.max(inner.end as usize);
         }
@@ -188,9 +188,9 @@ impl Trace {
     pub(super) fn each_line(&self, of: Snapshot, base: usize, each: &mut dyn FnMut(&str)) {
         for part in &self.node(of).parts {
             match part {
-                Part::Line { text, .. } if text.is_empty() => each(""),
-                Part::Line { indent, text } => each(&format!("{:1$}{text}", "", base + indent)),
-                Part::Node { indent, node } => self.each_line(*node, base + indent, each),
+                TraceItem::Line { text, .. } if text.is_empty() => each(""),
+                TraceItem::Line { indent, text } => each(&format!("{:1$}{text}", "", base + indent)),
+                TraceItem::Node { indent, node } => self.each_line(*node, base + indent, each),
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{Compilation, Hook, Variant, route};
 use crate::diag::Diagnostic;
 use crate::pass::PassOptions;
 use crate::pipeline::variant::ArrayOrder;
-use crate::schedule::turn::Unturned;
+use crate::schedule::turn::TurnRefusal;
 
 /// Why a stencil has no such variant.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub enum NoVariant {
     /// neighbour.
     Aliases(Vec<Diagnostic>),
     /// Its loops over levels cannot become loops over rows.
-    Order(Unturned),
+    Order(TurnRefusal),
 }
 
 /// Compiles a variant of a stencil, `front`, that is compiled at least as far as the optimised OIR.
@@ -45,7 +45,7 @@ pub fn back(front: &Compilation, variant: &Variant, hook: &mut dyn Hook) -> Resu
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::pass::{Code, Device, Step, StepKind};
+    use crate::pass::{CodeGenerator, Device, Step, StepKind};
     use crate::pipeline::ProgramKind;
     use crate::project::Project;
 
@@ -77,8 +77,10 @@ mod tests {
 
     #[test]
     fn every_door_and_every_pass_is_validated_on_the_way_to_each_target() {
-        let native = |vector_bits| (Device::Cpu, Code::Native { vector_bits });
-        for (device, code) in [(Device::Cpu, Code::C), native(256), native(512), (Device::Gpu, Code::C)] {
+        let native = |vector_bits| (Device::Cpu, CodeGenerator::Native { vector_bits });
+        for (device, code) in
+            [(Device::Cpu, CodeGenerator::C), native(256), native(512), (Device::Gpu, CodeGenerator::C)]
+        {
             let mut config = Config::default();
             (config.passes.device, config.passes.code) = (device, code);
             let mut counted = Counted::default();

@@ -5,42 +5,45 @@
 //! whether it is loaded. With the feature `in-two-parts`, the loader of the second part calls [`open`].
 //! Without the feature, the table is there from the start.
 
-use super::registry::Text;
+use super::registry::StageListing;
 use super::route::{self, Trip};
 use super::{Levels, Stage};
 use crate::backend::kernel::{self, Kernels};
 use crate::backend::{c, cuda, wgsl};
 use crate::config::Config;
 use crate::diag::Listing;
-use crate::pass::Code;
+use crate::pass::CodeGenerator;
 use crate::project::Project;
 use crate::{loops, schedule, sdfg, tree};
 
 /// Entry points to all code behind the OIR. The first part has no other reference to it.
-pub(super) struct Behind {
+pub(super) struct LaterStages {
     pub(super) levels: fn(&mut Trip<'_>, &Project, &Config) -> Option<()>,
-    pub(super) loops_for: fn(&Levels, Code) -> Option<loops::Program>,
+    pub(super) loops_for: fn(&Levels, CodeGenerator) -> Option<loops::Program>,
     pub(super) kernels: fn(&Levels) -> Option<Kernels>,
     pub(super) c: fn(&loops::Program, &c::COptions) -> c::Artifact,
     pub(super) cuda: fn(&Kernels) -> cuda::Artifact,
-    texts: &'static [Text],
+    texts: &'static [StageListing],
 }
 
-static BEHIND: Behind = Behind {
+static BEHIND: LaterStages = LaterStages {
     levels: |it, project, config| it.levels_behind_oir(project, config),
     loops_for: route::loops_for,
     kernels: route::kernels,
     c: c::generate,
     cuda: cuda::generate,
     texts: &[
-        Text { stage: Stage::TREE, make: |it| Some(tree::print::listing(it.tree.as_ref()?)) },
-        Text { stage: Stage::SCHEDULE, make: |it| Some(schedule::print::listing(it.schedule.as_ref()?)) },
-        Text { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.sdfg.as_ref()?)) },
-        Text { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.loops.as_ref()?)) },
-        Text { stage: Stage::KERNELS, make: |it| Some(kernel::print::listing(it.kernels()?)) },
-        Text { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) },
-        Text { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) },
-        Text {
+        StageListing { stage: Stage::TREE, make: |it| Some(tree::print::listing(it.tree.as_ref()?)) },
+        StageListing {
+            stage: Stage::SCHEDULE,
+            make: |it| Some(schedule::print::listing(it.schedule.as_ref()?)),
+        },
+        StageListing { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.sdfg.as_ref()?)) },
+        StageListing { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.loops.as_ref()?)) },
+        StageListing { stage: Stage::KERNELS, make: |it| Some(kernel::print::listing(it.kernels()?)) },
+        StageListing { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) },
+        StageListing { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) },
+        StageListing {
             stage: Stage::WGSL,
             make: |it| Some(wgsl::generate(it.kernels()?, &wgsl::WgslOptions::default()).listing),
         },
@@ -49,12 +52,12 @@ static BEHIND: Behind = Behind {
 
 #[cfg(feature = "in-two-parts")]
 mod door {
-    use super::{BEHIND, Behind};
+    use super::{BEHIND, LaterStages};
     use std::sync::OnceLock;
 
-    static HERE: OnceLock<&'static Behind> = OnceLock::new();
+    static HERE: OnceLock<&'static LaterStages> = OnceLock::new();
 
-    pub(super) fn found() -> Option<&'static Behind> {
+    pub(super) fn found() -> Option<&'static LaterStages> {
         HERE.get().copied()
     }
 
@@ -66,10 +69,10 @@ mod door {
 
 #[cfg(not(feature = "in-two-parts"))]
 mod door {
-    use super::{BEHIND, Behind};
+    use super::{BEHIND, LaterStages};
 
     #[expect(clippy::unnecessary_wraps, reason = "a program in two parts has none at first")]
-    pub(super) fn found() -> Option<&'static Behind> {
+    pub(super) fn found() -> Option<&'static LaterStages> {
         Some(&BEHIND)
     }
 
@@ -80,7 +83,7 @@ mod door {
 pub use door::open;
 
 /// The entry points behind the OIR; `None` until the second part is loaded.
-pub(super) fn found() -> Option<&'static Behind> {
+pub(super) fn found() -> Option<&'static LaterStages> {
     door::found()
 }
 

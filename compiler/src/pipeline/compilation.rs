@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::registry::{self, Text};
+use super::registry::{self, StageListing};
 use super::schedule_variants::{variants, variants_of_gpu};
 use super::{Levels, ScheduleVariant, Stage, route};
 use crate::backend::aliasing;
@@ -17,8 +17,8 @@ use crate::frontend::externals::ExternalUse;
 use crate::frontend::missing::MissingModule;
 use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
-use crate::oir::analysis::{Touch, touched, touches_of_params};
-use crate::pass::{GpuModel, LogValue, Logged, MachineModel, Trace};
+use crate::oir::analysis::{TouchedPositions, touched, touches_of_params};
+use crate::pass::{GpuModel, LogEntry, LogValue, MachineModel, Trace};
 
 /// All levels that were reached, with the diagnostics and remarks on the way.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ pub struct Compilation {
     /// Changes and refusals of the passes, in the order in which they ran.
     pub remarks: Vec<Remark>,
     /// Values that the passes measured.
-    pub log: Vec<Logged>,
+    pub log: Vec<LogEntry>,
     /// Results of analyses, by the name of the level, then of the analysis; each as it was computed last.
     pub results: BTreeMap<&'static str, BTreeMap<&'static str, LogValue>>,
     /// The statements that passes removed.
@@ -86,7 +86,7 @@ impl Compilation {
 
     /// A text, made when it is first asked for; `None` where its level was not reached.
     #[must_use]
-    pub fn text(&self, text: &Text) -> Option<&Listing> {
+    pub fn text(&self, text: &StageListing) -> Option<&Listing> {
         self.levels.text(text.stage, text.make)
     }
 
@@ -174,7 +174,7 @@ impl Compilation {
     /// # Errors
     ///
     /// As for [`bind`](Self::bind).
-    pub fn bind_shared(&self, call: Call) -> Result<Bound, Vec<Diagnostic>> {
+    pub fn bind_shared(&self, call: Call) -> Result<BoundLaunch, Vec<Diagnostic>> {
         let (Some(signature), Some(oir), Some(extents)) =
             (&self.signature, &self.levels.oir, &self.levels.extents)
         else {
@@ -195,7 +195,7 @@ impl Compilation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contract {
     pub signature: Signature,
-    touches: Vec<Touch>,
+    touches: Vec<TouchedPositions>,
 }
 
 impl Contract {
@@ -204,7 +204,7 @@ impl Contract {
     /// # Errors
     ///
     /// The faults of the call (codes C01 to C06 and C08).
-    pub fn bind_shared(&self, call: Call) -> Result<Bound, Vec<Diagnostic>> {
+    pub fn bind_shared(&self, call: Call) -> Result<BoundLaunch, Vec<Diagnostic>> {
         bind(&self.signature, &self.touches, call)
     }
 
@@ -218,24 +218,28 @@ impl Contract {
     }
 }
 
-fn bind(signature: &Signature, touches: &[Touch], call: Call) -> Result<Bound, Vec<Diagnostic>> {
+fn bind(
+    signature: &Signature,
+    touches: &[TouchedPositions],
+    call: Call,
+) -> Result<BoundLaunch, Vec<Diagnostic>> {
     let mut launch = launch::bind(signature, call)?;
     let of_params = touched(touches, signature.params.len(), launch.domain);
     launch::check_touched(signature, &launch, &of_params)?;
     let shared = aliasing::shared(signature, &mut launch, &of_params)?;
-    Ok(Bound { launch, shared })
+    Ok(BoundLaunch { launch, shared })
 }
 
 /// A checked call.
 #[derive(Clone, Debug)]
-pub struct Bound {
+pub struct BoundLaunch {
     pub launch: Launch,
     /// Pairs of parameters, by position, that share one array, where at least one of the two is written. Such
     /// a call needs the stencil that [`back`](super::back) makes, without the second parameter of each pair.
     pub shared: Vec<[usize; 2]>,
 }
 
-impl Bound {
+impl BoundLaunch {
     /// The call; an error where two parameters share an array and at least one of them is written.
     fn apart(self, signature: &Signature) -> Result<Launch, Vec<Diagnostic>> {
         let name = |at: usize| signature.params[at].name.as_str();

@@ -9,7 +9,7 @@ use crate::backend::{c, cuda};
 use crate::diag::Listing;
 use crate::inputs::KeepDirective;
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::pass::{Code, Device, PassOptions};
+use crate::pass::{CodeGenerator, Device, PassOptions};
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
 /// All levels that were reached. A level is missing where an error prevented it.
@@ -106,13 +106,13 @@ impl Levels {
     }
 
     fn program_of_c(&self) -> Option<&loops::Program> {
-        let is_for_c = self.passes.device == Device::Cpu && self.passes.code == Code::C;
+        let is_for_c = self.passes.device == Device::Cpu && self.passes.code == CodeGenerator::C;
         self.loops.as_ref().filter(|_| self.is_whole && is_for_c)
     }
 
     /// The program of loops for such code; `None` where not all passes ran, or for a GPU.
     #[must_use]
-    pub fn loops_for(&self, code: Code) -> Option<Cow<'_, loops::Program>> {
+    pub fn loops_for(&self, code: CodeGenerator) -> Option<Cow<'_, loops::Program>> {
         if self.passes.code == code && self.passes.device == Device::Cpu {
             return self.loops.as_ref().filter(|_| self.is_whole).map(Cow::Borrowed);
         }

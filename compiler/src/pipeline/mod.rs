@@ -13,9 +13,9 @@ pub mod variant;
 pub mod back;
 pub mod plan;
 
-pub use crate::pass::{Hook, NoHook, Shown, Step, StepKind};
+pub use crate::pass::{Hook, LevelView, NoHook, Step, StepKind};
 pub use back::{NoVariant, back};
-pub use compilation::{Bound, Compilation, Contract};
+pub use compilation::{BoundLaunch, Compilation, Contract};
 pub use levels::Levels;
 pub use pipelines::Pipelines;
 pub use plan::{Plan, Program};

@@ -13,7 +13,7 @@ use crate::{defir, gtir, npir, oir};
 
 /// How the text of a stage is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Text {
+pub struct StageListing {
     pub stage: Stage,
     /// Called when the text is asked for. Returns `None` where the level that the text is made from was not
     /// reached.
@@ -29,20 +29,23 @@ pub struct Backend {
     /// The level that it starts from.
     pub from: Stage,
     /// The texts that it adds to the stages.
-    pub texts: &'static [Text],
+    pub texts: &'static [StageListing],
 }
 
 /// The levels, in the order of compilation.
-pub const LEVELS: &[Text] = &[
-    Text { stage: Stage::DEFINITION, make: |it| Some(defir::print::listing(it.definition.as_ref()?)) },
-    Text { stage: Stage::GTIR, make: |it| Some(gtir::print::listing(it.gtir.as_ref()?)) },
-    Text { stage: Stage::OIR, make: oir_with_facts },
-    Text { stage: Stage::NPIR, make: |it| Some(npir::print::listing(it.npir()?)) },
-    Text { stage: Stage::TREE, make: |it| behind::text(it, Stage::TREE) },
-    Text { stage: Stage::SCHEDULE, make: |it| behind::text(it, Stage::SCHEDULE) },
-    Text { stage: Stage::SDFG, make: |it| behind::text(it, Stage::SDFG) },
-    Text { stage: Stage::LOOPS, make: |it| behind::text(it, Stage::LOOPS) },
-    Text { stage: Stage::KERNELS, make: |it| behind::text(it, Stage::KERNELS) },
+pub const LEVELS: &[StageListing] = &[
+    StageListing {
+        stage: Stage::DEFINITION,
+        make: |it| Some(defir::print::listing(it.definition.as_ref()?)),
+    },
+    StageListing { stage: Stage::GTIR, make: |it| Some(gtir::print::listing(it.gtir.as_ref()?)) },
+    StageListing { stage: Stage::OIR, make: oir_with_facts },
+    StageListing { stage: Stage::NPIR, make: |it| Some(npir::print::listing(it.npir()?)) },
+    StageListing { stage: Stage::TREE, make: |it| behind::text(it, Stage::TREE) },
+    StageListing { stage: Stage::SCHEDULE, make: |it| behind::text(it, Stage::SCHEDULE) },
+    StageListing { stage: Stage::SDFG, make: |it| behind::text(it, Stage::SDFG) },
+    StageListing { stage: Stage::LOOPS, make: |it| behind::text(it, Stage::LOOPS) },
+    StageListing { stage: Stage::KERNELS, make: |it| behind::text(it, Stage::KERNELS) },
 ];
 
 /// The interpreter that defines the meaning.
@@ -50,7 +53,7 @@ pub const DEBUG: Backend = Backend {
     name: "debug",
     device: "cpu",
     from: Stage::OIR,
-    texts: &[Text {
+    texts: &[StageListing {
         stage: Stage::PYTHON,
         make: |it| Some(debug::source::listing(it.oir.as_ref()?, it.extents.as_ref()?)),
     }],
@@ -61,7 +64,7 @@ pub const NUMPY: Backend = Backend {
     name: "numpy",
     device: "cpu",
     from: Stage::NPIR,
-    texts: &[Text { stage: Stage::NUMPY, make: |it| Some(numpy::source::listing(it.npir()?)) }],
+    texts: &[StageListing { stage: Stage::NUMPY, make: |it| Some(numpy::source::listing(it.npir()?)) }],
 };
 
 /// Machine code made in process. Its text exists only for the arrays of a call, and is made with the code.
@@ -72,7 +75,7 @@ pub const OPENMP: Backend = Backend {
     name: "openmp",
     device: "cpu",
     from: Stage::LOOPS,
-    texts: &[Text { stage: Stage::C, make: |it| behind::text(it, Stage::C) }],
+    texts: &[StageListing { stage: Stage::C, make: |it| behind::text(it, Stage::C) }],
 };
 
 /// CUDA C++, for GPUs of NVIDIA.
@@ -80,7 +83,7 @@ pub const CUDA: Backend = Backend {
     name: "cuda",
     device: "gpu",
     from: Stage::KERNELS,
-    texts: &[Text { stage: Stage::CUDA, make: |it| behind::text(it, Stage::CUDA) }],
+    texts: &[StageListing { stage: Stage::CUDA, make: |it| behind::text(it, Stage::CUDA) }],
 };
 
 /// WGSL, for GPUs through wgpu. Runs choose a text for their device; this text is for devices that have
@@ -89,14 +92,14 @@ pub const WGPU: Backend = Backend {
     name: "wgpu",
     device: "gpu",
     from: Stage::KERNELS,
-    texts: &[Text { stage: Stage::WGSL, make: |it| behind::text(it, Stage::WGSL) }],
+    texts: &[StageListing { stage: Stage::WGSL, make: |it| behind::text(it, Stage::WGSL) }],
 };
 
 /// The compiler's own back ends.
 pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP, CUDA, WGPU];
 
 /// All texts of the levels and of the compiler's own back ends.
-pub fn texts() -> impl Iterator<Item = &'static Text> {
+pub fn texts() -> impl Iterator<Item = &'static StageListing> {
     LEVELS.iter().chain(BACKENDS.iter().flat_map(|it| it.texts))
 }
 
@@ -152,7 +155,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::pipeline::stage::{Row, Source};
+    use crate::pipeline::stage::{StageInfo, StageOrigin};
     use crate::pipeline::{NoHook, route};
     use crate::project::Project;
 
@@ -168,8 +171,8 @@ mod tests {
     fn every_stage_is_made_from_one_before_it() {
         for (at, stage) in Stage::ALL.into_iter().enumerate() {
             match stage.from() {
-                Source::Text => assert_eq!(at, 0, "{stage}"),
-                Source::Lowered(from) | Source::Passed(from) => {
+                StageOrigin::Text => assert_eq!(at, 0, "{stage}"),
+                StageOrigin::Lowered(from) | StageOrigin::Passed(from) => {
                     assert!(Stage::ALL[..at].contains(&from), "{stage} from {from}");
                 }
             }
@@ -179,9 +182,14 @@ mod tests {
     #[test]
     fn a_text_is_made_when_it_is_asked_for_and_once() {
         static MADE: AtomicUsize = AtomicUsize::new(0);
-        const ROW: Row =
-            Row { name: "own", title: "Own", about: "", from: Source::Passed(Stage::C), has_passes: false };
-        let own = Text {
+        const ROW: StageInfo = StageInfo {
+            name: "own",
+            title: "Own",
+            about: "",
+            from: StageOrigin::Passed(Stage::C),
+            has_passes: false,
+        };
+        let own = StageListing {
             stage: Stage::of(&ROW),
             make: |_| {
                 MADE.fetch_add(1, Ordering::Relaxed);

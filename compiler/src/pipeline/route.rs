@@ -13,15 +13,15 @@ use crate::diag::written::{as_written, in_function};
 use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
-use crate::inputs::{self, Keep, KeepDirective};
-use crate::loops::analysis::bounds::{Held, Outside, outside};
+use crate::inputs::{self, KeepDirective, LoopProperty};
+use crate::loops::analysis::bounds::{GuaranteedPositions, OutOfBoundsAccess, outside};
 use crate::oir::analysis::program_order;
-use crate::oir::passes::Pinned;
-use crate::pass::{Analyses, Code, Device, Level, PassOptions, Pipeline, Trace, Watch, show_first};
+use crate::oir::passes::PinnedStmts;
+use crate::pass::{Analyses, CodeGenerator, Device, Level, PassOptions, Pipeline, Trace, Watch, show_first};
 use crate::project::Project;
-use crate::schedule::document::{Applied, Open, Order};
+use crate::schedule::document::{ApplyOutcome, OpenChoices, ScheduleCommand};
 use crate::schedule::step::Pin;
-use crate::schedule::turn::Unturned;
+use crate::schedule::turn::TurnRefusal;
 use crate::space::assume::Assumptions;
 use crate::space::{Axis, Reach, Symbol, names};
 use crate::target::{MAX_THREADS, Target};
@@ -132,8 +132,8 @@ pub(super) fn compile_turned(
     known: &Compilation,
     passes: &PassOptions,
     hook: &mut dyn Hook,
-) -> Result<Compilation, Unturned> {
-    let tree = known.levels.tree.as_ref().ok_or(Unturned::RunTime)?;
+) -> Result<Compilation, TurnRefusal> {
+    let tree = known.levels.tree.as_ref().ok_or(TurnRefusal::RunTime)?;
     schedule::turn::turned(&schedule::from_tree::lower(tree))?;
     let mut compilation = known.up_to_oir();
     compilation.signature = known.signature.as_ref().map(Signature::turned);
@@ -374,13 +374,13 @@ impl Trip<'_> {
         let written = config.passes.schedule.as_ref().map(|name| (name.as_str(), scheduled.clone()));
         let open = match &config.passes.schedule {
             Some(name) => self.document(project, name, &mut scheduled, config),
-            None => Some(Open::All),
+            None => Some(OpenChoices::All),
         };
         let is_whole = match open {
-            Some(Open::All) => {
+            Some(OpenChoices::All) => {
                 self.passes(&pipelines.schedule, &mut scheduled, pipelines.machine.clone(), config)
             }
-            Some(Open::Graph | Open::Nothing) => self.show_first(&scheduled),
+            Some(OpenChoices::Graph | OpenChoices::Nothing) => self.show_first(&scheduled),
             None => false,
         };
         let is_legal = match &written {
@@ -397,7 +397,7 @@ impl Trip<'_> {
         flow.order = self.compilation.levels.oir.as_ref().map(program_order).unwrap_or_default();
         let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
         flow.apart = apart.map(|it| it.stmt()).collect();
-        if open == Some(Open::Nothing) {
+        if open == Some(OpenChoices::Nothing) {
             flow.keep_maps_apart();
         }
         let is_whole = self.passes(&pipelines.sdfg, &mut flow, (), config);
@@ -438,9 +438,9 @@ impl Trip<'_> {
         let written = schedule::document::statements_in(tree, first.span.file);
         for it in keeps {
             let pin = match it.keep {
-                Keep::Apart => Pin::Apart,
-                Keep::Whole => Pin::Whole,
-                Keep::Guarded => Pin::Guarded,
+                LoopProperty::Apart => Pin::Apart,
+                LoopProperty::Whole => Pin::Whole,
+                LoopProperty::Guarded => Pin::Guarded,
             };
             let in_line = (it.below.start, StmtId(0))..(it.below.end, StmtId(0));
             let mut stmts = written.range(in_line).map(|(_, stmt)| *stmt).peekable();
@@ -459,7 +459,7 @@ impl Trip<'_> {
         name: &str,
         tree: &mut schedule::Tree,
         config: &Config,
-    ) -> Option<Open> {
+    ) -> Option<OpenChoices> {
         self.show("schedule", &|| schedule::print::listing(tree));
         let Some(file) = project.file_id(name) else {
             self.found.push(catalog::missing(name, tree.span));
@@ -485,7 +485,7 @@ impl Trip<'_> {
             Device::Gpu => schedule::document::apply_for_gpu(tree, &document),
         };
         match applied {
-            Applied::Whole { open } => {
+            ApplyOutcome::Whole { open } => {
                 check(
                     "a schedule document",
                     || schedule::validate::validate(tree),
@@ -500,7 +500,7 @@ impl Trip<'_> {
                 }
                 Some(open)
             }
-            Applied::Refused { line, refusal } => {
+            ApplyOutcome::Refused { line, refusal } => {
                 let told =
                     catalog::refused(&text[line.clone()], &refusal.reason, span(&line), &refusal.origins);
                 self.found.push(told);
@@ -538,18 +538,22 @@ impl Trip<'_> {
         let known = self.known_at_calls(config);
         let at_first = || loops::lower(&sdfg::from_schedule::lower(before));
         let has_told_levels = program.arrays.iter().any(|it| it.level_symbols().next().is_some());
-        let held = if has_told_levels { Held::of(&at_first()) } else { Held::default() };
+        let held = if has_told_levels {
+            GuaranteedPositions::of(&at_first())
+        } else {
+            GuaranteedPositions::default()
+        };
         let wrong = outside(program, &held, &known).into_iter().next();
         let Some(wrong) = wrong else { return Some(()) };
         let file = project.file_id(name)?;
         let text = project.text(file);
         let document = schedule::document::parse(text).ok()?;
-        let steps = document.lines.iter().filter(|it| matches!(it.order, Order::Step(_)));
+        let steps = document.lines.iter().filter(|it| matches!(it.order, ScheduleCommand::Step(_)));
         let mut tree = before.clone();
         let mut told = (document.lines.last().map(|it| it.at.clone()).unwrap_or_default(), wrong);
         for line in steps {
             let step = schedule::document::Document { lines: vec![line.clone()] };
-            if !matches!(schedule::document::apply(&mut tree, &step), Applied::Whole { .. }) {
+            if !matches!(schedule::document::apply(&mut tree, &step), ApplyOutcome::Whole { .. }) {
                 break;
             }
             let program = loops::lower(&sdfg::from_schedule::lower(&tree));
@@ -558,7 +562,7 @@ impl Trip<'_> {
                 break;
             }
         }
-        let (at, Outside { array, index, size, origin }) = told;
+        let (at, OutOfBoundsAccess { array, index, size, origin }) = told;
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span::new(file, offset(at.start), offset(at.end));
         let reason = format!("the index `{index}` of `{array}` is not seen to be in [0, {size})");
@@ -656,7 +660,7 @@ fn loops_for_gpu(known: &Levels) -> Option<loops::Program> {
 }
 
 /// The program of loops for another kind of code than that of the levels; `None` where not all passes ran.
-pub(super) fn loops_for(known: &Levels, code: Code) -> Option<loops::Program> {
+pub(super) fn loops_for(known: &Levels, code: CodeGenerator) -> Option<loops::Program> {
     let flow = known.sdfg.as_ref().filter(|_| known.is_whole)?;
     let passes = PassOptions { device: Device::Cpu, code, ..known.passes.clone() };
     let config = Config { passes, ..Config::default() };
@@ -722,9 +726,10 @@ pub(super) fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listin
 }
 
 /// The statements that lines `# @keep apart` of the text refer to.
-fn pinned(stencil: &oir::Stencil, keeps: &[KeepDirective]) -> Pinned {
+fn pinned(stencil: &oir::Stencil, keeps: &[KeepDirective]) -> PinnedStmts {
     let mut apart = BTreeSet::new();
-    let lines: Vec<Span> = keeps.iter().filter(|it| it.keep == Keep::Apart).map(|it| it.below).collect();
+    let lines: Vec<Span> =
+        keeps.iter().filter(|it| it.keep == LoopProperty::Apart).map(|it| it.below).collect();
     if !lines.is_empty() {
         stencil.each_statement(&mut |origin| {
             let is_in = |line: &Span| {
@@ -736,5 +741,5 @@ fn pinned(stencil: &oir::Stencil, keeps: &[KeepDirective]) -> Pinned {
             }
         });
     }
-    Pinned { apart }
+    PinnedStmts { apart }
 }

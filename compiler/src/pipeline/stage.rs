@@ -5,27 +5,27 @@ use std::hash::{Hash, Hasher};
 
 /// A level, or a text generated from one; two with the same name are the same.
 ///
-/// The list is open: a program that makes another text of a level defines a [`Row`] for it.
+/// The list is open: a program that makes another text of a level defines a [`StageInfo`] for it.
 #[derive(Clone, Copy)]
-pub struct Stage(&'static Row);
+pub struct Stage(&'static StageInfo);
 
 /// The facts about a stage that are known before compilation.
 #[derive(Debug)]
-pub struct Row {
+pub struct StageInfo {
     /// Its name in the command line, the API and the page.
     pub name: &'static str,
     /// Its title for people.
     pub title: &'static str,
     /// A short description, for people who see its name for the first time.
     pub about: &'static str,
-    pub from: Source,
+    pub from: StageOrigin,
     /// Whether it is a level that passes change.
     pub has_passes: bool,
 }
 
 /// The origin of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum StageOrigin {
     /// The text of the stencil.
     Text,
     /// A level as it was lowered: its passes have no effect here.
@@ -34,12 +34,12 @@ pub enum Source {
     Passed(Stage),
 }
 
-const fn level(name: &'static str, title: &'static str, about: &'static str, from: Source) -> Row {
-    Row { name, title, about, from, has_passes: false }
+const fn level(name: &'static str, title: &'static str, about: &'static str, from: StageOrigin) -> StageInfo {
+    StageInfo { name, title, about, from, has_passes: false }
 }
 
-const fn with_passes(row: Row) -> Row {
-    Row { has_passes: true, ..row }
+const fn with_passes(row: StageInfo) -> StageInfo {
+    StageInfo { has_passes: true, ..row }
 }
 
 impl Stage {
@@ -47,74 +47,74 @@ impl Stage {
         "definition",
         "Definition",
         "what was written: names resolved, functions inlined",
-        Source::Text,
+        StageOrigin::Text,
     ));
     pub const GTIR: Stage = Stage(&level(
         "gtir",
         "GTIR",
         "what it means: typed, not yet ordered",
-        Source::Passed(Self::DEFINITION),
+        StageOrigin::Passed(Self::DEFINITION),
     ));
     pub const OIR: Stage =
-        Stage(&with_passes(level("oir", "OIR", "when each statement runs", Source::Passed(Self::GTIR))));
+        Stage(&with_passes(level("oir", "OIR", "when each statement runs", StageOrigin::Passed(Self::GTIR))));
     pub const NPIR: Stage = Stage(&level(
         "npir",
         "NPIR",
         "operations on whole arrays, conditions as masks",
-        Source::Passed(Self::OIR),
+        StageOrigin::Passed(Self::OIR),
     ));
     pub const TREE: Stage =
-        Stage(&level("tree", "Tree", "loops and scopes made explicit", Source::Passed(Self::OIR)));
+        Stage(&level("tree", "Tree", "loops and scopes made explicit", StageOrigin::Passed(Self::OIR)));
     pub const SCHEDULE: Stage = Stage(&with_passes(level(
         "schedule",
         "Schedule",
         "order, merging and placement chosen",
-        Source::Passed(Self::TREE),
+        StageOrigin::Passed(Self::TREE),
     )));
     pub const SDFG: Stage = Stage(&with_passes(level(
         "sdfg",
         "SDFG",
         "states, maps, tasklets and what moves between them",
-        Source::Passed(Self::SCHEDULE),
+        StageOrigin::Passed(Self::SCHEDULE),
     )));
     pub const LOOPS: Stage = Stage(&with_passes(level(
         "loops",
         "Loops",
         "loops and statements over elements, as all code generators read them",
-        Source::Passed(Self::SDFG),
+        StageOrigin::Passed(Self::SDFG),
     )));
     pub const KERNELS: Stage = Stage(&level(
         "kernels",
         "Kernels",
         "what the blocks and threads of a GPU do, and what the host launches",
-        Source::Passed(Self::LOOPS),
+        StageOrigin::Passed(Self::LOOPS),
     ));
     pub const PYTHON: Stage = Stage(&level(
         "python",
         "Python",
         "the loops in plain Python, which runs",
-        Source::Lowered(Self::OIR),
+        StageOrigin::Lowered(Self::OIR),
     ));
     pub const NUMPY: Stage = Stage(&level(
         "numpy",
         "NumPy",
         "operations on whole arrays in NumPy, which runs",
-        Source::Passed(Self::NPIR),
+        StageOrigin::Passed(Self::NPIR),
     ));
-    pub const C: Stage = Stage(&level("c", "C", "generated C with OpenMP", Source::Passed(Self::LOOPS)));
+    pub const C: Stage = Stage(&level("c", "C", "generated C with OpenMP", StageOrigin::Passed(Self::LOOPS)));
     pub const CUDA: Stage =
-        Stage(&level("cuda", "CUDA", "generated CUDA C++", Source::Passed(Self::KERNELS)));
+        Stage(&level("cuda", "CUDA", "generated CUDA C++", StageOrigin::Passed(Self::KERNELS)));
 
     pub const WGSL: Stage = Stage(&level(
         "wgsl",
         "WGSL",
         "generated WGSL, as WebGPU and wgpu take it",
-        Source::Passed(Self::KERNELS),
+        StageOrigin::Passed(Self::KERNELS),
     ));
 
     /// The stage of a row.
     #[must_use]
-    pub const fn of(row: &'static Row) -> Self {
+    pub const fn of(row: &'static StageInfo) -> Self {
         Self(row)
     }
 
@@ -138,7 +138,7 @@ impl Stage {
 
     /// The text or level that it is made from.
     #[must_use]
-    pub const fn from(self) -> Source {
+    pub const fn from(self) -> StageOrigin {
         self.0.from
     }
 
@@ -158,8 +158,8 @@ impl Stage {
                 return true;
             }
             match at.from() {
-                Source::Passed(above) => at = above,
-                Source::Lowered(_) | Source::Text => return false,
+                StageOrigin::Passed(above) => at = above,
+                StageOrigin::Lowered(_) | StageOrigin::Text => return false,
             }
         }
     }

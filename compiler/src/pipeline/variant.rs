@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pass::{Code, MachineModel, PassOptions};
+use crate::pass::{CodeGenerator, MachineModel, PassOptions};
 
 /// The level that a back end runs, or generates code from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub enum ProgramKind {
     /// Operations on whole arrays.
     Arrays,
     /// Loops for a processor.
-    Loops(Code),
+    Loops(CodeGenerator),
     /// Kernels for a GPU.
     Kernels,
 }

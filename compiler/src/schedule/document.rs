@@ -17,29 +17,29 @@ use crate::diag::{FileId, StmtId};
 /// A document, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    pub lines: Vec<Line>,
+    pub lines: Vec<DocumentLine>,
 }
 
 /// A line that says something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct DocumentLine {
     /// Bytes of the text, from where to where.
     pub at: std::ops::Range<usize>,
-    pub order: Order,
+    pub order: ScheduleCommand,
 }
 
 /// The order that a line gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ScheduleCommand {
     Step(Step),
     /// These passes choose what is still open.
-    Auto(Open),
+    Auto(OpenChoices),
     Pin(Pin),
 }
 
 /// The choices that a document leaves to passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Open {
+pub enum OpenChoices {
     /// Neither loops nor maps.
     Nothing,
     /// Which maps of the graph become one.
@@ -50,7 +50,7 @@ pub enum Open {
 
 /// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct UnreadableLine {
     pub at: std::ops::Range<usize>,
     pub message: String,
 }
@@ -60,7 +60,7 @@ pub struct Unreadable {
 /// # Errors
 ///
 /// The faults, line by line.
-pub fn parse(text: &str) -> Result<Document, Vec<Unreadable>> {
+pub fn parse(text: &str) -> Result<Document, Vec<UnreadableLine>> {
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -79,8 +79,8 @@ pub fn parse(text: &str) -> Result<Document, Vec<Unreadable>> {
             continue;
         }
         match order(words) {
-            Ok(order) => lines.push(Line { at, order }),
-            Err(message) => wrong.push(Unreadable { at, message }),
+            Ok(order) => lines.push(DocumentLine { at, order }),
+            Err(message) => wrong.push(UnreadableLine { at, message }),
         }
     }
     if wrong.is_empty() { Ok(Document { lines }) } else { Err(wrong) }
@@ -91,69 +91,71 @@ fn uncommented(line: &str) -> &str {
     line.find(" #").map_or(line, |at| &line[..at])
 }
 
-fn order(words: &str) -> Result<Order, String> {
+fn order(words: &str) -> Result<ScheduleCommand, String> {
     match words {
-        "auto" => return Ok(Order::Auto(Open::All)),
-        "auto graph" => return Ok(Order::Auto(Open::Graph)),
+        "auto" => return Ok(ScheduleCommand::Auto(OpenChoices::All)),
+        "auto graph" => return Ok(ScheduleCommand::Auto(OpenChoices::Graph)),
         _ => {}
     }
-    let Some(pin) = words.strip_prefix("keep ") else { return parse_step(words).map(Order::Step) };
+    let Some(pin) = words.strip_prefix("keep ") else { return parse_step(words).map(ScheduleCommand::Step) };
     let expected = || "`keep apart s3`, `keep whole s3` or `keep guarded s3` was expected".to_owned();
     let (what, stmt) = pin.split_once(' ').ok_or_else(expected)?;
     let stmt =
         stmt.trim().strip_prefix('s').and_then(|it| it.parse().ok()).map(StmtId).ok_or_else(expected)?;
     match what {
-        "apart" => Ok(Order::Pin(Pin::Apart(stmt))),
-        "whole" => Ok(Order::Pin(Pin::Whole(stmt))),
-        "guarded" => Ok(Order::Pin(Pin::Guarded(stmt))),
+        "apart" => Ok(ScheduleCommand::Pin(Pin::Apart(stmt))),
+        "whole" => Ok(ScheduleCommand::Pin(Pin::Whole(stmt))),
+        "guarded" => Ok(ScheduleCommand::Pin(Pin::Guarded(stmt))),
         _ => Err(expected()),
     }
 }
 
 /// The result of applying a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Applied {
+pub enum ApplyOutcome {
     /// Every line was carried out; `open` is left to the passes.
-    Whole { open: Open },
+    Whole { open: OpenChoices },
     /// This line was refused, and those behind it were not carried out.
     Refused { line: std::ops::Range<usize>, refusal: Refusal },
 }
 
 /// As [`apply`], for a GPU: no loop may be left to the cores of a CPU, or to their lanes.
-pub fn apply_for_gpu(tree: &mut Tree, document: &Document) -> Applied {
-    for Line { at, order } in &document.lines {
-        if let Order::Step(Step::Place(placement @ (Placement::Threads | Placement::Simd), _)) = order {
+pub fn apply_for_gpu(tree: &mut Tree, document: &Document) -> ApplyOutcome {
+    for DocumentLine { at, order } in &document.lines {
+        if let ScheduleCommand::Step(Step::Place(placement @ (Placement::Threads | Placement::Simd), _)) =
+            order
+        {
             let what = if *placement == Placement::Threads { "the cores of a CPU" } else { "lanes of a CPU" };
             let reason = format!("loops are given to {what}, and this is compiled for a GPU");
-            return Applied::Refused { line: at.clone(), refusal: Refusal::new(reason) };
+            return ApplyOutcome::Refused { line: at.clone(), refusal: Refusal::new(reason) };
         }
     }
     apply(tree, document)
 }
 
 /// Carries out a document, line by line, up to the one that would change the meaning.
-pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
-    let mut open = Open::Nothing;
-    for Line { at, order } in &document.lines {
-        let refused = |refusal: Refusal| Applied::Refused { line: at.clone(), refusal };
+pub fn apply(tree: &mut Tree, document: &Document) -> ApplyOutcome {
+    let mut open = OpenChoices::Nothing;
+    for DocumentLine { at, order } in &document.lines {
+        let refused = |refusal: Refusal| ApplyOutcome::Refused { line: at.clone(), refusal };
         match order {
-            Order::Auto(Open::All) if has_launch(tree) => {
+            ScheduleCommand::Auto(OpenChoices::All) if has_launch(tree) => {
                 let reason = "`auto` forms launches itself, and there are loops of a grid already";
                 return refused(Refusal::new(reason));
             }
-            Order::Auto(to) => open = open.max(*to),
-            Order::Pin(pin) => {
+            ScheduleCommand::Auto(to) => open = open.max(*to),
+            ScheduleCommand::Pin(pin) => {
                 if !has_statement(tree, pin.stmt()) {
                     return refused(Refusal::new(format!("there is no statement {}", pin.stmt())));
                 }
                 tree.pins.insert(*pin);
             }
-            Order::Step(step) if open != Open::Nothing => {
+            ScheduleCommand::Step(step) if open != OpenChoices::Nothing => {
                 return refused(Refusal::new(format!(
                     "`{step}` stands behind `auto`, which leaves nothing open"
                 )));
             }
-            Order::Step(step) => {
+            ScheduleCommand::Step(step) => {
                 if let Err(refusal) = step.clone().apply(tree) {
                     return refused(refusal);
                 }
@@ -166,10 +168,10 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
     }
     // Loops are given to a grid one by one, so a fault between them shows when all are placed.
     let wrong = launch::faults(tree).into_iter().next();
-    if let Some((reason, Line { at, .. })) = wrong.zip(document.lines.last()) {
-        return Applied::Refused { line: at.clone(), refusal: Refusal::new(reason) };
+    if let Some((reason, DocumentLine { at, .. })) = wrong.zip(document.lines.last()) {
+        return ApplyOutcome::Refused { line: at.clone(), refusal: Refusal::new(reason) };
     }
-    Applied::Whole { open }
+    ApplyOutcome::Whole { open }
 }
 
 /// Whether a document has begun to form a launch.
@@ -277,7 +279,7 @@ for k in [0, K) parallel:
         let text_of = "merge k@s0 k@s1\ntile j 8 j@s0 .. j@s1\nthreads k@s0 # all levels\nsimd i@s1\n";
         let document = parse(text_of).expect("it can be read");
         let mut scheduled = tree(TREE).expect("it is a tree");
-        assert_eq!(apply(&mut scheduled, &document), Applied::Whole { open: Open::Nothing });
+        assert_eq!(apply(&mut scheduled, &document), ApplyOutcome::Whole { open: OpenChoices::Nothing });
         expect_test::expect![[r#"
             schedule chain
             field a: float64[I, J + 2, K] shift [0, 1, 0] read
@@ -297,7 +299,7 @@ for k in [0, K) parallel:
         // The printed document reads back, and gives the same tree again.
         let again = parse(&text(&scheduled, &|_| None)).expect("it can be read");
         let mut other = tree(TREE).expect("it is a tree");
-        assert_eq!(apply(&mut other, &again), Applied::Whole { open: Open::Nothing });
+        assert_eq!(apply(&mut other, &again), ApplyOutcome::Whole { open: OpenChoices::Nothing });
         assert_eq!(listing(&other).text, listing(&scheduled).text);
     }
 
@@ -306,8 +308,8 @@ for k in [0, K) parallel:
         let refused = |text: &str| {
             let mut scheduled = tree(TREE).expect("it is a tree");
             match apply(&mut scheduled, &parse(text).expect("it can be read")) {
-                Applied::Refused { line, refusal } => format!("{}: {refusal}", &text[line]),
-                Applied::Whole { .. } => "nothing".to_owned(),
+                ApplyOutcome::Refused { line, refusal } => format!("{}: {refusal}", &text[line]),
+                ApplyOutcome::Whole { .. } => "nothing".to_owned(),
             }
         };
         for (text, expected) in [

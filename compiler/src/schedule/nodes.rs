@@ -39,7 +39,7 @@ pub struct Container {
     /// Present where fewer places suffice than the shape says.
     pub ring: Option<Ring>,
     /// The memory of a GPU that an iteration's own array lives in, where a pass has decided that.
-    pub place: Option<Place>,
+    pub place: Option<GpuMemory>,
     pub span: Span,
 }
 
@@ -91,7 +91,7 @@ pub enum Storage {
 
 /// The memory of a GPU that an iteration's own array lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum GpuMemory {
     /// In registers of one thread.
     Register,
     /// In the shared memory of a block.

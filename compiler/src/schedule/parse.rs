@@ -1,10 +1,10 @@
 //! Schedule trees read back from their text, so that a test can start from one.
 
 use super::nodes::{
-    Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Place, Placement, RegionScope,
+    Access, Assign, Container, ContainerKind, Expr, GpuMemory, If, Loop, Node, Order, Placement, RegionScope,
     Storage, Subscript, Tree, Where, While,
 };
-use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::diag::outline::{LineResult, ListingFault, OutlineLine, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::{self, ExprKind};
 use crate::space::{Axis, AxisSet, Ring, Size, Symbol, names, parse as space};
@@ -16,9 +16,9 @@ use crate::types::DType;
 /// # Errors
 ///
 /// The first line that can't be read.
-pub fn parse(text: &str) -> Result<Tree, Unreadable> {
+pub fn parse(text: &str) -> Result<Tree, ListingFault> {
     let mut reader = Reader { tree: Tree::default(), n_stmts: 0 };
-    reader.top(&outline(text)).map_err(|wrong| Unreadable::at(text, wrong))?;
+    reader.top(&outline(text)).map_err(|wrong| ListingFault::at(text, wrong))?;
     Ok(reader.tree)
 }
 
@@ -29,7 +29,7 @@ struct Reader {
 
 impl Reader {
     /// The name, then the containers, then the nodes.
-    fn top(&mut self, lines: &[Line<'_>]) -> Read<()> {
+    fn top(&mut self, lines: &[OutlineLine<'_>]) -> LineResult<()> {
         let mut rest = lines;
         while let Some((line, after)) = rest.split_first() {
             let (word, declared) = line.text.split_once(' ').unwrap_or((line.text, ""));
@@ -55,7 +55,7 @@ impl Reader {
         Ok(())
     }
 
-    fn block(&mut self, lines: &[Line<'_>]) -> Read<Vec<Node>> {
+    fn block(&mut self, lines: &[OutlineLine<'_>]) -> LineResult<Vec<Node>> {
         let mut block = Vec::new();
         let mut rest = lines;
         while let Some((line, after)) = rest.split_first() {
@@ -66,7 +66,7 @@ impl Reader {
     }
 
     /// The node at `line`; an `if` takes its other branches from `rest`.
-    fn node(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<Node> {
+    fn node(&mut self, line: &OutlineLine<'_>, rest: &mut &[OutlineLine<'_>]) -> LineResult<Node> {
         if line.text == "barrier" {
             return match line.children.first() {
                 Some(inner) => Err((inner.span, "a barrier holds nothing".to_owned())),
@@ -108,7 +108,7 @@ impl Reader {
         }
     }
 
-    fn loop_over(&mut self, word: &str, header: &str, line: &Line<'_>) -> Read<Node> {
+    fn loop_over(&mut self, word: &str, header: &str, line: &OutlineLine<'_>) -> LineResult<Node> {
         let placement = match word {
             "threads" => Placement::Threads,
             "simd" => Placement::Simd,
@@ -138,7 +138,12 @@ impl Reader {
         Ok(Node::Loop(Loop { children: self.block(&line.children)?, ..it }))
     }
 
-    fn branches(&mut self, condition: &str, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<If> {
+    fn branches(
+        &mut self,
+        condition: &str,
+        line: &OutlineLine<'_>,
+        rest: &mut &[OutlineLine<'_>],
+    ) -> LineResult<If> {
         let origin = self.origin(line);
         let condition = self.expr(condition, line.span)?;
         let then = self.block(&line.children)?;
@@ -155,20 +160,20 @@ impl Reader {
         Ok(If { condition, then, otherwise, origin })
     }
 
-    fn origin(&mut self, line: &Line<'_>) -> Origin {
+    fn origin(&mut self, line: &OutlineLine<'_>) -> Origin {
         let stmt = StmtId(self.n_stmts);
         self.n_stmts += 1;
         Origin::new(stmt, &[line.span])
     }
 
-    fn target(&self, text: &str, span: Span) -> Read<Access> {
+    fn target(&self, text: &str, span: Span) -> LineResult<Access> {
         match self.expr(text, span)?.kind {
             ExprKind::Access(access) => Ok(access),
             _ => Err((span, format!("`{text}` cannot be assigned"))),
         }
     }
 
-    fn expr(&self, text: &str, span: Span) -> Read<Expr> {
+    fn expr(&self, text: &str, span: Span) -> LineResult<Expr> {
         let containers = &self.tree.containers;
         let mut leaf = |name: &str, index: Vec<Subscript>| {
             let container = containers.find(|it| it.name == name);
@@ -265,18 +270,22 @@ fn container(tree: &Tree, word: &str, text: &str, span: Span) -> Option<Containe
 }
 
 /// Splits the words behind a shift into the storage of the array and its place on a GPU.
-fn placed<'t>(tree: &Tree, word: &str, last: &'t str) -> (&'t str, Option<Place>) {
+fn placed<'t>(tree: &Tree, word: &str, last: &'t str) -> (&'t str, Option<GpuMemory>) {
     // `register` without axes before it is no place, but a value of each iteration.
     if word != "temporary" || !last.starts_with("along ") {
         return (last, None);
     }
     if let Some((before, name)) = last.rsplit_once(" over ") {
         return match tree.containers.find(|it| it.name == name) {
-            Some(output) => (before, Some(Place::Over(output))),
+            Some(output) => (before, Some(GpuMemory::Over(output))),
             None => (last, None),
         };
     }
-    let places = [(" register", Place::Register), (" shared", Place::Shared), (" scratch", Place::Scratch)];
+    let places = [
+        (" register", GpuMemory::Register),
+        (" shared", GpuMemory::Shared),
+        (" scratch", GpuMemory::Scratch),
+    ];
     let found = places.into_iter().find_map(|(text, place)| Some((last.strip_suffix(text)?, Some(place))));
     found.unwrap_or((last, None))
 }

@@ -5,7 +5,7 @@
 use std::fmt::{self, Display};
 
 use super::nodes::{
-    Access, Container, ContainerKind, Expr, If, Loop, Node, Order, Place, Placement, Storage, Tree,
+    Access, Container, ContainerKind, Expr, GpuMemory, If, Loop, Node, Order, Placement, Storage, Tree,
 };
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::print;
@@ -59,12 +59,12 @@ fn declaration(tree: &Tree, container: &Container) -> String {
 
 /// The place of an array, as a declaration and a step write it.
 #[must_use]
-pub fn place_text(tree: &Tree, place: Place) -> String {
+pub fn place_text(tree: &Tree, place: GpuMemory) -> String {
     match place {
-        Place::Register => "register".to_owned(),
-        Place::Shared => "shared".to_owned(),
-        Place::Scratch => "scratch".to_owned(),
-        Place::Over(output) => format!("over {}", tree.containers[output].name),
+        GpuMemory::Register => "register".to_owned(),
+        GpuMemory::Shared => "shared".to_owned(),
+        GpuMemory::Scratch => "scratch".to_owned(),
+        GpuMemory::Over(output) => format!("over {}", tree.containers[output].name),
     }
 }
 

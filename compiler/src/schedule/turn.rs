@@ -12,14 +12,14 @@ use crate::space::{Affine, Axis, Bound, Region, Side, Size, Symbol};
 
 /// Why loops cannot be turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unturned {
+pub enum TurnRefusal {
     /// Levels follow each other.
     Order,
     /// An element is found, or a loop ends, at run time.
     RunTime,
 }
 
-impl Unturned {
+impl TurnRefusal {
     /// One sentence without a final dot.
     #[must_use]
     pub fn reason(self) -> &'static str {
@@ -38,7 +38,7 @@ impl Unturned {
 /// # Errors
 ///
 /// The reason why the tree cannot be turned.
-pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
+pub fn turned(tree: &Tree) -> Result<Tree, TurnRefusal> {
     let mut to = tree.clone();
     to.children.clear();
     let axes: Vec<usize> = tree.containers.iter().map(|(_, it)| it.axes.len()).collect();
@@ -46,13 +46,13 @@ pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
         container(it)?;
     }
     for node in &tree.children {
-        let Node::Loop(levels) = node else { return Err(Unturned::Order) };
+        let Node::Loop(levels) = node else { return Err(TurnRefusal::Order) };
         if levels.order != Order::Parallel || levels.axis != Axis::K {
-            return Err(Unturned::Order);
+            return Err(TurnRefusal::Order);
         }
         for plane in &levels.children {
-            let Node::Loop(rows) = plane else { return Err(Unturned::Order) };
-            let [Node::Loop(row)] = rows.children.as_slice() else { return Err(Unturned::Order) };
+            let Node::Loop(rows) = plane else { return Err(TurnRefusal::Order) };
+            let [Node::Loop(row)] = rows.children.as_slice() else { return Err(TurnRefusal::Order) };
             let mut body = row.children.clone();
             let (mut row, mut rows) = (loop_over(row, Axis::K)?, loop_over(rows, Axis::J)?);
             // A region that holds the whole body becomes limits of the loops around.
@@ -61,7 +61,7 @@ pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
                 limit(&mut rows, it.region.j);
                 body = std::mem::take(&mut it.children);
             }
-            Turn { axes: &axes, levels: &row }.statements(&mut body)?;
+            TurnContext { axes: &axes, levels: &row }.statements(&mut body)?;
             let inner = Loop { children: body, ..loop_over(levels, Axis::I)? };
             let rows = Loop { children: vec![Node::Loop(inner)], ..rows };
             to.children.push(Node::Loop(Loop { children: vec![Node::Loop(rows)], ..row }));
@@ -71,7 +71,7 @@ pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
 }
 
 /// The head of a loop, which is now over this axis.
-fn loop_over(it: &Loop, axis: Axis) -> Result<Loop, Unturned> {
+fn loop_over(it: &Loop, axis: Axis) -> Result<Loop, TurnRefusal> {
     let head = Loop { children: Vec::new(), ..it.clone() };
     let (mut start, mut end) = (it.start.clone(), it.end.clone());
     size(&mut start)?;
@@ -89,7 +89,7 @@ fn limit(it: &mut Loop, side: Side) {
     }
 }
 
-fn container(it: &mut Container) -> Result<(), Unturned> {
+fn container(it: &mut Container) -> Result<(), TurnRefusal> {
     let n = it.axes.len();
     it.shape.iter_mut().try_for_each(size)?;
     it.shift.iter_mut().try_for_each(affine)?;
@@ -101,23 +101,23 @@ fn container(it: &mut Container) -> Result<(), Unturned> {
 }
 
 /// The context in which statements are turned.
-struct Turn<'t> {
+struct TurnContext<'t> {
     /// How many axes each container has.
     axes: &'t [usize],
     /// The loop over the former axis I.
     levels: &'t Loop,
 }
 
-impl Turn<'_> {
-    fn statements(&self, nodes: &mut [Node]) -> Result<(), Unturned> {
+impl TurnContext<'_> {
+    fn statements(&self, nodes: &mut [Node]) -> Result<(), TurnRefusal> {
         for node in nodes {
             match node {
-                Node::Loop(_) | Node::Where(_) | Node::Barrier => return Err(Unturned::Order),
+                Node::Loop(_) | Node::Where(_) | Node::Barrier => return Err(TurnRefusal::Order),
                 Node::Region(it) => {
                     self.statements(&mut it.children)?;
                     *node = self.limited(it.clone());
                 }
-                Node::While(_) => return Err(Unturned::RunTime),
+                Node::While(_) => return Err(TurnRefusal::RunTime),
                 Node::If(it) => {
                     self.expression(&mut it.condition)?;
                     self.statements(&mut it.then)?;
@@ -150,20 +150,20 @@ impl Turn<'_> {
         }
     }
 
-    fn expression(&self, it: &mut Expr) -> Result<(), Unturned> {
+    fn expression(&self, it: &mut Expr) -> Result<(), TurnRefusal> {
         match &mut it.kind {
             ExprKind::Access(it) => self.access(it)?,
-            ExprKind::Element(..) => return Err(Unturned::RunTime),
+            ExprKind::Element(..) => return Err(TurnRefusal::RunTime),
             ExprKind::Position(axis) => *axis = axis.turned(),
             _ => {}
         }
         it.operands_mut().into_iter().try_for_each(|it| self.expression(it))
     }
 
-    fn access(&self, it: &mut Access) -> Result<(), Unturned> {
+    fn access(&self, it: &mut Access) -> Result<(), TurnRefusal> {
         for subscript in &mut it.index {
             if subscript.found.is_some() {
-                return Err(Unturned::RunTime);
+                return Err(TurnRefusal::RunTime);
             }
             affine(&mut subscript.known)?;
         }
@@ -172,7 +172,7 @@ impl Turn<'_> {
     }
 }
 
-fn size(it: &mut Size) -> Result<(), Unturned> {
+fn size(it: &mut Size) -> Result<(), TurnRefusal> {
     match it {
         Size::Affine(sum) => affine(sum),
         Size::Min(parts) | Size::Max(parts) => parts.iter_mut().try_for_each(size),
@@ -180,7 +180,7 @@ fn size(it: &mut Size) -> Result<(), Unturned> {
 }
 
 /// Exchanges the symbols of I and K. Refuses other symbols, whose values are known at run time only.
-fn affine(sum: &mut Affine) -> Result<(), Unturned> {
+fn affine(sum: &mut Affine) -> Result<(), TurnRefusal> {
     let turned = |symbol: &Symbol| {
         let name = match symbol.name() {
             "I" => "K",
@@ -188,7 +188,7 @@ fn affine(sum: &mut Affine) -> Result<(), Unturned> {
             "i" => "k",
             "k" => "i",
             "J" | "j" => return Ok(symbol.clone()),
-            _ => return Err(Unturned::RunTime),
+            _ => return Err(TurnRefusal::RunTime),
         };
         Ok(Symbol::new(name))
     };
@@ -209,7 +209,7 @@ mod tests {
 
     fn found(loops: &str) -> Result<String, &'static str> {
         let tree = parse(&format!("{FIELDS}{loops}")).expect("the text is a schedule tree");
-        let turned = turned(&tree).map_err(Unturned::reason)?;
+        let turned = turned(&tree).map_err(TurnRefusal::reason)?;
         assert_eq!(validate(&turned), Vec::<String>::new());
         let text = listing(&turned).text;
         // Nests of one loop over points each come back when they are turned twice, but for regions.
@@ -306,10 +306,10 @@ for k in [0, K) {order}:
             .err()
         };
         assert_eq!(nest("parallel", "b[i, j, k] = 1.0"), None);
-        assert_eq!(nest("ascending", "b[i, j, k] = 1.0"), Some(Unturned::Order.reason()));
+        assert_eq!(nest("ascending", "b[i, j, k] = 1.0"), Some(TurnRefusal::Order.reason()));
         let west = "region i[start, start+1) j[, ):\n        b[i, j, k] = 1.0";
         assert_eq!(nest("parallel", west), None);
         assert_eq!(nest("parallel", &format!("{west}\n      {west}")), None);
-        assert_eq!(nest("parallel", "p[i, j] = a[i, j, k + {n[i, 0]}]"), Some(Unturned::RunTime.reason()));
+        assert_eq!(nest("parallel", "p[i, j] = a[i, j, k + {n[i, 0]}]"), Some(TurnRefusal::RunTime.reason()));
     }
 }

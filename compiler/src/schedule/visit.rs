@@ -9,7 +9,7 @@ use crate::space::Size;
 
 /// The purpose of an access to a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum AccessRole {
     /// A statement computes with it.
     Read,
     /// Control flow depends on it.
@@ -19,12 +19,12 @@ pub enum Role {
     Write,
 }
 
-impl Role {
+impl AccessRole {
     #[must_use]
     pub fn is_write(self) -> bool {
         match self {
-            Role::Write => true,
-            Role::Read | Role::Condition | Role::Index => false,
+            AccessRole::Write => true,
+            AccessRole::Read | AccessRole::Condition | AccessRole::Index => false,
         }
     }
 }
@@ -79,14 +79,16 @@ impl Node {
 
     /// Calls `each` for every access of this node itself, with its role. Reads come before the write, and the
     /// accesses in an index before the element that it finds.
-    pub fn each_own_access<'a>(&'a self, each: &mut dyn FnMut(Role, &'a Access)) {
+    pub fn each_own_access<'a>(&'a self, each: &mut dyn FnMut(AccessRole, &'a Access)) {
         match self {
             Node::Assign(it) => {
-                it.value.accesses(&mut |access| access.walk_as(Role::Read, each));
-                it.target.walk_as(Role::Write, each);
+                it.value.accesses(&mut |access| access.walk_as(AccessRole::Read, each));
+                it.target.walk_as(AccessRole::Write, each);
             }
-            Node::If(it) => it.condition.accesses(&mut |access| access.walk_as(Role::Condition, each)),
-            Node::While(it) => it.condition.accesses(&mut |access| access.walk_as(Role::Condition, each)),
+            Node::If(it) => it.condition.accesses(&mut |access| access.walk_as(AccessRole::Condition, each)),
+            Node::While(it) => {
+                it.condition.accesses(&mut |access| access.walk_as(AccessRole::Condition, each))
+            }
             Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Barrier => {}
         }
     }
@@ -155,9 +157,13 @@ impl Access {
     }
 
     /// Calls `each` for every access in this one's index, and then for this one, which has a role.
-    pub(in crate::schedule) fn walk_as<'a>(&'a self, role: Role, each: &mut dyn FnMut(Role, &'a Access)) {
+    pub(in crate::schedule) fn walk_as<'a>(
+        &'a self,
+        role: AccessRole,
+        each: &mut dyn FnMut(AccessRole, &'a Access),
+    ) {
         for found in self.index.iter().filter_map(|it| it.found.as_ref()) {
-            found.accesses(&mut |access| access.walk_as(Role::Index, each));
+            found.accesses(&mut |access| access.walk_as(AccessRole::Index, each));
         }
         each(role, self);
     }

@@ -15,11 +15,11 @@ use crate::entity::Handle;
 pub struct Edges {
     all: Vec<Edge>,
     /// By the index of a node, the positions of the edges at it.
-    ends: OnceLock<Vec<Ends>>,
+    ends: OnceLock<Vec<NodeEdges>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Ends {
+struct NodeEdges {
     into: SmallVec<[u32; 2]>,
     out_of: SmallVec<[u32; 2]>,
 }
@@ -64,7 +64,7 @@ impl Edges {
         self.ends(node).map_or(&[][..], |it| &it.out_of).iter().map(|&it| &self.all[it as usize])
     }
 
-    fn ends(&self, node: Handle<Node>) -> Option<&Ends> {
+    fn ends(&self, node: Handle<Node>) -> Option<&NodeEdges> {
         let all = self.ends.get_or_init(|| {
             let mut ends = Vec::new();
             self.all.iter().enumerate().for_each(|(position, edge)| add(&mut ends, position, edge));
@@ -74,11 +74,11 @@ impl Edges {
     }
 }
 
-fn add(ends: &mut Vec<Ends>, position: usize, edge: &Edge) {
+fn add(ends: &mut Vec<NodeEdges>, position: usize, edge: &Edge) {
     let position = u32::try_from(position).unwrap_or(u32::MAX);
     let last = edge.source.index().max(edge.target.index());
     if ends.len() <= last {
-        ends.resize_with(last + 1, Ends::default);
+        ends.resize_with(last + 1, NodeEdges::default);
     }
     ends[edge.target.index()].into.push(position);
     ends[edge.source.index()].out_of.push(position);

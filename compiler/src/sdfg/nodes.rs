@@ -47,7 +47,7 @@ pub struct Container {
     /// Present where fewer places suffice than the shape says.
     pub ring: Option<Ring>,
     /// The memory of a GPU that it lives in, where that is decided; a file does not tell it.
-    pub place: Option<Place>,
+    pub place: Option<GpuMemory>,
     pub span: Span,
 }
 
@@ -88,7 +88,7 @@ pub enum Storage {
 
 /// The memory of a GPU for an array of a graph that a map of a grid or of blocks holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum GpuMemory {
     /// In registers of one thread.
     Register,
     /// In the shared memory of a block.
@@ -224,10 +224,10 @@ pub struct Tasklet {
     pub inputs: Vec<Connector>,
     /// Indices that are found at run time, in the order in which they are evaluated. Where one is outside of
     /// its dimension, the run ends with a trap, and nothing behind it is evaluated or written.
-    pub found: Vec<Found>,
+    pub found: Vec<RunTimeIndex>,
     pub output: Connector,
     /// The place of the output, in the dimensions that its memlet moves as a whole.
-    pub output_at: Vec<At>,
+    pub output_at: Vec<RunTimeSubscript>,
     /// Has the type of the output.
     pub code: expr::Expr<Input>,
     pub origin: Origin,
@@ -235,14 +235,14 @@ pub struct Tasklet {
 
 /// The index into one dimension of a container, by position in [`Tasklet::found`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At {
+pub struct RunTimeSubscript {
     pub dimension: usize,
     pub found: usize,
 }
 
 /// An index that is found at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct RunTimeIndex {
     /// Different from every container, symbol and connector.
     pub name: String,
     /// An int64, which reads nothing that is found later.
@@ -268,7 +268,7 @@ pub enum Input {
     Element {
         connector: usize,
         /// The place of the element, in the dimensions that the memlet moves as a whole.
-        at: Vec<At>,
+        at: Vec<RunTimeSubscript>,
     },
     /// An integer made of symbols.
     Symbolic(Affine),

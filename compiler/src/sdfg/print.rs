@@ -5,9 +5,9 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::nodes::{
-    At, BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Found, Input,
-    LoopOrder, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Place, Range, Schedule, Sdfg,
-    State, Tasklet,
+    BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, GpuMemory, Input,
+    LoopOrder, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, RunTimeIndex,
+    RunTimeSubscript, Schedule, Sdfg, State, Tasklet,
 };
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::entity::{Arena, Handle};
@@ -57,10 +57,10 @@ impl Printer {
             let ring = it.ring.map_or(String::new(), |ring| format!(", {ring}"));
             let place = match &it.place {
                 None => String::new(),
-                Some(Place::Register) => ", register".to_owned(),
-                Some(Place::Shared) => ", shared".to_owned(),
-                Some(Place::Scratch) => ", scratch".to_owned(),
-                Some(Place::Over(output)) => format!(", over {output}"),
+                Some(GpuMemory::Register) => ", register".to_owned(),
+                Some(GpuMemory::Shared) => ", shared".to_owned(),
+                Some(GpuMemory::Scratch) => ", scratch".to_owned(),
+                Some(GpuMemory::Over(output)) => format!(", over {output}"),
             };
             self.writer.line(format_args!("{kind} {}: {}{shape}{ring}{place}", it.name, it.dtype));
         }
@@ -146,7 +146,7 @@ impl Printer {
     fn tasklet(&mut self, sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) {
         let id = self.open("tasklet", [&tasklet.origin]);
         let edges: Vec<_> = state.edges_into(node).collect();
-        let input = |at: usize, picked: &[At], f: &mut fmt::Formatter<'_>| {
+        let input = |at: usize, picked: &[RunTimeSubscript], f: &mut fmt::Formatter<'_>| {
             let Some(Connector { name, .. }) = tasklet.inputs.get(at) else { return f.write_str("?") };
             let edge = edges.iter().find(|it| it.target_connector.as_ref() == Some(name));
             match edge.and_then(|it| it.memlet.as_ref()) {
@@ -159,7 +159,7 @@ impl Printer {
             Input::Element { connector, at } => input(*connector, at, f),
             Input::Symbolic(sum) => spelled(sum).fmt(f),
         };
-        for Found { name, code, size } in &tasklet.found {
+        for RunTimeIndex { name, code, size } in &tasklet.found {
             self.writer.line(format_args!(
                 "{id}: {name} = {} in [0:{size}], else a trap",
                 text_in_loops(code, &leaf)
@@ -246,7 +246,7 @@ fn spelled(sum: &Affine) -> impl fmt::Display {
 /// The element that a tasklet picks of what a memlet moves: `q[i, j, q_at]`.
 fn element<'a>(
     memlet: &'a Memlet,
-    picked: &'a [At],
+    picked: &'a [RunTimeSubscript],
     tasklet: &'a Tasklet,
     containers: &'a Arena<Container>,
 ) -> impl fmt::Display + 'a {

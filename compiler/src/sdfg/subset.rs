@@ -7,11 +7,11 @@ use crate::space::assume::Assumptions;
 use crate::space::{Affine, Size, Symbol};
 
 /// `size` with `symbol` at its least (`low`) or greatest value (`high`), whichever makes it smaller
-/// when `towards` is [`Towards::Low`] and larger when it is [`Towards::High`].
-fn at_the_end(size: &Size, symbol: &Symbol, low: &Size, high: &Size, towards: Towards) -> Size {
+/// when `towards` is [`BoundDirection::Low`] and larger when it is [`BoundDirection::High`].
+fn at_the_end(size: &Size, symbol: &Symbol, low: &Size, high: &Size, towards: BoundDirection) -> Size {
     match size {
         Size::Affine(sum) => {
-            let takes_low = (sum.factor(symbol) > 0) == (towards == Towards::Low);
+            let takes_low = (sum.factor(symbol) > 0) == (towards == BoundDirection::Low);
             substituted(sum, symbol, if takes_low { low } else { high })
         }
         Size::Min(parts) => {
@@ -24,7 +24,7 @@ fn at_the_end(size: &Size, symbol: &Symbol, low: &Size, high: &Size, towards: To
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Towards {
+enum BoundDirection {
     Low,
     High,
 }
@@ -64,8 +64,14 @@ pub fn moved(size: &Size, distance: i64) -> Size {
 pub fn propagated(range: &Range, symbol: &Symbol, over: &Range) -> Range {
     let last = moved(&over.end, -1);
     Range {
-        start: SOME_POINT.simplified(&at_the_end(&range.start, symbol, &over.start, &last, Towards::Low)),
-        end: SOME_POINT.simplified(&at_the_end(&range.end, symbol, &over.start, &last, Towards::High)),
+        start: SOME_POINT.simplified(&at_the_end(
+            &range.start,
+            symbol,
+            &over.start,
+            &last,
+            BoundDirection::Low,
+        )),
+        end: SOME_POINT.simplified(&at_the_end(&range.end, symbol, &over.start, &last, BoundDirection::High)),
     }
 }
 

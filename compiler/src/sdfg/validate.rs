@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
-    At, BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, Map, Memlet, NestedSdfg, Node,
-    NodeKind, Operand, Sdfg, State, Storage, Strides, Tasklet,
+    BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, Map, Memlet, NestedSdfg, Node, NodeKind,
+    Operand, RunTimeSubscript, Sdfg, State, Storage, Strides, Tasklet,
 };
 use super::subset::is_at_most;
 use crate::entity::Handle;
@@ -348,7 +348,7 @@ impl<'a> Rules<'a> {
     }
 
     /// An index that is found is checked against the size of the dimension that it belongs to.
-    fn checked_sizes(&mut self, place: &str, tasklet: &Tasklet, at: &[At], memlet: &Memlet) {
+    fn checked_sizes(&mut self, place: &str, tasklet: &Tasklet, at: &[RunTimeSubscript], memlet: &Memlet) {
         let Some(container) = self.sdfg.containers.get(memlet.data) else { return };
         for it in at {
             let found = tasklet.found.get(it.found);
@@ -362,7 +362,14 @@ impl<'a> Rules<'a> {
     }
 
     /// `picked` says in which dimensions the tasklet picks an element, for each way in which it does.
-    fn one_element(&mut self, place: &str, connector: &str, dtype: DType, edges: &[&Edge], picked: &[&[At]]) {
+    fn one_element(
+        &mut self,
+        place: &str,
+        connector: &str,
+        dtype: DType,
+        edges: &[&Edge],
+        picked: &[&[RunTimeSubscript]],
+    ) {
         let [edge] = edges else {
             return self.fault(format!("{place}: `{connector}` has {} edges", edges.len()));
         };
@@ -486,8 +493,8 @@ impl<'a> Rules<'a> {
 }
 
 /// In which dimensions a tasklet picks an element of what comes in at a connector, for each way in which it does.
-fn picked<'t>(tasklet: &'t Tasklet, connector: &str) -> Vec<&'t [At]> {
-    let mut found: Vec<&[At]> = Vec::new();
+fn picked<'t>(tasklet: &'t Tasklet, connector: &str) -> Vec<&'t [RunTimeSubscript]> {
+    let mut found: Vec<&[RunTimeSubscript]> = Vec::new();
     let codes = tasklet.found.iter().map(|it| &it.code).chain([&tasklet.code]);
     codes.for_each(|code| {
         code.accesses(&mut |it| {
@@ -621,7 +628,7 @@ for k in [0, K) parallel:
         assert!(found.contains("the tasklet of s0 reads at an index that is not found before"), "{found}");
         let found = faults(&|it| it.found[0].size = Affine::constant(9).into());
         assert!(found.contains("an index of `a` is not checked against its size"), "{found}");
-        let found = faults(&|it| it.output_at.push(At { dimension: 2, found: 0 }));
+        let found = faults(&|it| it.output_at.push(RunTimeSubscript { dimension: 2, found: 0 }));
         assert!(found.contains("`b_out` moves more than one element"), "{found}");
     }
 

@@ -1,7 +1,7 @@
 //! The one place that knows the shape of a graph: its nesting, its order, and its accesses.
 //!
 //! Blocks hold regions and conditions, states hold nodes and edges. Every search in a graph asks here: for
-//! states, conditions, nested graphs, or accesses of containers, each with its [`Role`].
+//! states, conditions, nested graphs, or accesses of containers, each with its [`AccessRole`].
 //!
 //! ```text
 //! n3: b[i, j, k] = a[i, j, {n[i, j]}]
@@ -20,7 +20,7 @@ use crate::entity::Handle;
 
 /// The purpose of an access to a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum AccessRole {
     /// A statement computes with it, or a nested graph gets it.
     Read,
     /// Control flow depends on it.
@@ -30,12 +30,12 @@ pub enum Role {
     Write,
 }
 
-impl Role {
+impl AccessRole {
     #[must_use]
     pub fn is_write(self) -> bool {
         match self {
-            Role::Write => true,
-            Role::Read | Role::Condition | Role::Index => false,
+            AccessRole::Write => true,
+            AccessRole::Read | AccessRole::Condition | AccessRole::Index => false,
         }
     }
 }
@@ -45,7 +45,7 @@ impl Role {
 pub struct EdgeAccess<'s> {
     /// The tasklet or nested graph.
     pub node: Handle<Node>,
-    pub role: Role,
+    pub role: AccessRole,
     /// The source of the edge: the node itself, for a write.
     pub source: Handle<Node>,
     pub memlet: &'s Memlet,
@@ -272,25 +272,25 @@ impl NodeKind {
     }
 
     /// The role of an edge that ends here at `connector`; `None` for nodes that only hand its data on.
-    pub fn role_of_input(&self, connector: Option<&str>) -> Option<Role> {
+    pub fn role_of_input(&self, connector: Option<&str>) -> Option<AccessRole> {
         match self {
             NodeKind::Tasklet(it) => Some(it.role_of_input(connector)),
-            NodeKind::NestedSdfg(_) => Some(Role::Read),
+            NodeKind::NestedSdfg(_) => Some(AccessRole::Read),
             NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => None,
         }
     }
 
     /// The same for an edge that starts here.
-    pub fn role_of_output(&self) -> Option<Role> {
+    pub fn role_of_output(&self) -> Option<AccessRole> {
         match self {
-            NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => Some(Role::Write),
+            NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => Some(AccessRole::Write),
             NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => None,
         }
     }
 }
 
 impl Tasklet {
-    fn role_of_input(&self, connector: Option<&str>) -> Role {
+    fn role_of_input(&self, connector: Option<&str>) -> AccessRole {
         let mut is_value = false;
         self.code.accesses(&mut |input| match input {
             Input::Connector(at) | Input::Element { connector: at, .. } => {
@@ -298,7 +298,7 @@ impl Tasklet {
             }
             Input::Symbolic(_) => {}
         });
-        if is_value { Role::Read } else { Role::Index }
+        if is_value { AccessRole::Read } else { AccessRole::Index }
     }
 }
 

@@ -8,7 +8,7 @@ use super::analysis::{Analysis, Type, docstring};
 use super::hover;
 use super::scopes::{SymbolId, SymbolKind};
 use super::signature::{open_call, shown};
-use super::words::{AXIS_OFFSETS, KEYWORDS, MODULES, Word, WordKind, axis_offset, word_named};
+use super::words::{AXIS_OFFSETS, KEYWORDS, LanguageWord, MODULES, WordKind, axis_offset, word_named};
 use crate::diag::{FileId, Span};
 use crate::frontend::builtins;
 use crate::frontend::constants::Constant;
@@ -94,7 +94,7 @@ pub fn complete(analysis: &Analysis, file: FileId, offset: u32) -> Completions {
         return nothing;
     }
     let before = &tokens[..tokens.partition_point(|it| it.start < offset)];
-    let mut place = Place { analysis, file, text, offset, start: offset, before, items: Vec::new() };
+    let mut place = CompletionSite { analysis, file, text, offset, start: offset, before, items: Vec::new() };
     if let Some(last) = before.last().copied().filter(|it| offset <= it.end && it.start < it.end) {
         match last.kind {
             TokenKind::Comment => return place.directive(last),
@@ -118,7 +118,7 @@ fn is_closed(string: &str) -> bool {
 }
 
 /// The place of a completion.
-struct Place<'a> {
+struct CompletionSite<'a> {
     analysis: &'a Analysis,
     file: FileId,
     text: &'a str,
@@ -140,7 +140,7 @@ fn item(
     Item { insert: label.clone(), label, kind, detail: detail.into(), about: about.into() }
 }
 
-impl<'a> Place<'a> {
+impl<'a> CompletionSite<'a> {
     fn complete(mut self) -> Completions {
         let line = self.line();
         if let Some(first) = line.first()
@@ -207,7 +207,7 @@ impl<'a> Place<'a> {
         &line[skip.count()..]
     }
 
-    fn push_word(&mut self, word: &Word) {
+    fn push_word(&mut self, word: &LanguageWord) {
         let kind = match word.kind {
             WordKind::Language => ItemKind::Keyword,
             WordKind::Function => ItemKind::Builtin,
@@ -219,7 +219,7 @@ impl<'a> Place<'a> {
         self.items.push(item(word.name, kind, detail, word.about));
     }
 
-    fn push_words(&mut self, is_wanted: impl Fn(&Word) -> bool) {
+    fn push_words(&mut self, is_wanted: impl Fn(&LanguageWord) -> bool) {
         super::words::all().filter(|it| is_wanted(it)).for_each(|it| self.push_word(it));
     }
 
@@ -313,11 +313,11 @@ impl<'a> Place<'a> {
                         self.items.push(item(name, ItemKind::Type, "", ""));
                     }
                 }
-                let known = |it: &Word| {
+                let known = |it: &LanguageWord| {
                     it.kind == WordKind::Function
                         && builtins::module_attribute(path, it.name, &self.analysis.config).is_some()
                 };
-                let known: Vec<&Word> = super::words::all().filter(|it| known(it)).collect();
+                let known: Vec<&LanguageWord> = super::words::all().filter(|it| known(it)).collect();
                 known.into_iter().for_each(|it| self.push_word(it));
             }
             ["gt4py" | "ndsl" | "pace" | "gtscript", ..] => {

@@ -15,7 +15,7 @@ use crate::types::{DType, Value};
 pub struct Fact {
     /// As the levels call it: a local of a function has the call in its name.
     pub name: String,
-    pub what: What,
+    pub what: VariableKind,
     pub dtype: DType,
     /// The sizes of the dimensions behind the axes.
     pub data_dims: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct Fact {
 
 /// The meaning of a name in the levels.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum VariableKind {
     Parameter {
         axes: AxisSet,
         access: AccessKind,
@@ -39,7 +39,7 @@ pub enum What {
         extent: Extent,
         /// How many vertical loops touch it.
         n_loops: usize,
-        kept: Kept,
+        kept: TemporaryStorage,
     },
     Scalar {
         default: Option<Value>,
@@ -48,7 +48,7 @@ pub enum What {
 
 /// The form of a temporary after the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum TemporaryStorage {
     /// It has memory of its own.
     Field,
     /// It lives within one point: it takes no memory.
@@ -95,7 +95,7 @@ impl Facts {
         for (at, (handle, field)) in oir.fields.iter().enumerate() {
             let what = match signature.param(&field.name).filter(|_| !field.is_temporary) {
                 Some(param) => match &param.kind {
-                    ParamKind::Field { axes, boundary, .. } => What::Parameter {
+                    ParamKind::Field { axes, boundary, .. } => VariableKind::Parameter {
                         axes: *axes,
                         access: param.access,
                         boundary: *boundary,
@@ -103,7 +103,7 @@ impl Facts {
                     },
                     ParamKind::Scalar { .. } => continue,
                 },
-                None => What::Temporary {
+                None => VariableKind::Temporary {
                     axes: field.axes,
                     extent: extents.fields.get(handle).copied().unwrap_or_default(),
                     n_loops: loops[at].len(),
@@ -117,7 +117,7 @@ impl Facts {
         }
         for param in &signature.params {
             if let ParamKind::Scalar { dtype, default } = param.kind {
-                let what = What::Scalar { default };
+                let what = VariableKind::Scalar { default };
                 let (name, data_dims, uses) = (param.name.clone(), Vec::new(), Vec::new());
                 let fact = Fact { name, what, dtype, data_dims, uses };
                 facts.add(index, param.span, fact);
@@ -147,13 +147,13 @@ impl Facts {
     }
 }
 
-fn kept(compilation: &Compilation, name: &str) -> Kept {
-    let Some(optimized) = &compilation.levels.optimized else { return Kept::Unknown };
+fn kept(compilation: &Compilation, name: &str) -> TemporaryStorage {
+    let Some(optimized) = &compilation.levels.optimized else { return TemporaryStorage::Unknown };
     if optimized.fields.iter().any(|(_, it)| it.name == name) {
-        Kept::Field
+        TemporaryStorage::Field
     } else if optimized.locals.iter().any(|(_, it)| it.name == name) {
-        Kept::Local
+        TemporaryStorage::Local
     } else {
-        Kept::Pruned
+        TemporaryStorage::Pruned
     }
 }

@@ -75,7 +75,7 @@ fn edits(text: &str) -> Vec<Gap> {
         return Vec::new();
     }
     let all = tokens(text);
-    let mut layout = Layout {
+    let mut layout = FormatState {
         text,
         newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
         blocks: vec![0],
@@ -129,7 +129,7 @@ struct Bracket {
 }
 
 /// The state of the text up to a token.
-struct Layout<'t> {
+struct FormatState<'t> {
     text: &'t str,
     newline: &'static str,
     /// The columns of the open blocks, as they are written.
@@ -145,7 +145,7 @@ struct Layout<'t> {
     is_decorated: bool,
 }
 
-impl Layout<'_> {
+impl FormatState<'_> {
     /// The white space that should stand before `token`; none where it stays as it is.
     fn gap(&mut self, token: Token, rest: &[Token], old: &str) -> Option<String> {
         if token.is_in_string || old.contains('\\') {

@@ -1,7 +1,7 @@
 //! Semantic tokens: the class of every piece of a text.
 
 use super::analysis::{Analysis, Type};
-use super::scopes::{Role, SymbolId, SymbolKind};
+use super::scopes::{OccurrenceRole, SymbolId, SymbolKind};
 use super::words::{WordKind, word_named};
 use crate::diag::{FileId, Span};
 use crate::frontend::Names;
@@ -11,7 +11,7 @@ use crate::frontend::tokens::TokenKind;
 
 /// The class of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub enum HighlightClass {
     Keyword,
     /// A field parameter.
     Field,
@@ -32,45 +32,45 @@ pub enum Class {
     String,
 }
 
-impl Class {
+impl HighlightClass {
     /// All of them, in the order in which a protocol numbers them.
-    pub const ALL: [Class; 15] = [
-        Class::Keyword,
-        Class::Field,
-        Class::Temporary,
-        Class::Scalar,
-        Class::External,
-        Class::Constant,
-        Class::Function,
-        Class::Builtin,
-        Class::Type,
-        Class::Axis,
-        Class::Range,
-        Class::Module,
-        Class::Number,
-        Class::Comment,
-        Class::String,
+    pub const ALL: [HighlightClass; 15] = [
+        HighlightClass::Keyword,
+        HighlightClass::Field,
+        HighlightClass::Temporary,
+        HighlightClass::Scalar,
+        HighlightClass::External,
+        HighlightClass::Constant,
+        HighlightClass::Function,
+        HighlightClass::Builtin,
+        HighlightClass::Type,
+        HighlightClass::Axis,
+        HighlightClass::Range,
+        HighlightClass::Module,
+        HighlightClass::Number,
+        HighlightClass::Comment,
+        HighlightClass::String,
     ];
 
     /// As style sheets and protocols name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Class::Keyword => "keyword",
-            Class::Field => "field",
-            Class::Temporary => "temporary",
-            Class::Scalar => "scalar",
-            Class::External => "external",
-            Class::Constant => "constant",
-            Class::Function => "function",
-            Class::Builtin => "builtin",
-            Class::Type => "type",
-            Class::Axis => "axis",
-            Class::Range => "range",
-            Class::Module => "module",
-            Class::Number => "number",
-            Class::Comment => "comment",
-            Class::String => "string",
+            HighlightClass::Keyword => "keyword",
+            HighlightClass::Field => "field",
+            HighlightClass::Temporary => "temporary",
+            HighlightClass::Scalar => "scalar",
+            HighlightClass::External => "external",
+            HighlightClass::Constant => "constant",
+            HighlightClass::Function => "function",
+            HighlightClass::Builtin => "builtin",
+            HighlightClass::Type => "type",
+            HighlightClass::Axis => "axis",
+            HighlightClass::Range => "range",
+            HighlightClass::Module => "module",
+            HighlightClass::Number => "number",
+            HighlightClass::Comment => "comment",
+            HighlightClass::String => "string",
         }
     }
 }
@@ -79,7 +79,7 @@ impl Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Highlight {
     pub span: Span,
-    pub class: Class,
+    pub class: HighlightClass,
     pub is_declaration: bool,
     pub is_written: bool,
 }
@@ -90,8 +90,8 @@ pub fn highlights(analysis: &Analysis, file: FileId) -> Vec<Highlight> {
     let names = analysis.names();
     let (index, text) = (&analysis.index, analysis.project.text(file));
     let Some(tokens) = index.tokens.get(usize::from(file.0)) else { return Vec::new() };
-    let mut classes: Vec<Option<Option<Class>>> = vec![None; index.scopes.symbols.len()];
-    let mut of_symbol = |id: SymbolId| -> Option<Class> {
+    let mut classes: Vec<Option<Option<HighlightClass>>> = vec![None; index.scopes.symbols.len()];
+    let mut of_symbol = |id: SymbolId| -> Option<HighlightClass> {
         *classes[id.0].get_or_insert_with(|| class_of(analysis, &names, id))
     };
     let mut occurrences = index.occurrences[usize::from(file.0)].iter().peekable();
@@ -103,21 +103,21 @@ pub fn highlights(analysis: &Analysis, file: FileId) -> Vec<Highlight> {
             occurrences.next();
         }
         match token.kind {
-            TokenKind::Keyword | TokenKind::Value => found.push(plain(Class::Keyword)),
-            TokenKind::Number => found.push(plain(Class::Number)),
-            TokenKind::String => found.push(plain(Class::String)),
+            TokenKind::Keyword | TokenKind::Value => found.push(plain(HighlightClass::Keyword)),
+            TokenKind::Number => found.push(plain(HighlightClass::Number)),
+            TokenKind::String => found.push(plain(HighlightClass::String)),
             TokenKind::Comment => {
                 let mut rest = span;
                 if let Some(inside) = occurrences.peek().filter(|it| it.span.end <= token.end)
                     && let Some(class) = of_symbol(inside.symbol)
                 {
                     let before = Span { end: inside.span.start, ..span };
-                    found.push(Highlight { span: before, ..plain(Class::Comment) });
+                    found.push(Highlight { span: before, ..plain(HighlightClass::Comment) });
                     found.push(Highlight { span: inside.span, ..plain(class) });
                     rest.start = inside.span.end;
                 }
                 if rest.start < rest.end {
-                    found.push(Highlight { span: rest, ..plain(Class::Comment) });
+                    found.push(Highlight { span: rest, ..plain(HighlightClass::Comment) });
                 }
             }
             TokenKind::Name => {
@@ -131,9 +131,9 @@ pub fn highlights(analysis: &Analysis, file: FileId) -> Vec<Highlight> {
                     found.push(Highlight {
                         span,
                         class,
-                        is_declaration: role == Some(Role::Declaration),
-                        is_written: matches!(role, Some(Role::Write | Role::Declaration))
-                            && matches!(class, Class::Field | Class::Temporary)
+                        is_declaration: role == Some(OccurrenceRole::Declaration),
+                        is_written: matches!(role, Some(OccurrenceRole::Write | OccurrenceRole::Declaration))
+                            && matches!(class, HighlightClass::Field | HighlightClass::Temporary)
                             && !is_parameter(analysis, occurrence.map(|it| it.symbol), role),
                     });
                 }
@@ -145,56 +145,61 @@ pub fn highlights(analysis: &Analysis, file: FileId) -> Vec<Highlight> {
 }
 
 /// Whether it is the declaration of a parameter, which writes nothing.
-fn is_parameter(analysis: &Analysis, symbol: Option<SymbolId>, role: Option<Role>) -> bool {
+fn is_parameter(analysis: &Analysis, symbol: Option<SymbolId>, role: Option<OccurrenceRole>) -> bool {
     let kind = symbol.map(|it| analysis.index.scopes.symbol(it).kind);
-    role == Some(Role::Declaration) && matches!(kind, Some(SymbolKind::Parameter | SymbolKind::Argument))
+    role == Some(OccurrenceRole::Declaration)
+        && matches!(kind, Some(SymbolKind::Parameter | SymbolKind::Argument))
 }
 
-fn class_of(analysis: &Analysis, names: &Names<'_>, id: SymbolId) -> Option<Class> {
+fn class_of(analysis: &Analysis, names: &Names<'_>, id: SymbolId) -> Option<HighlightClass> {
     let scopes = &analysis.index.scopes;
     let id = scopes.behind(id);
     let symbol = scopes.symbol(id);
     Some(match symbol.kind {
-        SymbolKind::Stencil | SymbolKind::Function | SymbolKind::PlainFunction => Class::Function,
-        SymbolKind::Class => Class::Type,
+        SymbolKind::Stencil | SymbolKind::Function | SymbolKind::PlainFunction => HighlightClass::Function,
+        SymbolKind::Class => HighlightClass::Type,
         SymbolKind::Parameter | SymbolKind::Argument => match analysis.types.get(&id) {
-            Some(Type::Scalar(_)) => Class::Scalar,
-            Some(Type::Field { .. }) | None => Class::Field,
+            Some(Type::Scalar(_)) => HighlightClass::Scalar,
+            Some(Type::Field { .. }) | None => HighlightClass::Field,
         },
-        SymbolKind::Temporary | SymbolKind::Local => Class::Temporary,
-        SymbolKind::External => Class::External,
+        SymbolKind::Temporary | SymbolKind::Local => HighlightClass::Temporary,
+        SymbolKind::External => HighlightClass::External,
         SymbolKind::Constant => {
             let at = symbol.bindings.first()?;
             let value = names.module_scope(at.file).and_then(|it| names.lookup(it, u32::MAX, &symbol.name));
             match value {
-                Some(Ok(Constant::Element(_) | Constant::Field(_) | Constant::Axes(_))) => Class::Type,
-                Some(Ok(Constant::Function(_))) => Class::Function,
-                _ => Class::Constant,
+                Some(Ok(Constant::Element(_) | Constant::Field(_) | Constant::Axes(_))) => {
+                    HighlightClass::Type
+                }
+                Some(Ok(Constant::Function(_))) => HighlightClass::Function,
+                _ => HighlightClass::Constant,
             }
         }
-        SymbolKind::Member => Class::Constant,
-        SymbolKind::Module(_) => Class::Module,
+        SymbolKind::Member => HighlightClass::Constant,
+        SymbolKind::Module(_) => HighlightClass::Module,
         SymbolKind::Alias(_) => return None,
-        SymbolKind::Foreign => return class_of_word(analysis, &symbol.name).or(Some(Class::Constant)),
+        SymbolKind::Foreign => {
+            return class_of_word(analysis, &symbol.name).or(Some(HighlightClass::Constant));
+        }
     })
 }
 
 /// The class of a name of the language; none for any other name.
-pub(super) fn class_of_word(analysis: &Analysis, name: &str) -> Option<Class> {
+pub(super) fn class_of_word(analysis: &Analysis, name: &str) -> Option<HighlightClass> {
     if let Some(word) = word_named(name) {
         return Some(match word.kind {
-            WordKind::Language => Class::Keyword,
-            WordKind::Function => Class::Builtin,
-            WordKind::Type => Class::Type,
-            WordKind::Axis => Class::Axis,
-            WordKind::Range => Class::Range,
+            WordKind::Language => HighlightClass::Keyword,
+            WordKind::Function => HighlightClass::Builtin,
+            WordKind::Type => HighlightClass::Type,
+            WordKind::Axis => HighlightClass::Axis,
+            WordKind::Range => HighlightClass::Range,
         });
     }
     Some(match builtins::language_name(name, &analysis.config)? {
-        Constant::Element(_) | Constant::Field(_) | Constant::Axes(_) => Class::Type,
-        Constant::Axis(_) => Class::Axis,
-        Constant::Numeric(_) => Class::Builtin,
-        Constant::Word(_) => Class::Keyword,
-        _ => Class::Constant,
+        Constant::Element(_) | Constant::Field(_) | Constant::Axes(_) => HighlightClass::Type,
+        Constant::Axis(_) => HighlightClass::Axis,
+        Constant::Numeric(_) => HighlightClass::Builtin,
+        Constant::Word(_) => HighlightClass::Keyword,
+        _ => HighlightClass::Constant,
     })
 }

@@ -1,7 +1,7 @@
 //! The information that an editor shows about the name under the pointer.
 
 use super::analysis::{Analysis, Type, about_parameter, docstring};
-use super::facts::{Fact, Kept, What};
+use super::facts::{Fact, TemporaryStorage, VariableKind};
 use super::scopes::{SymbolId, SymbolKind};
 use super::words::{axis_offset, word_named};
 use crate::backend::signature::AccessKind;
@@ -108,10 +108,10 @@ fn of_variable(analysis: &Analysis, id: SymbolId, hover: &mut Hover) {
     let name = &symbol.name;
     hover.code = match (fact, declared) {
         (Some(fact), _) => match &fact.what {
-            What::Parameter { axes, .. } | What::Temporary { axes, .. } => {
+            VariableKind::Parameter { axes, .. } | VariableKind::Temporary { axes, .. } => {
                 format!("{name}: {}", field_type(*axes, fact.dtype.name(), &fact.data_dims))
             }
-            What::Scalar { default } => {
+            VariableKind::Scalar { default } => {
                 let default = default.map(|it| format!(" = {}", it.digits())).unwrap_or_default();
                 format!("{name}: {}{default}", fact.dtype)
             }
@@ -140,11 +140,11 @@ fn of_variable(analysis: &Analysis, id: SymbolId, hover: &mut Hover) {
 
 fn kind(kind: SymbolKind, fact: Option<&Fact>, declared: Option<&Type>) -> String {
     let is_scalar = match fact {
-        Some(fact) => matches!(fact.what, What::Scalar { .. }),
+        Some(fact) => matches!(fact.what, VariableKind::Scalar { .. }),
         None => matches!(declared, Some(Type::Scalar(_))),
     };
     match (kind, fact.map(|it| &it.what)) {
-        (_, Some(What::Parameter { access, .. })) => match access {
+        (_, Some(VariableKind::Parameter { access, .. })) => match access {
             AccessKind::None => "field that no statement uses",
             AccessKind::Read => "input field",
             AccessKind::Write => "output field",
@@ -161,11 +161,11 @@ fn kind(kind: SymbolKind, fact: Option<&Fact>, declared: Option<&Type>) -> Strin
 
 fn rows_of(analysis: &Analysis, fact: &Fact, is_present: bool, hover: &mut Hover) {
     match &fact.what {
-        What::Parameter { axes, boundary, halo, .. } => {
+        VariableKind::Parameter { axes, boundary, halo, .. } => {
             hover.rows.push(("extent", extent(*axes, |axis| boundary[axis.index()])));
             hover.rows.push(("halo", halo_of(*axes, halo)));
         }
-        What::Temporary { axes, extent: it, n_loops, kept } => {
+        VariableKind::Temporary { axes, extent: it, n_loops, kept } => {
             hover.rows.push(("extent", extent(*axes, |axis| it.along(axis))));
             let loops = match n_loops {
                 0 => "no vertical loop uses it".to_owned(),
@@ -173,14 +173,14 @@ fn rows_of(analysis: &Analysis, fact: &Fact, is_present: bool, hover: &mut Hover
                 n => format!("carried through {n} vertical loops"),
             };
             let kept = match kept {
-                Kept::Field => "; an array of its own",
-                Kept::Local => "; a value at the point after the passes, which takes no memory",
-                Kept::Pruned => "; gone after the passes",
-                Kept::Unknown => "",
+                TemporaryStorage::Field => "; an array of its own",
+                TemporaryStorage::Local => "; a value at the point after the passes, which takes no memory",
+                TemporaryStorage::Pruned => "; gone after the passes",
+                TemporaryStorage::Unknown => "",
             };
             hover.rows.push(("lifetime", loops + kept));
         }
-        What::Scalar { .. } => {}
+        VariableKind::Scalar { .. } => {}
     }
     // Lines of another text would mislead.
     if let (true, Some(first), Some(last)) = (is_present, fact.uses.first(), fact.uses.last()) {

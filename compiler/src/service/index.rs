@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scopes::{Role, Scope, Scopes, SymbolId, SymbolKind, Target};
+use super::scopes::{ImportTarget, OccurrenceRole, Scope, Scopes, SymbolId, SymbolKind};
 use crate::diag::{FileId, Span};
 use crate::frontend::tokens::{Token, TokenKind, tokens};
 use crate::frontend::{Names, Program};
@@ -16,7 +16,7 @@ use crate::project::Project;
 pub struct Occurrence {
     pub span: Span,
     pub symbol: SymbolId,
-    pub role: Role,
+    pub role: OccurrenceRole,
 }
 
 /// All names of a project.
@@ -195,7 +195,11 @@ impl Index {
                 let end = start + u32::try_from(name.len()).unwrap_or(0);
                 // The last name of a path.
                 let start = start + name.rfind('.').map_or(0, |it| u32::try_from(it + 1).unwrap_or(0));
-                found.push(Occurrence { span: Span::new(file, start, end), symbol, role: Role::Directive });
+                found.push(Occurrence {
+                    span: Span::new(file, start, end),
+                    symbol,
+                    role: OccurrenceRole::Directive,
+                });
             }
         }
         found
@@ -226,7 +230,7 @@ pub(super) fn directive(comment: &str, start: u32) -> Option<(&str, &str, u32)> 
 
 /// The target of a name, kept for the name behind its dot.
 #[derive(Clone, Debug)]
-enum Led {
+enum NameTarget {
     Symbol(SymbolId),
     File(FileId),
     /// A package on the way to a module.
@@ -254,7 +258,7 @@ impl Reader<'_, '_> {
         bodies.sort_by_key(|&it| scopes.scopes[it].body.start);
         let mut bodies = bodies.into_iter().peekable();
         let mut open = vec![usize::from(self.file.0)];
-        let mut led: BTreeMap<usize, Led> = BTreeMap::new();
+        let mut led: BTreeMap<usize, NameTarget> = BTreeMap::new();
         let mut found = Vec::new();
         for (position, token) in tokens.iter().enumerate() {
             while open.len() > 1 && open.last().is_some_and(|&it| scopes.scopes[it].body.end <= token.start) {
@@ -271,8 +275,8 @@ impl Reader<'_, '_> {
             match token.kind {
                 TokenKind::Open => {
                     let called = position.checked_sub(1).and_then(|it| match led.get(&it)? {
-                        Led::Symbol(id) => Some(*id),
-                        Led::File(_) | Led::Path(_) => None,
+                        NameTarget::Symbol(id) => Some(*id),
+                        NameTarget::File(_) | NameTarget::Path(_) => None,
                     });
                     self.at.push(called.filter(|_| token.is(self.text, "(")));
                 }
@@ -285,14 +289,14 @@ impl Reader<'_, '_> {
                     let Some((next, role)) = self.name(position, scope, &led) else { continue };
                     let span = Span::new(self.file, token.start, token.end);
                     match next {
-                        Led::Symbol(symbol) => {
+                        NameTarget::Symbol(symbol) => {
                             found.push(Occurrence { span, symbol, role });
                             if let SymbolKind::Module(Some(file)) = scopes.symbol(symbol).kind {
                                 self.modules.push((span, file));
                             }
                         }
-                        Led::File(file) => self.modules.push((span, file)),
-                        Led::Path(_) => {}
+                        NameTarget::File(file) => self.modules.push((span, file)),
+                        NameTarget::Path(_) => {}
                     }
                     led.insert(position, next);
                 }
@@ -303,18 +307,23 @@ impl Reader<'_, '_> {
     }
 
     /// The target of the name at a position of the tokens, and its role.
-    fn name(&self, position: usize, scope: usize, led: &BTreeMap<usize, Led>) -> Option<(Led, Role)> {
+    fn name(
+        &self,
+        position: usize,
+        scope: usize,
+        led: &BTreeMap<usize, NameTarget>,
+    ) -> Option<(NameTarget, OccurrenceRole)> {
         let tokens = &self.index.tokens[usize::from(self.file.0)];
         let scopes = &self.index.scopes;
         let token = tokens[position];
         if let Some(target) = scopes.imported_at(self.file, token.start, self.names) {
             return Some(match target {
-                Target::Symbol(id) => (Led::Symbol(id), Role::Import),
-                Target::File(file) => (Led::File(file), Role::Import),
+                ImportTarget::Symbol(id) => (NameTarget::Symbol(id), OccurrenceRole::Import),
+                ImportTarget::File(file) => (NameTarget::File(file), OccurrenceRole::Import),
             });
         }
         if let Some((id, role)) = scopes.bound_at(self.file, token.start) {
-            return Some((Led::Symbol(id), role));
+            return Some((NameTarget::Symbol(id), role));
         }
         let name = token.text(self.text);
         let before = position.checked_sub(1).map(|it| tokens[it]);
@@ -338,41 +347,41 @@ impl Reader<'_, '_> {
             let body = scopes.scope_of(called)?;
             let mut params = body.params.iter().copied();
             let param = params.find(|it| scopes.symbol(*it).name == name)?;
-            return Some((Led::Symbol(param), Role::Keyword));
+            return Some((NameTarget::Symbol(param), OccurrenceRole::Keyword));
         }
         let id = scopes.lookup(scope, name, self.names)?;
-        Some((self.follow(id), Role::Read))
+        Some((self.follow(id), OccurrenceRole::Read))
     }
 
-    fn follow(&self, id: SymbolId) -> Led {
+    fn follow(&self, id: SymbolId) -> NameTarget {
         match self.index.scopes.symbol(id).kind {
             // `import a`, where `a` is a package: what is behind the dot may be a module.
-            SymbolKind::Module(None) => Led::Path(vec![self.index.scopes.symbol(id).name.clone()]),
-            _ => Led::Symbol(id),
+            SymbolKind::Module(None) => NameTarget::Path(vec![self.index.scopes.symbol(id).name.clone()]),
+            _ => NameTarget::Symbol(id),
         }
     }
 
-    fn attribute(&self, base: &Led, name: &str) -> Option<(Led, Role)> {
+    fn attribute(&self, base: &NameTarget, name: &str) -> Option<(NameTarget, OccurrenceRole)> {
         let scopes = &self.index.scopes;
         let of_file = |file| match scopes.export(file, name, self.names, 0)? {
-            Target::Symbol(id) => Some((Led::Symbol(id), Role::Read)),
-            Target::File(file) => Some((Led::File(file), Role::Read)),
+            ImportTarget::Symbol(id) => Some((NameTarget::Symbol(id), OccurrenceRole::Read)),
+            ImportTarget::File(file) => Some((NameTarget::File(file), OccurrenceRole::Read)),
         };
         match base {
-            Led::File(file) => of_file(*file),
-            Led::Path(path) => {
+            NameTarget::File(file) => of_file(*file),
+            NameTarget::Path(path) => {
                 let path = [&path[..], &[name.to_owned()]].concat();
                 let file = self.names.find_module(self.file, 0, &path);
-                Some((file.map_or(Led::Path(path), Led::File), Role::Read))
+                Some((file.map_or(NameTarget::Path(path), NameTarget::File), OccurrenceRole::Read))
             }
-            Led::Symbol(id) => {
+            NameTarget::Symbol(id) => {
                 let id = scopes.behind(*id);
                 match scopes.symbol(id).kind {
                     SymbolKind::Module(Some(file)) => of_file(file),
                     SymbolKind::Class => {
                         let body = scopes.scopes.iter().position(|it| it.owner == Some(id))?;
                         let (_, member) = scopes.names_in(body).find(|(it, _)| *it == name)?;
-                        Some((Led::Symbol(member), Role::Read))
+                        Some((NameTarget::Symbol(member), OccurrenceRole::Read))
                     }
                     _ => None,
                 }
@@ -381,7 +390,7 @@ impl Reader<'_, '_> {
     }
 
     /// A part of the path behind `from` or `import`: the module as far as it is written up to there.
-    fn import_path(&self, position: usize) -> Option<(Led, Role)> {
+    fn import_path(&self, position: usize) -> Option<(NameTarget, OccurrenceRole)> {
         let tokens = &self.index.tokens[usize::from(self.file.0)];
         let mut path = vec![tokens[position].text(self.text).to_owned()];
         let mut level = 0;
@@ -398,7 +407,9 @@ impl Reader<'_, '_> {
                 _ => level += 1,
             }
         }
-        self.names.find_module(self.file, level, &path).map(|file| (Led::File(file), Role::Import))
+        self.names
+            .find_module(self.file, level, &path)
+            .map(|file| (NameTarget::File(file), OccurrenceRole::Import))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::analysis::Analysis;
 use super::index::Occurrence;
-use super::scopes::{Role, SymbolKind};
+use super::scopes::{OccurrenceRole, SymbolKind};
 use crate::diag::{FileId, Span};
 
 /// Where the name at a place is defined; an external where the text gives its value, else where it is imported.
@@ -18,7 +18,8 @@ pub fn definition(analysis: &Analysis, file: FileId, offset: u32) -> Vec<Span> {
     let symbol = scopes.symbol(id);
     let place = match symbol.kind {
         SymbolKind::External => {
-            let of_text = index.occurrences_of(id).find(|it| it.role == Role::Directive).map(|it| it.span);
+            let of_text =
+                index.occurrences_of(id).find(|it| it.role == OccurrenceRole::Directive).map(|it| it.span);
             of_text.or_else(|| symbol.bindings.first().copied())
         }
         // Of two definitions the last one holds.

@@ -59,7 +59,7 @@ pub enum SymbolKind {
 
 /// The role of an occurrence of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum OccurrenceRole {
     Declaration,
     Write,
     Read,
@@ -85,20 +85,20 @@ pub struct Scope {
     /// Of a function, in their order.
     pub params: Vec<SymbolId>,
     /// In which order they were first bound does not matter: names are looked up.
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ScopeEntry>,
     /// `from x import *`
-    stars: Vec<Path>,
+    stars: Vec<ModulePath>,
 }
 
 /// A module as an import names it.
 #[derive(Clone, Debug)]
-struct Path {
+struct ModulePath {
     level: u32,
     parts: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Entry {
+enum ScopeEntry {
     Symbol(SymbolId),
     Import(usize),
 }
@@ -107,7 +107,7 @@ enum Entry {
 #[derive(Clone, Debug)]
 struct Import {
     file: FileId,
-    path: Path,
+    path: ModulePath,
     name: Ident,
     alias: Option<Ident>,
     owner: Option<SymbolId>,
@@ -117,7 +117,7 @@ struct Import {
 
 /// The target of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum ImportTarget {
     Symbol(SymbolId),
     File(FileId),
 }
@@ -130,7 +130,7 @@ pub struct Scopes {
     pub scopes: Vec<Scope>,
     pub(super) externals: BTreeMap<String, SymbolId>,
     /// Where a name is bound: its scope, and what happens to it there.
-    bound: BTreeMap<(FileId, u32), (usize, String, Role)>,
+    bound: BTreeMap<(FileId, u32), (usize, String, OccurrenceRole)>,
     /// Where an import spells a name of another module; the position among `imports`.
     imported: BTreeMap<(FileId, u32), usize>,
     imports: Vec<Import>,
@@ -184,13 +184,13 @@ impl Scopes {
         while let Some(at) = next {
             let scope = &self.scopes[at];
             match scope.entries.get(name) {
-                Some(&Entry::Symbol(id)) => return Some(id),
-                Some(&Entry::Import(import)) => return self.imports[import].symbol,
+                Some(&ScopeEntry::Symbol(id)) => return Some(id),
+                Some(&ScopeEntry::Import(import)) => return self.imports[import].symbol,
                 None => {}
             }
             for star in &scope.stars {
                 let file = names.find_module(scope.file, star.level, &star.parts);
-                if let Some(Target::Symbol(id)) = file.and_then(|it| self.export(it, name, names, 0)) {
+                if let Some(ImportTarget::Symbol(id)) = file.and_then(|it| self.export(it, name, names, 0)) {
                     return Some(id);
                 }
             }
@@ -203,8 +203,8 @@ impl Scopes {
     pub fn names_in(&self, scope: usize) -> impl Iterator<Item = (&str, SymbolId)> {
         self.scopes[scope].entries.iter().filter_map(|(name, entry)| {
             let id = match *entry {
-                Entry::Symbol(id) => id,
-                Entry::Import(import) => self.imports[import].symbol?,
+                ScopeEntry::Symbol(id) => id,
+                ScopeEntry::Import(import) => self.imports[import].symbol?,
             };
             Some((name.as_str(), id))
         })
@@ -236,11 +236,11 @@ impl Scopes {
     }
 
     /// The symbol that is bound at a place, and its role there.
-    pub(super) fn bound_at(&self, file: FileId, start: u32) -> Option<(SymbolId, Role)> {
+    pub(super) fn bound_at(&self, file: FileId, start: u32) -> Option<(SymbolId, OccurrenceRole)> {
         if let Some((scope, name, role)) = self.bound.get(&(file, start)) {
             let id = match self.scopes[*scope].entries.get(name)? {
-                Entry::Symbol(id) => *id,
-                Entry::Import(import) => self.imports[*import].symbol?,
+                ScopeEntry::Symbol(id) => *id,
+                ScopeEntry::Import(import) => self.imports[*import].symbol?,
             };
             return Some((id, *role));
         }
@@ -248,7 +248,7 @@ impl Scopes {
     }
 
     /// The target of the name that an import has at a place.
-    pub(super) fn imported_at(&self, file: FileId, start: u32, names: &Names<'_>) -> Option<Target> {
+    pub(super) fn imported_at(&self, file: FileId, start: u32, names: &Names<'_>) -> Option<ImportTarget> {
         let import = &self.imports[*self.imported.get(&(file, start))?];
         self.target(import, names, 0)
     }
@@ -260,17 +260,23 @@ impl Scopes {
     }
 
     /// A name at the top of a file, through its imports.
-    pub(super) fn export(&self, file: FileId, name: &str, names: &Names<'_>, depth: usize) -> Option<Target> {
+    pub(super) fn export(
+        &self,
+        file: FileId,
+        name: &str,
+        names: &Names<'_>,
+        depth: usize,
+    ) -> Option<ImportTarget> {
         if depth > MAX_CHAIN {
             return None;
         }
         let scope = self.scopes.get(usize::from(file.0))?;
         match scope.entries.get(name) {
-            Some(&Entry::Symbol(id)) => match self.symbol(id).kind {
-                SymbolKind::Module(Some(file)) => Some(Target::File(file)),
-                _ => Some(Target::Symbol(id)),
+            Some(&ScopeEntry::Symbol(id)) => match self.symbol(id).kind {
+                SymbolKind::Module(Some(file)) => Some(ImportTarget::File(file)),
+                _ => Some(ImportTarget::Symbol(id)),
             },
-            Some(&Entry::Import(import)) => self.target(&self.imports[import], names, depth + 1),
+            Some(&ScopeEntry::Import(import)) => self.target(&self.imports[import], names, depth + 1),
             None => scope.stars.iter().find_map(|star| {
                 let next = names.find_module(file, star.level, &star.parts)?;
                 self.export(next, name, names, depth + 1)
@@ -278,7 +284,7 @@ impl Scopes {
         }
     }
 
-    fn target(&self, import: &Import, names: &Names<'_>, depth: usize) -> Option<Target> {
+    fn target(&self, import: &Import, names: &Names<'_>, depth: usize) -> Option<ImportTarget> {
         let Import { file, path, name, .. } = import;
         if let Some(from) = names.find_module(*file, path.level, &path.parts)
             && let Some(found) = self.export(from, &name.name, names, depth)
@@ -286,7 +292,7 @@ impl Scopes {
             return Some(found);
         }
         let whole = [&path.parts[..], std::slice::from_ref(&name.name)].concat();
-        names.find_module(*file, path.level, &whole).map(Target::File)
+        names.find_module(*file, path.level, &whole).map(ImportTarget::File)
     }
 
     fn resolve_imports(&mut self, names: &Names<'_>) {
@@ -294,12 +300,12 @@ impl Scopes {
             let import = self.imports[at].clone();
             let bound = import.alias.as_ref().unwrap_or(&import.name);
             let kind = match self.target(&import, names, 0) {
-                Some(Target::Symbol(id)) if import.alias.is_none() => {
+                Some(ImportTarget::Symbol(id)) if import.alias.is_none() => {
                     self.imports[at].symbol = Some(id);
                     continue;
                 }
-                Some(Target::Symbol(id)) => SymbolKind::Alias(id),
-                Some(Target::File(file)) => SymbolKind::Module(Some(file)),
+                Some(ImportTarget::Symbol(id)) => SymbolKind::Alias(id),
+                Some(ImportTarget::File(file)) => SymbolKind::Module(Some(file)),
                 None => SymbolKind::Foreign,
             };
             let id = self.add(&bound.name, kind, bound.span, import.owner);
@@ -325,15 +331,15 @@ impl Scopes {
         }
         let at = (ident.span.file, ident.span.start);
         let (id, role) = match self.scopes[scope].entries.get(&ident.name) {
-            Some(&Entry::Symbol(id)) => {
+            Some(&ScopeEntry::Symbol(id)) => {
                 self.symbols[id.0].bindings.push(ident.span);
-                (Some(id), Role::Write)
+                (Some(id), OccurrenceRole::Write)
             }
-            Some(Entry::Import(_)) => (None, Role::Write),
+            Some(ScopeEntry::Import(_)) => (None, OccurrenceRole::Write),
             None => {
                 let id = self.add(&ident.name, kind, ident.span, self.scopes[scope].owner);
-                self.scopes[scope].entries.insert(ident.name.clone(), Entry::Symbol(id));
-                (Some(id), Role::Declaration)
+                self.scopes[scope].entries.insert(ident.name.clone(), ScopeEntry::Symbol(id));
+                (Some(id), OccurrenceRole::Declaration)
             }
         };
         self.bound.insert(at, (scope, ident.name.clone(), role));
@@ -357,7 +363,11 @@ impl Scopes {
                         if *level == 0 && is_externals(module) {
                             self.external(scope, alias);
                         } else {
-                            self.import_from(scope, alias, Path { level: *level, parts: parts.clone() });
+                            self.import_from(
+                                scope,
+                                alias,
+                                ModulePath { level: *level, parts: parts.clone() },
+                            );
                         }
                     }
                 }
@@ -427,7 +437,7 @@ impl Scopes {
         self.bind(scope, &ident, SymbolKind::Module(file));
     }
 
-    fn import_from(&mut self, scope: usize, alias: &Alias, path: Path) {
+    fn import_from(&mut self, scope: usize, alias: &Alias, path: ModulePath) {
         let Alias { name, alias } = alias;
         if name.name == "*" {
             self.scopes[scope].stars.push(path);
@@ -441,8 +451,8 @@ impl Scopes {
         let bound = alias.as_ref().unwrap_or(name).clone();
         let at = (file, name.span.start);
         self.imported.insert(at, position);
-        self.bound.insert((file, bound.span.start), (scope, bound.name.clone(), Role::Import));
-        self.scopes[scope].entries.entry(bound.name).or_insert(Entry::Import(position));
+        self.bound.insert((file, bound.span.start), (scope, bound.name.clone(), OccurrenceRole::Import));
+        self.scopes[scope].entries.entry(bound.name).or_insert(ScopeEntry::Import(position));
         let (name, alias) = (name.clone(), alias.clone());
         self.imports.push(Import { file, path, name, alias, owner, symbol: None });
     }
@@ -466,9 +476,9 @@ impl Scopes {
         let bound = alias.alias.as_ref().unwrap_or(name);
         for ident in [name, bound] {
             let at = (ident.span.file, ident.span.start);
-            self.bound.insert(at, (scope, bound.name.clone(), Role::Import));
+            self.bound.insert(at, (scope, bound.name.clone(), OccurrenceRole::Import));
         }
-        self.scopes[scope].entries.insert(bound.name.clone(), Entry::Symbol(id));
+        self.scopes[scope].entries.insert(bound.name.clone(), ScopeEntry::Symbol(id));
     }
 
     fn assign(&mut self, scope: usize, target: &Expr) {

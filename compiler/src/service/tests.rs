@@ -10,7 +10,7 @@ use super::completion::complete;
 use super::desk::Desk;
 use super::highlight::highlights;
 use super::hover::hover;
-use super::scopes::Role;
+use super::scopes::OccurrenceRole;
 use super::signature::signature;
 use super::{Analysis, Edit, analysis::applied, folding, format, navigate, rename};
 use crate::config::Config;
@@ -357,8 +357,11 @@ fn references_are_found_in_all_files_and_in_directives() {
     let mut desktop = Desktop::new(&[("main.py", &main_at("q *", 0)), LIB]);
     let (file, offset) = desktop.at;
     let found = navigate::references(desktop.analysis(), file, offset);
-    let roles: Vec<Role> = found.iter().map(|it| it.role).collect();
-    assert_eq!(roles, [Role::Directive, Role::Declaration, Role::Read, Role::Write]);
+    let roles: Vec<OccurrenceRole> = found.iter().map(|it| it.role).collect();
+    assert_eq!(
+        roles,
+        [OccurrenceRole::Directive, OccurrenceRole::Declaration, OccurrenceRole::Read, OccurrenceRole::Write]
+    );
 }
 
 fn renamed(files: &[(&str, &str)], new: &str) -> Result<BTreeMap<String, String>, String> {

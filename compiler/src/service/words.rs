@@ -17,7 +17,7 @@ pub enum WordKind {
 
 /// A word of the language.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
+pub struct LanguageWord {
     pub name: &'static str,
     pub kind: WordKind,
     /// As it is written: `min(a, b)`.
@@ -25,24 +25,24 @@ pub struct Word {
     pub about: &'static str,
 }
 
-const fn word(kind: WordKind, name: &'static str, form: &'static str, about: &'static str) -> Word {
-    Word { name, kind, form, about }
+const fn word(kind: WordKind, name: &'static str, form: &'static str, about: &'static str) -> LanguageWord {
+    LanguageWord { name, kind, form, about }
 }
 
 use WordKind::{Axis, Function, Language, Range, Type};
 
 /// The words that have something to tell, by kind and in the order of a completion.
-pub fn all() -> impl Iterator<Item = &'static Word> {
+pub fn all() -> impl Iterator<Item = &'static LanguageWord> {
     BEFORE_FUNCTIONS.iter().chain(FUNCTIONS.iter()).chain(&BEHIND_FUNCTIONS)
 }
 
 /// A row of the table of builtins tells what there is to tell of one.
-static FUNCTIONS: LazyLock<Vec<Word>> = LazyLock::new(|| {
+static FUNCTIONS: LazyLock<Vec<LanguageWord>> = LazyLock::new(|| {
     let rows = crate::types::Function::builtins().map(crate::types::Function::row);
     rows.map(|it| word(Function, it.name, it.form, it.about)).collect()
 });
 
-static BEFORE_FUNCTIONS: [Word; 48] = [
+static BEFORE_FUNCTIONS: [LanguageWord; 48] = [
     word(
         Language,
         "computation",
@@ -215,7 +215,7 @@ static BEFORE_FUNCTIONS: [Word; 48] = [
     ),
 ];
 
-static BEHIND_FUNCTIONS: [Word; 5] = [
+static BEHIND_FUNCTIONS: [LanguageWord; 5] = [
     word(Language, "True", "True", "The condition that holds."),
     word(Language, "False", "False", "The condition that does not hold."),
     word(
@@ -240,7 +240,7 @@ static BEHIND_FUNCTIONS: [Word; 5] = [
 
 /// The entry of a word.
 #[must_use]
-pub fn word_named(name: &str) -> Option<&'static Word> {
+pub fn word_named(name: &str) -> Option<&'static LanguageWord> {
     all().find(|it| it.name == name)
 }
 

@@ -6,25 +6,25 @@ use super::{Affine, Axis, Size, Symbol};
 #[derive(Clone, Debug, Default)]
 pub struct Assumptions {
     /// From outside in: the bounds of one may mention those before it.
-    ranges: Vec<(Symbol, Known)>,
+    ranges: Vec<(Symbol, SymbolBounds)>,
 }
 
 /// The known bounds of one symbol.
 #[derive(Clone, Debug)]
-struct Known {
+struct SymbolBounds {
     least: Option<Size>,
     greatest: Option<Size>,
 }
 
 /// That a symbol is at least, or at most, a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct SymbolLimit {
     symbol: Symbol,
     is_least: bool,
     bound: Size,
 }
 
-impl Limit {
+impl SymbolLimit {
     /// The limit that holds where both hold; the first alone where they limit different things.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -58,14 +58,14 @@ impl Assumptions {
     /// That the compute domain has a point: without one nothing runs.
     #[must_use]
     pub fn some_point() -> Self {
-        let one = || Known { least: Some(Affine::constant(1).into()), greatest: None };
+        let one = || SymbolBounds { least: Some(Affine::constant(1).into()), greatest: None };
         Self { ranges: Axis::ALL.iter().map(|axis| (Symbol::new(axis.name()), one())).collect() }
     }
 
     /// That `start <= symbol < end` besides.
     #[must_use]
     pub fn with(mut self, symbol: &Symbol, start: &Size, end: &Size) -> Self {
-        let known = Known { least: Some(start.clone()), greatest: Some(end.moved(-1)) };
+        let known = SymbolBounds { least: Some(start.clone()), greatest: Some(end.moved(-1)) };
         self.ranges.push((symbol.clone(), known));
         self
     }
@@ -73,7 +73,7 @@ impl Assumptions {
     /// That `symbol` is at least `least` besides.
     #[must_use]
     pub fn with_least(mut self, symbol: &Symbol, least: i64) -> Self {
-        let known = Known { least: Some(Affine::constant(least).into()), greatest: None };
+        let known = SymbolBounds { least: Some(Affine::constant(least).into()), greatest: None };
         self.ranges.push((symbol.clone(), known));
         self
     }
@@ -81,7 +81,7 @@ impl Assumptions {
     /// The limit that `left <= right` sets on the innermost symbol of their difference. None where there is
     /// no symbol, or where its factor is not 1 or -1.
     #[must_use]
-    pub fn limit(&self, left: &Affine, right: &Affine) -> Option<Limit> {
+    pub fn limit(&self, left: &Affine, right: &Affine) -> Option<SymbolLimit> {
         let difference = right - left;
         let factor = |it: &Symbol| difference.factor(it);
         let (symbol, _) = self.ranges.iter().rev().find(|(it, _)| factor(it) != 0)?;
@@ -92,15 +92,15 @@ impl Assumptions {
             -1 => (false, rest),
             _ => return None,
         };
-        Some(Limit { symbol: symbol.clone(), is_least, bound: bound.into() })
+        Some(SymbolLimit { symbol: symbol.clone(), is_least, bound: bound.into() })
     }
 
     /// That a limit holds besides.
     #[must_use]
-    pub fn with_limit(mut self, limit: Limit) -> Self {
-        let Limit { symbol, is_least, bound } = limit;
+    pub fn with_limit(mut self, limit: SymbolLimit) -> Self {
+        let SymbolLimit { symbol, is_least, bound } = limit;
         let known = self.ranges.iter().rev().find(|it| it.0 == symbol).map(|it| it.1.clone());
-        let mut known = known.unwrap_or(Known { least: None, greatest: None });
+        let mut known = known.unwrap_or(SymbolBounds { least: None, greatest: None });
         let (place, both): (_, fn(Vec<Size>) -> Size) =
             if is_least { (&mut known.least, Size::Max) } else { (&mut known.greatest, Size::Min) };
         *place = Some(match place.take() {

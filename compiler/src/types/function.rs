@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::DType;
-use super::math::builtins::{Builtin, Integers, Meaning, ROWS};
+use super::math::builtins::{Builtin, IntegerTreatment, Meaning, ROWS};
 use super::math::record::Definition;
 use super::math::{binary_f32, binary_f64, holds_f32, holds_f64, unary_f32, unary_f64};
 use super::primitive::Primitive;
@@ -118,7 +118,7 @@ impl Function {
     /// Whether integers stay integers; every other function takes them to floats first.
     #[must_use]
     pub fn keeps_integers(self) -> bool {
-        self.row().integers != Integers::Converted
+        self.row().integers != IntegerTreatment::Converted
     }
 
     /// Whether its bits depend on an approximation, so that there must be one definition for all back ends.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use isobar_compiler::pipeline::Stage;
 use isobar_lessons::course;
-use isobar_lessons::folder::{self, Around, Files};
+use isobar_lessons::folder::{self, Files, ReferenceTargets};
 use isobar_lessons::glossary::Glossary;
 use isobar_lessons::markdown::{self, Block};
 
@@ -76,7 +76,7 @@ fn proven(home: &Path) -> Result<usize, String> {
 
 /// Reads the glossary and the names that a lesson may use from the folder around the courses. A course that
 /// lies elsewhere is checked against those of the playground.
-fn around(home: &Path) -> Result<Around, String> {
+fn around(home: &Path) -> Result<ReferenceTargets, String> {
     let beside = home.parent().map(Path::to_path_buf).unwrap_or_default();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../static/lessons");
     let lessons = if beside.join("glossary.toml").exists() { beside } else { own };
@@ -98,7 +98,7 @@ fn around(home: &Path) -> Result<Around, String> {
         });
         manual.insert(page, ids.collect());
     }
-    let around = Around {
+    let around = ReferenceTargets {
         manual,
         figures: names(lessons.join("figures"), ".svg"),
         gallery: names(lessons.join("../gallery"), ".py"),

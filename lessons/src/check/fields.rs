@@ -8,13 +8,13 @@ use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::diagnostic::Places;
-use isobar_protocol::fields::{self, Kept};
+use isobar_protocol::diagnostic::SpanResolver;
+use isobar_protocol::fields::{self, ResultField};
 use isobar_protocol::worker::{Across, Plane};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Desk, Failed, Look, Pictures, directives_of};
+use super::{CheckFailure, Desk, Look, Pictures, directives_of};
 
 /// `kind = "field"`
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -64,17 +64,17 @@ pub(super) fn look(desk: &mut Desk<'_>, wanted: &Fields) -> Look {
     Ok(Ok(()))
 }
 
-fn missing(wanted: &Fields, expected: &[Kept]) -> Option<String> {
+fn missing(wanted: &Fields, expected: &[ResultField]) -> Option<String> {
     let absent = wanted.fields.iter().find(|name| expected.iter().all(|it| it.info.name != **name))?;
     Some(format!("checks.toml: the solution does not write `{absent}`"))
 }
 
 /// A learner who renames a parameter is told so, and not that something is missing.
-fn same_parameters(learner: &Compilation, solution: &Compilation) -> Result<(), Failed> {
+fn same_parameters(learner: &Compilation, solution: &Compilation) -> Result<(), CheckFailure> {
     let (Some(learner), Some(solution)) = (&learner.signature, &solution.signature) else { return Ok(()) };
     for param in &solution.params {
         if learner.param(&param.name).is_none() {
-            return Err(Failed::last(format!(
+            return Err(CheckFailure::last(format!(
                 "the stencil has no parameter `{}` any more: keep the line with `def` as it was",
                 param.name
             )));
@@ -88,12 +88,12 @@ pub(super) fn ran(
     compilation: &Compilation,
     directives: &Directives,
     domain: [i64; 3],
-) -> Result<(Vec<Kept>, Launch), Failed> {
+) -> Result<(Vec<ResultField>, Launch), CheckFailure> {
     let [i, j, k] = domain;
     let levels = &compilation.levels;
     let (Some(signature), Some(oir), Some(extents)) = (&compilation.signature, &levels.oir, &levels.extents)
     else {
-        return Err(Failed::last(
+        return Err(CheckFailure::last(
             "there is no stencil in the text: it is a `def` with `with computation(...)`",
         ));
     };
@@ -101,27 +101,27 @@ pub(super) fn ran(
     let launch = compilation.bind(call).map_err(|found| {
         let said = found.first().map(|it| it.message.clone()).unwrap_or_default();
         let help = "a field that is read before it is written has to come from outside";
-        Failed::last(format!("on {i}×{j}×{k} points the stencil cannot be called: {said}; {help}"))
+        CheckFailure::last(format!("on {i}×{j}×{k} points the stencil cannot be called: {said}; {help}"))
     })?;
     let before = launch.clone();
     let mut launch = launch;
     match debug::run(oir, extents, &mut launch, &mut NoControl) {
         Ok(()) => Ok((fields::written(signature, launch), before)),
-        Err(Stop::Cancelled) => Err(Failed::last("the run was stopped")),
+        Err(Stop::Cancelled) => Err(CheckFailure::last("the run was stopped")),
         Err(Stop::Trap(trap)) => {
-            let (_, start, _) = Places::new(compilation.sources()).of(trap.origin.span());
+            let (_, start, _) = SpanResolver::new(compilation.sources()).of(trap.origin.span());
             let [ti, tj, tk] = trap.cell;
             let message = format!(
                 "on {i}×{j}×{k} points the run stops in line {} at i, j, k = {ti}, {tj}, {tk}: {}",
                 start.line, trap.message
             );
-            Err(Failed { line: Some(start.line), ..Failed::last(message) })
+            Err(CheckFailure { line: Some(start.line), ..CheckFailure::last(message) })
         }
     }
 }
 
 /// The values of a field in its compute domain, level by level, each with rows along i.
-pub(super) fn values(of: &Kept) -> Vec<([u64; 3], f64)> {
+pub(super) fn values(of: &ResultField) -> Vec<([u64; 3], f64)> {
     let levels = of.info.axes.find('K').and_then(|at| of.info.domain.get(at)).copied().unwrap_or(1);
     let mut all = Vec::new();
     for k in 0..levels {
@@ -138,12 +138,17 @@ pub(super) fn values(of: &Kept) -> Vec<([u64; 3], f64)> {
     all
 }
 
-fn compared(wanted: &Fields, domain: [i64; 3], found: &[Kept], expected: &[Kept]) -> Result<(), Failed> {
+fn compared(
+    wanted: &Fields,
+    domain: [i64; 3],
+    found: &[ResultField],
+    expected: &[ResultField],
+) -> Result<(), CheckFailure> {
     let is_wanted = |name: &str| wanted.fields.is_empty() || wanted.fields.iter().any(|it| it == name);
     for right in expected.iter().filter(|it| is_wanted(&it.info.name)) {
         let name = &right.info.name;
         let Some(ours) = found.iter().find(|it| it.info.name == *name) else {
-            return Err(Failed::new(format!(
+            return Err(CheckFailure::new(format!(
                 "nothing is written to `{name}` yet: an assignment `{name} = …` is missing"
             )));
         };
@@ -175,7 +180,7 @@ fn compared(wanted: &Fields, domain: [i64; 3], found: &[Kept], expected: &[Kept]
             found: found.to_vec(),
             expected: expected.to_vec(),
         };
-        return Err(Failed { pictures: Some(Box::new(pictures)), ..Failed::new(message) });
+        return Err(CheckFailure { pictures: Some(Box::new(pictures)), ..CheckFailure::new(message) });
     }
     Ok(())
 }

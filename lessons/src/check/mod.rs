@@ -17,8 +17,8 @@ use isobar_compiler::inputs::{Directives, directive};
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
-use isobar_protocol::diagnostic::{Diagnostic, Places};
-use isobar_protocol::fields::Kept;
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
+use isobar_protocol::fields::ResultField;
 use isobar_protocol::lesson::{Task, Verdict};
 use isobar_protocol::request::Request;
 use serde::Deserialize;
@@ -113,13 +113,13 @@ pub struct Pictures {
     pub domain: [i64; 3],
     pub field: String,
     pub cell: [u64; 3],
-    pub found: Vec<Kept>,
-    pub expected: Vec<Kept>,
+    pub found: Vec<ResultField>,
+    pub expected: Vec<ResultField>,
 }
 
 /// Why a check failed.
 #[derive(Clone, Debug, Default)]
-struct Failed {
+struct CheckFailure {
     message: String,
     line: Option<u32>,
     pictures: Option<Box<Pictures>>,
@@ -127,7 +127,7 @@ struct Failed {
     ends: bool,
 }
 
-impl Failed {
+impl CheckFailure {
     fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
     }
@@ -165,7 +165,7 @@ pub fn check(session: &mut Session, task: &Task) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     for check in checks.checks {
         let result = desk.look(&check.kind)?;
-        let verdict = |failed: Option<&Failed>| Verdict {
+        let verdict = |failed: Option<&CheckFailure>| Verdict {
             title: check.title.clone(),
             kind: name(&check.kind).to_owned(),
             is_passed: failed.is_none(),
@@ -212,7 +212,7 @@ struct Desk<'a> {
     task: &'a Task,
 }
 
-type Look = Result<Result<(), Failed>, String>;
+type Look = Result<Result<(), CheckFailure>, String>;
 
 impl Desk<'_> {
     fn look(&mut self, kind: &Kind) -> Look {
@@ -234,8 +234,10 @@ impl Desk<'_> {
             Kind::Answer(it) => answered(it, self.task.answers.get(&it.id)),
             Kind::Quiz { id } => match self.task.answers.get(id).map(String::as_str) {
                 Some("right") => Ok(()),
-                Some(_) => Err(Failed::new("the chosen answer is not the right one yet: read it once more")),
-                None => Err(Failed::new("nothing is chosen yet: the question stands in the text")),
+                Some(_) => {
+                    Err(CheckFailure::new("the chosen answer is not the right one yet: read it once more"))
+                }
+                None => Err(CheckFailure::new("nothing is chosen yet: the question stands in the text")),
             },
         })
     }
@@ -254,65 +256,65 @@ impl Desk<'_> {
     }
 
     /// The learner's text, where it compiles.
-    fn sound(&mut self) -> Result<Arc<Compilation>, Failed> {
+    fn sound(&mut self) -> Result<Arc<Compilation>, CheckFailure> {
         let compilation = self.compile(false, &BTreeMap::new());
         match first(&compilation, Severity::Error) {
             Some(found) => Err(not_sound(&found)),
-            None if compilation.signature.is_none() => Err(Failed::last(
+            None if compilation.signature.is_none() => Err(CheckFailure::last(
                 "there is no stencil in the text: it is a `def` with `with computation(...)`",
             )),
             None => Ok(compilation),
         }
     }
 
-    fn compiles(&mut self, may_warn: bool) -> Result<(), Failed> {
+    fn compiles(&mut self, may_warn: bool) -> Result<(), CheckFailure> {
         let compilation = self.sound()?;
         match first(&compilation, Severity::Warning).filter(|_| !may_warn) {
             Some(found) => {
                 let message =
                     format!("line {} has a warning: {} ({})", found.start.line, found.message, found.code);
-                Err(Failed { line: Some(found.start.line), ..Failed::new(message) })
+                Err(CheckFailure { line: Some(found.start.line), ..CheckFailure::new(message) })
             }
             None => Ok(()),
         }
     }
 
-    fn shows(&mut self, code: &str) -> Result<(), Failed> {
+    fn shows(&mut self, code: &str) -> Result<(), CheckFailure> {
         let compilation = self.compile(false, &BTreeMap::new());
         let found: Vec<String> = compilation.diagnostics.iter().map(|it| it.code.to_string()).collect();
         if found.iter().any(|it| it == code) {
             return Ok(());
         }
         let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-        Err(Failed::new(format!("the text is to show the problem {code}; it shows {found}")))
+        Err(CheckFailure::new(format!("the text is to show the problem {code}; it shows {found}")))
     }
 }
 
 /// The first diagnostic that is as grave.
 fn first(compilation: &Compilation, severity: Severity) -> Option<Diagnostic> {
     let found = compilation.diagnostics.iter().find(|it| it.severity == severity)?;
-    Some(Places::new(compilation.sources()).diagnostic(found))
+    Some(SpanResolver::new(compilation.sources()).diagnostic(found))
 }
 
-fn not_sound(found: &Diagnostic) -> Failed {
+fn not_sound(found: &Diagnostic) -> CheckFailure {
     let help = found.help.as_ref().map(|it| format!("; help: {it}")).unwrap_or_default();
     let message = format!("line {} has an error: {} ({}){help}", found.start.line, found.message, found.code);
-    Failed { line: Some(found.start.line), ..Failed::last(message) }
+    CheckFailure { line: Some(found.start.line), ..CheckFailure::last(message) }
 }
 
-fn answered(wanted: &Answer, given: Option<&String>) -> Result<(), Failed> {
+fn answered(wanted: &Answer, given: Option<&String>) -> Result<(), CheckFailure> {
     let Some(given) = given.map(|it| it.trim()).filter(|it| !it.is_empty()) else {
-        return Err(Failed::new("nothing is answered yet: the box stands in the text"));
+        return Err(CheckFailure::new("nothing is answered yet: the box stands in the text"));
     };
     if let Some(number) = wanted.number {
         let Ok(found) = given.replace(',', ".").parse::<f64>() else {
-            return Err(Failed::new(format!("`{given}` is no number")));
+            return Err(CheckFailure::new(format!("`{given}` is no number")));
         };
         if (found - number).abs() <= wanted.within.abs() {
             return Ok(());
         }
         let side = if found < number { "more" } else { "less" };
-        return Err(Failed::new(format!("{given} was answered; it is {side} than that")));
+        return Err(CheckFailure::new(format!("{given} was answered; it is {side} than that")));
     }
     let alike = |it: &str| {
         it.to_lowercase().chars().filter(|it| !it.is_whitespace() && *it != '`').collect::<String>()
@@ -320,7 +322,7 @@ fn answered(wanted: &Answer, given: Option<&String>) -> Result<(), Failed> {
     if wanted.texts.iter().any(|it| alike(it) == alike(given)) {
         return Ok(());
     }
-    Err(Failed::new(format!("`{given}` is not it; look once more at what the task names")))
+    Err(CheckFailure::new(format!("`{given}` is not it; look once more at what the task names")))
 }
 
 /// The directives of a hidden run: those of the solution, with the inputs and scalars of the check in their

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::Compilation;
-use isobar_protocol::fields::Kept;
+use isobar_protocol::fields::ResultField;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::fields::{ran, shown, values};
-use super::{Desk, Failed, Look, directives_of};
+use super::{CheckFailure, Desk, Look, directives_of};
 
 /// `kind = "property"`
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -80,10 +80,10 @@ pub(super) fn look(desk: &mut Desk<'_>, wanted: &Property) -> Look {
         let Some(field) = written.iter().find(|it| it.info.name == wanted.field) else {
             let message =
                 format!("nothing is written to `{0}` yet: an assignment `{0} = …` is missing", wanted.field);
-            return Ok(Err(Failed::new(message)));
+            return Ok(Err(CheckFailure::new(message)));
         };
         if let Err(message) = held(wanted, &learner, field, &before, domain)? {
-            return Ok(Err(Failed::new(message)));
+            return Ok(Err(CheckFailure::new(message)));
         }
     }
     Ok(Ok(()))
@@ -92,7 +92,7 @@ pub(super) fn look(desk: &mut Desk<'_>, wanted: &Property) -> Look {
 fn held(
     wanted: &Property,
     compilation: &Compilation,
-    field: &Kept,
+    field: &ResultField,
     before: &Launch,
     domain: [i64; 3],
 ) -> Result<Result<(), String>, String> {

@@ -7,7 +7,7 @@ use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage};
 use isobar_compiler::space::LoopOrder;
 use serde::Deserialize;
 
-use super::Failed;
+use super::CheckFailure;
 
 /// The node that is counted, with its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -127,9 +127,9 @@ pub(super) fn counted(
     what: Counted,
     least: Option<u64>,
     most: Option<u64>,
-) -> Result<(), Failed> {
+) -> Result<(), CheckFailure> {
     let Some(found) = what.of(compilation) else {
-        return Err(Failed::new(format!(
+        return Err(CheckFailure::new(format!(
             "there are no {} to count: the text did not come so far",
             what.title()
         )));
@@ -139,7 +139,7 @@ pub(super) fn counted(
         (_, Some(most)) if found > most => format!("at most {most}"),
         _ => return Ok(()),
     };
-    Err(Failed::new(format!("there are {found} {}, and {bound} are expected", what.title())))
+    Err(CheckFailure::new(format!("there are {found} {}, and {bound} are expected", what.title())))
 }
 
 /// The predicted cost.
@@ -157,9 +157,9 @@ pub(super) fn cost(
     what: Costly,
     most: f64,
     domain: Option<[i64; 3]>,
-) -> Result<(), Failed> {
+) -> Result<(), CheckFailure> {
     let Some(tree) = &compilation.levels.schedule else {
-        return Err(Failed::new("there is no schedule to cost: the text did not come so far"));
+        return Err(CheckFailure::new("there is no schedule to cost: the text did not come so far"));
     };
     let usual = cost::Machine::CPU;
     let machine = cost::Machine { domain: domain.unwrap_or(usual.domain), ..usual };
@@ -174,7 +174,7 @@ pub(super) fn cost(
         return Ok(());
     }
     let [i, j, k] = machine.domain;
-    Err(Failed::new(format!(
+    Err(CheckFailure::new(format!(
         "on {i}×{j}×{k} points the schedule is predicted to take {found:.1} {unit} for each point, and {most} are allowed"
     )))
 }

@@ -1,6 +1,6 @@
 //! Words that stand in the code of a text, beside its comments and strings.
 
-use super::Failed;
+use super::CheckFailure;
 
 /// Each word of the code, with its line from 1.
 fn words(text: &str) -> Vec<(String, u32)> {
@@ -69,19 +69,21 @@ fn lines_of_imports(text: &str) -> Vec<u32> {
     lines
 }
 
-pub(super) fn uses(text: &str, wanted: &[String]) -> Result<(), Failed> {
+pub(super) fn uses(text: &str, wanted: &[String]) -> Result<(), CheckFailure> {
     let found = used(text);
     match wanted.iter().find(|word| found.iter().all(|(it, _)| it != *word)) {
-        Some(word) => Err(Failed::new(format!("`{word}` is to be used, and does not stand in the code yet"))),
+        Some(word) => {
+            Err(CheckFailure::new(format!("`{word}` is to be used, and does not stand in the code yet")))
+        }
         None => Ok(()),
     }
 }
 
-pub(super) fn avoids(text: &str, unwanted: &[String]) -> Result<(), Failed> {
+pub(super) fn avoids(text: &str, unwanted: &[String]) -> Result<(), CheckFailure> {
     match used(text).into_iter().find(|(it, _)| unwanted.contains(it)) {
         Some((word, line)) => {
             let message = format!("`{word}` stands in line {line}; this task is to be solved without it");
-            Err(Failed { line: Some(line), ..Failed::new(message) })
+            Err(CheckFailure { line: Some(line), ..CheckFailure::new(message) })
         }
         None => Ok(()),
     }

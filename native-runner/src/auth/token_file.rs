@@ -15,7 +15,7 @@ const MOST: usize = 512;
 
 /// Why a file has no token. The message never has anything of what is in it.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum TokenFileError {
     #[error("it cannot be made: {0}")]
     Unmade(#[source] io::Error),
     #[error("it cannot be read: {0}")]
@@ -41,12 +41,12 @@ pub enum Refused {
 /// # Errors
 ///
 /// When the file is not the runner's alone, or has no token.
-pub fn read_or_make(path: &Path) -> Result<String, Refused> {
+pub fn read_or_make(path: &Path) -> Result<String, TokenFileError> {
     match make(path) {
         Ok(token) => Ok(token),
         // Also where it is a link that leads nowhere.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read(path),
-        Err(error) => Err(Refused::Unmade(error)),
+        Err(error) => Err(TokenFileError::Unmade(error)),
     }
 }
 
@@ -65,38 +65,38 @@ fn make(path: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-fn read(path: &Path) -> Result<String, Refused> {
+fn read(path: &Path) -> Result<String, TokenFileError> {
     // The file is opened once, so that the checked file is the file read. A link is refused, and a pipe is
     // not waited for.
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|error| {
         let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
-        if is_link { Refused::Link } else { Refused::Unreadable(error) }
+        if is_link { TokenFileError::Link } else { TokenFileError::Unreadable(error) }
     })?;
     check(&file)?;
     let mut text = String::new();
     let read = (&file).take(MOST as u64 + 2).read_to_string(&mut text);
-    read.map_err(|_| Refused::NoToken)?;
+    read.map_err(|_| TokenFileError::NoToken)?;
     let token = text.trim_end_matches(['\n', '\r']);
     let is_plain = |it: u8| it.is_ascii_alphanumeric() || it == b'-' || it == b'_';
     if (LEAST..=MOST).contains(&token.len()) && token.bytes().all(is_plain) {
         Ok(token.to_owned())
     } else {
-        Err(Refused::NoToken)
+        Err(TokenFileError::NoToken)
     }
 }
 
-fn check(file: &File) -> Result<(), Refused> {
-    let found = file.metadata().map_err(Refused::Unreadable)?;
+fn check(file: &File) -> Result<(), TokenFileError> {
+    let found = file.metadata().map_err(TokenFileError::Unreadable)?;
     let mode = found.mode() & 0o7777;
     if !found.is_file() {
-        return Err(Refused::NoFile);
+        return Err(TokenFileError::NoFile);
     }
     if found.uid() != geteuid().as_raw() {
-        return Err(Refused::Foreign);
+        return Err(TokenFileError::Foreign);
     }
     if mode & 0o077 != 0 {
-        return Err(Refused::Open { mode });
+        return Err(TokenFileError::Open { mode });
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(read_or_make(&below).expect("a token"), read_or_make(&below).expect("the same"));
         let mode = folder.path().join("none").metadata().expect("a folder").mode();
         assert_eq!(mode & 0o777, 0o700);
-        assert!(matches!(read_or_make(&below.join("token")), Err(Refused::Unmade(_))));
+        assert!(matches!(read_or_make(&below.join("token")), Err(TokenFileError::Unmade(_))));
     }
 
     #[test]
@@ -131,18 +131,18 @@ mod tests {
         for mode in [0o640, 0o604, 0o620, 0o666, 0o700 | 0o010] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).expect("it is ours");
             let refused = read_or_make(&path).expect_err("others can use it");
-            assert!(matches!(refused, Refused::Open { mode: found } if found == mode), "{refused}");
+            assert!(matches!(refused, TokenFileError::Open { mode: found } if found == mode), "{refused}");
         }
         fs::set_permissions(&path, Permissions::from_mode(0o400)).expect("it is ours");
         read_or_make(&path).expect("its owner may keep it from changes");
         let link = folder.path().join("link");
         symlink(&path, &link).expect("a link");
-        assert!(matches!(read_or_make(&link), Err(Refused::Link)));
+        assert!(matches!(read_or_make(&link), Err(TokenFileError::Link)));
         let nowhere = folder.path().join("nowhere");
         symlink(folder.path().join("none"), &nowhere).expect("a link");
-        assert!(matches!(read_or_make(&nowhere), Err(Refused::Link)));
+        assert!(matches!(read_or_make(&nowhere), Err(TokenFileError::Link)));
         assert!(!folder.path().join("none").exists());
-        assert!(matches!(read_or_make(folder.path()), Err(Refused::NoFile)));
+        assert!(matches!(read_or_make(folder.path()), Err(TokenFileError::NoFile)));
     }
 
     #[test]
@@ -155,12 +155,12 @@ mod tests {
             fs::write(&path, text).expect("it is ours");
             fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("it is ours");
             let refused = read_or_make(&path).expect_err("this is no token");
-            assert!(matches!(refused, Refused::NoToken) && !refused.to_string().contains("secret"));
+            assert!(matches!(refused, TokenFileError::NoToken) && !refused.to_string().contains("secret"));
         }
         if geteuid().is_root() {
             fs::write(&path, "x".repeat(LEAST)).expect("it is ours");
             std::os::unix::fs::chown(&path, Some(65534), None).expect("root may give it away");
-            assert!(matches!(read_or_make(&path), Err(Refused::Foreign)));
+            assert!(matches!(read_or_make(&path), Err(TokenFileError::Foreign)));
         }
     }
 }

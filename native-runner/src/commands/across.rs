@@ -4,27 +4,27 @@ use std::sync::Arc;
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::Argument;
-use isobar_compiler::equivalence::compare::{Element, Reference};
+use isobar_compiler::equivalence::compare::{DifferingElement, ReferenceRun};
 use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::types::DType;
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::SpanResolver;
 use isobar_protocol::field::{Difference, FieldInfo};
-use isobar_protocol::fields::{Kept, difference, exact};
+use isobar_protocol::fields::{ResultField, difference, exact};
 use isobar_protocol::job::EndReason;
-use isobar_protocol::report::{CompareReport, Compared, FirstElement};
+use isobar_protocol::report::{BackendComparison, CompareReport, FirstElement};
 use isobar_protocol::request::{Mode, Request};
 use isobar_runtime::plans::Plans;
 
 use super::compare::MEMORY;
-use super::job::{self, Seen};
+use super::job::{self, JobResults};
 use super::{Outcome, Usage, human, print, print_json, run, say};
 use crate::backends::Backend;
 use crate::cli::{CompareArgs, Format};
-use crate::compile::{self, Source};
+use crate::compile::{self, ConfiguredProject};
 use crate::config::Environment;
 use crate::document::Document;
 use crate::error::count;
-use crate::plan::{self, Room};
+use crate::plan::{self, LaunchResources};
 
 pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = Document::read(args.file.as_deref(), &args.shared)?;
@@ -40,10 +40,11 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
             let fields = if reason == EndReason::Ok { differences(meant, &left)? } else { Vec::new() };
             let is_other = fields.iter().any(|it| it.differing > 0);
             let first = if is_other { first(&document, &left) } else { None };
-            report.backends.push(Compared { backend: name.clone(), reason, fields, first });
+            report.backends.push(BackendComparison { backend: name.clone(), reason, fields, first });
         }
     }
-    let is_same = |it: &Compared| it.reason == meant.0 && it.fields.iter().all(|it| it.differing == 0);
+    let is_same =
+        |it: &BackendComparison| it.reason == meant.0 && it.fields.iter().all(|it| it.differing == 0);
     // Mode `fast` may change last bits: such a difference is not a failure.
     let may_differ = document.request.options.mode == Mode::Fast && meant.0 == EndReason::Ok;
     let is_fine = !report.backends.is_empty() && report.backends.iter().all(|it| is_same(it) || may_differ);
@@ -61,7 +62,7 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
 }
 
 /// The written fields of a back end.
-type Left = Vec<(FieldInfo, Vec<u8>)>;
+type WrittenFields = Vec<(FieldInfo, Vec<u8>)>;
 
 /// Runs the call with one back end. Diagnostics of the stencil, the same for all back ends, are reported
 /// once.
@@ -71,7 +72,7 @@ fn ran(
     args: &CompareArgs,
     environment: &Environment,
     report: &mut CompareReport,
-) -> Result<(EndReason, Left), Usage> {
+) -> Result<(EndReason, WrittenFields), Usage> {
     let mut document = document.clone();
     document.request.backend = Some(backend.to_owned());
     let is_on_gpu =
@@ -79,7 +80,8 @@ fn ran(
     if is_on_gpu {
         run::for_gpu(args.target.as_deref(), &mut document.request, environment)?;
     }
-    let (reason, Seen { diagnostics, fields, .. }) = job::done(&mut document, &args.shared, environment)?;
+    let (reason, JobResults { diagnostics, fields, .. }) =
+        job::done(&mut document, &args.shared, environment)?;
     for diagnostic in diagnostics {
         if !report.diagnostics.contains(&diagnostic) {
             report.diagnostics.push(diagnostic);
@@ -88,21 +90,21 @@ fn ran(
     Ok((reason, fields))
 }
 
-fn differences(meant: &Left, left: &Left) -> Result<Vec<Difference>, Usage> {
-    let kept = |(info, bytes): &(FieldInfo, Vec<u8>)| Kept::from_bytes(info.clone(), bytes);
+fn differences(meant: &WrittenFields, left: &WrittenFields) -> Result<Vec<Difference>, Usage> {
+    let kept = |(info, bytes): &(FieldInfo, Vec<u8>)| ResultField::from_bytes(info.clone(), bytes);
     let pairs = meant.iter().zip(left);
     let found = pairs.map(|(meant, left)| difference(&kept(meant)?, &kept(left)?));
     found.collect::<Result<_, _>>().map_err(|it| Usage::Wrong(it.0))
 }
 
 /// The element that differs whose statement comes first; `None` where that cannot be found out here.
-fn first(document: &Document, left: &Left) -> Option<FirstElement> {
+fn first(document: &Document, left: &WrittenFields) -> Option<FirstElement> {
     let request: &Request = &document.request;
     compile::on_large_stack(|| {
-        let source = Source::of(request);
+        let source = ConfiguredProject::of(request);
         let compilation = source.compile(&mut NoHook);
         let ((oir, _), signature) = compilation.reference().zip(compilation.signature.as_ref())?;
-        let room = Room {
+        let room = LaunchResources {
             executors: &[Backend::DEBUG.executor()],
             threads: 1,
             allowed_bytes: MEMORY,
@@ -120,8 +122,9 @@ fn first(document: &Document, left: &Left) -> Option<FirstElement> {
             let elements = Elements::from_le_bytes(DType::from_name(&info.dtype)?, bytes);
             field.array = Array::from_c_order(elements, &field.array.shape)?;
         }
-        let Element { field, at, expected, found, stmt } = Reference::of(oir, &launch).earliest(&after)?;
-        let places = Places::new(compilation.sources());
+        let DifferingElement { field, at, expected, found, stmt } =
+            ReferenceRun::of(oir, &launch).earliest(&after)?;
+        let places = SpanResolver::new(compilation.sources());
         let lines = stmt.and_then(|it| compile::span_of(&compilation, it)).map(|span| {
             let (_, start, end) = places.of(span);
             [start.line, end.line]
@@ -165,7 +168,7 @@ fn row(backend: &str, it: &Difference) -> [String; 8] {
     ]
 }
 
-fn sentence(it: &Compared, meant: EndReason, mode: Mode) -> String {
+fn sentence(it: &BackendComparison, meant: EndReason, mode: Mode) -> String {
     if it.reason != meant {
         return match (it.reason, meant) {
             (EndReason::Error, _) => "it did not run".to_owned(),

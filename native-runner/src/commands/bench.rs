@@ -1,8 +1,8 @@
 //! `isobar bench` — back ends against each other and against copying, in turn, round after round.
 
-use isobar_protocol::bench::{Benchmark, Measured, Samples};
+use isobar_protocol::bench::{BackendMeasurement, Benchmark, Samples};
 use isobar_protocol::job::EndReason;
-use isobar_protocol::layout::Lies;
+use isobar_protocol::layout::UnitStrideAxis;
 use isobar_protocol::report::{BenchReport, MeasuredStep};
 use isobar_protocol::request::Mode;
 
@@ -28,7 +28,7 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
     if let Some(bench) = &mut request.bench {
         match &args.layouts {
             Some(named) => bench.layouts = axes(named),
-            None if !is_asked => bench.layouts = vec![Lies::I, Lies::K],
+            None if !is_asked => bench.layouts = vec![UnitStrideAxis::I, UnitStrideAxis::K],
             None => {}
         }
     }
@@ -58,11 +58,11 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
 }
 
 /// The axes of `--layouts`.
-fn axes(named: &[String]) -> Vec<Lies> {
+fn axes(named: &[String]) -> Vec<UnitStrideAxis> {
     let axis = |it: &String| match it.as_str() {
-        "i" => Some(Lies::I),
-        "j" => Some(Lies::J),
-        "k" => Some(Lies::K),
+        "i" => Some(UnitStrideAxis::I),
+        "j" => Some(UnitStrideAxis::J),
+        "k" => Some(UnitStrideAxis::K),
         _ => None,
     };
     named.iter().filter_map(axis).collect()
@@ -148,7 +148,7 @@ fn told(it: &Benchmark, timings: &[MeasuredStep]) -> String {
     text
 }
 
-fn row(it: &Measured) -> [String; 7] {
+fn row(it: &BackendMeasurement) -> [String; 7] {
     let [median, low, high] = times(&it.calls);
     let rate = it.gb_per_s.map(|it| format!("{it:.2}")).unwrap_or_default();
     let part = it.of_copy.map(human::percent).unwrap_or_default();

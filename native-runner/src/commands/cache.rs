@@ -16,7 +16,7 @@ use isobar_runtime::plans::Plans;
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
 use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
-use crate::compile::{self, Source};
+use crate::compile::{self, ConfiguredProject};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
 use crate::error::ApiError;
@@ -112,7 +112,7 @@ fn explain(
 /// or where the back end keeps no code.
 fn found(order: &Order, backend: Backend) -> (Vec<Diagnostic>, Option<Option<Explanation>>) {
     let (request, executor) = (&order.request, backend.executor());
-    let mut source = Source::of(request);
+    let mut source = ConfiguredProject::of(request);
     if let Some(model) = executor.device().and_then(|it| it.model()) {
         source.config.passes.gpu.get_or_insert(model);
     }

@@ -77,7 +77,7 @@ fn fix_file(
     path: &Path,
     request: &mut Request,
     compiler: &mut Compiler<'_>,
-) -> Result<(Checked, usize), Usage> {
+) -> Result<(FileFindings, usize), Usage> {
     let name = request.main_file().unwrap_or_default().to_owned();
     if cells::is_notebook(&name) {
         return Err(Usage::Wrong(format!("--fix changes files of Python, and {name} is a notebook")));
@@ -85,7 +85,7 @@ fn fix_file(
     let Some(text) = request.files.get(&name).cloned() else {
         return Ok((check_file(request, compiler)?, 0));
     };
-    let mut last: Option<Checked> = None;
+    let mut last: Option<FileFindings> = None;
     let mended = mend_surely(&text, FileId(0), |text| {
         request.files.insert(name.clone(), text.to_owned());
         let checked = check_file(request, compiler)?;
@@ -114,12 +114,12 @@ fn fix_file(
 struct Compiler<'a> {
     shared: &'a Shared,
     environment: &'a Environment,
-    together: compile::Together,
+    together: compile::SharedSession,
 }
 
 impl<'a> Compiler<'a> {
     fn new(shared: &'a Shared, environment: &'a Environment) -> Self {
-        Self { shared, environment, together: compile::Together::default() }
+        Self { shared, environment, together: compile::SharedSession::default() }
     }
 
     fn compile(&mut self, request: &Request) -> Result<Compiled, Usage> {
@@ -131,10 +131,10 @@ impl<'a> Compiler<'a> {
 }
 
 /// A file with what is said about it.
-type Checked = (CheckedFile, Vec<Diagnostic>);
+type FileFindings = (CheckedFile, Vec<Diagnostic>);
 
 /// All stencils of a file, unless one is named.
-fn check_file(request: &Request, compiler: &mut Compiler<'_>) -> Result<Checked, Usage> {
+fn check_file(request: &Request, compiler: &mut Compiler<'_>) -> Result<FileFindings, Usage> {
     // Nobody reads a level.
     let request = &Request { stages: Some(Vec::new()), ..request.clone() };
     let mut checked =

@@ -33,7 +33,7 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     let mut report = CheckReport::default();
     let mut summary = Summary::default();
     let mut shown = String::new();
-    let mut together = compile::Together::default();
+    let mut together = compile::SharedSession::default();
     for path in &args.files {
         for request in requests(path, args)? {
             let mut compile = |request: &Request| match &args.shared.runner {

@@ -9,20 +9,20 @@ use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
-use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::report::{CompareReport, Difference};
 use isobar_protocol::request::{Code, Device, Passes, Request};
-use isobar_runtime::machine::Found;
+use isobar_runtime::machine::DetectedMachine;
 use isobar_runtime::plans::Plans;
 
 use super::{Outcome, Usage, across, human, print, print_json, run, say};
 use crate::backends::Backend;
 use crate::cli::{BisectArgs, CompareArgs, Format, Shared};
-use crate::compile::{self, Source};
+use crate::compile::{self, ConfiguredProject};
 use crate::config::Environment;
 use crate::document::{Document, shown};
 use crate::error::count;
-use crate::plan::{self, Refusal, Room};
+use crate::plan::{self, LaunchResources, Refusal};
 
 /// How many orders are tried where none was asked for.
 const SEEDS: u64 = 3;
@@ -45,12 +45,12 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
         let what = "--target and --threads are for back ends: levels are compared by interpreters";
         return Err(Usage::Wrong(what.to_owned()));
     }
-    let of = Asked { file: args.file.as_deref(), backend: args.backend.as_deref() };
+    let of = SearchSubject { file: args.file.as_deref(), backend: args.backend.as_deref() };
     tell(of, &args.shared, (&args.seed, &args.init), compare::compare)
 }
 
 pub(crate) fn bisect(args: &BisectArgs) -> Result<Outcome, Usage> {
-    let of = Asked { file: args.file.as_deref(), backend: args.backend.as_deref() };
+    let of = SearchSubject { file: args.file.as_deref(), backend: args.backend.as_deref() };
     tell(of, &args.shared, (&args.seed, &args.init), compare::bisect)
 }
 
@@ -70,13 +70,13 @@ type Search = fn(&Journey, &Launch, &[u64]) -> (Vec<String>, Option<Divergence>)
 
 /// The stencil that is searched, and the back end whose levels they are.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct SearchSubject<'a> {
     file: Option<&'a Path>,
     backend: Option<&'a str>,
 }
 
 fn tell(
-    Asked { file, backend }: Asked<'_>,
+    SearchSubject { file, backend }: SearchSubject<'_>,
     shared: &Shared,
     (seeds, inits): (&[u64], &[String]),
     search: Search,
@@ -89,7 +89,7 @@ fn tell(
     if backend.is_some() {
         let passes = &mut document.request.passes;
         make_for(passes, backend);
-        passes.machine.get_or_insert_with(|| (&Found::here().machine).into());
+        passes.machine.get_or_insert_with(|| (&DetectedMachine::here().machine).into());
     }
     let given = document.fields.as_ref().map(|path| {
         let unreadable = |error| Usage::Unreadable { path: shown(path), error };
@@ -128,7 +128,7 @@ fn summary(report: &CompareReport) -> String {
 }
 
 fn found(request: &Request, given: Option<&Vec<u8>>, seeds: &[u64], search: Search) -> CompareReport {
-    let source = Source::of(request);
+    let source = ConfiguredProject::of(request);
     let compilation = source.compile(&mut NoHook);
     let compiled = Compiled::new(&compilation, [], Vec::new());
     let mut report = CompareReport {
@@ -175,12 +175,12 @@ fn found(request: &Request, given: Option<&Vec<u8>>, seeds: &[u64], search: Sear
 fn launches(
     request: &Request,
     given: Option<&Vec<u8>>,
-    source: &Source,
+    source: &ConfiguredProject,
     compilation: &Arc<Compilation>,
 ) -> Vec<(bool, Result<Launch, Refusal>)> {
     let plans = Plans::of(Arc::clone(compilation));
     let launch = |request: &Request| {
-        let room = Room {
+        let room = LaunchResources {
             executors: &[Backend::DEBUG.executor()],
             threads: 1,
             allowed_bytes: MEMORY,
@@ -203,7 +203,7 @@ fn launches(
 }
 
 fn refused(refusal: Refusal, compilation: &Compilation) -> Vec<Diagnostic> {
-    let places = Places::new(compilation.sources());
+    let places = SpanResolver::new(compilation.sources());
     match refusal {
         Refusal::Call(found) => found.iter().map(|it| places.diagnostic(it)).collect(),
         Refusal::Memory { asked, allowed } => vec![Diagnostic::without_place(
@@ -223,11 +223,11 @@ fn told(divergence: &Divergence, domain: Domain, compilation: &Compilation) -> D
     let help = "report this stencil: the fault is the compiler's";
     let mut diagnostic = Diagnostic::without_place("R10", message, help);
     let stmt = match &divergence.what {
-        compare::Difference::Element(it) => it.stmt,
-        compare::Difference::End { .. } | compare::Difference::Invalid(_) => None,
+        compare::RunDifference::Element(it) => it.stmt,
+        compare::RunDifference::End { .. } | compare::RunDifference::Invalid(_) => None,
     };
     if let Some(span) = stmt.and_then(|it| compile::span_of(compilation, it)) {
-        let places = Places::new(compilation.sources());
+        let places = SpanResolver::new(compilation.sources());
         (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
         diagnostic.label = "this statement wrote it".to_owned();
     }

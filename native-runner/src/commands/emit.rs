@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use isobar_compiler::backend::c::lines::{Written, with_comments, with_directives};
+use isobar_compiler::backend::c::lines::{StatementLines, with_comments, with_directives};
 use isobar_compiler::pipeline::{Stage, route};
-use isobar_protocol::compile::{Change, Node, Place, StageText, Trace};
+use isobar_protocol::compile::{Change, Node, SourceRange, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, check, compare, human, print, print_json, say};
-use crate::cli::{EmitArgs, Form, Format, Log};
+use crate::cli::{EmitArgs, Format, GraphFormat, Log};
 use crate::compile;
 use crate::config::Environment;
 use crate::document::{Document, known_pass};
@@ -104,18 +104,18 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
 }
 
 /// Which lines of the level carry out which of the stencil's; files are numbered as in `files`.
-fn written(level: &StageText, files: &[&str]) -> Vec<Written> {
+fn written(level: &StageText, files: &[&str]) -> Vec<StatementLines> {
     let of_node = |node: &Node| {
-        let Place { file, start, .. } = node.spans.first()?;
+        let SourceRange { file, start, .. } = node.spans.first()?;
         let number = files.iter().position(|it| it == file)?;
         let [first, end] = node.lines;
-        Some(Written { lines: first..end, file: u16::try_from(number).ok()?, line: start.line })
+        Some(StatementLines { lines: first..end, file: u16::try_from(number).ok()?, line: start.line })
     };
     level.nodes.iter().filter_map(of_node).collect()
 }
 
 /// C that tells where each statement is written: with directives, or with comments.
-fn located(text: &str, has_directives: bool, statements: &[Written]) -> String {
+fn located(text: &str, has_directives: bool, statements: &[StatementLines]) -> String {
     if has_directives { with_directives(text, statements) } else { with_comments(text, statements) }
 }
 
@@ -136,15 +136,15 @@ fn log(args: &EmitArgs, request: &Request) -> Result<(), Usage> {
 /// The graph as a file, where that is asked for; empty where it was not reached.
 fn graph_file(args: &EmitArgs, stage: Stage, request: &Request) -> Result<Option<String>, Usage> {
     match (args.form, args.flat) {
-        (Form::Listing, false) => Ok(None),
-        (Form::Listing, true) => Err(Usage::Wrong("--flat is for --form sdfg".to_owned())),
-        (Form::Sdfg, _) if stage != Stage::SDFG => {
+        (GraphFormat::Listing, false) => Ok(None),
+        (GraphFormat::Listing, true) => Err(Usage::Wrong("--flat is for --form sdfg".to_owned())),
+        (GraphFormat::Sdfg, _) if stage != Stage::SDFG => {
             Err(Usage::Wrong("--form sdfg is for --stage sdfg".to_owned()))
         }
-        (Form::Sdfg, _) if args.shared.runner.is_some() => {
+        (GraphFormat::Sdfg, _) if args.shared.runner.is_some() => {
             Err(Usage::Wrong("--form sdfg works here only, without --runner".to_owned()))
         }
-        (Form::Sdfg, is_flat) => Ok(Some(compile::graph_file(request, is_flat))),
+        (GraphFormat::Sdfg, is_flat) => Ok(Some(compile::graph_file(request, is_flat))),
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use isobar_compiler::export::{self, BINDINGS, Binding, File, MANIFEST, Owned};
+use isobar_compiler::export::{self, BINDINGS, Binding, File, MANIFEST, ManifestEntry};
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::diagnostic::Diagnostic;
@@ -15,7 +15,7 @@ use isobar_protocol::request::{Mode, Request};
 
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::cli::{ExportArgs, Format};
-use crate::compile::{self, Source};
+use crate::compile::{self, ConfiguredProject};
 use crate::document::{Document, shown};
 
 const GENERATOR: &str = concat!("isobar ", env!("CARGO_PKG_VERSION"));
@@ -27,7 +27,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Outcome, Usage> {
         request.passes.contiguous = serde_json::from_value(axis.as_str().into()).ok();
     }
     // Before anything is compiled: a folder in which something lies is somebody's.
-    let place = Place::of(&args.output, args.force)?;
+    let place = ExportFolder::of(&args.output, args.force)?;
     let made = compile::on_large_stack(|| project(&request, args.name.as_deref(), bindings));
     let made = made.map_err(|panic| vec![compile::crash(&panic)]).and_then(|it| it);
     let mut report = ExportReport { output: shown(&args.output), ..ExportReport::default() };
@@ -76,7 +76,7 @@ fn project(
     name: Option<&str>,
     bindings: Vec<&'static Binding>,
 ) -> Result<Project, Vec<Diagnostic>> {
-    let source = Source::of(request);
+    let source = ConfiguredProject::of(request);
     let compile = |stencil: Option<&str>| {
         let mut source = source.clone();
         if let Some(stencil) = stencil {
@@ -101,10 +101,10 @@ fn project(
     if !all.iter().all(of) {
         return Err(vec![compile::no_stencil(request)]);
     }
-    let stencils: Vec<export::Source<'_>> = all
+    let stencils: Vec<export::CompiledStencil<'_>> = all
         .iter()
         .filter_map(|it| {
-            Some(export::Source {
+            Some(export::CompiledStencil {
                 signature: it.signature.as_ref()?,
                 artifact: it.levels.c()?,
                 of_one_thread: it.levels.c_of_one_thread()?,
@@ -126,12 +126,12 @@ fn project(
 }
 
 /// A folder, and which of its files an export wrote.
-struct Place {
+struct ExportFolder {
     folder: PathBuf,
-    owned: Vec<Owned>,
+    owned: Vec<ManifestEntry>,
 }
 
-impl Place {
+impl ExportFolder {
     /// A folder that is new or empty, or one whose files an export wrote where that is allowed.
     fn of(folder: &Path, is_forced: bool) -> Result<Self, Usage> {
         let unreadable = |error| Usage::Unreadable { path: shown(folder), error };
@@ -161,7 +161,7 @@ impl Place {
         for file in files {
             self.check(file).map_err(|error| unwritable(&self.folder.join(&file.path), error))?;
         }
-        let mut begun = Begun::default();
+        let mut begun = StagedFiles::default();
         // The list comes first: what it names is ours, also where we are interrupted.
         let (manifest, others): (Vec<&File>, Vec<&File>) = files.iter().partition(|it| it.path == MANIFEST);
         let ordered: Vec<&File> = manifest.into_iter().chain(others).collect();
@@ -214,13 +214,13 @@ impl Place {
 
 /// Files that are written beside their places, and folders that were made for them; removed unless all is well.
 #[derive(Default)]
-struct Begun {
+struct StagedFiles {
     /// Each with its place.
     files: Vec<(PathBuf, PathBuf)>,
     folders: Vec<PathBuf>,
 }
 
-impl Begun {
+impl StagedFiles {
     fn write(&mut self, path: &Path, text: &str) -> io::Result<()> {
         let mut missing: Vec<&Path> =
             path.ancestors().skip(1).take_while(|it| !it.as_os_str().is_empty() && !it.exists()).collect();
@@ -248,7 +248,7 @@ impl Begun {
     }
 }
 
-impl Drop for Begun {
+impl Drop for StagedFiles {
     fn drop(&mut self) {
         for (beside, _) in &self.files {
             let _ = fs::remove_file(beside);
@@ -278,7 +278,7 @@ mod tests {
 
     fn written(folder: &Path, is_forced: bool, files: &[File]) -> Result<(), Usage> {
         let all: Vec<File> = files.iter().cloned().chain([manifest(files)]).collect();
-        Place::of(folder, is_forced)?.write(&all)
+        ExportFolder::of(folder, is_forced)?.write(&all)
     }
 
     #[test]

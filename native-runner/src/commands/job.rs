@@ -23,8 +23,8 @@ use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::jobs::child::{self, Bounds};
 use crate::jobs::folder;
-use crate::jobs::memory::Room;
-use crate::jobs::started::Waiting;
+use crate::jobs::memory::MemoryClaim;
+use crate::jobs::started::WorkerPool;
 use crate::wire::{Fields, Order};
 
 /// Does what the document asks for; answers why it ended, and what was told.
@@ -32,13 +32,13 @@ pub(super) fn done(
     document: &mut Document,
     shared: &Shared,
     environment: &Environment,
-) -> Result<(EndReason, Seen), Usage> {
+) -> Result<(EndReason, JobResults), Usage> {
     let backends = environment.backends.all_of(&document.request).map_err(|error| {
         let next = error.problem().next.join("; or ");
         Usage::Wrong(format!("{error}: {next}"))
     })?;
     let fields = document.fields.take().map(|path| file(&path)).transpose()?;
-    let mut seen = Seen { is_told: shared.format == Format::Human, ..Seen::default() };
+    let mut seen = JobResults { is_told: shared.format == Format::Human, ..JobResults::default() };
     let (reason, problem) = match &shared.runner {
         Some(url) => there(&Client::new(url, environment)?, document, fields, &mut seen)?,
         None => here(&backends, document, fields, environment, &mut seen)?,
@@ -55,7 +55,7 @@ fn file(path: &Path) -> Result<Vec<u8>, Usage> {
 
 /// The results that a job has sent so far.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct JobResults {
     pub diagnostics: Vec<Diagnostic>,
     pub fields: Vec<(FieldInfo, Vec<u8>)>,
     pub timings: Vec<MeasuredStep>,
@@ -70,7 +70,7 @@ pub(super) struct Seen {
     is_told: bool,
 }
 
-impl Seen {
+impl JobResults {
     fn take(&mut self, event: EventKind, bytes: Vec<u8>) {
         match event {
             EventKind::Diagnostic { diagnostic } | EventKind::Trap { diagnostic: Some(diagnostic), .. } => {
@@ -101,7 +101,7 @@ impl Seen {
             }
             EventKind::Restarted { .. } => {
                 say("the runner was started again and takes the job up from its beginning");
-                *self = Seen { is_told: self.is_told, ..Seen::default() };
+                *self = JobResults { is_told: self.is_told, ..JobResults::default() };
             }
             EventKind::Accepted { .. }
             | EventKind::Queued { .. }
@@ -141,7 +141,7 @@ fn here(
     document: &Document,
     fields: Option<Vec<u8>>,
     environment: &Environment,
-    seen: &mut Seen,
+    seen: &mut JobResults,
 ) -> Result<(EndReason, Option<Problem>), Usage> {
     let tools = Tools::find(environment);
     if let Some(error) = backends.iter().find_map(|it| it.check(&tools.found()).err()) {
@@ -158,10 +158,10 @@ fn here(
         .build()
         .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
     // The user at the terminal can end the command; so neither its time nor its results are limited.
-    let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX, room: Room::default() };
+    let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX, room: MemoryClaim::default() };
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);
-    let waiting = Waiting::new(Arc::new(tools.clone()), 0);
+    let waiting = WorkerPool::new(Arc::new(tools.clone()), 0);
     let job = format!("run-{}", std::process::id());
     folder::clear(&tools.temporary);
     let sink = |event, bytes| seen.take(event, bytes);
@@ -173,7 +173,7 @@ fn there(
     client: &Client,
     document: &mut Document,
     fields: Option<Vec<u8>>,
-    seen: &mut Seen,
+    seen: &mut JobResults,
 ) -> Result<(EndReason, Option<Problem>), Usage> {
     if let Some(fields) = fields {
         let kind = [("Content-Type", "application/octet-stream")];

@@ -16,7 +16,7 @@ use crate::config::{Environment, Tools};
 use crate::document::shown;
 use crate::jobs::Store;
 use crate::jobs::folder::{self, Folder};
-use crate::jobs::store::Found;
+use crate::jobs::store::RecoveredJobs;
 use crate::state::AppState;
 
 /// Where nobody says another one.
@@ -132,13 +132,13 @@ fn tell(args: &ServeArgs, line: &str) {
 }
 
 /// Where jobs are kept, and those of the runner before. Without it the runner works all the same.
-fn store(args: &ServeArgs, environment: &Environment) -> (Store, Found) {
+fn store(args: &ServeArgs, environment: &Environment) -> (Store, RecoveredJobs) {
     let folder = match &args.state {
         Some(folder) => std::path::absolute(folder).ok(),
         None => environment.state.clone(),
     };
     let Some(folder) = folder.filter(|_| !args.no_state) else {
-        return (Store::none(), Found::default());
+        return (Store::none(), RecoveredJobs::default());
     };
     let opened = catch_unwind(|| Store::open(&folder));
     match opened.unwrap_or_else(|_| Err(format!("{} is damaged", shown(&folder)))) {
@@ -153,7 +153,7 @@ fn store(args: &ServeArgs, environment: &Environment) -> (Store, Found) {
         }
         Err(why) => {
             tracing::warn!("jobs are not kept, and end with the runner: {why}");
-            (Store::none(), Found::default())
+            (Store::none(), RecoveredJobs::default())
         }
     }
 }
@@ -170,7 +170,7 @@ async fn run(
     listener: TcpListener,
     metrics: Option<TcpListener>,
     state: AppState,
-    found: Found,
+    found: RecoveredJobs,
     drain: Duration,
 ) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;

@@ -11,7 +11,7 @@ use isobar_protocol::tune::{Candidate, Tuning};
 use super::{Outcome, Usage, human, job, print, print_json, run, say};
 use crate::backends::{Backend, Backends};
 use crate::cli::{Format, TuneArgs};
-use crate::compile::Source;
+use crate::compile::ConfiguredProject;
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::limits;
@@ -95,7 +95,7 @@ fn export(
     let tools = Tools::find(environment);
     let backend = tools.backends.of(request).map_err(|error| Usage::Wrong(error.to_string()))?;
     let order = Order::new(request.clone(), false, &limits::of_this_machine(), &tools);
-    let source = Source::of(&order.request);
+    let source = ConfiguredProject::of(&order.request);
     let [i, j, k] = order
         .request
         .domain

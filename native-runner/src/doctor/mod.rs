@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
 use isobar_protocol::report::{Check, CheckState};
-use isobar_runtime::cache::{self, Kind};
+use isobar_runtime::cache::{self, CodeKind};
 use rustix::process::{Resource, geteuid, getrlimit};
 
 use crate::config::{Environment, Tools};
@@ -130,7 +130,7 @@ fn cache_folder(root: Option<&Path>) -> Check {
     let name = "cache folder";
     let help = "without it each run compiles anew; set XDG_CACHE_HOME to a folder of yours that nobody else can write to";
     let Some(root) = root else { return check(name, CheckState::Warning, "there is none", help) };
-    let usable = cache::private(root, Kind::C.folder()).and_then(|it| writable(&it));
+    let usable = cache::private(root, CodeKind::C.folder()).and_then(|it| writable(&it));
     match usable {
         Ok(()) => check(name, CheckState::Fine, root.display().to_string(), help),
         Err(reason) => check(name, CheckState::Warning, reason, help),

@@ -10,7 +10,7 @@ use isobar_compiler::pipeline::route;
 use isobar_compiler::project::Project;
 use isobar_protocol::request::{FieldsInput, Request};
 use isobar_protocol::{names, notebook};
-use isobar_runtime::machine::Found;
+use isobar_runtime::machine::DetectedMachine;
 use serde::de::DeserializeOwned;
 
 use crate::cli::Shared;
@@ -119,7 +119,7 @@ impl Document {
         }
         if let Some(path) = &shared.machine {
             request.passes.machine = Some(match path.to_str() {
-                Some("here") => (&Found::here().machine).into(),
+                Some("here") => (&DetectedMachine::here().machine).into(),
                 _ => json(path)?,
             });
         }

@@ -21,11 +21,11 @@ use tokio::sync::{mpsc, watch};
 
 use super::keeping::Keeping;
 use super::lifecycle::stopped_problem;
-use super::memory::Room;
-use super::started::{Started, Waiting};
+use super::memory::MemoryClaim;
+use super::started::{WorkerPool, WorkerProcess};
 use crate::confine::{REFUSED_STATUS, refused_calls};
 use crate::problems;
-use crate::wire::{self, Fields, GRANTED, Order, Said, TooMuch};
+use crate::wire::{self, Fields, GRANTED, Order, TooMuch, WorkerMessage};
 
 /// The limits of a job.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Bounds {
     pub run_ms: u64,
     /// All its results together.
     pub result_bytes: u64,
-    pub room: Room,
+    pub room: MemoryClaim,
 }
 
 /// A file is read in parts of this size.
@@ -47,7 +47,7 @@ const STDERR_BYTES: u64 = 64 * 1024;
 ///
 /// The process is over when this returns, and when this future is dropped.
 pub async fn drive(
-    waiting: &Waiting,
+    waiting: &WorkerPool,
     job: &str,
     mut order: Order,
     fields: Fields,
@@ -55,7 +55,7 @@ pub async fn drive(
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    let Started { group, mut child, stdin, stdout, stderr, folder } = match waiting.take(job) {
+    let WorkerProcess { group, mut child, stdin, stdout, stderr, folder } = match waiting.take(job) {
         Ok(started) => started,
         Err(error) => return not_started(&error),
     };
@@ -91,8 +91,10 @@ pub async fn drive(
         loop {
             // Entries for the cache do not count as results.
             match wire::read_said(&mut stdout, left.max(keeping.most_bytes())).await {
-                Ok((Said::Event(EventKind::Ended { reason, problem }), _)) => return Some((reason, problem)),
-                Ok((Said::Event(EventKind::Field { field }), bytes)) if is_whole(&field, &bytes) => {
+                Ok((WorkerMessage::Event(EventKind::Ended { reason, problem }), _)) => {
+                    return Some((reason, problem));
+                }
+                Ok((WorkerMessage::Event(EventKind::Field { field }), bytes)) if is_whole(&field, &bytes) => {
                     let n = bytes.len() as u64;
                     if n > left {
                         let too_much = TooMuch { asked: n, allowed: left };
@@ -102,21 +104,23 @@ pub async fn drive(
                     sink(EventKind::Field { field }, bytes);
                 }
                 // Only the runner may send these.
-                Ok((Said::Event(EventKind::Accepted { .. } | EventKind::Queued { .. }), _)) => {}
-                Ok((Said::Event(EventKind::Field { .. }) | Said::Compiled(_), _)) => return None,
-                Ok((Said::Event(event), _)) => {
+                Ok((WorkerMessage::Event(EventKind::Accepted { .. } | EventKind::Queued { .. }), _)) => {}
+                Ok((WorkerMessage::Event(EventKind::Field { .. }) | WorkerMessage::Compiled(_), _)) => {
+                    return None;
+                }
+                Ok((WorkerMessage::Event(event), _)) => {
                     let (event, log) = keeping.heard(event).await;
                     if let Some(text) = log {
                         sink(EventKind::Log { text }, Vec::new());
                     }
                     sink(event, Vec::new());
                 }
-                Ok((Said::Entry(handed), code)) => {
+                Ok((WorkerMessage::Entry(handed), code)) => {
                     if let Some(text) = keeping.take(handed, code).await {
                         sink(EventKind::Log { text }, Vec::new());
                     }
                 }
-                Ok((Said::Needs { bytes }, _)) => {
+                Ok((WorkerMessage::Needs { bytes }, _)) => {
                     if !room.has(bytes) {
                         let text = "the job waits until other jobs give memory back".to_owned();
                         sink(EventKind::Log { text }, Vec::new());
@@ -125,7 +129,7 @@ pub async fn drive(
                     // Where nobody takes it, the process is over.
                     let _ = grants.send(GRANTED).await;
                 }
-                Ok((Said::Runs, _)) => keeping.ends(),
+                Ok((WorkerMessage::Runs, _)) => keeping.ends(),
                 Err(error) => {
                     let too_much = error.get_ref().and_then(|it| it.downcast_ref::<TooMuch>());
                     return too_much.map(|it| (EndReason::Limit, Some(too_many_results(it))));

@@ -14,11 +14,11 @@ use rustix::process::Signal;
 use tokio::sync::mpsc;
 
 use super::child::{feed, in_short, listen};
-use super::started::{Started, Waiting};
+use super::started::{WorkerPool, WorkerProcess};
 use crate::compile::{crashed, refused};
 use crate::error::ApiError;
 use crate::turns::{Client, Rules, Turns};
-use crate::wire::{self, Fields, Order, Said};
+use crate::wire::{self, Fields, Order, WorkerMessage};
 
 /// A compilation past its turn yields the processors to others.
 const NICE: i32 = 10;
@@ -40,7 +40,7 @@ pub(crate) fn turns(limits: &Limits, cores: u32) -> Turns {
 pub(crate) async fn guarded(
     request: Request,
     client: &Client,
-    waiting: &Waiting,
+    waiting: &WorkerPool,
     limits: &Limits,
     turns: &Turns,
 ) -> Result<Compiled, ApiError> {
@@ -71,11 +71,12 @@ pub(crate) async fn guarded(
 
 /// Has `request` compiled in a process of its own, which is over when this returns, and when this future is dropped.
 async fn compile(
-    waiting: &Waiting,
+    waiting: &WorkerPool,
     request: Request,
     limits: &Limits,
 ) -> Result<Box<Compiled>, Option<ExitStatus>> {
-    let Ok(Started { group, mut child, stdin, mut stdout, stderr, folder }) = waiting.take("compile") else {
+    let Ok(WorkerProcess { group, mut child, stdin, mut stdout, stderr, folder }) = waiting.take("compile")
+    else {
         return Err(None);
     };
     let mut order = Order::to_compile(request, limits, waiting.tools());
@@ -97,7 +98,7 @@ async fn compile(
         }
     };
     let compiled = match said {
-        Ok(Said::Compiled(compiled)) => Ok(compiled),
+        Ok(WorkerMessage::Compiled(compiled)) => Ok(compiled),
         _ => {
             let ended = tokio::time::timeout(Duration::from_secs(5), child.wait()).await;
             Err(ended.ok().and_then(Result::ok))
@@ -124,13 +125,13 @@ mod tests {
     use super::*;
     use crate::config::{Environment, Tools};
 
-    fn waiting(worker: &Path) -> Waiting {
+    fn waiting(worker: &Path) -> WorkerPool {
         let tools = Tools::find(&Environment {
             path: "/usr/bin:/bin".into(),
             temporary: std::env::temp_dir(),
             ..Environment::default()
         });
-        Waiting::new(Arc::new(Tools { worker: worker.to_owned(), ..tools }), 0)
+        WorkerPool::new(Arc::new(Tools { worker: worker.to_owned(), ..tools }), 0)
     }
 
     #[tokio::test]

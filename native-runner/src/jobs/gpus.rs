@@ -10,8 +10,8 @@ use isobar_protocol::request::Request;
 use tokio::sync::{Mutex, watch};
 
 use super::child::{self, Bounds};
-use super::memory::Room;
-use super::started::Waiting;
+use super::memory::MemoryClaim;
+use super::started::WorkerPool;
 use crate::backends::Backend;
 use crate::problems;
 use crate::wire::{Fields, Order};
@@ -62,7 +62,7 @@ impl Gpus {
     pub(super) async fn are_sound(
         &self,
         backend: Backend,
-        waiting: &Waiting,
+        waiting: &WorkerPool,
         limits: &Limits,
     ) -> Result<(), Problem> {
         let _alone = self.probing.lock().await;
@@ -85,7 +85,7 @@ impl Gpus {
 }
 
 /// Runs a small stencil; answers how it ended, and whether its field is right.
-async fn probe(backend: Backend, waiting: &Waiting, limits: &Limits) -> (EndReason, bool) {
+async fn probe(backend: Backend, waiting: &WorkerPool, limits: &Limits) -> (EndReason, bool) {
     let request = Request {
         files: BTreeMap::from([("probe.py".to_owned(), TEXT.to_owned())]),
         backend: Some(backend.name().to_owned()),
@@ -94,7 +94,7 @@ async fn probe(backend: Backend, waiting: &Waiting, limits: &Limits) -> (EndReas
         ..Request::default()
     };
     let order = Order::new(request, false, limits, waiting.tools());
-    let bounds = Bounds { run_ms: LONGEST_MS, result_bytes: limits.kept_bytes, room: Room::default() };
+    let bounds = Bounds { run_ms: LONGEST_MS, result_bytes: limits.kept_bytes, room: MemoryClaim::default() };
     let (_stop, stopped) = watch::channel(None);
     let mut is_right = false;
     let sink = |event: EventKind, bytes: Vec<u8>| {
@@ -123,7 +123,7 @@ mod tests {
     use crate::config::{Environment, Tools};
     use crate::jobs::{Jobs, Store};
     use crate::turns::Client;
-    use crate::wire::{self, Said};
+    use crate::wire::{self, WorkerMessage};
 
     /// A runner whose processes write their names down, and end as the files in `folder` say.
     fn runner(folder: &Path) -> Jobs {
@@ -147,8 +147,9 @@ mod tests {
         let mut said = Vec::new();
         let bytes: Vec<u8> = std::iter::repeat_n(EXPECTED.to_le_bytes(), BYTES / 8).flatten().collect();
         let ended = EventKind::Ended { reason: EndReason::Ok, problem: None };
-        wire::write(&mut said, &Said::Event(EventKind::Field { field }), &bytes).expect("memory takes it");
-        wire::write(&mut said, &Said::Event(ended), &[]).expect("memory takes it");
+        wire::write(&mut said, &WorkerMessage::Event(EventKind::Field { field }), &bytes)
+            .expect("memory takes it");
+        wire::write(&mut said, &WorkerMessage::Event(ended), &[]).expect("memory takes it");
         fs::write(folder.join("said"), said).expect("it is ours");
         let tools = Tools::find(&Environment {
             path: "/usr/bin:/bin".into(),
@@ -156,7 +157,7 @@ mod tests {
             ..Environment::default()
         });
         let tools = Arc::new(Tools { worker: path, ..tools });
-        Jobs::new(Limits::default(), Waiting::new(Arc::clone(&tools), 0), tools, Store::none())
+        Jobs::new(Limits::default(), WorkerPool::new(Arc::clone(&tools), 0), tools, Store::none())
     }
 
     async fn run(jobs: &Jobs, backend: &str) -> EndReason {

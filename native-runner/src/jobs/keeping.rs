@@ -8,11 +8,11 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::bench::CopyRate;
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Request;
-use isobar_runtime::cache::{self, Handed};
+use isobar_runtime::cache::{self, HandedEntry};
 use isobar_runtime::copying;
 
 use crate::backends::{Backend, CCompiler};
-use crate::compile::Source;
+use crate::compile::ConfiguredProject;
 use crate::config::Tools;
 use crate::tuned::{self, For};
 use crate::wire::Order;
@@ -44,7 +44,7 @@ pub(super) struct Keeping {
 #[derive(Debug)]
 struct Searched {
     request: Request,
-    source: Source,
+    source: ConfiguredProject,
     backend: Backend,
     cc: Result<CCompiler, String>,
 }
@@ -64,7 +64,7 @@ impl Keeping {
             searched: match (&request.tune, backends.as_slice()) {
                 (Some(_), &[backend]) => Some(Box::new(Searched {
                     request: request.clone(),
-                    source: Source::of(request),
+                    source: ConfiguredProject::of(request),
                     backend,
                     cc: order.cc.clone(),
                 })),
@@ -85,7 +85,7 @@ impl Keeping {
     }
 
     /// Puts an entry in; answers what there is to say, once.
-    pub(super) async fn take(&mut self, handed: Handed, code: Vec<u8>) -> Option<String> {
+    pub(super) async fn take(&mut self, handed: HandedEntry, code: Vec<u8>) -> Option<String> {
         let Some(root) = self.root.clone().filter(|_| self.left > 0) else {
             tracing::warn!("a job handed over code for the cache when none is taken");
             return None;

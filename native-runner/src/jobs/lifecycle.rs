@@ -7,7 +7,7 @@ use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::Problem;
 
 use super::child::{self, Bounds};
-use super::memory::Room;
+use super::memory::MemoryClaim;
 use super::queue::Shared;
 use super::stream::Job;
 use crate::backends::Backend;
@@ -41,7 +41,7 @@ pub(crate) async fn live(
     let stopped = *stop.borrow();
     let order = serde_json::from_slice::<Order>(&order).map_err(|error| ApiError::internal(&error));
     // The size of a file is not known before it is read: until then the job counts with all that it may have.
-    let mut room = Room::of(&shared.memory);
+    let mut room = MemoryClaim::of(&shared.memory);
     if let (Some(_), None, Ok(order), false) = (&place, stopped, &order, fields.is_none()) {
         tokio::select! {
             () = room.take(order.memory_bytes) => {}

@@ -14,20 +14,20 @@ pub struct Memory(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     most: u64,
-    line: Mutex<Line>,
+    line: Mutex<MemoryQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct MemoryQueue {
     /// More than there is where a job grew.
     taken: u64,
     /// In the order in which they asked, each with its bytes.
-    waiting: VecDeque<(u64, oneshot::Sender<Share>)>,
+    waiting: VecDeque<(u64, oneshot::Sender<MemoryGrant>)>,
 }
 
 /// The bytes of one job; others have them when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub(crate) struct MemoryGrant {
     bytes: u64,
     of: Memory,
 }
@@ -39,19 +39,19 @@ impl Memory {
         Self(Arc::new(Shared { most, line: Mutex::default() }))
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, MemoryQueue> {
         self.0.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for so many bytes, behind those who asked before. A job that asks for more than there is waits for all of it.
-    pub(crate) async fn take(&self, bytes: u64) -> Share {
+    pub(crate) async fn take(&self, bytes: u64) -> MemoryGrant {
         let (go, mut given) = oneshot::channel();
         self.line().waiting.push_back((bytes.min(self.0.most), go));
         self.serve();
         match (&mut given).await {
             Ok(share) => share,
             // The line lives as long as this memory.
-            Err(_) => Share { bytes: 0, of: self.clone() },
+            Err(_) => MemoryGrant { bytes: 0, of: self.clone() },
         }
     }
 
@@ -69,7 +69,7 @@ impl Memory {
         }
     }
 
-    fn next(&self) -> Option<(oneshot::Sender<Share>, Share)> {
+    fn next(&self) -> Option<(oneshot::Sender<MemoryGrant>, MemoryGrant)> {
         let mut line = self.line();
         line.waiting.retain(|it| !it.1.is_closed());
         let bytes = line.waiting.front()?.0;
@@ -78,11 +78,11 @@ impl Memory {
         }
         line.taken += bytes;
         let (_, go) = line.waiting.pop_front()?;
-        Some((go, Share { bytes, of: self.clone() }))
+        Some((go, MemoryGrant { bytes, of: self.clone() }))
     }
 }
 
-impl Share {
+impl MemoryGrant {
     /// The job needs so many bytes after all. It has them at once, and who comes next waits for them.
     pub(crate) fn becomes(&mut self, bytes: u64) {
         let bytes = bytes.min(self.of.0.most);
@@ -97,12 +97,12 @@ impl Share {
 
 /// The part of the memory of all that a job may take. The default is no limit at all.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct MemoryClaim {
     of: Option<Memory>,
-    share: Option<Share>,
+    share: Option<MemoryGrant>,
 }
 
-impl Room {
+impl MemoryClaim {
     pub(crate) fn of(memory: &Memory) -> Self {
         Self { of: Some(memory.clone()), share: None }
     }
@@ -122,7 +122,7 @@ impl Room {
     }
 }
 
-impl Drop for Share {
+impl Drop for MemoryGrant {
     fn drop(&mut self) {
         let mut line = self.of.line();
         line.taken = line.taken.saturating_sub(self.bytes);

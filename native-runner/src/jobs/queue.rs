@@ -19,8 +19,8 @@ use super::gpus::Gpus;
 use super::lifecycle;
 use super::memory::Memory;
 use super::records::MOST_ENDED;
-use super::started::Waiting;
-use super::store::{Found, FoundJob, Store};
+use super::started::WorkerPool;
+use super::store::{FoundJob, RecoveredJobs, Store};
 use super::stream::Job;
 use crate::config::Tools;
 use crate::error::ApiError;
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub limits: Limits,
     pub tools: Arc<Tools>,
     /// Processes that wait for jobs.
-    pub waiting: Waiting,
+    pub waiting: WorkerPool,
     pub store: Store,
     /// One place for each job that may work.
     pub turns: Turns,
@@ -69,7 +69,7 @@ struct Table {
 
 impl Jobs {
     #[must_use]
-    pub fn new(limits: Limits, waiting: Waiting, tools: Arc<Tools>, store: Store) -> Self {
+    pub fn new(limits: Limits, waiting: WorkerPool, tools: Arc<Tools>, store: Store) -> Self {
         let at_once = usize::try_from(limits.jobs_at_once).unwrap_or(1).clamp(1, 1024);
         Self(Arc::new(Shared {
             limits,
@@ -147,7 +147,7 @@ impl Jobs {
     }
 
     /// Takes up what the runner before left. The limits held for it when it was admitted.
-    pub fn take_up(&self, found: Found) {
+    pub fn take_up(&self, found: RecoveredJobs) {
         let shared = &self.0;
         for it in found.ended {
             self.remember(Job::of_the_past(&shared.limits, it.id, 1, it.reason, it.problem));

@@ -28,14 +28,14 @@ const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The request document of each job that is not over.
 const DOCUMENTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("documents");
-/// The other values of such a job, by its name: an [`Open`].
+/// The other values of such a job, by its name: a [`PendingJob`].
 const OPEN: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("open");
-/// The jobs that are over, in the order of their ends: an [`Ended`].
+/// The jobs that are over, in the order of their ends: a [`FinishedJob`].
 const ENDED: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("ended");
 
 /// A job that is not over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Open {
+pub(super) struct PendingJob {
     /// Its place in the order of admission.
     pub order: u64,
     /// Of the document, in hexadecimal.
@@ -51,7 +51,7 @@ pub(super) struct Open {
 
 /// A job that is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct FinishedJob {
     pub id: String,
     pub reason: EndReason,
     pub problem: Option<Problem>,
@@ -59,16 +59,16 @@ pub struct Ended {
 
 /// A change of what is kept.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
-    Waits { id: String, open: Open, document: Vec<u8> },
-    Ends(Ended),
+pub(super) enum RecordChange {
+    Waits { id: String, open: PendingJob, document: Vec<u8> },
+    Ends(FinishedJob),
 }
 
 /// A job as the runner before left it.
 #[derive(Clone, Debug)]
-pub(super) struct Left {
+pub(super) struct InheritedJob {
     pub id: String,
-    pub open: Open,
+    pub open: PendingJob,
     pub document: Vec<u8>,
     /// Whether it worked when that runner ended.
     pub was_running: bool,
@@ -76,10 +76,10 @@ pub(super) struct Left {
 
 /// A file with what was in it.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct LoadedRecords {
     pub records: Records,
-    pub left: Vec<Left>,
-    pub ended: Vec<Ended>,
+    pub left: Vec<InheritedJob>,
+    pub ended: Vec<FinishedJob>,
     /// That something was lost.
     pub warning: Option<String>,
 }
@@ -98,21 +98,21 @@ impl Records {
     /// # Errors
     ///
     /// When there can be no such file.
-    pub(super) fn open(folder: &Path, working: &BTreeSet<String>) -> Result<Opened, String> {
+    pub(super) fn open(folder: &Path, working: &BTreeSet<String>) -> Result<LoadedRecords, String> {
         let mut records = Self { folder: folder.to_owned(), database: None };
         let wrong = match guarded(|| records.load(working)) {
-            Ok((left, ended)) => return Ok(Opened { records, left, ended, warning: None }),
-            Err(Failed::Damaged(wrong)) => wrong,
-            Err(Failed::System(wrong)) => return Err(wrong),
+            Ok((left, ended)) => return Ok(LoadedRecords { records, left, ended, warning: None }),
+            Err(RecordsError::Damaged(wrong)) => wrong,
+            Err(RecordsError::System(wrong)) => return Err(wrong),
         };
         records.database = None;
         let (file, broken) = (folder.join(FILE), folder.join(BROKEN));
         let _ = fs::remove_file(&broken).or_else(|_| fs::remove_dir_all(&broken));
         fs::rename(&file, &broken).map_err(|_| wrong.clone())?;
-        let (left, ended) = guarded(|| records.load(working)).map_err(Failed::reason)?;
+        let (left, ended) = guarded(|| records.load(working)).map_err(RecordsError::reason)?;
         let told =
             format!("{} cannot be read ({wrong}) and is now {BROKEN}: its jobs are lost", file.display());
-        Ok(Opened { records, left, ended, warning: Some(told) })
+        Ok(LoadedRecords { records, left, ended, warning: Some(told) })
     }
 
     /// Makes all of the changes or none.
@@ -120,7 +120,7 @@ impl Records {
     /// # Errors
     ///
     /// Those of the file. It is opened anew for the next changes.
-    pub(super) fn change(&mut self, changes: &[Change]) -> Result<(), String> {
+    pub(super) fn change(&mut self, changes: &[RecordChange]) -> Result<(), String> {
         let done = guarded(|| {
             let write = self.database()?.begin_write()?;
             for change in changes {
@@ -131,7 +131,7 @@ impl Records {
         if done.is_err() {
             self.database = None;
         }
-        done.map_err(Failed::reason)
+        done.map_err(RecordsError::reason)
     }
 
     fn database(&mut self) -> Result<&Database, redb::Error> {
@@ -149,7 +149,10 @@ impl Records {
     }
 
     /// Everything that is there, after what a new start changes.
-    fn load(&mut self, working: &BTreeSet<String>) -> Result<(Vec<Left>, Vec<Ended>), redb::Error> {
+    fn load(
+        &mut self,
+        working: &BTreeSet<String>,
+    ) -> Result<(Vec<InheritedJob>, Vec<FinishedJob>), redb::Error> {
         let database = self.database()?;
         let write = database.begin_write()?;
         // Also makes the tables where they are missing.
@@ -168,72 +171,72 @@ impl Records {
     }
 }
 
-/// The hash of a document, as [`Open`] has it.
+/// The hash of a document, as [`PendingJob`] has it.
 pub(super) fn hash(document: &[u8]) -> String {
     Sha256::digest(document).iter().map(|it| format!("{it:02x}")).collect()
 }
 
 /// Why the file could not be used.
 #[derive(Debug)]
-enum Failed {
+enum RecordsError {
     /// The content is damaged.
     Damaged(String),
     /// The system refuses for now; the content may be whole.
     System(String),
 }
 
-impl Failed {
+impl RecordsError {
     fn reason(self) -> String {
         match self {
-            Failed::Damaged(reason) | Failed::System(reason) => reason,
+            RecordsError::Damaged(reason) | RecordsError::System(reason) => reason,
         }
     }
 }
 
 /// The file's own checks end in a panic where it is damaged in a way that they did not expect.
-fn guarded<T>(act: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, Failed> {
+fn guarded<T>(act: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, RecordsError> {
     use std::io::ErrorKind::{InvalidData, IsADirectory, UnexpectedEof};
     let Ok(done) = catch_unwind(AssertUnwindSafe(act)) else {
-        return Err(Failed::Damaged("it is damaged".to_owned()));
+        return Err(RecordsError::Damaged("it is damaged".to_owned()));
     };
     done.map_err(|error| match &error {
         redb::Error::Io(io) if !matches!(io.kind(), InvalidData | IsADirectory | UnexpectedEof) => {
-            Failed::System(error.to_string())
+            RecordsError::System(error.to_string())
         }
-        redb::Error::DatabaseAlreadyOpen => Failed::System(error.to_string()),
-        _ => Failed::Damaged(error.to_string()),
+        redb::Error::DatabaseAlreadyOpen => RecordsError::System(error.to_string()),
+        _ => RecordsError::Damaged(error.to_string()),
     })
 }
 
-fn left(write: &WriteTransaction, working: &BTreeSet<String>) -> Result<Vec<Left>, redb::Error> {
+fn left(write: &WriteTransaction, working: &BTreeSet<String>) -> Result<Vec<InheritedJob>, redb::Error> {
     let (opens, documents) = (write.open_table(OPEN)?, write.open_table(DOCUMENTS)?);
     let mut left = Vec::new();
     for entry in opens.iter()? {
         let (id, open) = entry?;
         let id = id.value().to_owned();
-        let mut open: Open = read(open.value())?;
+        let mut open: PendingJob = read(open.value())?;
         let document = documents.get(id.as_str())?.map(|it| it.value().to_vec()).unwrap_or_default();
         let was_running = working.contains(&id);
         open.starts = open.starts.saturating_add(1);
         open.interrupted = open.interrupted.saturating_add(u32::from(was_running));
-        left.push(Left { id, open, document, was_running });
+        left.push(InheritedJob { id, open, document, was_running });
     }
     left.sort_by_key(|it| it.open.order);
     Ok(left)
 }
 
-fn ended(database: &Database) -> Result<Vec<Ended>, redb::Error> {
+fn ended(database: &Database) -> Result<Vec<FinishedJob>, redb::Error> {
     let table = database.begin_read()?.open_table(ENDED)?;
     table.iter()?.map(|entry| read(entry?.1.value())).collect()
 }
 
-fn apply(write: &WriteTransaction, change: &Change) -> Result<(), redb::Error> {
+fn apply(write: &WriteTransaction, change: &RecordChange) -> Result<(), redb::Error> {
     match change {
-        Change::Waits { id, open, document } => {
+        RecordChange::Waits { id, open, document } => {
             write.open_table(DOCUMENTS)?.insert(id.as_str(), document.as_slice())?;
             put_open(write, id, open)
         }
-        Change::Ends(ended) => {
+        RecordChange::Ends(ended) => {
             write.open_table(DOCUMENTS)?.remove(ended.id.as_str())?;
             write.open_table(OPEN)?.remove(ended.id.as_str())?;
             let mut table = write.open_table(ENDED)?;
@@ -246,12 +249,12 @@ fn apply(write: &WriteTransaction, change: &Change) -> Result<(), redb::Error> {
     }
 }
 
-fn put_open(write: &WriteTransaction, id: &str, open: &Open) -> Result<(), redb::Error> {
+fn put_open(write: &WriteTransaction, id: &str, open: &PendingJob) -> Result<(), redb::Error> {
     write.open_table(OPEN)?.insert(id, bytes(open).as_slice())?;
     Ok(())
 }
 
-fn ended_bytes(ended: &Ended) -> Vec<u8> {
+fn ended_bytes(ended: &FinishedJob) -> Vec<u8> {
     let all = bytes(ended);
     if all.len() <= MOST_PROBLEM_BYTES {
         return all;
@@ -276,17 +279,17 @@ fn read<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, redb::Error> 
 mod tests {
     use super::*;
 
-    fn open_of(order: u64, document: &[u8]) -> Open {
+    fn open_of(order: u64, document: &[u8]) -> PendingJob {
         let hash = hash(document);
-        Open { order, hash, input: None, input_bytes: 0, starts: 1, interrupted: 0 }
+        PendingJob { order, hash, input: None, input_bytes: 0, starts: 1, interrupted: 0 }
     }
 
-    fn waits(id: &str, order: u64) -> Change {
-        Change::Waits { id: id.to_owned(), open: open_of(order, b"{}"), document: b"{}".to_vec() }
+    fn waits(id: &str, order: u64) -> RecordChange {
+        RecordChange::Waits { id: id.to_owned(), open: open_of(order, b"{}"), document: b"{}".to_vec() }
     }
 
-    fn ends(id: &str) -> Change {
-        Change::Ends(Ended { id: id.to_owned(), reason: EndReason::Ok, problem: None })
+    fn ends(id: &str) -> RecordChange {
+        RecordChange::Ends(FinishedJob { id: id.to_owned(), reason: EndReason::Ok, problem: None })
     }
 
     #[test]
@@ -297,7 +300,7 @@ mod tests {
         drop(records);
         for (working, interrupted) in [(vec!["a", "c"], 1), (vec![], 1), (vec!["a"], 2)] {
             let working = working.into_iter().map(str::to_owned).collect();
-            let Opened { left, ended, warning, .. } =
+            let LoadedRecords { left, ended, warning, .. } =
                 Records::open(folder.path(), &working).expect("it is there");
             let found: Vec<_> = left.iter().map(|it| (it.id.as_str(), it.open.interrupted)).collect();
             assert_eq!(found, [("a", interrupted), ("b", 0)]);
@@ -309,7 +312,7 @@ mod tests {
     fn the_newest_ends_are_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut records = Records::open(folder.path(), &BTreeSet::new()).expect("a new file").records;
-        let all: Vec<Change> = (0..MOST_ENDED + 50).map(|it| ends(&it.to_string())).collect();
+        let all: Vec<RecordChange> = (0..MOST_ENDED + 50).map(|it| ends(&it.to_string())).collect();
         records.change(&all).expect("it is written");
         drop(records);
         let ended = Records::open(folder.path(), &BTreeSet::new()).expect("it is there").ended;
@@ -329,7 +332,7 @@ mod tests {
             whole.iter().enumerate().map(|(at, it)| if at % 97 == 0 { !it } else { *it }).collect();
         for damaged in [&whole[..whole.len() / 2], &whole[..100], b"garbage", &flipped, &spotted] {
             fs::write(&file, damaged).expect("it is ours");
-            let Opened { mut records, left, warning, .. } =
+            let LoadedRecords { mut records, left, warning, .. } =
                 Records::open(folder.path(), &BTreeSet::new()).expect("a new file");
             assert!(left.is_empty() && warning.is_some_and(|it| it.contains(BROKEN)));
             records.change(&[waits("b", 0)]).expect("the new one works");

@@ -29,7 +29,7 @@ const AWAKE: &str = "30000";
 
 /// A process that waits for an order, and the folder that is its own.
 #[derive(Debug)]
-pub(super) struct Started {
+pub(super) struct WorkerProcess {
     // Ended before its folder goes.
     pub group: Group,
     pub child: Child,
@@ -60,7 +60,7 @@ impl Drop for Group {
     }
 }
 
-impl Started {
+impl WorkerProcess {
     /// Starts one, with this name in the list of processes.
     pub(super) fn new(tools: &Tools, name: &str) -> io::Result<Self> {
         // It outlives the process, whatever ends that.
@@ -104,7 +104,7 @@ fn command(tools: &Tools, name: &str, folder: &Path) -> Command {
 
 /// Those that wait. Cheap to copy.
 #[derive(Clone, Debug)]
-pub struct Waiting(Arc<Pool>);
+pub struct WorkerPool(Arc<Pool>);
 
 #[derive(Debug)]
 struct Pool {
@@ -116,7 +116,7 @@ struct Pool {
 
 #[derive(Debug, Default)]
 struct Ready {
-    waiting: VecDeque<Started>,
+    waiting: VecDeque<WorkerProcess>,
     /// Those that are being started: they have their place.
     n_starting: usize,
 }
@@ -127,7 +127,7 @@ impl Pool {
     }
 }
 
-impl Waiting {
+impl WorkerPool {
     /// Room for so many; none is started yet.
     #[must_use]
     pub fn new(tools: Arc<Tools>, most: usize) -> Self {
@@ -141,7 +141,7 @@ impl Waiting {
     }
 
     /// One that waited and is still there, else a new one. Another takes its place.
-    pub(super) fn take(&self, name: &str) -> io::Result<Started> {
+    pub(super) fn take(&self, name: &str) -> io::Result<WorkerProcess> {
         let mut found = None;
         while let Some(mut it) = self.pop() {
             if matches!(it.child.try_wait(), Ok(None)) {
@@ -150,10 +150,10 @@ impl Waiting {
             }
         }
         self.fill();
-        found.map_or_else(|| Started::new(self.tools(), name), Ok)
+        found.map_or_else(|| WorkerProcess::new(self.tools(), name), Ok)
     }
 
-    fn pop(&self) -> Option<Started> {
+    fn pop(&self) -> Option<WorkerProcess> {
         self.0.ready().waiting.pop_front()
     }
 
@@ -179,7 +179,7 @@ impl Waiting {
                     }
                     ready.n_starting += 1;
                 }
-                let started = Started::new(&pool.tools, "waiting");
+                let started = WorkerProcess::new(&pool.tools, "waiting");
                 {
                     let mut ready = pool.ready();
                     ready.n_starting -= 1;

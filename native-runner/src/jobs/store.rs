@@ -19,7 +19,7 @@ use rustix::fs::OFlags;
 use tokio::sync::oneshot;
 
 use super::inputs::Inputs;
-use super::records::{self, Change, Ended, Left, Open, Opened, Records};
+use super::records::{self, FinishedJob, InheritedJob, LoadedRecords, PendingJob, RecordChange, Records};
 use crate::wire::Fields;
 
 /// The time to wait for the folder. A killed runner may have been starting a process. That process holds the
@@ -56,16 +56,16 @@ struct Shared {
 
 #[derive(Debug)]
 enum Message {
-    Change(Box<Change>, Option<oneshot::Sender<bool>>),
+    Change(Box<RecordChange>, Option<oneshot::Sender<bool>>),
     Close(oneshot::Sender<()>),
 }
 
 /// The jobs that the previous runner left.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct RecoveredJobs {
     /// Those that waited or worked, the first first.
     pub jobs: Vec<FoundJob>,
-    pub ended: Vec<Ended>,
+    pub ended: Vec<FinishedJob>,
     /// Why something is missing.
     pub warning: Option<String>,
 }
@@ -95,13 +95,13 @@ impl Store {
     /// # Errors
     ///
     /// When nothing can be kept there, with the reason.
-    pub fn open(folder: &Path) -> Result<(Self, Found), String> {
+    pub fn open(folder: &Path) -> Result<(Self, RecoveredJobs), String> {
         let folder = self::folder(folder)?;
         let shown = folder.display();
         let lock = lock(&folder)?;
         let inputs = Inputs::open(folder.join(INPUTS)).map_err(|error| format!("{shown}: {error}"))?;
         let working = Working::open(folder.join(WORKING)).map_err(|error| format!("{shown}: {error}"))?;
-        let Opened { records, left, ended, warning } = Records::open(&folder, &working.names())?;
+        let LoadedRecords { records, left, ended, warning } = Records::open(&folder, &working.names())?;
         // They are counted now.
         working.clear();
         let next = left.iter().map(|it| it.open.order + 1).max().unwrap_or(0);
@@ -115,7 +115,7 @@ impl Store {
         let spawned = std::thread::Builder::new().name("jobs-store".to_owned()).spawn(|| writer.serve(from));
         spawned.map_err(|error| format!("no thread can be started: {error}"))?;
         let store = Self(Some(Arc::new(Shared { to, inputs, working, next: AtomicU64::new(next) })));
-        Ok((store, Found { jobs, ended, warning }))
+        Ok((store, RecoveredJobs { jobs, ended, warning }))
     }
 
     #[must_use]
@@ -140,7 +140,7 @@ impl Store {
             }
             Err(_) => return false,
         };
-        let open = Open {
+        let open = PendingJob {
             order: shared.next.fetch_add(1, Ordering::Relaxed),
             hash: records::hash(&document),
             input: input.clone(),
@@ -149,7 +149,7 @@ impl Store {
             interrupted: 0,
         };
         let (done, is_done) = oneshot::channel();
-        let change = Change::Waits { id: id.to_owned(), open, document };
+        let change = RecordChange::Waits { id: id.to_owned(), open, document };
         let is_kept = shared.to.send(Message::Change(Box::new(change), Some(done))).is_ok()
             && is_done.await == Ok(true);
         if let (false, Some(input)) = (is_kept, input) {
@@ -175,7 +175,7 @@ impl Store {
     /// The job is over; this is written soon.
     pub(crate) fn ends(&self, id: &str, reason: EndReason, problem: Option<Problem>) {
         if let Some(shared) = &self.0 {
-            let change = Change::Ends(Ended { id: id.to_owned(), reason, problem });
+            let change = RecordChange::Ends(FinishedJob { id: id.to_owned(), reason, problem });
             // The thread ends with the store.
             let _ = shared.to.send(Message::Change(Box::new(change), None));
         }
@@ -219,8 +219,8 @@ fn lock(folder: &Path) -> Result<File, String> {
 }
 
 /// A job with what it needs.
-fn found(left: Left, inputs: &Inputs) -> FoundJob {
-    let Left { id, open, document, was_running } = left;
+fn found(left: InheritedJob, inputs: &Inputs) -> FoundJob {
+    let InheritedJob { id, open, document, was_running } = left;
     let work = || {
         if records::hash(&document) != open.hash {
             return Err("its document is damaged".to_owned());
@@ -272,7 +272,7 @@ impl Working {
 /// Changes that go into one transaction.
 #[derive(Default)]
 struct Batch {
-    changes: Vec<Change>,
+    changes: Vec<RecordChange>,
     /// The callers who wait for it.
     asked: Vec<oneshot::Sender<bool>>,
     closing: Option<oneshot::Sender<()>>,
@@ -290,7 +290,7 @@ struct Writer {
 
 impl Writer {
     fn serve(mut self, from: Receiver<Message>) {
-        let mut pending: Vec<Change> = Vec::new();
+        let mut pending: Vec<RecordChange> = Vec::new();
         let mut is_failing = false;
         while let Some(batch) = gathered(&from, std::mem::take(&mut pending)) {
             let written = self.records.change(&batch.changes);
@@ -316,19 +316,19 @@ impl Writer {
 
     /// Updates the inputs after a change, or queues the change for the next try where it could not be
     /// written.
-    fn follow(&mut self, change: Change, has_failed: bool, pending: &mut Vec<Change>) {
+    fn follow(&mut self, change: RecordChange, has_failed: bool, pending: &mut Vec<RecordChange>) {
         match change {
             // The caller was told that the job is not kept.
-            Change::Waits { .. } if has_failed => {}
-            Change::Waits { id, open, .. } => {
+            RecordChange::Waits { .. } if has_failed => {}
+            RecordChange::Waits { id, open, .. } => {
                 self.names.extend(open.input.map(|name| (id, name)));
             }
-            Change::Ends(_) if has_failed => {
+            RecordChange::Ends(_) if has_failed => {
                 if pending.len() < MOST_PENDING {
                     pending.push(change);
                 }
             }
-            Change::Ends(ended) => {
+            RecordChange::Ends(ended) => {
                 self.working.remove(&ended.id);
                 if let Some(name) = self.names.remove(&ended.id) {
                     self.inputs.release(&name);
@@ -339,7 +339,7 @@ impl Writer {
 }
 
 /// The next changes, behind those that could not be written; nothing once nobody can send any more.
-fn gathered(from: &Receiver<Message>, pending: Vec<Change>) -> Option<Batch> {
+fn gathered(from: &Receiver<Message>, pending: Vec<RecordChange>) -> Option<Batch> {
     let mut next = match pending.is_empty() {
         true => Ok(from.recv().ok()?),
         false => from.recv_timeout(PAUSE),

@@ -51,7 +51,7 @@ struct Log {
 
 /// A field that a job wrote.
 #[derive(Debug)]
-pub enum Kept {
+pub enum JobField {
     /// Its elements: little-endian, C order.
     Here(Box<FieldInfo>, Arc<Vec<u8>>),
     /// It was there, and gave way to newer ones.
@@ -281,14 +281,14 @@ impl Job {
     }
 
     #[must_use]
-    pub fn field(&self, name: &str) -> Kept {
+    pub fn field(&self, name: &str) -> JobField {
         let log = self.log();
         match (log.infos.iter().find(|it| it.name == name), log.fields.get(name)) {
-            (Some(info), Some(bytes)) => Kept::Here(Box::new(info.clone()), Arc::clone(bytes)),
-            (Some(_), None) if log.is_dropped => Kept::Dropped,
+            (Some(info), Some(bytes)) => JobField::Here(Box::new(info.clone()), Arc::clone(bytes)),
+            (Some(_), None) if log.is_dropped => JobField::Dropped,
             // Fields that a job wrote before this runner was started are not known.
-            (None, _) if log.is_dropped && log.infos.is_empty() => Kept::Dropped,
-            _ => Kept::Unknown,
+            (None, _) if log.is_dropped && log.infos.is_empty() => JobField::Dropped,
+            _ => JobField::Unknown,
         }
     }
 

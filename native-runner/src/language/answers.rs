@@ -5,7 +5,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::project::Project;
 use isobar_compiler::service::completion::{Completions, ItemKind, complete};
 use isobar_compiler::service::folding::{FoldKind, folds};
-use isobar_compiler::service::highlight::{Class, highlights};
+use isobar_compiler::service::highlight::{HighlightClass, highlights};
 use isobar_compiler::service::{self, Edit, navigate};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
@@ -22,7 +22,7 @@ use super::Server;
 use super::files::uri_of;
 
 /// A file of a project with a place in it.
-struct Asked {
+struct QueryPosition {
     project: Project,
     file: FileId,
     offset: u32,
@@ -33,14 +33,14 @@ fn markdown(value: String) -> MarkupContent {
 }
 
 impl Server {
-    fn asked(&mut self, uri: &Uri, at: Position) -> Option<Asked> {
+    fn asked(&mut self, uri: &Uri, at: Position) -> Option<QueryPosition> {
         let project = self.files.project(uri)?;
         let file = project.main_id()?;
         let offset = self.encoding.offset(project.text(file), at);
-        Some(Asked { project, file, offset })
+        Some(QueryPosition { project, file, offset })
     }
 
-    fn asked_at(&mut self, at: &TextDocumentPositionParams) -> Option<Asked> {
+    fn asked_at(&mut self, at: &TextDocumentPositionParams) -> Option<QueryPosition> {
         self.asked(&at.text_document.uri, at.position)
     }
 
@@ -54,7 +54,8 @@ impl Server {
     }
 
     pub(super) fn hover(&mut self, params: HoverParams) -> Result<Option<Hover>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params.text_document_position_params)
+        let Some(QueryPosition { project, file, offset }) =
+            self.asked_at(&params.text_document_position_params)
         else {
             return Ok(None);
         };
@@ -72,7 +73,8 @@ impl Server {
     }
 
     pub(super) fn completion(&mut self, params: CompletionParams) -> Result<Vec<CompletionItem>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params.text_document_position) else {
+        let Some(QueryPosition { project, file, offset }) = self.asked_at(&params.text_document_position)
+        else {
             return Ok(Vec::new());
         };
         let analysis = self.desk.analyse(&mut self.session, &project, &self.config, Some((file, offset)));
@@ -102,7 +104,8 @@ impl Server {
     }
 
     pub(super) fn signature(&mut self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params.text_document_position_params)
+        let Some(QueryPosition { project, file, offset }) =
+            self.asked_at(&params.text_document_position_params)
         else {
             return Ok(None);
         };
@@ -128,7 +131,8 @@ impl Server {
     }
 
     pub(super) fn definition(&mut self, params: GotoDefinitionParams) -> Result<Vec<Location>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params.text_document_position_params)
+        let Some(QueryPosition { project, file, offset }) =
+            self.asked_at(&params.text_document_position_params)
         else {
             return Ok(Vec::new());
         };
@@ -137,12 +141,13 @@ impl Server {
     }
 
     pub(super) fn references(&mut self, params: ReferenceParams) -> Result<Vec<Location>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params.text_document_position) else {
+        let Some(QueryPosition { project, file, offset }) = self.asked_at(&params.text_document_position)
+        else {
             return Ok(Vec::new());
         };
         let found = navigate::references(self.desk.read(&project, &self.config), file, offset);
         let is_wanted =
-            |role| params.context.include_declaration || role != service::scopes::Role::Declaration;
+            |role| params.context.include_declaration || role != service::scopes::OccurrenceRole::Declaration;
         let found = found.into_iter().filter(|it| is_wanted(it.role));
         Ok(found.filter_map(|it| self.location(&project, it.span)).collect())
     }
@@ -151,7 +156,7 @@ impl Server {
         &mut self,
         params: TextDocumentPositionParams,
     ) -> Result<Option<PrepareRenameResponse>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params) else { return Ok(None) };
+        let Some(QueryPosition { project, file, offset }) = self.asked_at(&params) else { return Ok(None) };
         let (span, placeholder) =
             service::rename::prepare(self.desk.read(&project, &self.config), file, offset)?;
         let range = self.range(&project, span);
@@ -159,7 +164,8 @@ impl Server {
     }
 
     pub(super) fn rename(&mut self, params: RenameParams) -> Result<Option<WorkspaceEdit>, String> {
-        let Some(Asked { project, file, offset }) = self.asked_at(&params.text_document_position) else {
+        let Some(QueryPosition { project, file, offset }) = self.asked_at(&params.text_document_position)
+        else {
             return Ok(None);
         };
         let analysis = self.desk.read(&project, &self.config);
@@ -179,7 +185,8 @@ impl Server {
     }
 
     pub(super) fn formatting(&mut self, params: DocumentFormattingParams) -> Result<Vec<TextEdit>, String> {
-        let Some(Asked { project, file, .. }) = self.asked(&params.text_document.uri, Position::default())
+        let Some(QueryPosition { project, file, .. }) =
+            self.asked(&params.text_document.uri, Position::default())
         else {
             return Ok(Vec::new());
         };
@@ -190,7 +197,8 @@ impl Server {
     }
 
     pub(super) fn folding(&mut self, params: FoldingRangeParams) -> Result<Vec<FoldingRange>, String> {
-        let Some(Asked { project, file, .. }) = self.asked(&params.text_document.uri, Position::default())
+        let Some(QueryPosition { project, file, .. }) =
+            self.asked(&params.text_document.uri, Position::default())
         else {
             return Ok(Vec::new());
         };
@@ -212,7 +220,8 @@ impl Server {
     }
 
     pub(super) fn tokens(&mut self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>, String> {
-        let Some(Asked { project, file, .. }) = self.asked(&params.text_document.uri, Position::default())
+        let Some(QueryPosition { project, file, .. }) =
+            self.asked(&params.text_document.uri, Position::default())
         else {
             return Ok(None);
         };
@@ -220,7 +229,7 @@ impl Server {
         let mut data = Vec::new();
         let mut last = Position::default();
         for it in highlights(self.desk.read(&project, &self.config), file) {
-            let class = Class::ALL.iter().position(|class| *class == it.class).unwrap_or(0);
+            let class = HighlightClass::ALL.iter().position(|class| *class == it.class).unwrap_or(0);
             // A token of the protocol stands in one line.
             let whole = text.get(it.span.start as usize..it.span.end as usize).unwrap_or("");
             let mut start = it.span.start;
@@ -245,7 +254,8 @@ impl Server {
     }
 
     pub(super) fn actions(&mut self, params: CodeActionParams) -> Result<Vec<CodeAction>, String> {
-        let Some(Asked { project, file, offset }) = self.asked(&params.text_document.uri, params.range.start)
+        let Some(QueryPosition { project, file, offset }) =
+            self.asked(&params.text_document.uri, params.range.start)
         else {
             return Ok(Vec::new());
         };

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use isobar_compiler::config::Config;
 use isobar_compiler::service::Desk;
-use isobar_compiler::service::highlight::Class;
+use isobar_compiler::service::highlight::HighlightClass;
 use isobar_compiler::session::Session;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::Notification as _;
@@ -150,7 +150,7 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
         semantic_tokens_provider: Some(
             SemanticTokensOptions {
                 legend: SemanticTokensLegend {
-                    token_types: Class::ALL.map(token_type).into(),
+                    token_types: HighlightClass::ALL.map(token_type).into(),
                     token_modifiers: vec![
                         SemanticTokenModifier::DECLARATION,
                         SemanticTokenModifier::MODIFICATION,
@@ -166,20 +166,20 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
 }
 
 /// The protocol's own name where it has one that fits, so that every editor has a colour for it.
-fn token_type(class: Class) -> SemanticTokenType {
+fn token_type(class: HighlightClass) -> SemanticTokenType {
     match class {
-        Class::Keyword | Class::Range => SemanticTokenType::KEYWORD,
-        Class::Field | Class::Scalar => SemanticTokenType::PARAMETER,
-        Class::Temporary => SemanticTokenType::VARIABLE,
-        Class::External => SemanticTokenType::PROPERTY,
-        Class::Constant | Class::Axis => SemanticTokenType::ENUM_MEMBER,
-        Class::Function => SemanticTokenType::FUNCTION,
-        Class::Builtin => SemanticTokenType::MACRO,
-        Class::Type => SemanticTokenType::TYPE,
-        Class::Module => SemanticTokenType::NAMESPACE,
-        Class::Number => SemanticTokenType::NUMBER,
-        Class::Comment => SemanticTokenType::COMMENT,
-        Class::String => SemanticTokenType::STRING,
+        HighlightClass::Keyword | HighlightClass::Range => SemanticTokenType::KEYWORD,
+        HighlightClass::Field | HighlightClass::Scalar => SemanticTokenType::PARAMETER,
+        HighlightClass::Temporary => SemanticTokenType::VARIABLE,
+        HighlightClass::External => SemanticTokenType::PROPERTY,
+        HighlightClass::Constant | HighlightClass::Axis => SemanticTokenType::ENUM_MEMBER,
+        HighlightClass::Function => SemanticTokenType::FUNCTION,
+        HighlightClass::Builtin => SemanticTokenType::MACRO,
+        HighlightClass::Type => SemanticTokenType::TYPE,
+        HighlightClass::Module => SemanticTokenType::NAMESPACE,
+        HighlightClass::Number => SemanticTokenType::NUMBER,
+        HighlightClass::Comment => SemanticTokenType::COMMENT,
+        HighlightClass::String => SemanticTokenType::STRING,
     }
 }
 

@@ -30,7 +30,7 @@ struct Cell {
 
 /// The cell that a question is about.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CellLines {
     first: u64,
     n_lines: u64,
 }
@@ -128,7 +128,7 @@ impl Notebooks {
                 let related = value.as_object_mut()?.remove("relatedInformation");
                 shift(&mut value, &|line| line.saturating_sub(cell.first));
                 if let Some(mut related) = related {
-                    self.places_of_cells(&mut related, &Asked { first: 0, n_lines: u64::MAX });
+                    self.places_of_cells(&mut related, &CellLines { first: 0, n_lines: u64::MAX });
                     value["relatedInformation"] = related;
                 }
                 serde_json::from_value(value).ok()
@@ -139,20 +139,20 @@ impl Notebooks {
     }
 
     /// Makes a question about a cell one about its notebook; the cell, where it is one.
-    pub fn ask(&self, params: &mut Value) -> Option<Asked> {
+    pub fn ask(&self, params: &mut Value) -> Option<CellLines> {
         let uri = params.pointer("/textDocument/uri")?.as_str()?;
         let (notebook, cell) = self.open.iter().find_map(|(notebook, cells)| {
             let cell = cells.iter().find(|it| it.uri.to_string() == uri)?;
             Some((notebook, cell))
         })?;
-        let asked = Asked { first: cell.first, n_lines: cell.n_lines };
+        let asked = CellLines { first: cell.first, n_lines: cell.n_lines };
         params["textDocument"]["uri"] = notebook.as_str().into();
         shift(params, &|line| line + asked.first);
         Some(asked)
     }
 
     /// Makes places of a notebook in an answer to places of cells.
-    pub fn answer(&self, result: &mut Value, asked: &Asked) {
+    pub fn answer(&self, result: &mut Value, asked: &CellLines) {
         if let Some(data) = result.get_mut("data").and_then(Value::as_array_mut) {
             *data = tokens_of(data, asked);
             return;
@@ -166,7 +166,7 @@ impl Notebooks {
         self.places_of_cells(result, asked);
     }
 
-    fn places_of_cells(&self, value: &mut Value, asked: &Asked) {
+    fn places_of_cells(&self, value: &mut Value, asked: &CellLines) {
         match value {
             Value::Array(parts) => parts.iter_mut().for_each(|it| self.places_of_cells(it, asked)),
             Value::Object(object) if object.contains_key("uri") && object.contains_key("range") => {
@@ -218,7 +218,7 @@ impl Cell {
     }
 }
 
-impl Asked {
+impl CellLines {
     fn has(&self, line: u64) -> bool {
         (self.first..self.first.saturating_add(self.n_lines)).contains(&line)
     }
@@ -243,7 +243,7 @@ fn shift(value: &mut Value, by: &dyn Fn(u64) -> u64) {
 }
 
 /// Tokens as the protocol has them, each by its distance from the one before, of a cell alone.
-fn tokens_of(data: &[Value], asked: &Asked) -> Vec<Value> {
+fn tokens_of(data: &[Value], asked: &CellLines) -> Vec<Value> {
     let numbers: Vec<u64> = data.iter().filter_map(Value::as_u64).collect();
     let (mut line, mut start) = (0, 0);
     let (mut last_line, mut last_start) = (asked.first, 0);
@@ -262,7 +262,7 @@ fn tokens_of(data: &[Value], asked: &Asked) -> Vec<Value> {
 }
 
 /// Moves a fold into its cell; nothing where it is one of another.
-fn fold_of(fold: &mut Value, asked: &Asked) -> Option<()> {
+fn fold_of(fold: &mut Value, asked: &CellLines) -> Option<()> {
     for end in ["startLine", "endLine"] {
         let line = fold.get(end)?.as_u64().filter(|it| asked.has(*it))?;
         fold[end] = (line - asked.first).into();

@@ -18,7 +18,7 @@ const MOST_ENTRIES: usize = 4096;
 
 /// Why an archive is not read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unread {
+pub enum NpzError {
     /// A sentence that says what is wrong.
     #[error("{0}")]
     Damaged(String),
@@ -27,9 +27,9 @@ pub enum Unread {
     TooLarge { asked: u64, allowed: u64 },
 }
 
-impl From<String> for Unread {
+impl From<String> for NpzError {
     fn from(why: String) -> Self {
-        Unread::Damaged(why)
+        NpzError::Damaged(why)
     }
 }
 
@@ -38,7 +38,7 @@ impl From<String> for Unread {
 /// # Errors
 ///
 /// The reason why the archive cannot be read.
-pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread> {
+pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, NpzError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| no_archive(bytes).to_owned())?;
     if archive.len() > MOST_ENTRIES {
         let n = archive.len();
@@ -60,9 +60,9 @@ pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread>
         // The archive may state a wrong size for an entry. Therefore the header of the array decides, and no
         // more is read.
         let (array, size) = npy::read_from(&mut entry, limit - taken).map_err(|it| match it {
-            Unread::Damaged(why) => Unread::Damaged(format!("array `{name}`: {why}")),
-            Unread::TooLarge { asked, .. } => {
-                Unread::TooLarge { asked: taken.saturating_add(asked), allowed: limit }
+            NpzError::Damaged(why) => NpzError::Damaged(format!("array `{name}`: {why}")),
+            NpzError::TooLarge { asked, .. } => {
+                NpzError::TooLarge { asked: taken.saturating_add(asked), allowed: limit }
             }
         })?;
         taken += size;
@@ -124,7 +124,7 @@ mod tests {
     use isobar_compiler::backend::array::Elements;
     use isobar_compiler::types::{DType, Value};
     use isobar_protocol::field::FieldInfo;
-    use isobar_protocol::fields::Kept;
+    use isobar_protocol::fields::ResultField;
 
     fn sample(dtype: DType) -> Array {
         let mut array = Array::zeros(dtype, &[2, 3, 4]);
@@ -189,7 +189,7 @@ mod tests {
                 domain: vec![2, 3, 4],
                 ..FieldInfo::default()
             };
-            Kept::from_bytes(info, &array.to_c_order_le_bytes()).expect("they fit")
+            ResultField::from_bytes(info, &array.to_c_order_le_bytes()).expect("they fit")
         };
         let fields = [field("q_out", DType::Float64), field("mask", DType::Bool)];
         let bytes = wire::archive(&fields).expect("it is small");
@@ -239,7 +239,7 @@ mod tests {
         assert!(read(&bytes, 9 << 20).is_ok());
         // It is refused for what its header says, before its data is looked at.
         let refused = read(&bytes, 1 << 20).expect_err("too large");
-        assert_eq!(refused, Unread::TooLarge { asked: 8 << 20, allowed: 1 << 20 });
+        assert_eq!(refused, NpzError::TooLarge { asked: 8 << 20, allowed: 1 << 20 });
     }
 
     #[test]

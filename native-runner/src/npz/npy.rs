@@ -8,7 +8,7 @@ use isobar_compiler::types::DType;
 
 use isobar_protocol::npz::MAGIC;
 
-use super::Unread;
+use super::NpzError;
 
 /// Much longer than any header of an array without a structure.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
@@ -30,13 +30,13 @@ struct Header {
 /// # Errors
 ///
 /// The reason why the array cannot be read.
-pub(super) fn read_from(from: &mut impl Read, limit: u64) -> Result<(Array, u64), Unread> {
+pub(super) fn read_from(from: &mut impl Read, limit: u64) -> Result<(Array, u64), NpzError> {
     let header = parse(&text_of_header(from)?)?;
     let points = header.shape.iter().try_fold(1_u64, |n, &size| n.checked_mul(size as u64));
     let asked = points.and_then(|it| it.checked_mul(header.dtype.size_bytes() as u64));
     // No memory holds more, whatever the limit.
     let Some(asked) = asked.filter(|&it| it <= limit.min(isize::MAX as u64)) else {
-        return Err(Unread::TooLarge { asked: asked.unwrap_or(u64::MAX), allowed: limit });
+        return Err(NpzError::TooLarge { asked: asked.unwrap_or(u64::MAX), allowed: limit });
     };
     let mut data = Vec::with_capacity(usize::try_from(asked).unwrap_or(0));
     from.take(asked.saturating_add(1)).read_to_end(&mut data).map_err(|it| damaged(&it))?;
@@ -198,7 +198,7 @@ mod tests {
     use isobar_compiler::types::Value;
     use isobar_protocol::npz::header;
 
-    fn read(mut bytes: &[u8]) -> Result<Array, Unread> {
+    fn read(mut bytes: &[u8]) -> Result<Array, NpzError> {
         read_from(&mut bytes, u64::MAX).map(|(array, _)| array)
     }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::path::Path;
 use crate::error::ApiError;
-use crate::jobs::stream::Kept;
+use crate::jobs::stream::JobField;
 use crate::state::AppState;
 
 /// The part of a field that is asked for.
@@ -36,9 +36,11 @@ pub(crate) async fn field(
         ApiError::InvalidRequest("`k` takes an index, and `data` one for each data dimension".to_owned())
     })?;
     let (info, bytes) = match job.field(&name) {
-        Kept::Here(info, bytes) => (*info, bytes),
-        Kept::Dropped => return Err(ApiError::Gone("the fields of this job are no longer kept".to_owned())),
-        Kept::Unknown => return Err(ApiError::NotFound("field of this name in this job".to_owned())),
+        JobField::Here(info, bytes) => (*info, bytes),
+        JobField::Dropped => {
+            return Err(ApiError::Gone("the fields of this job are no longer kept".to_owned()));
+        }
+        JobField::Unknown => return Err(ApiError::NotFound("field of this name in this job".to_owned())),
     };
     // The server shares one copy with all its readers.
     let (mut info, mut bytes) = (info, Bytes::from_owner(Whole(bytes)));

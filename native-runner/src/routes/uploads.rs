@@ -15,7 +15,7 @@ use tokio_stream::StreamExt;
 use super::body;
 use crate::error::ApiError;
 use crate::state::AppState;
-use crate::turns::{Client, Place};
+use crate::turns::{Client, TurnSlot};
 
 /// `POST /v1/uploads` — an `.npz` file as `application/octet-stream`; its id goes into a job's `fields`.
 ///
@@ -42,7 +42,7 @@ async fn receive(
     mut parts: BodyDataStream,
     temporary: &Path,
     limits: &Limits,
-    place: &Place,
+    place: &TurnSlot,
 ) -> Result<std::fs::File, ApiError> {
     let file = tempfile::tempfile_in(temporary).map_err(|error| no_room(&error))?;
     let mut file = tokio::fs::File::from_std(file);

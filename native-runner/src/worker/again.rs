@@ -9,14 +9,14 @@ use isobar_runtime::plans::Plans;
 
 use super::room;
 use crate::backends::{Backend, Failure};
-use crate::compile::Source;
+use crate::compile::ConfiguredProject;
 use crate::plan::{self, Callable};
 use crate::wire::Order;
 
 /// A call that may be made once more, with `debug`.
 pub(super) struct Again<'a> {
     order: &'a Order,
-    source: &'a Source,
+    source: &'a ConfiguredProject,
     stencil: &'a dyn Callable,
     /// The fields that were sent; none where they are made, and nothing at all where they are too large to be kept.
     npz: Option<Option<Vec<u8>>>,
@@ -30,7 +30,7 @@ const SECONDS_AGAIN: u64 = 2;
 impl<'a> Again<'a> {
     pub(super) fn of(
         order: &'a Order,
-        (source, stencil): (&'a Source, &'a dyn Callable),
+        (source, stencil): (&'a ConfiguredProject, &'a dyn Callable),
         backend: Backend,
         npz: Option<&Vec<u8>>,
     ) -> Self {

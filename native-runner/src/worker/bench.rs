@@ -10,7 +10,7 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::bench::{Benchmark, Measured, OnDevice, Samples, gigabytes_per_second};
+use isobar_protocol::bench::{BackendMeasurement, Benchmark, OnDevice, Samples, gigabytes_per_second};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Bench;
@@ -19,13 +19,13 @@ use isobar_runtime::Device;
 use isobar_runtime::copying::Copiers;
 use isobar_runtime::plans::Plans;
 
-use isobar_runtime::wanted::Wanted;
+use isobar_runtime::wanted::FetchSelection;
 
 use super::copies::device_copy_rate;
 use super::steps::graph_steps;
-use super::{Compiled, End, Tell, failed, inputs, refused, room, runs, with_kept};
+use super::{End, StencilPlans, Tell, failed, inputs, refused, room, runs, with_kept};
 use crate::backends::events::{Event, PROGRESS, milliseconds};
-use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting, prepare};
+use crate::backends::{Backend, Executor, Failure, Prepared, RunThreads, Setting, prepare};
 use crate::plan;
 use crate::translate;
 use crate::wire::Order;
@@ -58,7 +58,7 @@ impl Contestant<'_> {
 pub(super) fn measure(
     order: &Order,
     bench: &Bench,
-    compiled: &Compiled,
+    compiled: &StencilPlans,
     npz: Option<Vec<u8>>,
     tell: Tell<'_>,
 ) -> Result<(), End> {
@@ -80,7 +80,7 @@ pub(super) fn measure(
     tell(EventKind::Memory { memory }, None);
     let (domain, bytes) = (launch.domain, signature.compulsory_bytes(launch.domain));
 
-    let near = Near::of(order.threads);
+    let near = RunThreads::of(order.threads);
     let mut contestants = Vec::with_capacity(backends.len());
     for (((&backend, executor), kept), own) in backends.iter().zip(&executors).zip(&kept).zip(&own) {
         let plans = kept.as_ref().map_or(own, |it| &it.0);
@@ -134,7 +134,7 @@ pub(super) fn measure(
             continue;
         }
         part += 1;
-        let asked = layouts::Asked { params: &signature.params, axes: &axes, near: &near };
+        let asked = layouts::LayoutSelection { params: &signature.params, axes: &axes, near: &near };
         let (found, is_same) = layouts::measured(it, &asked, &mut copiers, (part, &progress))
             .map_err(|failure| failed(failure, compiled.compilation(), tell))?;
         agree &= is_same;
@@ -157,7 +157,7 @@ pub(super) fn measure(
             let told = it.steps.iter().filter(|steps| !steps.is_empty());
             OnDevice::of(told.map(|steps| steps.iter().sum()).collect(), bytes, copy)
         });
-        Measured {
+        BackendMeasurement {
             backend: it.backend.name().to_owned(),
             ready: it.ready,
             first_ms: it.first_ms,
@@ -235,7 +235,9 @@ fn called(
         rounds.over(0, round);
     }
     contestants.rotate_right(rounds.each as usize % contestants.len().max(1));
-    contestants.iter_mut().try_for_each(|it| it.prepared.fetch(&mut it.launch, &Wanted::default()))?;
+    contestants
+        .iter_mut()
+        .try_for_each(|it| it.prepared.fetch(&mut it.launch, &FetchSelection::default()))?;
     Ok(copies)
 }
 

@@ -10,7 +10,7 @@ use isobar_compiler::diag;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::bench::GraphStep;
-use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::job::EventKind;
 use isobar_runtime::executable;
 use isobar_runtime::executors::OwnedSetting;
@@ -18,10 +18,10 @@ use isobar_runtime::plans::{PlanHandle, Plans};
 use serde::{Deserialize, Serialize};
 
 use super::steps::steps_of;
-use super::{Compiled, End, Tell, compiled};
+use super::{End, StencilPlans, Tell, compiled};
 use crate::backends::events::{Event, milliseconds};
 use crate::backends::{Backends, Executor};
-use crate::compile::Source;
+use crate::compile::ConfiguredProject;
 use crate::plan::Callable;
 use crate::translate;
 use crate::wire::Order;
@@ -31,20 +31,20 @@ const JOB: &str = "job";
 
 /// Facts that a job tells of a stencil beside its plan, as documents.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct JobRecord {
     diagnostics: String,
     steps: String,
 }
 
 /// A stencil that is to run.
-pub(super) struct Ready {
-    pub(super) source: Source,
+pub(super) struct ReadyStencil {
+    pub(super) source: ConfiguredProject,
     pub(super) plans: Arc<Plans>,
     /// The steps of its graph.
     pub(super) steps: Vec<GraphStep>,
 }
 
-impl Ready {
+impl ReadyStencil {
     /// Finds a stencil where an earlier job stored it, or compiles it; tells its diagnostics.
     pub(super) fn of(
         order: &Order,
@@ -64,18 +64,18 @@ impl Ready {
             }
             return Ok(ready);
         }
-        let Compiled { source, plans, .. } = compiled(order, backends, tell)?;
+        let StencilPlans { source, plans, .. } = compiled(order, backends, tell)?;
         Ok(Self::store(order, source, plans, executor))
     }
 
     /// The stencil of an order with its diagnostics, where it is stored for this back end.
     fn find(order: &Order, executor: &dyn Executor) -> Option<(Self, Vec<Diagnostic>)> {
-        let source = Source::of(&order.request);
+        let source = ConfiguredProject::of(&order.request);
         let setting = OwnedSetting::of(order.setting());
         let file = executable::file(&source.project, &source.config, executor, &setting)?;
         let plans = Plans::of_project(&source.project, &source.config, Some(file));
         let handle = plans.plan_for(executor.program(order.setting()));
-        let record: Record = handle.section()?.find(JOB, &())?;
+        let record: JobRecord = handle.section()?.find(JOB, &())?;
         handle.plan().ok()?;
         let steps = serde_json::from_str(&record.steps).unwrap_or_default();
         let diagnostics = serde_json::from_str(&record.diagnostics).unwrap_or_default();
@@ -83,7 +83,7 @@ impl Ready {
     }
 
     /// Stores a stencil without errors, where there is a place for it.
-    fn store(order: &Order, source: Source, plans: Arc<Plans>, executor: &dyn Executor) -> Self {
+    fn store(order: &Order, source: ConfiguredProject, plans: Arc<Plans>, executor: &dyn Executor) -> Self {
         let compilation = Arc::clone(plans.compilation());
         let steps = steps_of(&compilation);
         let setting = OwnedSetting::of(order.setting());
@@ -93,14 +93,14 @@ impl Ready {
         let plans = Plans::stored(Arc::clone(&compilation), &source.config, Some(file));
         let handle = plans.plan_for(executor.program(order.setting()));
         if let (Ok(_), Some(section)) = (handle.plan(), handle.section()) {
-            let places = Places::new(compilation.sources());
+            let places = SpanResolver::new(compilation.sources());
             let told: Vec<Diagnostic> =
                 compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect();
             let documents =
                 serde_json::to_string(&told).and_then(|it| Ok((it, serde_json::to_string(&steps)?)));
             if let Ok((diagnostics, steps)) = documents {
-                let Ok(_) =
-                    section.get_or_make(JOB, &(), || Ok::<Record, Infallible>(Record { diagnostics, steps }));
+                let Ok(_) = section
+                    .get_or_make(JOB, &(), || Ok::<JobRecord, Infallible>(JobRecord { diagnostics, steps }));
             }
         }
         Self { source, plans, steps }

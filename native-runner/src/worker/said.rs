@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::stdio::{stdin, stdout};
 
 use super::{send, stop};
-use crate::wire::{self, Said};
+use crate::wire::{self, WorkerMessage};
 
 /// Messages that are not written yet.
 static WAITS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -29,7 +29,7 @@ fn waits() -> MutexGuard<'static, Vec<u8>> {
 }
 
 /// Tells something with these bytes.
-pub(super) fn send(said: &Said, bytes: &[u8]) {
+pub(super) fn send(said: &WorkerMessage, bytes: &[u8]) {
     let mut waits = waits();
     let head = wire::head(said, bytes.len() as u64);
     let mut done = head.map(|it| waits.extend(it));
@@ -41,7 +41,7 @@ pub(super) fn send(said: &Said, bytes: &[u8]) {
 
 /// Tells an event; of a field, with its array.
 pub(super) fn event(event: EventKind, field: Option<&Array>) {
-    let said = Said::Event(event);
+    let said = WorkerMessage::Event(event);
     let Some(array) = field else { return send(&said, &[]) };
     let mut waits = waits();
     let head = wire::head(&said, send::bytes(array)).map(|it| waits.extend(it));
@@ -58,9 +58,9 @@ fn heard(done: io::Result<()>) {
 }
 
 /// Whether it is soon enough when the next look is: nothing is done on the word that a step began or ended.
-fn may_wait(said: &Said) -> bool {
+fn may_wait(said: &WorkerMessage) -> bool {
     match said {
-        Said::Event(event) => matches!(
+        WorkerMessage::Event(event) => matches!(
             event,
             EventKind::Stage { .. }
                 | EventKind::Timing { .. }
@@ -70,8 +70,8 @@ fn may_wait(said: &Said) -> bool {
                 | EventKind::Steps { .. }
                 | EventKind::Copy { .. }
         ),
-        Said::Entry(_) => true,
-        Said::Needs { .. } | Said::Runs | Said::Compiled(_) => false,
+        WorkerMessage::Entry(_) => true,
+        WorkerMessage::Needs { .. } | WorkerMessage::Runs | WorkerMessage::Compiled(_) => false,
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn ask(bytes: u64) {
     if ASKED.fetch_max(bytes, Ordering::SeqCst) >= bytes {
         return;
     }
-    send(&Said::Needs { bytes }, &[]);
+    send(&WorkerMessage::Needs { bytes }, &[]);
     let grants = GRANTS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_missing = |grants: &mut u64| *grants == 0;
     let mut grants = GRANTED.wait_while(grants, is_missing).unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
 //! The written fields: described, and handed over part by part, so that none is there twice.
 
-use isobar_compiler::backend::array::{Array, Elements, Stored as _};
+use isobar_compiler::backend::array::{Array, Elements, StoredElement as _};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::for_elements;
@@ -8,13 +8,13 @@ use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::field::{FieldInfo, Statistics};
 use isobar_protocol::fields::Counted;
 use isobar_protocol::job::EventKind;
-use isobar_runtime::wanted::Wanted;
+use isobar_runtime::wanted::FetchSelection;
 
 use super::Tell;
 use crate::plan;
 
 /// Tells what is wanted of every field that the stencil may write, each with its elements.
-pub(super) fn fields(signature: &Signature, launch: &Launch, wanted: &Wanted, tell: Tell<'_>) {
+pub(super) fn fields(signature: &Signature, launch: &Launch, wanted: &FetchSelection, tell: Tell<'_>) {
     for (position, (param, argument)) in signature.params.iter().zip(&launch.arguments).enumerate() {
         let (Some(axes), Argument::Field(field)) = (plan::axes_of(&param.kind), argument) else { continue };
         if !param.access.is_written() || !wanted.asks_for(position) {

@@ -2,7 +2,7 @@
 
 use isobar_compiler::pipeline::Compilation;
 use isobar_protocol::bench::{GraphStep, Samples};
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::SpanResolver;
 
 /// The steps of the graph, with the time of each over calls in milliseconds.
 pub(super) fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> {
@@ -13,7 +13,7 @@ pub(super) fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<
 /// The steps of the graph, without their times.
 pub(super) fn steps_of(compilation: &Compilation) -> Vec<GraphStep> {
     let Some(program) = &compilation.levels.loops else { return Vec::new() };
-    let places = Places::new(compilation.sources());
+    let places = SpanResolver::new(compilation.sources());
     let about = (0..program.steps.len()).map(|at| {
         let about = program.about(at);
         let mut lines: Vec<[u32; 2]> = Vec::new();

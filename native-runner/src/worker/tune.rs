@@ -20,14 +20,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::bench::same_bits;
 use super::heats::{Times, contest};
-use super::{Compiled, End, Tell, failed, inputs, runs, said, unknown_backend};
+use super::{End, StencilPlans, Tell, failed, inputs, runs, said, unknown_backend};
 use crate::backends::events::{Event, Sink, milliseconds};
-use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting, prepare};
-use crate::compile::Source;
+use crate::backends::{Backend, Executor, Failure, Prepared, RunThreads, Setting, prepare};
+use crate::compile::ConfiguredProject;
 use crate::problems;
 use crate::translate;
 use crate::tuned::For;
-use crate::wire::{Order, Said};
+use crate::wire::{Order, WorkerMessage};
 
 /// A schedule, before anybody called it.
 struct Entry {
@@ -51,7 +51,7 @@ const MEASURED: f64 = 0.85;
 pub(super) fn tune(
     order: &Order,
     tune: &Tune,
-    compiled: &Compiled,
+    compiled: &StencilPlans,
     npz: Option<Vec<u8>>,
     tell: Tell<'_>,
 ) -> Result<(), End> {
@@ -70,7 +70,7 @@ pub(super) fn tune(
     let seconds = Duration::from_secs(seconds);
     let is_late = |part: f64| Clock::WALL.now().saturating_sub(begun) > seconds.mul_f64(part);
 
-    let near = Near::of(order.threads);
+    let near = RunThreads::of(order.threads);
     let source = compiled.source.scheduled_for(backend);
     let mut making = Making::new(&source);
     let own = making.own().ok_or_else(|| refuse("there is no code of this stencil to measure"))?;
@@ -86,7 +86,7 @@ pub(super) fn tune(
     };
     // Code is made until the end: where the C compiler makes it, it runs as what makes it may.
     if backend.starts_compiler() {
-        said::send(&Said::Runs, &[]);
+        said::send(&WorkerMessage::Runs, &[]);
     } else {
         runs(order, &[backend]).map_err(|failure| failed(failure, compiled.compilation(), tell))?;
     }
@@ -147,7 +147,7 @@ pub(super) fn tune(
 
 /// The state of making the schedules of one request.
 struct Making<'a> {
-    source: &'a Source,
+    source: &'a ConfiguredProject,
     /// Documents and code that were there before.
     seen: BTreeSet<String>,
     n_tried: usize,
@@ -156,7 +156,7 @@ struct Making<'a> {
 }
 
 impl<'a> Making<'a> {
-    fn new(source: &'a Source) -> Self {
+    fn new(source: &'a ConfiguredProject) -> Self {
         Self { source, seen: BTreeSet::new(), n_tried: 0, n_same: 0, n_untried: 0 }
     }
 
@@ -345,7 +345,7 @@ impl Entry {
 }
 
 /// The schedule document that a variant results in.
-fn carried_out(source: &Source, variant: &ScheduleVariant) -> Option<String> {
+fn carried_out(source: &ConfiguredProject, variant: &ScheduleVariant) -> Option<String> {
     let mut source = source.with_schedule(&variant.document);
     let passes = &mut source.config.passes;
     passes.steps = true;

@@ -36,12 +36,12 @@ pub(super) struct Sent {
 
 /// Names of jobs and uploads, learned from answers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct LearnedNames {
     jobs: Vec<String>,
     uploads: Vec<String>,
 }
 
-impl Known {
+impl LearnedNames {
     pub(super) fn learn(&mut self, answer: &Value) {
         for (of, all) in [("job", &mut self.jobs), ("upload", &mut self.uploads)] {
             if let Some(name) = answer[of].as_str().filter(|it| !all.iter().any(|known| known == it)) {
@@ -194,7 +194,7 @@ impl Maker {
     }
 
     /// Makes a request document in which something is not as it should be.
-    fn odd_document(&mut self, known: &Known) -> Value {
+    fn odd_document(&mut self, known: &LearnedNames) -> Value {
         let mut document = self.document();
         let entries = document.as_object_mut().unwrap();
         match self.below(7) {
@@ -314,12 +314,12 @@ impl Maker {
         Sent { bytes, then: Then::Listen, is_head, may_be_closed: false }
     }
 
-    fn job_path(&mut self, known: &Known) -> String {
+    fn job_path(&mut self, known: &LearnedNames) -> String {
         let job = self.one(&[&known.jobs[..], &["none".to_owned()]].concat());
         format!("/v1/jobs/{job}")
     }
 
-    pub(super) fn request(&mut self, known: &Known) -> Sent {
+    pub(super) fn request(&mut self, known: &LearnedNames) -> Sent {
         let to = self.one(&["/v1/compile", "/v1/jobs", "/v1/jobs"]);
         let post = format!("POST {to}");
         let json = "application/json";

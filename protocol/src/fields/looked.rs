@@ -5,7 +5,7 @@ use std::ops::Range;
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::types::Value;
 
-use super::{Distance, Kept, NotThere, distance, exact, size};
+use super::{Distance, NotThere, ResultField, distance, exact, size};
 use crate::field::FieldInfo;
 use crate::picture::{Extreme, Histogram, Reading, Summary};
 use crate::worker::{Across, Plane, Which};
@@ -17,7 +17,7 @@ const WHOLE_BINS: f64 = 64.0;
 
 /// A field of one result, or of two and how they differ.
 #[derive(Debug)]
-pub struct Looked<'a> {
+pub struct ResultView<'a> {
     one: Access<'a>,
     other: Option<Access<'a>>,
     of: Which,
@@ -35,13 +35,18 @@ pub struct Sheet {
     pub summary: Summary,
 }
 
-impl<'a> Looked<'a> {
+impl<'a> ResultView<'a> {
     /// The field of the results that is looked at.
     ///
     /// # Errors
     ///
     /// When a result is missing, has no such element, or is another field in A than in B.
-    pub fn new(of: Which, a: Option<&'a Kept>, b: Option<&'a Kept>, element: u64) -> Result<Self, NotThere> {
+    pub fn new(
+        of: Which,
+        a: Option<&'a ResultField>,
+        b: Option<&'a ResultField>,
+        element: u64,
+    ) -> Result<Self, NotThere> {
         let missing = || NotThere("there is no such result yet".to_owned());
         let (one, other) = match of {
             Which::A => (a, None),
@@ -200,21 +205,21 @@ impl<'a> Looked<'a> {
     }
 
     /// The value in a cell; NaN where no array has it.
-    fn at(&self, cell: [i64; 3]) -> Seen {
+    fn at(&self, cell: [i64; 3]) -> CellValue {
         let one = self.one.get(cell);
         let Some(other) = &self.other else {
-            return Seen {
+            return CellValue {
                 value: one.map_or(f64::NAN, Value::as_f64),
                 is_there: one.is_some(),
                 differs: false,
             };
         };
         let (Some(one), Some(other)) = (one, other.get(cell)) else {
-            return Seen { value: f64::NAN, is_there: false, differs: false };
+            return CellValue { value: f64::NAN, is_there: false, differs: false };
         };
         let apart = distance(one, other);
         let is_same = apart == Distance::Ulp(0);
-        Seen {
+        CellValue {
             value: if is_same { 0.0 } else { self.between(one, other, apart) },
             is_there: true,
             differs: !is_same,
@@ -242,10 +247,10 @@ impl<'a> Looked<'a> {
 
 /// The values of one cell, for each field of either result.
 #[must_use]
-pub fn readings(a: &[Kept], b: &[Kept], at: [i64; 3], element: u64) -> Vec<Reading> {
+pub fn readings(a: &[ResultField], b: &[ResultField], at: [i64; 3], element: u64) -> Vec<Reading> {
     let more = b.iter().filter(|it| a.iter().all(|other| other.info.name != it.info.name));
     let infos = a.iter().chain(more).map(|it| &it.info);
-    let read = |all: &[Kept], name: &str| {
+    let read = |all: &[ResultField], name: &str| {
         let kept = all.iter().find(|it| it.info.name == name)?;
         let access = Access::new(kept, element.min(kept.info.n_elements().saturating_sub(1))).ok()?;
         access.get(at)
@@ -276,7 +281,7 @@ pub fn readings(a: &[Kept], b: &[Kept], at: [i64; 3], element: u64) -> Vec<Readi
 }
 
 /// The value in a cell.
-struct Seen {
+struct CellValue {
     value: f64,
     is_there: bool,
     /// Whether the two results have other bits.
@@ -298,7 +303,7 @@ struct Access<'a> {
 }
 
 impl<'a> Access<'a> {
-    fn new(kept: &'a Kept, element: u64) -> Result<Self, NotThere> {
+    fn new(kept: &'a ResultField, element: u64) -> Result<Self, NotThere> {
         let info = &kept.info;
         let start = usize::try_from(element).ok().and_then(|it| kept.elements().get(it).copied());
         let start =
@@ -362,7 +367,7 @@ struct Counting {
 }
 
 impl Counting {
-    fn add(&mut self, cell: [i64; 3], seen: &Seen) {
+    fn add(&mut self, cell: [i64; 3], seen: &CellValue) {
         if !seen.is_there {
             return;
         }
@@ -463,9 +468,9 @@ mod tests {
 
     use super::*;
 
-    fn kept(values: Vec<f64>, shape: &[usize], origin: Vec<i64>, domain: Vec<u64>) -> Kept {
+    fn kept(values: Vec<f64>, shape: &[usize], origin: Vec<i64>, domain: Vec<u64>) -> ResultField {
         let array = Array::from_c_order(Elements::Float64(values.into()), shape).unwrap();
-        Kept::new("q", &"IJK"[..shape.len()], array, origin, domain)
+        ResultField::new("q", &"IJK"[..shape.len()], array, origin, domain)
     }
 
     fn ramp(n: usize) -> Vec<f64> {
@@ -476,15 +481,15 @@ mod tests {
         Plane { across: Across::K, at, element: 0, has_halo: false }
     }
 
-    fn looked(kept: &Kept) -> Looked<'_> {
-        Looked::new(Which::A, Some(kept), None, 0).unwrap()
+    fn looked(kept: &ResultField) -> ResultView<'_> {
+        ResultView::new(Which::A, Some(kept), None, 0).unwrap()
     }
 
     fn differences(of: Which, a: &[f64], b: &[f64]) -> Sheet {
         let n = a.len();
         let field = |values: &[f64]| kept(values.to_vec(), &[n, 1], vec![0; 2], vec![n as u64, 1]);
         let (a, b) = (field(a), field(b));
-        Looked::new(of, Some(&a), Some(&b), 0).unwrap().sheet(plan(0)).unwrap()
+        ResultView::new(of, Some(&a), Some(&b), 0).unwrap().sheet(plan(0)).unwrap()
     }
 
     #[test]
@@ -610,8 +615,8 @@ mod tests {
     fn results_of_different_domains_have_no_difference() {
         let a = kept(ramp(2), &[2], vec![0], vec![2]);
         let b = kept(ramp(3), &[3], vec![0], vec![3]);
-        assert!(Looked::new(Which::Difference, Some(&a), Some(&b), 0).is_err());
-        assert!(Looked::new(Which::Difference, Some(&a), None, 0).is_err());
-        assert!(Looked::new(Which::A, Some(&a), None, 1).is_err());
+        assert!(ResultView::new(Which::Difference, Some(&a), Some(&b), 0).is_err());
+        assert!(ResultView::new(Which::Difference, Some(&a), None, 0).is_err());
+        assert!(ResultView::new(Which::A, Some(&a), None, 1).is_err());
     }
 }

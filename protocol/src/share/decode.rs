@@ -10,7 +10,7 @@ use super::{State, VERSION, deflate, dictionary};
 
 /// The content of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Opened {
+pub struct OpenedLink {
     pub state: State,
     /// Parts that were left out or are not understood.
     pub notes: Vec<Note>,
@@ -46,7 +46,7 @@ impl std::fmt::Display for Note {
 
 /// Why a link cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
+pub enum LinkError {
     Empty,
     /// Its version is not known here, and it cannot be read as those that are.
     Newer,
@@ -58,19 +58,19 @@ pub enum Broken {
     NoFiles,
 }
 
-impl std::fmt::Display for Broken {
+impl std::fmt::Display for LinkError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Broken::Empty => "the link has nothing in it",
-            Broken::Newer => "the link was made by a newer page than this one; reload the page, or open the link where it was made",
-            Broken::TooLong => "the link is longer than 64 KiB, which is more than any page writes",
-            Broken::NotBase64 => {
+            LinkError::Empty => "the link has nothing in it",
+            LinkError::Newer => "the link was made by a newer page than this one; reload the page, or open the link where it was made",
+            LinkError::TooLong => "the link is longer than 64 KiB, which is more than any page writes",
+            LinkError::NotBase64 => {
                 "the link has characters in it that no link has; a program may have changed it"
             }
-            Broken::NotDeflated => "the link is cut short or was changed on its way",
-            Broken::InflatesTooFar => "the link would unpack to more than 1 MiB, and was not unpacked",
-            Broken::NotJson => "the link unpacks to something that is not a workspace",
-            Broken::NoFiles => "the link has no source text in it",
+            LinkError::NotDeflated => "the link is cut short or was changed on its way",
+            LinkError::InflatesTooFar => "the link would unpack to more than 1 MiB, and was not unpacked",
+            LinkError::NotJson => "the link unpacks to something that is not a workspace",
+            LinkError::NoFiles => "the link has no source text in it",
         })
     }
 }
@@ -80,21 +80,21 @@ impl std::fmt::Display for Broken {
 /// # Errors
 ///
 /// When nothing of it can be used.
-pub fn decode(fragment: &str) -> Result<Opened, Broken> {
+pub fn decode(fragment: &str) -> Result<OpenedLink, LinkError> {
     let link = fragment.trim_start_matches('#');
     let link = link.strip_prefix("s=").unwrap_or(link);
     if link.len() > LINK_CHARS {
-        return Err(Broken::TooLong);
+        return Err(LinkError::TooLong);
     }
     let mut chars = link.chars();
-    let version = chars.next().ok_or(Broken::Empty)?;
-    let packed = engine().decode(chars.as_str()).map_err(|_| Broken::NotBase64)?;
+    let version = chars.next().ok_or(LinkError::Empty)?;
+    let packed = engine().decode(chars.as_str()).map_err(|_| LinkError::NotBase64)?;
     let is_newer = !matches!(version, '1' | VERSION);
     let json = deflate::unpack(&packed, dictionary(version), LINK_INFLATED_BYTES);
     let state = json.and_then(|it| read(&it));
     let mut opened = match state {
-        Ok(state) => Opened { state, notes: Vec::new() },
-        Err(_) if is_newer => return Err(Broken::Newer),
+        Ok(state) => OpenedLink { state, notes: Vec::new() },
+        Err(_) if is_newer => return Err(LinkError::Newer),
         Err(why) => return Err(why),
     };
     if is_newer {
@@ -114,13 +114,13 @@ fn engine() -> GeneralPurpose {
 /// # Errors
 ///
 /// When it is no JSON object.
-pub fn read(json: &[u8]) -> Result<State, Broken> {
-    let document: serde_json::Value = serde_json::from_slice(json).map_err(|_| Broken::NotJson)?;
+pub fn read(json: &[u8]) -> Result<State, LinkError> {
+    let document: serde_json::Value = serde_json::from_slice(json).map_err(|_| LinkError::NotJson)?;
     if let Ok(state) = serde_json::from_value(document.clone()) {
         return Ok(state);
     }
     // One part may be of another kind than expected: what remains is opened without it.
-    let serde_json::Value::Object(parts) = document else { return Err(Broken::NotJson) };
+    let serde_json::Value::Object(parts) = document else { return Err(LinkError::NotJson) };
     let mut kept = serde_json::Map::new();
     for (key, value) in parts {
         let alone = serde_json::Value::Object([(key.clone(), value.clone())].into_iter().collect());
@@ -128,7 +128,7 @@ pub fn read(json: &[u8]) -> Result<State, Broken> {
             kept.insert(key, value);
         }
     }
-    serde_json::from_value(serde_json::Value::Object(kept)).map_err(|_| Broken::NotJson)
+    serde_json::from_value(serde_json::Value::Object(kept)).map_err(|_| LinkError::NotJson)
 }
 
 /// A state that this browser kept, with the files whose names are still names; `None` where there are none.
@@ -139,8 +139,8 @@ pub fn kept(json: &[u8]) -> Option<State> {
     (!state.files.is_empty()).then_some(state)
 }
 
-fn check(opened: &mut Opened) -> Result<(), Broken> {
-    let Opened { state, notes } = opened;
+fn check(opened: &mut OpenedLink) -> Result<(), LinkError> {
+    let OpenedLink { state, notes } = opened;
     let n_files = state.files.len();
     state.files.retain(|name, _| names::file(name).is_ok());
     if state.files.len() < n_files {
@@ -150,7 +150,7 @@ fn check(opened: &mut Opened) -> Result<(), Broken> {
         state.files.pop_last();
     }
     if state.files.is_empty() {
-        return Err(Broken::NoFiles);
+        return Err(LinkError::NoFiles);
     }
     if state.domain.is_some_and(|it| it.iter().any(|n| !(0..=1 << 20).contains(n))) {
         state.domain = None;
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_state_survives_the_trip() {
         let opened = decode(&format!("#{}", encode(&state()))).unwrap();
-        assert_eq!(opened, Opened { state: state(), notes: vec![] });
+        assert_eq!(opened, OpenedLink { state: state(), notes: vec![] });
     }
 
     #[test]
@@ -230,19 +230,19 @@ mod tests {
         for cut in 4..12 {
             // Where exactly decides which of the two layers notices.
             let opened = decode(&link[..link.len() - cut]);
-            assert!(matches!(opened, Err(Broken::NotDeflated | Broken::NotBase64)), "{opened:?}");
+            assert!(matches!(opened, Err(LinkError::NotDeflated | LinkError::NotBase64)), "{opened:?}");
         }
-        assert_eq!(decode("#s=1!!!"), Err(Broken::NotBase64));
-        assert_eq!(decode("#s="), Err(Broken::Empty));
-        assert_eq!(decode(&link_of("[1]")), Err(Broken::NotJson));
-        assert_eq!(decode(&link_of("{}")), Err(Broken::NoFiles));
+        assert_eq!(decode("#s=1!!!"), Err(LinkError::NotBase64));
+        assert_eq!(decode("#s="), Err(LinkError::Empty));
+        assert_eq!(decode(&link_of("[1]")), Err(LinkError::NotJson));
+        assert_eq!(decode(&link_of("{}")), Err(LinkError::NoFiles));
     }
 
     #[test]
     fn what_inflates_too_far_is_stopped_on_the_way() {
         let bomb = " ".repeat(LINK_INFLATED_BYTES + 1);
-        assert_eq!(decode(&link_of(&bomb)), Err(Broken::InflatesTooFar));
-        assert_eq!(decode(&"a".repeat(LINK_CHARS + 1)), Err(Broken::TooLong));
+        assert_eq!(decode(&link_of(&bomb)), Err(LinkError::InflatesTooFar));
+        assert_eq!(decode(&"a".repeat(LINK_CHARS + 1)), Err(LinkError::TooLong));
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
     fn a_link_of_a_later_version_is_opened_with_a_note() {
         let link = encode(&state()).replacen("s=2", "s=3", 1);
         assert_eq!(decode(&link).unwrap().notes.len(), 1);
-        assert_eq!(decode("s=_AAAA"), Err(Broken::Newer));
+        assert_eq!(decode("s=_AAAA"), Err(LinkError::Newer));
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
-use super::decode::Broken;
+use super::decode::LinkError;
 
 /// Smallest size for the time it takes: a link is made on a click.
 const LEVEL: i32 = 10;
@@ -49,7 +49,7 @@ fn feed(compressor: &mut CompressorOxide, mut input: &[u8], flush: TDEFLFlush, p
 /// # Errors
 ///
 /// When it is no whole stream, or has more to give.
-pub fn unpack(mut packed: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u8>, Broken> {
+pub fn unpack(mut packed: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u8>, LinkError> {
     let most = dictionary.len() + most;
     let mut at = dictionary.len();
     let mut out = dictionary.to_vec();
@@ -62,7 +62,7 @@ pub fn unpack(mut packed: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u
         packed = &packed[n_read..];
         at += n_written;
         match status {
-            _ if at > most => return Err(Broken::InflatesTooFar),
+            _ if at > most => return Err(LinkError::InflatesTooFar),
             TINFLStatus::Done => {
                 out.truncate(at);
                 return Ok(out.split_off(dictionary.len()));
@@ -70,12 +70,12 @@ pub fn unpack(mut packed: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u
             TINFLStatus::HasMoreOutput if out.len() <= most => {
                 out.resize((2 * out.len()).min(most + 1), 0);
             }
-            TINFLStatus::HasMoreOutput => return Err(Broken::InflatesTooFar),
+            TINFLStatus::HasMoreOutput => return Err(LinkError::InflatesTooFar),
             TINFLStatus::NeedsMoreInput
             | TINFLStatus::FailedCannotMakeProgress
             | TINFLStatus::BadParam
             | TINFLStatus::Adler32Mismatch
-            | TINFLStatus::Failed => return Err(Broken::NotDeflated),
+            | TINFLStatus::Failed => return Err(LinkError::NotDeflated),
         }
     }
 }
@@ -99,13 +99,13 @@ mod tests {
         let text = [7; 5000];
         let packed = pack(&text, b"dictionary");
         assert_eq!(unpack(&packed, b"dictionary", 5000).unwrap(), text);
-        assert_eq!(unpack(&packed, b"dictionary", 4999), Err(Broken::InflatesTooFar));
+        assert_eq!(unpack(&packed, b"dictionary", 4999), Err(LinkError::InflatesTooFar));
     }
 
     #[test]
     fn a_reference_to_before_the_dictionary_is_refused() {
         let text = b"with computation(PARALLEL), interval(...):";
-        assert_eq!(unpack(&pack(text, text), b"", 100), Err(Broken::NotDeflated));
+        assert_eq!(unpack(&pack(text, text), b"", 100), Err(LinkError::NotDeflated));
     }
 
     proptest! {

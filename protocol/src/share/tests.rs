@@ -99,7 +99,7 @@ fn changed_links_are_answered() {
             opened += 1;
             // An opened link can be shared again, and then holds the same state.
             let again = decode(&encode(&found.state)).map(|it| it.state);
-            assert!(again == Ok(found.state) || again == Err(super::decode::Broken::TooLong));
+            assert!(again == Ok(found.state) || again == Err(super::decode::LinkError::TooLong));
         }
     }
     assert!(opened > count / 100, "{opened} of {count} opened: too few are nearly right");

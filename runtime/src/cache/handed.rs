@@ -4,23 +4,23 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Kind, Parts};
+use super::{CodeEntry, CodeKind, KeyParts};
 
 /// An entry that another process is to put in, or to note as used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Handed {
-    pub kind: Kind,
+pub struct HandedEntry {
+    pub kind: CodeKind,
     pub stencil: String,
-    pub parts: Parts,
+    pub parts: KeyParts,
 }
 
-type Take = Box<dyn Fn(Handed, Option<&[u8]>) + Send + Sync>;
+type Take = Box<dyn Fn(HandedEntry, Option<&[u8]>) + Send + Sync>;
 
 static TAKE: OnceLock<Take> = OnceLock::new();
 
 /// From now on this process writes nothing to the cache. It calls `take` for each entry: with the code of a
 /// new entry, and without code for an entry that was used.
-pub fn hand_over(take: impl Fn(Handed, Option<&[u8]>) + Send + Sync + 'static) {
+pub fn hand_over(take: impl Fn(HandedEntry, Option<&[u8]>) + Send + Sync + 'static) {
     let _ = TAKE.set(Box::new(take));
 }
 
@@ -30,8 +30,8 @@ pub(super) fn is_elsewhere() -> bool {
 }
 
 /// Hands an entry over; returns whether this process does so.
-pub(super) fn tell(entry: &Entry, code: Option<&[u8]>, stencil: &str, parts: &Parts) -> bool {
+pub(super) fn tell(entry: &CodeEntry, code: Option<&[u8]>, stencil: &str, parts: &KeyParts) -> bool {
     let Some(take) = TAKE.get() else { return false };
-    take(Handed { kind: entry.kind, stencil: stencil.to_owned(), parts: parts.clone() }, code);
+    take(HandedEntry { kind: entry.kind, stencil: stencil.to_owned(), parts: parts.clone() }, code);
     true
 }

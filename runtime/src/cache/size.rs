@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-use super::{DESCRIPTION, Entry, LOCK, PROOF, absent, entries};
+use super::{CodeEntry, DESCRIPTION, LOCK, PROOF, absent, entries};
 
 /// The most bytes that all entries have together.
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -58,7 +58,7 @@ impl Size {
 
 /// The bytes of the code of an entry, before and after a change.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Grown {
+pub(super) struct SizeChange {
     pub before: u64,
     pub now: u64,
 }
@@ -71,7 +71,7 @@ pub(super) struct Grown {
 pub(super) fn grows(
     root: &Path,
     most: u64,
-    place: impl FnOnce() -> std::io::Result<Grown>,
+    place: impl FnOnce() -> std::io::Result<SizeChange>,
 ) -> std::io::Result<usize> {
     let not_a_link = OFlags::NOFOLLOW.bits().cast_signed();
     let opened = File::options()
@@ -89,7 +89,7 @@ pub(super) fn grows(
         return Ok(make_room(root, most).1);
     };
     let placed = place().map(|grown| {
-        let Grown { before, now } = grown;
+        let SizeChange { before, now } = grown;
         let known = Size::read(&mut file)
             .map(|it| Size { bytes: it.bytes.saturating_sub(before).saturating_add(now), ..it });
         let (size, n_removed) = match known.filter(|it| it.bytes <= most) {
@@ -119,7 +119,7 @@ pub(super) fn forget(root: &Path) -> std::io::Result<()> {
 /// more, so that it does not run again for each new entry. Returns the bytes that are left, and the number of
 /// removed entries.
 fn make_room(root: &Path, most: u64) -> (u64, usize) {
-    let mut all: Vec<(SystemTime, u64, Entry)> = entries(root)
+    let mut all: Vec<(SystemTime, u64, CodeEntry)> = entries(root)
         .into_iter()
         .map(|it| {
             let used = it.file(PROOF).metadata().and_then(|it| it.modified());
@@ -149,17 +149,17 @@ fn make_room(root: &Path, most: u64) -> (u64, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, Parts, private};
+    use super::super::{CodeKind, KeyParts, private};
     use super::*;
 
     fn size(root: &Path) -> Option<u64> {
         Size::read(&mut File::open(root.join(SIZE)).ok()?).map(|it| it.bytes)
     }
 
-    fn keep(root: &Path, text: &str, bytes: usize) -> Entry {
-        let folder = private(root, Kind::C.folder()).expect("it is ours");
-        let parts = Parts::of(text, "-O3".to_owned(), "cc".to_owned());
-        let entry = Entry::of(Kind::C, folder, parts.key());
+    fn keep(root: &Path, text: &str, bytes: usize) -> CodeEntry {
+        let folder = private(root, CodeKind::C.folder()).expect("it is ours");
+        let parts = KeyParts::of(text, "-O3".to_owned(), "cc".to_owned());
+        let entry = CodeEntry::of(CodeKind::C, folder, parts.key());
         entry.keep(&vec![0; bytes], "copy", &parts).expect("it is ours");
         entry
     }
@@ -171,7 +171,7 @@ mod tests {
         keep(root, "one", 100);
         assert_eq!(size(root), Some(100));
         // The planted file is not in the size, so nothing was counted.
-        let planted = root.join(Kind::C.folder()).join("ab.so");
+        let planted = root.join(CodeKind::C.folder()).join("ab.so");
         fs::write(&planted, [0; 1000]).expect("it is ours");
         keep(root, "two", 50);
         keep(root, "two", 70);
@@ -211,7 +211,7 @@ mod tests {
     fn beyond_the_limit_the_oldest_give_way_and_the_size_is_what_is_left() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
-        let entries: Vec<Entry> = (0..5)
+        let entries: Vec<CodeEntry> = (0..5)
             .map(|at| {
                 let entry = keep(root, &format!("int x{at};"), 100);
                 let used = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 * at);
@@ -221,10 +221,10 @@ mod tests {
             })
             .collect();
         entries[0].touch();
-        let grows = |most| grows(root, most, || Ok(Grown::default())).expect("it is ours");
+        let grows = |most| grows(root, most, || Ok(SizeChange::default())).expect("it is ours");
         assert_eq!(grows(500), 0);
         assert_eq!(grows(400), 2);
-        let left: Vec<bool> = entries.iter().map(Entry::is_whole).collect();
+        let left: Vec<bool> = entries.iter().map(CodeEntry::is_whole).collect();
         assert_eq!(left, [true, false, false, true, true]);
         assert_eq!(size(root), Some(300));
     }

@@ -21,9 +21,9 @@ const ASKED: Duration = Duration::from_millis(50);
 const STACK_BYTES: usize = 64 << 20;
 
 /// Wakes the waiting thread when it is dropped, also where the work panics.
-struct Told<'a>(&'a Thread);
+struct WakeGuard<'a>(&'a Thread);
 
-impl Drop for Told<'_> {
+impl Drop for WakeGuard<'_> {
     fn drop(&mut self) {
         self.0.unpark();
     }
@@ -76,7 +76,7 @@ impl Cancel {
         let waiting = thread::current();
         thread::scope(|scope| {
             let on_another = || {
-                let _told = Told(&waiting);
+                let _told = WakeGuard(&waiting);
                 do_it()
             };
             let Ok(working) = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, on_another) else {

@@ -7,23 +7,24 @@ use std::path::Path;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 
-use super::interface::{Entry, Passed, Threads};
+use super::interface::{CArguments, CallThreads, LibraryEntry};
 use super::workspace::Workspace;
 
 /// A library with an entry that has the type of generated code's.
 #[derive(Clone, Copy, Debug)]
-pub struct Foreign {
-    code: Entry,
+pub struct ForeignLibrary {
+    code: LibraryEntry,
 }
 
-impl Foreign {
+impl ForeignLibrary {
     /// Loads a library that has this entry. It stays loaded until the process ends, as its threads do.
     ///
     /// # Errors
     ///
     /// A sentence.
     pub fn load(library: &Path, entry: &str) -> Result<Self, String> {
-        let code = Entry::load(library, entry).map_err(|error| format!("{}: {error}", library.display()))?;
+        let code =
+            LibraryEntry::load(library, entry).map_err(|error| format!("{}: {error}", library.display()))?;
         Ok(Self { code })
     }
 
@@ -42,7 +43,7 @@ impl Foreign {
     ) -> Result<(), String> {
         let domain = launch.domain;
         let mut arguments: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
-        let mut passed = Passed::default();
+        let mut passed = CArguments::default();
         for &at in order {
             let param = &signature.params[at];
             let is_passed = match (&param.kind, arguments[at].take()) {
@@ -60,7 +61,7 @@ impl Foreign {
                 return Err(format!("`{}` was not passed", param.name));
             }
         }
-        let threads = Threads { number: threads, are_placed: true };
+        let threads = CallThreads { number: threads, are_placed: true };
         match passed.call(self.code, domain, threads, None, &mut Workspace::default(), &mut []) {
             Ok(0) => Ok(()),
             Ok(2) => Err("it found no memory".to_owned()),

@@ -28,7 +28,7 @@ pub(super) struct Helpers {
     pool: Arc<ThreadPool>,
     /// The processor of the calling thread during a call, if there is one for each thread.
     home: Option<Home>,
-    common: Arc<Common>,
+    common: Arc<TeamState>,
     /// The count of forks at the start of the threads, which tells their process.
     forks: u64,
 }
@@ -44,7 +44,7 @@ impl Helpers {
         let pool = pool(threads, is_embedded)?;
         let home = if is_embedded { None } else { Home::of(threads) };
         let seats = (1..threads).map(|_| AtomicU8::new(Seat::EMPTY)).collect();
-        let common = Common {
+        let common = TeamState {
             door: Door(AtomicU64::new(0)),
             work: AtomicPtr::new(null_mut()),
             seats,
@@ -80,7 +80,7 @@ impl Team for Helpers {
     fn share(&self, total: usize, part: &(dyn Fn(std::ops::Range<usize>, usize) + Sync)) {
         let threads = 1 + self.common.seats.len();
         let n_parts = total.min(threads * PARTS);
-        let work = Work { shares: Share::all(n_parts, threads), n_parts, total, part };
+        let work = SharedLoop { shares: RemainingParts::all(n_parts, threads), n_parts, total, part };
         let inside = self.common.open(&work);
         work.take_part(0);
         drop(inside);
@@ -100,15 +100,15 @@ impl Seat {
 }
 
 /// A loop whose parts are shared.
-struct Work<'w> {
+struct SharedLoop<'w> {
     /// The parts that are left to each thread.
-    shares: Vec<Share>,
+    shares: Vec<RemainingParts>,
     n_parts: usize,
     total: usize,
     part: &'w (dyn Fn(std::ops::Range<usize>, usize) + Sync),
 }
 
-impl Work<'_> {
+impl SharedLoop<'_> {
     /// Runs the parts that are left to this thread, and then those left to others.
     fn take_part(&self, thread: usize) {
         let start_of = |part: usize| part * self.total / self.n_parts;
@@ -129,9 +129,9 @@ impl Work<'_> {
 /// of the time one thread writes each.
 #[repr(align(128))]
 #[derive(Debug)]
-struct Share(AtomicU64);
+struct RemainingParts(AtomicU64);
 
-impl Share {
+impl RemainingParts {
     fn all(n_parts: usize, threads: usize) -> Vec<Self> {
         let start_of = |thread: usize| (thread * n_parts / threads) as u64;
         (0..threads).map(|it| Self(AtomicU64::new(start_of(it) << 32 | start_of(it + 1)))).collect()
@@ -161,23 +161,23 @@ impl Share {
 /// The state that the threads of a run share. A helper touches the loop that a run lends only while it is
 /// inside the door.
 #[derive(Debug)]
-struct Common {
+struct TeamState {
     door: Door,
     /// The loop of the calling thread; valid while the door is open or a helper is inside.
-    work: AtomicPtr<Work<'static>>,
+    work: AtomicPtr<SharedLoop<'static>>,
     /// One for each helper.
     seats: Vec<AtomicU8>,
     /// Whether there is a processor for each thread.
     has_processors: bool,
 }
 
-impl Common {
+impl TeamState {
     /// Lets helpers take part in the work until the result is dropped. Dropping it waits for the helpers
     /// inside.
-    fn open<'w>(&'w self, work: &'w Work<'w>) -> Open<'w> {
+    fn open<'w>(&'w self, work: &'w SharedLoop<'w>) -> OpenDoor<'w> {
         self.work.store(from_ref(work).cast_mut().cast(), Ordering::Release);
         self.door.open();
-        Open(self)
+        OpenDoor(self)
     }
 
     fn awake(&self) -> Duration {
@@ -212,8 +212,8 @@ impl Common {
     fn take_part(&self, thread: usize, last: &mut Option<u64>) -> bool {
         let Some(inside) = self.door.enter(*last) else { return false };
         *last = Some(inside.loops);
-        // SAFETY: `open` stored the address before the door opened. `Open` does not release the loop before
-        // all helpers that came in have left.
+        // SAFETY: `open` stored the address before the door opened. `OpenDoor` does not release the loop
+        // before all helpers that came in have left.
         let work = unsafe { &*self.work.load(Ordering::Acquire) };
         work.take_part(thread);
         drop(inside);
@@ -222,11 +222,11 @@ impl Common {
 }
 
 /// An open door. Dropping it closes the door, and waits until all helpers have left.
-struct Open<'c>(&'c Common);
+struct OpenDoor<'c>(&'c TeamState);
 
-impl Drop for Open<'_> {
+impl Drop for OpenDoor<'_> {
     fn drop(&mut self) {
-        let Common { door, .. } = self.0;
+        let TeamState { door, .. } = self.0;
         door.close();
         let mut wait = Wait::new(self.0.awake());
         while door.is_in_use() {
@@ -258,24 +258,24 @@ impl Door {
     }
 
     /// Enters, if the door is open and was opened again since the `last` time.
-    fn enter(&self, last: Option<u64>) -> Option<Inside<'_>> {
+    fn enter(&self, last: Option<u64>) -> Option<DoorGuard<'_>> {
         let may = |it: u64| it & Self::IS_OPEN > 0 && last != Some(it / Self::OPENED);
         if !may(self.0.load(Ordering::Relaxed)) {
             return None;
         }
         let enter = |it: u64| may(it).then(|| it + Self::ONE);
         let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, enter).ok()?;
-        Some(Inside { door: self, loops: before / Self::OPENED })
+        Some(DoorGuard { door: self, loops: before / Self::OPENED })
     }
 }
 
-struct Inside<'d> {
+struct DoorGuard<'d> {
     door: &'d Door,
     /// How often the door was opened.
     loops: u64,
 }
 
-impl Drop for Inside<'_> {
+impl Drop for DoorGuard<'_> {
     fn drop(&mut self) {
         self.door.0.fetch_sub(Door::ONE, Ordering::AcqRel);
     }

@@ -54,7 +54,7 @@ type Function = unsafe extern "C" fn(*const Call) -> i32;
 
 /// The threads of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Threads {
+pub(super) struct CallThreads {
     pub(super) number: u32,
     /// Whether each has a processor of its own, where there are as many.
     pub(super) are_placed: bool,
@@ -63,14 +63,14 @@ pub(super) struct Threads {
 /// The entry of a library that was loaded. It stays loaded until the process ends: the threads of OpenMP outlive
 /// a call and stand in code of the library's own dependencies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct LibraryEntry {
     function: Function,
     /// `GOMP_parallel`, which runs a function on the threads of OpenMP; none where the library does not use
     /// OpenMP.
     team: Option<Parallel>,
 }
 
-impl Entry {
+impl LibraryEntry {
     /// Loads a library.
     ///
     /// The file is of this user's own making. Either it was compiled from text that our generator made, in a
@@ -91,7 +91,7 @@ impl Entry {
 
 /// The arguments of a call, in the order in which the code lists fields and scalars, each kind by itself.
 #[derive(Debug, Default)]
-pub(super) struct Passed<'l> {
+pub(super) struct CArguments<'l> {
     fields: Vec<Field>,
     /// Boxed, so that the addresses in `fields` stay valid.
     data_strides: Vec<Box<[i64]>>,
@@ -100,7 +100,7 @@ pub(super) struct Passed<'l> {
     arrays: PhantomData<&'l mut FieldArgument>,
 }
 
-impl<'l> Passed<'l> {
+impl<'l> CArguments<'l> {
     /// Adds a field.
     pub(super) fn field(&mut self, field: &'l mut FieldArgument, axes: AxisSet, domain: Domain) {
         let stride = field.strides(axes);
@@ -126,9 +126,9 @@ impl<'l> Passed<'l> {
     #[expect(unsafe_code, reason = "this is where compiled code is entered")]
     pub(super) fn call(
         &self,
-        code: Entry,
+        code: LibraryEntry,
         domain: Domain,
-        threads: Threads,
+        threads: CallThreads,
         progress: Option<&AtomicI64>,
         workspace: &mut Workspace,
         times: &mut [f64],

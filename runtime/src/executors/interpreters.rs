@@ -38,7 +38,7 @@ impl Executor for Debug {
         let run = move |launch: &mut Launch, control: &mut dyn Control| {
             debug::run(&program.stencil, &program.extents, launch, control)
         };
-        Ok(Prepared::of(Arc::new(Level { run })))
+        Ok(Prepared::of(Arc::new(LevelCode { run })))
     }
 }
 
@@ -66,7 +66,7 @@ impl Executor for Numpy {
     fn prepare(&self, plan: &PlanHandle, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
         let stencil = plan.arrays()?;
         let run = move |launch: &mut Launch, control: &mut dyn Control| numpy::run(&stencil, launch, control);
-        Ok(Prepared::of(Arc::new(Level { run })))
+        Ok(Prepared::of(Arc::new(LevelCode { run })))
     }
 }
 
@@ -80,31 +80,31 @@ fn bytes_of<'a>(fields: impl Iterator<Item = &'a [u32]>, domain: Domain) -> Opti
 }
 
 /// A level of the compiler with the function that runs it.
-struct Level<F> {
+struct LevelCode<F> {
     run: F,
 }
 
-impl<F> Code for Level<F>
+impl<F> Code for LevelCode<F>
 where
     F: Fn(&mut Launch, &mut dyn Control) -> Result<(), Stop> + Send + Sync + 'static,
 {
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
-        Box::new(Interpreted { level: self, progress: Arc::default() })
+        Box::new(LevelCaller { level: self, progress: Arc::default() })
     }
 }
 
 /// Somebody who has a level run.
-struct Interpreted<F> {
-    level: Arc<Level<F>>,
+struct LevelCaller<F> {
+    level: Arc<LevelCode<F>>,
     progress: Arc<Progress>,
 }
 
-impl<F> Caller for Interpreted<F>
+impl<F> Caller for LevelCaller<F>
 where
     F: Fn(&mut Launch, &mut dyn Control) -> Result<(), Stop> + Send + Sync,
 {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        match (self.level.run)(launch, &mut Teller(&self.progress)) {
+        match (self.level.run)(launch, &mut ProgressControl(&self.progress)) {
             Ok(()) => Ok(()),
             Err(Stop::Cancelled) => Err(Failure::Cancelled),
             Err(Stop::Trap(Trap { message, origin, cell })) => {
@@ -118,9 +118,9 @@ where
     }
 }
 
-struct Teller<'a>(&'a Progress);
+struct ProgressControl<'a>(&'a Progress);
 
-impl Control for Teller<'_> {
+impl Control for ProgressControl<'_> {
     fn progress(&mut self, done: u64, total: u64) -> bool {
         let signed = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
         self.0.total.store(signed(total), Ordering::Relaxed);

@@ -27,16 +27,16 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::{Compilation, ProgramKind};
 use isobar_compiler::space::Domain;
 
-use crate::cache::{Kind, Parts};
-use crate::device::{Device, Memory, Ticket};
+use crate::cache::{CodeKind, KeyParts};
+use crate::device::{Device, DeviceMemory, Ticket};
 use crate::events::Sink;
 pub use crate::failure::Failure;
 use crate::plans::{PlanHandle, Plans};
-use crate::wanted::Wanted;
+use crate::wanted::FetchSelection;
 pub use isobar_codegen::Vectors;
 pub use layouts::{along, in_rows};
 pub use openmp::CCompiler;
-pub use pool::{Near, after_fork};
+pub use pool::{RunThreads, after_fork};
 
 /// Tools and limits of a back end that gets ready.
 #[derive(Clone, Copy, Debug)]
@@ -190,7 +190,7 @@ pub trait Executor: fmt::Debug + Send + Sync {
     /// The keys of a stencil's compiled code in the cache, the most usual first. There is one for each kind
     /// of arrays that calls have, for so many levels where these are known. Empty where nothing is stored, or
     /// where the machine lacks a tool or a device that decides the key.
-    fn code_keys(&self, _: &PlanHandle, _levels: Option<u32>, _: Setting<'_>) -> Vec<(Kind, Parts)> {
+    fn code_keys(&self, _: &PlanHandle, _levels: Option<u32>, _: Setting<'_>) -> Vec<(CodeKind, KeyParts)> {
         Vec::new()
     }
 
@@ -275,7 +275,7 @@ pub trait Caller: Send {
     /// # Errors
     ///
     /// Where the device fails.
-    fn fetch(&mut self, _launch: &mut Launch, _wanted: &Wanted) -> Result<(), Failure> {
+    fn fetch(&mut self, _launch: &mut Launch, _wanted: &FetchSelection) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -288,7 +288,7 @@ pub trait Caller: Send {
     fn start(
         &mut self,
         _launch: &mut Launch,
-        _memories: &mut [Option<&mut dyn Memory>],
+        _memories: &mut [Option<&mut dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         Err(Failure::Machine("this back end runs on the host alone".to_owned()))
     }
@@ -345,7 +345,7 @@ impl Prepared {
     /// # Errors
     ///
     /// Where the device fails.
-    pub fn fetch(&mut self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+    pub fn fetch(&mut self, launch: &mut Launch, wanted: &FetchSelection) -> Result<(), Failure> {
         self.caller.fetch(launch, wanted)
     }
 
@@ -358,7 +358,7 @@ impl Prepared {
     pub(crate) fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn Memory>],
+        memories: &mut [Option<&mut dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         self.caller.start(launch, memories)
     }

@@ -20,11 +20,11 @@ use isobar_compiler::space::{Axis, Domain};
 use serde::{Deserialize, Serialize};
 
 use super::inert;
-use super::interface::{Entry, Passed, Threads};
-use super::layouts::{self, MakesCode};
+use super::interface::{CArguments, CallThreads, LibraryEntry};
+use super::layouts::{self, CodeMaker};
 use super::workspace::Workspace;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
-use crate::cache::{self as kept, Kind, Parts};
+use crate::cache::{self as kept, CodeKind, KeyParts};
 use crate::events::{Event, Sink, Step, step};
 use crate::plans::PlanHandle;
 use crate::store::Store;
@@ -101,7 +101,7 @@ pub fn artifact(plan: &PlanHandle) -> Result<Arc<Artifact>, Failure> {
 
 impl Executor for Openmp {
     fn program(&self, _: Setting<'_>) -> ProgramKind {
-        ProgramKind::Loops(pass::Code::C)
+        ProgramKind::Loops(pass::CodeGenerator::C)
     }
 
     fn workspace_bytes(
@@ -127,18 +127,23 @@ impl Executor for Openmp {
         Ok(Prepared::of(layouts::code(*self, plan, setting, sink)?))
     }
 
-    fn code_keys(&self, plan: &PlanHandle, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+    fn code_keys(
+        &self,
+        plan: &PlanHandle,
+        _: Option<u32>,
+        setting: Setting<'_>,
+    ) -> Vec<(CodeKind, KeyParts)> {
         let (Ok(artifact), Ok(cc)) = (artifact(plan), setting.cc) else { return Vec::new() };
-        let source = Source::of(&artifact, plan, setting.mode, setting.has_lines);
-        [true, false].map(|is_unit| (Kind::C, source.parts(is_unit, cc))).into()
+        let source = CSource::of(&artifact, plan, setting.mode, setting.has_lines);
+        [true, false].map(|is_unit| (CodeKind::C, source.parts(is_unit, cc))).into()
     }
 }
 
-impl MakesCode for Openmp {
+impl CodeMaker for Openmp {
     fn code(self, plan: &PlanHandle, setting: Setting<'_>, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
         let artifact = artifact(plan)?;
         let of_stencil = plan.ready_plan()?;
-        let source = Source::of(&artifact, plan, setting.mode, setting.has_lines).into_owned();
+        let source = CSource::of(&artifact, plan, setting.mode, setting.has_lines).into_owned();
         Ok(Arc::new(CompiledC {
             arguments: arguments(&artifact, &of_stencil.contract.signature)?,
             source,
@@ -171,7 +176,7 @@ fn not_passed(argument: &c::Argument) -> Failure {
 /// The C of a plan, and its code for each kind of strides that it was called with.
 struct CompiledC {
     artifact: Arc<Artifact>,
-    source: Source<'static>,
+    source: CSource<'static>,
     arguments: Vec<(usize, c::Argument)>,
     stencil: String,
     cc: CCompiler,
@@ -183,7 +188,7 @@ struct CompiledC {
     makers: usize,
     is_embedded: bool,
     /// The code for neighbours along i that lie side by side in all fields, and that for strides of any kind.
-    code: Store<bool, Entry>,
+    code: Store<bool, LibraryEntry>,
 }
 
 impl Code for CompiledC {
@@ -197,12 +202,12 @@ impl Code for CompiledC {
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(self.artifact.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Box::new(OfCaller { made: self, sized: None, workspace: Workspace::default(), progress })
+        Box::new(CCaller { made: self, sized: None, workspace: Workspace::default(), progress })
     }
 }
 
 /// The state of one caller.
-struct OfCaller {
+struct CCaller {
     made: Arc<CompiledC>,
     /// The domain and the levels beside it that the size of the workspace is for.
     sized: Option<(Domain, Vec<[i64; 2]>)>,
@@ -211,7 +216,7 @@ struct OfCaller {
     progress: Arc<Progress>,
 }
 
-impl Caller for OfCaller {
+impl Caller for CCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
@@ -231,7 +236,7 @@ impl Caller for OfCaller {
     }
 }
 
-impl OfCaller {
+impl CCaller {
     /// Takes as much memory as the launch needs.
     fn reserve(&mut self, launch: &Launch) -> Result<(), Failure> {
         let made = &*self.made;
@@ -262,13 +267,13 @@ impl OfCaller {
 
 /// The folder of compiled code below that of the cache; none where it is not safe, which is told.
 fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
-    let folder = kept::private(root, kept::Kind::C.folder());
+    let folder = kept::private(root, kept::CodeKind::C.folder());
     folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()
 }
 
 impl CompiledC {
     /// The code for the strides of a launch; made where it is the first of its kind.
-    fn code_for(&self, launch: &Launch, sink: Sink<'_>) -> Result<Entry, Failure> {
+    fn code_for(&self, launch: &Launch, sink: Sink<'_>) -> Result<LibraryEntry, Failure> {
         let is_side_by_side = |(position, argument): &(usize, c::Argument)| match (
             argument.kind,
             launch.arguments.get(*position),
@@ -292,7 +297,7 @@ impl CompiledC {
         let step = Step::begin("cc", sink);
         let kept = self.cache.clone().map(|folder| {
             let parts = self.source.parts(is_unit, &self.cc);
-            (kept::Entry::of(kept::Kind::C, folder, parts.key()), parts)
+            (kept::CodeEntry::of(kept::CodeKind::C, folder, parts.key()), parts)
         });
         if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
             entry.touch();
@@ -330,7 +335,7 @@ impl CompiledC {
     /// Calls the code with the arrays of the launch. `times` has room for one more than there are steps.
     fn call(
         &self,
-        code: Entry,
+        code: LibraryEntry,
         launch: &mut Launch,
         times: &mut [f64],
         progress: &Progress,
@@ -338,7 +343,7 @@ impl CompiledC {
     ) -> Result<(), Failure> {
         let domain = launch.domain;
         let mut given: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
-        let mut passed = Passed::default();
+        let mut passed = CArguments::default();
         for (position, argument) in &self.arguments {
             let is_passed = match given[*position].take() {
                 Some(Argument::Field(field)) => match argument.kind {
@@ -359,7 +364,7 @@ impl CompiledC {
             }
         }
         progress.done.store(0, Ordering::Relaxed);
-        let threads = Threads { number: self.threads, are_placed: !self.is_embedded };
+        let threads = CallThreads { number: self.threads, are_placed: !self.is_embedded };
         match passed.call(code, domain, threads, Some(&progress.done), workspace, times) {
             Ok(0) => Ok(()),
             Ok(2) => Err(Failure::OutOfMemory),
@@ -378,7 +383,7 @@ impl CompiledC {
 /// Compiles in the job's folder, in as many parts as the text has and processors allow. Names are relative to
 /// the folder, so that no message has a path of this machine.
 fn make(
-    source: &Source<'_>,
+    source: &CSource<'_>,
     is_unit: bool,
     cc: &CCompiler,
     folder: &Path,
@@ -427,7 +432,7 @@ fn make(
 
 /// The text that is compiled, and its options.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct CSource<'a> {
     text: Cow<'a, str>,
     flags: Vec<&'static str>,
     /// The number of parts that can be compiled at the same time.
@@ -436,7 +441,7 @@ pub struct Source<'a> {
     files: Vec<String>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> CSource<'a> {
     /// Without lines of the stencil the same code comes from the cache wherever the stencil is moved to.
     #[must_use]
     pub fn of(artifact: &'a Artifact, plan: &PlanHandle, mode: Mode, has_lines: bool) -> Self {
@@ -454,8 +459,8 @@ impl<'a> Source<'a> {
     }
 
     /// The same with a text of its own.
-    fn into_owned(self) -> Source<'static> {
-        Source { text: Cow::Owned(self.text.into_owned()), ..self }
+    fn into_owned(self) -> CSource<'static> {
+        CSource { text: Cow::Owned(self.text.into_owned()), ..self }
     }
 
     /// For fields whose neighbours along i lie side by side, or for others.
@@ -466,19 +471,19 @@ impl<'a> Source<'a> {
 
     /// Everything that decides the compiled code.
     #[must_use]
-    pub fn parts(&self, is_unit: bool, cc: &CCompiler) -> kept::Parts {
+    pub fn parts(&self, is_unit: bool, cc: &CCompiler) -> kept::KeyParts {
         let compiler = format!("{}\n{}", cc.program.display(), cc.version);
-        kept::Parts::of(&self.text, self.flags(is_unit, cc).join(" "), compiler)
+        kept::KeyParts::of(&self.text, self.flags(is_unit, cc).join(" "), compiler)
     }
 }
 
-fn load(library: &Path, entry: &str) -> Result<Entry, Failure> {
+fn load(library: &Path, entry: &str) -> Result<LibraryEntry, Failure> {
     let failed = |why: String| Failure::Machine(format!("the compiled code cannot be loaded: {why}"));
     if cfg!(target_os = "linux") {
         let bytes = fs::read(library).map_err(|error| failed(error.to_string()))?;
         inert::check(&bytes).map_err(failed)?;
     }
-    Entry::load(library, entry).map_err(|error| failed(error.to_string()))
+    LibraryEntry::load(library, entry).map_err(|error| failed(error.to_string()))
 }
 
 #[cfg(test)]
@@ -488,7 +493,7 @@ mod tests {
     #[test]
     fn clang_is_told_nothing_that_it_does_not_know() {
         let source =
-            Source { text: Cow::Borrowed(""), flags: c::FLAGS.to_vec(), n_parts: 1, files: Vec::new() };
+            CSource { text: Cow::Borrowed(""), flags: c::FLAGS.to_vec(), n_parts: 1, files: Vec::new() };
         let told = |version: &str| {
             let cc = CCompiler { program: PathBuf::from("/usr/bin/cc"), version: version.to_owned() };
             source.flags(true, &cc)

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use ::rayon::{ThreadPool, ThreadPoolBuilder};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::inputs::{Alone, Piece, Workers};
+use isobar_compiler::inputs::{CallingThread, WorkItem, Workers};
 
 use super::Failure;
 
@@ -21,12 +21,12 @@ const LEAST_BYTES: usize = 64 * 1024;
 /// touched. They share pieces as they share the levels of a loop, so that the pages of a field lie near all
 /// of them in turn. In both cases any thread may take any piece.
 #[derive(Clone, Copy, Debug)]
-pub struct Near {
+pub struct RunThreads {
     threads: usize,
     is_embedded: bool,
 }
 
-impl Near {
+impl RunThreads {
     /// The threads of runs on so many threads, which are started when they are needed.
     pub fn of(threads: u32) -> Self {
         Self { threads: usize::try_from(threads).unwrap_or(1).max(1), is_embedded: false }
@@ -79,21 +79,23 @@ impl Near {
     fn copy_in_pieces<T: Copy + Send + Sync>(&self, from: &[T], to: &mut [T]) {
         let each = from.len().div_ceil(self.pieces()).max(1);
         let pieces = to.chunks_mut(each).zip(from.chunks(each));
-        self.all(pieces.map(|(to, from)| Box::new(move || to.copy_from_slice(from)) as Piece<'_>).collect());
+        self.all(
+            pieces.map(|(to, from)| Box::new(move || to.copy_from_slice(from)) as WorkItem<'_>).collect(),
+        );
     }
 }
 
-impl Workers for Near {
+impl Workers for RunThreads {
     fn pieces(&self) -> usize {
-        if self.threads > 1 { PIECES * self.threads } else { Alone.pieces() }
+        if self.threads > 1 { PIECES * self.threads } else { CallingThread.pieces() }
     }
 
-    fn all(&self, work: Vec<Piece<'_>>) {
+    fn all(&self, work: Vec<WorkItem<'_>>) {
         if self.threads == 1 {
-            return Alone.all(work);
+            return CallingThread.all(work);
         }
         // A pool that cannot be made is an error of the run.
-        let Ok(pool) = pool(self.threads, self.is_embedded) else { return Alone.all(work) };
+        let Ok(pool) = pool(self.threads, self.is_embedded) else { return CallingThread.all(work) };
         let left = Mutex::new(work.into_iter());
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
         let take_part = || {
@@ -224,7 +226,7 @@ mod tests {
     #[test]
     fn copies_are_the_same_and_lie_at_lines_whoever_makes_them() {
         for threads in [1, 2, 3] {
-            let near = Near::of(threads);
+            let near = RunThreads::of(threads);
             for n in [0, 1, 1000, 70_001] {
                 let given = launch(n);
                 let copy = near.copy(&given);

@@ -9,14 +9,14 @@ use std::time::Instant;
 
 use ::rayon::current_num_threads;
 use isobar_codegen::{
-    Ended, Given, Machine, Object, Options, Raised, Shape, Team, Vectors, vector_bits, word,
+    ArgumentShape, Machine, Object, Options, RunOutcome, Shape, Team, TrapReport, Vectors, vector_bits, word,
 };
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
 use isobar_compiler::loops::nodes::ArrayKind;
 use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
-use isobar_compiler::pass::Code as MadeBy;
+use isobar_compiler::pass::CodeGenerator;
 use isobar_compiler::pipeline::{Compilation, ProgramKind};
 use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
@@ -24,12 +24,12 @@ use serde::{Deserialize, Serialize};
 
 use super::helpers::Helpers;
 use super::interface::start_of;
-use super::layouts::{self, MakesCode};
+use super::layouts::{self, CodeMaker};
 use super::workspace::Workspace;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting, cancel};
 use crate::events::{Sink, milliseconds, step};
 use crate::plans::{PlanHandle, Plans};
-use crate::store::{Store, Stored};
+use crate::store::{Store, StoreEntry};
 
 /// Machine code made in this process.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
 /// Loops for machine code with such vectors.
 fn program_kind(vectors: Vectors) -> ProgramKind {
-    ProgramKind::Loops(MadeBy::Native { vector_bits: vector_bits(vectors) })
+    ProgramKind::Loops(CodeGenerator::Native { vector_bits: vector_bits(vectors) })
 }
 
 /// Whether machine code can be made here, and for which processor.
@@ -81,7 +81,7 @@ impl Executor for Rayon {
     }
 }
 
-impl MakesCode for Rayon {
+impl CodeMaker for Rayon {
     fn code(self, plan: &PlanHandle, setting: Setting<'_>, _: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
         let of_stencil = plan.ready_plan()?;
         let make = || Ok(FrameLayout::of(&*plan.loops()?, &of_stencil.contract.signature));
@@ -104,12 +104,12 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let places = places(&program, signature);
     let given = |at: usize| {
         let param = &signature.params[places[at]?.position];
-        let Some(strides) = strides_with(param, domain, rows) else { return Some(Given::default()) };
+        let Some(strides) = strides_with(param, domain, rows) else { return Some(ArgumentShape::default()) };
         let strides = strides.into_iter().map(signed).collect();
         let (below, above) = param.kind.halo(Axis::K);
         let has_levels = matches!(param.kind, ParamKind::Field { axes, .. } if axes.has(Axis::K));
         let levels = if has_levels { [below, above] } else { [0, 0] };
-        Some(Given { strides, levels })
+        Some(ArgumentShape { strides, levels })
     };
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
@@ -124,7 +124,7 @@ fn signed(it: usize) -> i64 {
 
 /// Which argument an array of the program is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Place {
+struct ArgumentSlot {
     /// Its position in the launch.
     position: usize,
     /// Of a field.
@@ -132,7 +132,7 @@ struct Place {
 }
 
 /// By position in the program's arrays; none for arrays that a run allocates.
-fn places(program: &Program, signature: &Signature) -> Vec<Option<Place>> {
+fn places(program: &Program, signature: &Signature) -> Vec<Option<ArgumentSlot>> {
     let place = |at: usize| {
         let array = program.arguments.contains(&at).then(|| &program.arrays[at])?;
         let position = signature.params.iter().position(|it| it.name == array.stencil_name)?;
@@ -140,36 +140,36 @@ fn places(program: &Program, signature: &Signature) -> Vec<Option<Place>> {
             ParamKind::Field { axes, .. } => Some(axes),
             ParamKind::Scalar { .. } => None,
         };
-        Some(Place { position, axes })
+        Some(ArgumentSlot { position, axes })
     };
     (0..program.arrays.len()).map(place).collect()
 }
 
 /// How an argument lies in memory.
-fn given(place: Option<Place>, arguments: &[Argument], domain: Domain) -> Option<Given> {
-    let Place { position, axes } = place?;
+fn given(place: Option<ArgumentSlot>, arguments: &[Argument], domain: Domain) -> Option<ArgumentShape> {
+    let ArgumentSlot { position, axes } = place?;
     let (Some(axes), Some(Argument::Field(field))) = (axes, arguments.get(position)) else {
-        return Some(Given::default());
+        return Some(ArgumentShape::default());
     };
     let strides = field.strides(axes);
     let of_axes = axes.iter().map(|axis| strides[axis.index()]);
     let of_data = field.data_strides(axes).iter().copied();
     let levels = field.levels_beside(axes, domain);
-    Some(Given { strides: of_axes.chain(of_data).collect(), levels })
+    Some(ArgumentShape { strides: of_axes.chain(of_data).collect(), levels })
 }
 
 /// The layout of the frames that code is called with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct FrameLayout {
-    arrays: Vec<InFrame>,
+    arrays: Vec<FrameArray>,
     /// By position in the program's arrays; none for arrays that a run allocates.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ArgumentSlot>>,
     n_steps: usize,
 }
 
 /// An array, as far as frames are made of it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct InFrame {
+struct FrameArray {
     dtype: DType,
     /// Whether a run allocates it, or each of its threads.
     is_own: bool,
@@ -179,7 +179,7 @@ struct InFrame {
 
 impl FrameLayout {
     fn of(program: &Program, signature: &Signature) -> Self {
-        let arrays = program.arrays.iter().map(|it| InFrame {
+        let arrays = program.arrays.iter().map(|it| FrameArray {
             dtype: it.dtype,
             is_own: it.is_own(),
             is_per_thread: it.is_per_thread,
@@ -196,27 +196,27 @@ struct MachineCode {
     plan: PlanHandle,
     threads: usize,
     options: Options,
-    makers: Makers,
+    makers: MakerThreads,
     is_embedded: bool,
-    code: Store<Lies, Fitted>,
+    code: Store<ArrayLayouts, FittedCode>,
 }
 
 /// How the arrays of a call lie, which decides its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Lies {
+struct ArrayLayouts {
     domain: [i64; 3],
     /// By position in the program's arrays.
-    given: Vec<Option<Given>>,
+    given: Vec<Option<ArgumentShape>>,
 }
 
-impl Lies {
-    fn of(launch: &Launch, places: &[Option<Place>]) -> Self {
+impl ArrayLayouts {
+    fn of(launch: &Launch, places: &[Option<ArgumentSlot>]) -> Self {
         let Domain { i, j, k } = launch.domain;
         let given = places.iter().map(|&it| given(Some(it?), &launch.arguments, launch.domain));
         Self { domain: [i, j, k], given: given.collect() }
     }
 
-    fn are_those_of(&self, launch: &Launch, places: &[Option<Place>]) -> bool {
+    fn are_those_of(&self, launch: &Launch, places: &[Option<ArgumentSlot>]) -> bool {
         let Domain { i, j, k } = launch.domain;
         self.domain == [i, j, k]
             && places.iter().zip(&self.given).all(|(place, known)| match (place, known) {
@@ -228,12 +228,12 @@ impl Lies {
 }
 
 /// Code for arrays that lie so.
-struct Fitted {
+struct FittedCode {
     shape: Shape,
     machine: Machine,
 }
 
-type OfShape = Arc<Stored<Lies, Fitted>>;
+type StoredCode = Arc<StoreEntry<ArrayLayouts, FittedCode>>;
 
 impl Code for MachineCode {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
@@ -247,7 +247,7 @@ impl Code for MachineCode {
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(self.frame.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
         let workspace = Workspace::default();
-        Box::new(OfCaller { code: self, last: None, workspace, helpers: None, progress })
+        Box::new(RayonCaller { code: self, last: None, workspace, helpers: None, progress })
     }
 }
 
@@ -261,21 +261,21 @@ impl MachineCode {
             plan,
             threads: if threads == 0 { current_num_threads() } else { threads },
             options: Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false },
-            makers: Makers { threads: setting.makers() },
+            makers: MakerThreads { threads: setting.makers() },
             is_embedded: setting.is_embedded,
             code: Store::default(),
         }
     }
 
     /// The code for the arrays of a launch.
-    fn code_for(&self, launch: &Launch) -> Result<OfShape, Failure> {
-        self.code.get(Lies::of(launch, &self.frame.places), |lies| {
+    fn code_for(&self, launch: &Launch) -> Result<StoredCode, Failure> {
+        self.code.get(ArrayLayouts::of(launch, &self.frame.places), |lies| {
             let (shape, object) = self.plan.derived("code", lies, || self.object(lies))?;
-            Ok(Fitted { shape, machine: Machine::load(&object).map_err(fault)? })
+            Ok(FittedCode { shape, machine: Machine::load(&object).map_err(fault)? })
         })
     }
 
-    fn object(&self, lies: &Lies) -> Result<(Shape, Object), Failure> {
+    fn object(&self, lies: &ArrayLayouts) -> Result<(Shape, Object), Failure> {
         let program = self.plan.loops()?;
         let given = |at: usize| lies.given.get(at).cloned().flatten();
         let shape = Shape::of(&program, lies.domain, &given).ok_or(Failure::OutOfMemory)?;
@@ -290,11 +290,11 @@ fn fault(why: String) -> Failure {
 
 /// Threads that make code, and end when it is made.
 #[derive(Clone, Copy, Debug)]
-struct Makers {
+struct MakerThreads {
     threads: usize,
 }
 
-impl Team for Makers {
+impl Team for MakerThreads {
     fn share(&self, total: usize, part: &(dyn Fn(Range<usize>, usize) + Sync)) {
         let next = AtomicUsize::new(0);
         let take_part = |thread: usize| {
@@ -313,10 +313,10 @@ impl Team for Makers {
 }
 
 /// The state of one caller.
-struct OfCaller {
+struct RayonCaller {
     code: Arc<MachineCode>,
     /// The code of the last call, which the next call compares without making a key.
-    last: Option<OfShape>,
+    last: Option<StoredCode>,
     /// The memory of its temporaries.
     workspace: Workspace,
     /// Made by the first call, where there is more than one thread.
@@ -325,14 +325,14 @@ struct OfCaller {
 }
 
 /// Whether an argument lies in memory as this one did.
-fn lies_as(place: &Place, arguments: &[Argument], domain: Domain, known: &Given) -> bool {
+fn lies_as(place: &ArgumentSlot, arguments: &[Argument], domain: Domain, known: &ArgumentShape) -> bool {
     let (Some(axes), Some(Argument::Field(field))) = (place.axes, arguments.get(place.position)) else {
         return known.strides.is_empty();
     };
     known.levels == field.levels_beside(axes, domain) && known.strides == field.array.strides
 }
 
-impl Caller for OfCaller {
+impl Caller for RayonCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
@@ -358,7 +358,7 @@ impl Caller for OfCaller {
     }
 }
 
-impl OfCaller {
+impl RayonCaller {
     /// The words of a frame. The first word is the host's.
     fn frame(&mut self, code: &MachineCode, shape: &Shape, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
@@ -377,7 +377,7 @@ impl OfCaller {
                 let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
                 *free = behind(*free, own.bytes);
-            } else if let Some(Place { position, axes }) = code.frame.places[at] {
+            } else if let Some(ArgumentSlot { position, axes }) = code.frame.places[at] {
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
                     (Argument::Field(field), Some(axes)) if field.array.dtype() == array.dtype => {
                         let start = field.start(axes);
@@ -422,9 +422,9 @@ impl OfCaller {
             self.progress.set_moments(moments.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
         match ended {
-            Ended::Whole => Ok(()),
-            Ended::Cancelled => Err(Failure::Cancelled),
-            Ended::Raised(Raised { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {
+            RunOutcome::Whole => Ok(()),
+            RunOutcome::Cancelled => Err(Failure::Cancelled),
+            RunOutcome::Raised(TrapReport { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {
                 message: "an index that is computed here leaves its field, or a `while` does not end"
                     .to_owned(),
                 statement,

@@ -14,10 +14,10 @@ pub(super) type Parallel =
 
 thread_local! {
     /// The placement of the threads with which the calls of this one share their loops.
-    static TEAM: RefCell<Team> = const { RefCell::new(Team::Unknown) };
+    static TEAM: RefCell<TeamPlacement> = const { RefCell::new(TeamPlacement::Unknown) };
 }
 
-enum Team {
+enum TeamPlacement {
     /// Nothing was called yet.
     Unknown,
     /// Each stays on a processor.
@@ -35,13 +35,14 @@ pub(super) fn on_places<T>(threads: u32, team: Option<Parallel>, call: impl FnOn
     let threads = usize::try_from(threads).unwrap_or(1);
     let Some(parallel) = team.filter(|_| threads > 1) else { return call() };
     TEAM.with_borrow_mut(|team| match team {
-        Team::Placed { threads: placed, home } if *placed == threads => home.during(call),
-        Team::Unknown => {
+        TeamPlacement::Placed { threads: placed, home } if *placed == threads => home.during(call),
+        TeamPlacement::Unknown => {
             let (done, home) = first_call(threads, parallel, call);
-            *team = home.map_or(Team::Free, |home| Team::Placed { threads, home: Box::new(home) });
+            *team = home
+                .map_or(TeamPlacement::Free, |home| TeamPlacement::Placed { threads, home: Box::new(home) });
             done
         }
-        Team::Placed { .. } | Team::Free => call(),
+        TeamPlacement::Placed { .. } | TeamPlacement::Free => call(),
     })
 }
 

@@ -20,7 +20,7 @@ pub fn run(prepared: &mut Prepared, launch: &mut Launch, bytes: u64, sink: Sink<
     let is_over = AtomicBool::new(false);
     let (step, done, elapsed) = std::thread::scope(|scope| {
         let watching = scope.spawn(|| watch(&progress, &is_over, sink));
-        let over = Over { is_over: &is_over, watching: watching.thread() };
+        let over = EndSignal { is_over: &is_over, watching: watching.thread() };
         let step = Step::begin("run", sink);
         // Neither the start of the other thread nor its end belongs to the time of the call.
         let begun = Instant::now();
@@ -35,12 +35,12 @@ pub fn run(prepared: &mut Prepared, launch: &mut Launch, bytes: u64, sink: Sink<
 }
 
 /// Tells the watching thread that the call is over, also where the call panics.
-struct Over<'a> {
+struct EndSignal<'a> {
     is_over: &'a AtomicBool,
     watching: &'a Thread,
 }
 
-impl Drop for Over<'_> {
+impl Drop for EndSignal<'_> {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.watching.unpark();

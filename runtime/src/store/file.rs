@@ -10,26 +10,26 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cache::records::{self, Record};
-use crate::cache::{Entry, Kind, Parts, private};
+use crate::cache::records::{self, StencilRecord};
+use crate::cache::{CodeEntry, CodeKind, KeyParts, private};
 
 /// The file of one stencil.
 #[derive(Debug)]
 pub struct StencilFile {
-    entry: Entry,
-    parts: Parts,
+    entry: CodeEntry,
+    parts: KeyParts,
     /// The name in lists. Where a caller asks for the only stencil of a text, the compilation sets the name
     /// later.
     stencil: OnceLock<String>,
-    records: Mutex<Vec<Record>>,
+    records: Mutex<Vec<StencilRecord>>,
 }
 
 impl StencilFile {
     /// Reads the file of a stencil below the cache folder `root`; none where no file can be there.
     #[must_use]
-    pub fn open(root: &Path, parts: Parts, stencil: Option<&str>) -> Option<Arc<Self>> {
-        let folder = private(root, Kind::Stencils.folder()).ok()?;
-        let entry = Entry::of(Kind::Stencils, folder, parts.key());
+    pub fn open(root: &Path, parts: KeyParts, stencil: Option<&str>) -> Option<Arc<Self>> {
+        let folder = private(root, CodeKind::Stencils.folder()).ok()?;
+        let entry = CodeEntry::of(CodeKind::Stencils, folder, parts.key());
         let stencil = stencil.map(|it| OnceLock::from(it.to_owned())).unwrap_or_default();
         let file = Self { entry, parts, stencil, records: Mutex::default() };
         file.read();
@@ -39,13 +39,13 @@ impl StencilFile {
         Some(Arc::new(file))
     }
 
-    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
+    fn records(&self) -> MutexGuard<'_, Vec<StencilRecord>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes over the records of other processes. A file that cannot be read has none.
     fn read(&self) {
-        let found = self.entry.whole().and_then(|it| postcard::from_bytes::<Vec<Record>>(&it).ok());
+        let found = self.entry.whole().and_then(|it| postcard::from_bytes::<Vec<StencilRecord>>(&it).ok());
         let mut records = self.records();
         for it in found.into_iter().flatten() {
             if !records.iter().any(|known| known.key == it.key) {
@@ -64,7 +64,7 @@ impl StencilFile {
     fn put(&self, key: Vec<u8>, value: Vec<u8>) {
         let mut records = self.records();
         records.retain(|it| it.key != key);
-        records.push(Record { key, value });
+        records.push(StencilRecord { key, value });
         records::bound(&mut records);
         let bytes = postcard::to_allocvec(&*records);
         // The lock is released before the file is written. A child that is forked meanwhile lacks the writing
@@ -106,13 +106,13 @@ impl StencilFile {
 
 /// The values of one variant in the file of its stencil.
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct FileSection {
     file: Arc<StencilFile>,
     /// The variant, as bytes.
     variant: Vec<u8>,
 }
 
-impl Section {
+impl FileSection {
     /// The section of a variant.
     #[must_use]
     pub fn of(file: &Arc<StencilFile>, variant: &impl Serialize) -> Self {
@@ -154,15 +154,15 @@ mod tests {
 
     use super::*;
 
-    fn parts(text: &str) -> Parts {
-        Parts::of(text, String::new(), String::new())
+    fn parts(text: &str) -> KeyParts {
+        KeyParts::of(text, String::new(), String::new())
     }
 
-    fn made(section: &Section, key: u32) -> Result<String, u32> {
+    fn made(section: &FileSection, key: u32) -> Result<String, u32> {
         section.get_or_make("name", &key, || Ok(format!("made {key}")))
     }
 
-    fn kept(section: &Section, key: u32) -> Result<String, u32> {
+    fn kept(section: &FileSection, key: u32) -> Result<String, u32> {
         section.get_or_make("name", &key, || Err(key))
     }
 
@@ -170,17 +170,17 @@ mod tests {
     fn another_process_finds_what_was_made_and_nothing_else() {
         let root = tempfile::tempdir().expect("a folder");
         let open = |text: &str| {
-            Section::of(&StencilFile::open(root.path(), parts(text), Some("s")).expect("it is ours"), &0)
+            FileSection::of(&StencilFile::open(root.path(), parts(text), Some("s")).expect("it is ours"), &0)
         };
         let (one, early) = (open("a"), open("a"));
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
-        assert_eq!(made(&Section::of(&one.file, &1), 1), Ok("made 1".to_owned()));
+        assert_eq!(made(&FileSection::of(&one.file, &1), 1), Ok("made 1".to_owned()));
         // A process that opened the file earlier reads it again before it makes a value.
         assert_eq!(kept(&early, 1), Ok("made 1".to_owned()));
         let other = open("a");
         assert_eq!(kept(&other, 1), Ok("made 1".to_owned()));
         assert_eq!(kept(&other, 2), Err(2));
-        assert_eq!(kept(&Section::of(&other.file, &2), 1), Err(1));
+        assert_eq!(kept(&FileSection::of(&other.file, &2), 1), Err(1));
         assert_eq!(kept(&open("b"), 1), Err(1));
         // Two processes each add a value, and neither loses the value of the other.
         assert_eq!(made(&other, 3), Ok("made 3".to_owned()));
@@ -191,8 +191,9 @@ mod tests {
     #[test]
     fn a_stencil_that_nobody_named_has_the_name_that_was_found() {
         let root = tempfile::tempdir().expect("a folder");
-        let open =
-            |name| Section::of(&StencilFile::open(root.path(), parts("a"), name).expect("it is ours"), &0);
+        let open = |name| {
+            FileSection::of(&StencilFile::open(root.path(), parts("a"), name).expect("it is ours"), &0)
+        };
         let names =
             || -> Vec<String> { crate::cache::list(root.path()).into_iter().map(|it| it.stencil).collect() };
         let one = open(None);
@@ -211,8 +212,9 @@ mod tests {
     #[test]
     fn what_is_truncated_or_foreign_is_made_anew() {
         let root = tempfile::tempdir().expect("a folder");
-        let open =
-            || Section::of(&StencilFile::open(root.path(), parts("a"), Some("s")).expect("it is ours"), &0);
+        let open = || {
+            FileSection::of(&StencilFile::open(root.path(), parts("a"), Some("s")).expect("it is ours"), &0)
+        };
         let one = open();
         assert_eq!(made(&one, 1), Ok("made 1".to_owned()));
         let file = one.file.entry.library();
@@ -236,7 +238,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for key in 0..10_u32 {
-                        let section = Section::of(
+                        let section = FileSection::of(
                             &StencilFile::open(root.path(), parts("a"), Some("s")).expect("it is ours"),
                             &0,
                         );

@@ -16,35 +16,35 @@ const MAX_VALUES: usize = 64;
 /// Values by key, the last one used in front.
 #[derive(Debug)]
 pub(crate) struct Store<K, V, E = Failure> {
-    values: Mutex<Vec<Arc<Stored<K, V, E>>>>,
+    values: Mutex<Vec<Arc<StoreEntry<K, V, E>>>>,
 }
 
 /// The value of one key, or the reason why there is none.
 #[derive(Debug)]
-pub(crate) struct Stored<K, V, E = Failure> {
+pub(crate) struct StoreEntry<K, V, E = Failure> {
     pub(crate) key: K,
     value: OnceLock<Result<V, E>>,
 }
 
 /// A reason why a value cannot be made.
-pub(crate) trait Lasting: Clone {
+pub(crate) trait StoreError: Clone {
     /// Whether the next try would end the same.
     fn lasts(&self) -> bool;
 }
 
-impl Lasting for Failure {
+impl StoreError for Failure {
     fn lasts(&self) -> bool {
         !matches!(self, Failure::OutOfMemory)
     }
 }
 
-impl Lasting for Vec<Diagnostic> {
+impl StoreError for Vec<Diagnostic> {
     fn lasts(&self) -> bool {
         true
     }
 }
 
-impl<K, V> Stored<K, V> {
+impl<K, V> StoreEntry<K, V> {
     /// The value.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl<K, V, E> Default for Store<K, V, E> {
     }
 }
 
-impl<K: PartialEq, V, E: Lasting> Store<K, V, E> {
+impl<K: PartialEq, V, E: StoreError> Store<K, V, E> {
     /// The value of a key, made by the first caller that asks. Callers that ask for the same key meanwhile
     /// wait.
     ///
@@ -73,12 +73,12 @@ impl<K: PartialEq, V, E: Lasting> Store<K, V, E> {
         &self,
         key: K,
         make: impl FnOnce(&K) -> Result<V, E>,
-    ) -> Result<Arc<Stored<K, V, E>>, E> {
+    ) -> Result<Arc<StoreEntry<K, V, E>>, E> {
         let found = {
             let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
             let found = match values.iter().position(|it| it.key == key) {
                 Some(at) => values.remove(at),
-                None => Arc::new(Stored { key, value: OnceLock::new() }),
+                None => Arc::new(StoreEntry { key, value: OnceLock::new() }),
             };
             values.insert(0, Arc::clone(&found));
             // Callers that still use a value that leaves the store hold it.
@@ -102,7 +102,7 @@ impl<K: PartialEq, V, E: Lasting> Store<K, V, E> {
     }
 }
 
-impl<K: PartialEq, V: Clone, E: Lasting> Store<K, V, E> {
+impl<K: PartialEq, V: Clone, E: StoreError> Store<K, V, E> {
     /// A copy of the value of a key; see [`get`](Self::get).
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
-use isobar_runner::backends::foreign::Foreign;
+use isobar_runner::backends::foreign::ForeignLibrary;
 use isobar_tests::kernels::compiled::{Compiled, by_hand};
 use isobar_tests::kernels::{EXACT, FUSED};
 
@@ -24,8 +24,8 @@ const TURNS: i64 = 100;
 #[derive(Debug)]
 pub(crate) struct Baseline {
     signature: Signature,
-    copies: [Foreign; 2],
-    peaks: [Foreign; 2],
+    copies: [ForeignLibrary; 2],
+    peaks: [ForeignLibrary; 2],
     precision: u32,
 }
 

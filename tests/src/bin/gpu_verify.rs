@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Found};
+use isobar_runner::backends::{AvailableTools, Backend};
 use isobar_tests::gpu::bench::{Absent, Case, HAND as BY_HAND, measure};
 use isobar_tests::gpu::correct::{Answer, by_hand, generated, written};
 use isobar_tests::gpu::hand::HAND;
@@ -208,7 +208,7 @@ fn about(backend: Backend) -> OfDevice {
     let none =
         || OfDevice { backend: backend.name().to_owned(), absent: None, about: BTreeMap::new(), model: None };
     let cc = Err("no C compiler was looked for".to_owned());
-    if let Err(why) = backend.check(&Found { cc: &cc }) {
+    if let Err(why) = backend.check(&AvailableTools { cc: &cc }) {
         return OfDevice { absent: Some(why.to_string()), ..none() };
     }
     let Some(device) = backend.executor().device() else { return none() };

@@ -12,7 +12,7 @@ use isobar_compiler::backend::signature::ParamKind;
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::sdfg::file::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::sdfg::nodes::{Container, Sdfg};
 use isobar_compiler::space::{Axis, AxisSet, Domain, Symbol, names};
 use isobar_compiler::types::{BinaryOp, Primitive, Value};
@@ -32,7 +32,8 @@ pub struct Case {
 }
 
 /// The forms of a file, with the names that they have in results.
-const FORMS: [(Form, &str); 2] = [(Form::Regions, "native"), (Form::Flat, "flat")];
+const FORMS: [(ControlFlowStyle, &str); 2] =
+    [(ControlFlowStyle::Regions, "native"), (ControlFlowStyle::Flat, "flat")];
 
 /// Runs a stencil here, and writes its files and inputs below `root`.
 ///

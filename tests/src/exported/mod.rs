@@ -40,7 +40,7 @@ pub fn files_with(
         return Err("a stencil did not compile".to_owned());
     }
     let stencils = compilations.iter().filter_map(|it| {
-        Some(export::Source {
+        Some(export::CompiledStencil {
             signature: it.signature.as_ref()?,
             artifact: it.levels.c()?,
             of_one_thread: it.levels.c_of_one_thread()?,

@@ -10,11 +10,11 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::bench::gigabytes_per_second;
 use isobar_runner::backends::events::milliseconds;
-use isobar_runner::backends::{Backend, Near, Prepared, Setting, prepare_compiled};
+use isobar_runner::backends::{Backend, Prepared, RunThreads, Setting, prepare_compiled};
 use isobar_runtime::Device;
-use isobar_runtime::device::Memory;
+use isobar_runtime::device::DeviceMemory;
 use isobar_runtime::executors::cuda::gpu::{CudaDevice, Gpu};
-use isobar_runtime::executors::cuda::written::{self, Shape, Written};
+use isobar_runtime::executors::cuda::written::{self, HandWrittenModule, LaunchShape};
 use serde::{Deserialize, Serialize};
 
 use super::hand::{Given, Hand, Planned};
@@ -99,8 +99,8 @@ const THREADS: u32 = 8;
 #[derive(Debug)]
 pub struct OnGpu {
     planned: Planned,
-    written: Written,
-    memories: Vec<Box<dyn Memory>>,
+    written: HandWrittenModule,
+    memories: Vec<Box<dyn DeviceMemory>>,
 }
 
 impl OnGpu {
@@ -111,7 +111,8 @@ impl OnGpu {
     /// Where there is no GPU, or it does not take them.
     pub fn new(hand: &Hand, planned: Planned) -> Result<Self> {
         let device = CudaDevice(Gpu::here()?);
-        let written = Written::new(&hand.text(), &[&planned.kernel]).map_err(|it| anyhow!("{it:?}"))?;
+        let written =
+            HandWrittenModule::new(&hand.text(), &[&planned.kernel]).map_err(|it| anyhow!("{it:?}"))?;
         let mut memories = Vec::new();
         for bytes in &planned.buffers {
             let put = device.allocate(bytes.len()).and_then(|mut memory| {
@@ -130,16 +131,17 @@ impl OnGpu {
     /// The message of the driver.
     pub fn launch(&mut self) -> Result<f64> {
         let Planned { blocks, threads, shared_bytes, arguments, .. } = &self.planned;
-        let shape = Shape { blocks: *blocks, threads: *threads, shared_bytes: *shared_bytes };
-        let mut memories: Vec<Option<&mut Box<dyn Memory>>> = self.memories.iter_mut().map(Some).collect();
+        let shape = LaunchShape { blocks: *blocks, threads: *threads, shared_bytes: *shared_bytes };
+        let mut memories: Vec<Option<&mut Box<dyn DeviceMemory>>> =
+            self.memories.iter_mut().map(Some).collect();
         let mut given = Vec::new();
         for it in arguments {
             given.push(match *it {
-                Given::Bits(bits) => written::Given::Bits(bits),
+                Given::Bits(bits) => written::KernelArgument::Bits(bits),
                 Given::Buffer { at, byte } => {
                     let memory = memories.get_mut(at).and_then(Option::take);
                     let memory = memory.context("each buffer is one argument")?;
-                    written::Given::Memory(memory.as_mut(), byte)
+                    written::KernelArgument::Memory(memory.as_mut(), byte)
                 }
             });
         }
@@ -326,7 +328,7 @@ fn of_backend(
 /// The fields that the text itself describes, made on several threads.
 fn fields(compilation: &Compilation, domain: Domain) -> Result<Launch> {
     let signature = compilation.signature.as_ref().context("there is no signature")?;
-    let near = Near::of(THREADS);
+    let near = RunThreads::of(THREADS);
     let workers: &dyn Workers = &near;
     let call =
         inputs::call_with(signature, &compilation.directives, domain, Rows::AtLines { bytes: 128 }, workers);

@@ -16,7 +16,7 @@ use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::events::{Event, Sink};
-use isobar_runner::backends::foreign::Foreign;
+use isobar_runner::backends::foreign::ForeignLibrary;
 use isobar_runner::backends::{Backend, Mode, Prepared, Relayout, Setting, Vectors, prepare_compiled};
 use isobar_runner::config::{Environment, Tools};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct Compiled {
 /// Compiled C, and the parameters of the stencil in its order.
 #[derive(Debug)]
 pub struct Native {
-    code: Foreign,
+    code: ForeignLibrary,
     order: Vec<usize>,
 }
 
@@ -127,7 +127,7 @@ fn library(sources: &Path, flags: &[&str], library: &Path) -> Result<()> {
 /// # Errors
 ///
 /// Where the C compiler refuses it.
-pub fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Result<Foreign> {
+pub fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Result<ForeignLibrary> {
     let source = root().join("tests/kernels/hand").join(format!("{name}.c"));
     let include = format!("-I{}", root().join("compiler/src/backend/c").display());
     let real = format!("-DREAL={}", if precision == 32 { "float" } else { "double" });
@@ -137,7 +137,7 @@ pub fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Res
     let suffix: String = flags.concat().chars().filter(char::is_ascii_alphanumeric).collect();
     let path = folder.join(format!("hand_{}_{precision}_{suffix}.so", name.replace('/', "_")));
     library(&source, &all, &path)?;
-    Foreign::load(&path, c::ENTRY).map_err(|why| anyhow!(why))
+    ForeignLibrary::load(&path, c::ENTRY).map_err(|why| anyhow!(why))
 }
 
 impl Compiled {

@@ -7,8 +7,8 @@ mod count;
 mod run;
 
 use isobar_compiler::pipeline::Stage;
-use isobar_compiler::pipeline::registry::{Backend, Text};
-use isobar_compiler::pipeline::stage::{self, Source};
+use isobar_compiler::pipeline::registry::{Backend, StageListing};
+use isobar_compiler::pipeline::stage::{self, StageOrigin};
 use isobar_runner::backends::Row;
 
 /// The row.
@@ -17,7 +17,10 @@ pub const ROW: Row = Row {
         name: "toy",
         device: "cpu",
         from: Stage::LOOPS,
-        texts: &[Text { stage: OPERATIONS, make: |levels| levels.loops.as_ref().map(count::listing) }],
+        texts: &[StageListing {
+            stage: OPERATIONS,
+            make: |levels| levels.loops.as_ref().map(count::listing),
+        }],
     },
     codes: &[],
     artifact: None,
@@ -28,10 +31,10 @@ pub const ROW: Row = Row {
     nears_copying: false,
 };
 
-const OPERATIONS: Stage = Stage::of(&stage::Row {
+const OPERATIONS: Stage = Stage::of(&stage::StageInfo {
     name: "operations",
     title: "Operations",
     about: "how many operations each statement takes for one element",
-    from: Source::Passed(Stage::LOOPS),
+    from: StageOrigin::Passed(Stage::LOOPS),
     has_passes: false,
 });

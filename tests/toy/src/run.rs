@@ -24,7 +24,7 @@ const ELEMENT_BYTES: u64 = 2 * 16;
 
 impl Executor for Toy {
     fn program(&self, _: Setting<'_>) -> ProgramKind {
-        ProgramKind::Loops(pass::Code::C)
+        ProgramKind::Loops(pass::CodeGenerator::C)
     }
 
     fn workspace_bytes(

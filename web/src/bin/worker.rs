@@ -3,9 +3,9 @@
 #[cfg(target_arch = "wasm32")]
 mod worker {
     use isobar_web::second_part;
-    use isobar_web::worker::{Second, second as entries, start as start_with};
+    use isobar_web::worker::{SecondPartEntries, second as entries, start as start_with};
 
-    second_part!(worker, Second, entries);
+    second_part!(worker, SecondPartEntries, entries);
 
     pub(super) fn start() {
         start_with(load);

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use isobar_protocol::worker::{Answer, Ask, Question, Said};
+use isobar_protocol::worker::{Answer, AnswerBody, Ask, Question};
 use js_sys::{ArrayBuffer, Function, Promise};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
@@ -13,7 +13,7 @@ use super::worker::Worker;
 
 /// Why an answer will never come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gone {
+pub enum WorkerEnd {
     /// The worker was stopped on purpose.
     Stopped,
     /// Its program did not start, with this message.
@@ -22,17 +22,17 @@ pub enum Gone {
     Crashed(String),
 }
 
-type Reply = Result<(Said, Vec<ArrayBuffer>), Gone>;
+type AskResult = Result<(AnswerBody, Vec<ArrayBuffer>), WorkerEnd>;
 
 /// A question that was asked: where its answer goes, and whom to wake then.
 #[derive(Debug, Default)]
-struct Waiting {
-    reply: RefCell<Option<Reply>>,
+struct PendingQuestion {
+    reply: RefCell<Option<AskResult>>,
     wake: RefCell<Option<Function>>,
 }
 
-impl Waiting {
-    fn settle(&self, reply: Reply) {
+impl PendingQuestion {
+    fn settle(&self, reply: AskResult) {
         *self.reply.borrow_mut() = Some(reply);
         if let Some(wake) = self.wake.borrow_mut().take() {
             // Resolving a promise does not fail.
@@ -41,7 +41,7 @@ impl Waiting {
     }
 }
 
-type Queue = Rc<RefCell<BTreeMap<u64, Rc<Waiting>>>>;
+type Queue = Rc<RefCell<BTreeMap<u64, Rc<PendingQuestion>>>>;
 
 /// A worker that can have several open questions at a time.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct Asker {
     waiting: Queue,
     asked: Cell<u64>,
     /// Why there will be no more answers: it may have fallen over before anybody asked.
-    gone: Rc<RefCell<Option<Gone>>>,
+    gone: Rc<RefCell<Option<WorkerEnd>>>,
 }
 
 impl Asker {
@@ -65,10 +65,10 @@ impl Asker {
         let has_started = Rc::new(Cell::new(false));
         let starts = has_started.clone();
         let on_answer = move |Answer { revision, said }, buffers| match said {
-            Said::Ready => starts.set(true),
+            AnswerBody::Ready => starts.set(true),
             // The compiler's worker, which starts beside it, tells the same.
-            Said::Loading { .. } => {}
-            Said::Progress { done, total } => on_progress(done, total),
+            AnswerBody::Loading { .. } => {}
+            AnswerBody::Progress { done, total } => on_progress(done, total),
             said => {
                 let waiting = answered.borrow_mut().remove(&revision);
                 if let Some(waiting) = waiting {
@@ -79,7 +79,8 @@ impl Asker {
         let gone = Rc::new(RefCell::new(None));
         let remembered = gone.clone();
         let on_crash = move |message: String| {
-            let why = if has_started.get() { Gone::Crashed(message) } else { Gone::NotLoaded(message) };
+            let why =
+                if has_started.get() { WorkerEnd::Crashed(message) } else { WorkerEnd::NotLoaded(message) };
             remembered.replace(Some(why.clone()));
             settle_all(&crashed, &why);
         };
@@ -98,36 +99,36 @@ impl Asker {
     /// # Errors
     ///
     /// When the worker ends before it answers.
-    pub async fn ask(&self, ask: Ask, buffers: Vec<ArrayBuffer>) -> Reply {
+    pub async fn ask(&self, ask: Ask, buffers: Vec<ArrayBuffer>) -> AskResult {
         let gone = self.gone.borrow().clone();
         if let Some(gone) = gone {
             return Err(gone);
         }
         let revision = self.asked.get() + 1;
         self.asked.set(revision);
-        let waiting = Rc::new(Waiting::default());
+        let waiting = Rc::new(PendingQuestion::default());
         let promise = Promise::new(&mut |resolve, _| {
             waiting.wake.replace(Some(resolve));
         });
         self.waiting.borrow_mut().insert(revision, waiting.clone());
         match &*self.worker.borrow() {
             Some(worker) => worker.ask(&Question { revision, ask }, &buffers),
-            None => return Err(Gone::Stopped),
+            None => return Err(WorkerEnd::Stopped),
         }
         // A promise that is only ever resolved.
         let _ = JsFuture::from(promise).await;
-        waiting.reply.take().unwrap_or(Err(Gone::Stopped))
+        waiting.reply.take().unwrap_or(Err(WorkerEnd::Stopped))
     }
 
     /// Ends the worker in the midst of whatever it does.
     pub fn stop(&self) {
         self.worker.replace(None);
-        self.gone.replace(Some(Gone::Stopped));
-        settle_all(&self.waiting, &Gone::Stopped);
+        self.gone.replace(Some(WorkerEnd::Stopped));
+        settle_all(&self.waiting, &WorkerEnd::Stopped);
     }
 }
 
-fn settle_all(queue: &Queue, gone: &Gone) {
+fn settle_all(queue: &Queue, gone: &WorkerEnd) {
     let all = std::mem::take(&mut *queue.borrow_mut());
     for waiting in all.into_values() {
         waiting.settle(Err(gone.clone()));

@@ -70,7 +70,7 @@ extern "C" {
 }
 
 /// The compiler's answer to a question of the editor, as JSON; nothing if it does not answer.
-pub type Answer = Pin<Box<dyn Future<Output = Option<String>>>>;
+pub type AnswerFuture = Pin<Box<dyn Future<Output = Option<String>>>>;
 
 /// Callbacks through which the editor reports events and asks questions. Questions, places and edits are in
 /// the protocol's form, as JSON.
@@ -80,7 +80,7 @@ pub struct Listeners {
     /// The offset of the caret, when it moves.
     pub on_cursor: Box<dyn Fn(usize)>,
     /// A question about the text, which the compiler answers; nothing if it does not.
-    pub on_ask: Box<dyn Fn(String) -> Answer>,
+    pub on_ask: Box<dyn Fn(String) -> AnswerFuture>,
     /// A place of another file is to be shown.
     pub on_elsewhere: Box<dyn Fn(String)>,
     /// Edits of other files.
@@ -99,7 +99,7 @@ impl std::fmt::Debug for Listeners {
 
 /// A mark below a part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct DiagnosticMark {
     pub from: usize,
     pub to: usize,
     /// `error`, `warning` or `hint`.
@@ -114,7 +114,7 @@ pub struct Mark {
 
 /// A remark of a pass, shown beside a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct InlineRemark {
     /// The number that [`Listeners::on_remark`] receives when the note is chosen.
     pub number: usize,
     pub sign: &'static str,
@@ -188,7 +188,7 @@ impl Editor {
     }
 
     /// Shows these marks in place of those before.
-    pub fn set_marks(&self, marks: &[Mark]) {
+    pub fn set_marks(&self, marks: &[DiagnosticMark]) {
         let all = Array::new();
         for mark in marks {
             let one = range(mark.from, mark.to);
@@ -206,7 +206,7 @@ impl Editor {
     }
 
     /// Shows what is said about lines, in place of what was: for each, an offset in it and the notes.
-    pub fn set_notes(&self, lines: &[(usize, Vec<Note>)]) {
+    pub fn set_notes(&self, lines: &[(usize, Vec<InlineRemark>)]) {
         let all = Array::new();
         for (from, notes) in lines {
             let items = Array::new();

@@ -29,38 +29,38 @@ pub const KEY: &str = "isobar.language";
 
 /// A value that is filled into a message.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum MessageValue<'a> {
     /// A number, in the notation of the language; it also selects the plural form.
     Number(f64),
     /// Taken as it is.
     Text(Cow<'a, str>),
 }
 
-impl<'a> From<&'a str> for Value<'a> {
+impl<'a> From<&'a str> for MessageValue<'a> {
     fn from(it: &'a str) -> Self {
-        Value::Text(Cow::Borrowed(it))
+        MessageValue::Text(Cow::Borrowed(it))
     }
 }
 
-impl<'a> From<&'a String> for Value<'a> {
+impl<'a> From<&'a String> for MessageValue<'a> {
     fn from(it: &'a String) -> Self {
-        Value::Text(Cow::Borrowed(it))
+        MessageValue::Text(Cow::Borrowed(it))
     }
 }
 
-impl From<String> for Value<'_> {
+impl From<String> for MessageValue<'_> {
     fn from(it: String) -> Self {
-        Value::Text(Cow::Owned(it))
+        MessageValue::Text(Cow::Owned(it))
     }
 }
 
 macro_rules! numbers {
     ($($number:ty),*) => {
-        $(impl From<$number> for Value<'_> {
+        $(impl From<$number> for MessageValue<'_> {
             #[allow(clippy::cast_precision_loss, reason = "counts and sizes, far below 2^53")]
             #[allow(clippy::cast_lossless, reason = "one body for all of them")]
             fn from(it: $number) -> Self {
-                Value::Number(it as f64)
+                MessageValue::Number(it as f64)
             }
         })*
     };
@@ -76,7 +76,7 @@ macro_rules! t {
     ($key:literal, $($name:ident = $value:expr),+ $(,)?) => {
         $crate::bridge::locale::text_with(
             $key,
-            &[$((stringify!($name), $crate::bridge::locale::Value::from($value))),+],
+            &[$((stringify!($name), $crate::bridge::locale::MessageValue::from($value))),+],
         )
     };
 }
@@ -95,15 +95,15 @@ pub fn text(key: &'static str) -> &'static str {
 
 /// The message of a key with what is filled in. Written as `t!("key", name = value)`.
 #[must_use]
-pub fn text_with(key: &str, args: &[(&str, Value<'_>)]) -> String {
+pub fn text_with(key: &str, args: &[(&str, MessageValue<'_>)]) -> String {
     #[cfg(target_arch = "wasm32")]
     {
         let array = Array::new();
         for (name, value) in args {
             array.push(&JsValue::from_str(name));
             array.push(&match value {
-                Value::Number(it) => JsValue::from_f64(*it),
-                Value::Text(it) => JsValue::from_str(it),
+                MessageValue::Number(it) => JsValue::from_f64(*it),
+                MessageValue::Text(it) => JsValue::from_str(it),
             });
         }
         js_text(key, &array)

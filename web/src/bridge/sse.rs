@@ -2,7 +2,7 @@
 
 /// One event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Message {
+pub struct StreamEvent {
     /// The last id that the stream gave, for `Last-Event-ID`.
     pub id: Option<String>,
     pub data: String,
@@ -18,7 +18,7 @@ pub struct Reader {
 
 impl Reader {
     /// Takes what arrived, and gives the events that it completes.
-    pub fn take(&mut self, piece: &[u8]) -> Vec<Message> {
+    pub fn take(&mut self, piece: &[u8]) -> Vec<StreamEvent> {
         self.rest.extend_from_slice(piece);
         let mut messages = Vec::new();
         let mut start = 0;
@@ -28,7 +28,7 @@ impl Reader {
             start += length + 1;
             if line.is_empty() {
                 let data = self.data.take();
-                messages.extend(data.map(|data| Message { id: self.id.clone(), data }));
+                messages.extend(data.map(|data| StreamEvent { id: self.id.clone(), data }));
             } else {
                 self.field(&line);
             }
@@ -65,12 +65,13 @@ mod tests {
     #[test]
     fn events_are_the_same_however_they_are_cut() {
         let expected = [
-            Message { id: Some("0".to_owned()), data: "{\"a\":1}".to_owned() },
-            Message { id: Some("1".to_owned()), data: "b\nc".to_owned() },
+            StreamEvent { id: Some("0".to_owned()), data: "{\"a\":1}".to_owned() },
+            StreamEvent { id: Some("1".to_owned()), data: "b\nc".to_owned() },
         ];
         for size in 1..STREAM.len() {
             let mut reader = Reader::default();
-            let found: Vec<Message> = STREAM.as_bytes().chunks(size).flat_map(|it| reader.take(it)).collect();
+            let found: Vec<StreamEvent> =
+                STREAM.as_bytes().chunks(size).flat_map(|it| reader.take(it)).collect();
             assert_eq!(found, expected, "pieces of {size}");
         }
     }

@@ -38,12 +38,12 @@ pub fn load(from: Shelf, key: &str) -> Option<String> {
 /// # Errors
 ///
 /// When the storage is full or refused.
-pub fn save(to: Shelf, key: &str, value: &str) -> Result<(), Full> {
+pub fn save(to: Shelf, key: &str, value: &str) -> Result<(), StorageQuotaError> {
     if IS_SHUT.get() {
-        return Err(Full);
+        return Err(StorageQuotaError);
     }
-    let shelf = shelf(to).ok_or(Full)?;
-    shelf.set_item(key, value).map_err(|_| Full)
+    let shelf = shelf(to).ok_or(StorageQuotaError)?;
+    shelf.set_item(key, value).map_err(|_| StorageQuotaError)
 }
 
 /// Forgets a value.
@@ -68,4 +68,4 @@ pub fn forget_all(prefix: &str) {
 
 /// The browser keeps nothing more, or nothing at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct StorageQuotaError;

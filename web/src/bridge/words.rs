@@ -11,7 +11,7 @@ const REST_MS: i32 = 350;
 
 /// A word, and where it stands in the window.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Word {
+pub struct HoveredWord {
     pub word: String,
     pub left: f64,
     pub top: f64,
@@ -19,14 +19,14 @@ pub struct Word {
 }
 
 /// Tells of each word that is looked at, and of none any more. Words carry `data-term`; the card is `.term-card`.
-pub fn on_word(heard: impl Fn(Option<Word>) + 'static) {
+pub fn on_word(heard: impl Fn(Option<HoveredWord>) + 'static) {
     let Some(document) = web_sys::window().and_then(|it| it.document()) else { return };
     let heard = Rc::new(heard);
     // The number of the last thing that happened: whatever was planned before it is not done.
     let count = Rc::new(Cell::new(0_u32));
     let later = {
         let (heard, count) = (heard.clone(), count.clone());
-        move |word: Option<Word>, ms: i32| {
+        move |word: Option<HoveredWord>, ms: i32| {
             let number = count.get().wrapping_add(1);
             count.set(number);
             let (heard, count) = (heard.clone(), count.clone());
@@ -82,10 +82,10 @@ fn closest(element: &Element, selector: &str) -> Option<Element> {
     element.closest(selector).ok().flatten()
 }
 
-fn word_at(element: &Element) -> Option<Word> {
+fn word_at(element: &Element) -> Option<HoveredWord> {
     let found = closest(element, "[data-term]")?;
     let area = found.dyn_ref::<HtmlElement>()?.get_bounding_client_rect();
-    Some(Word {
+    Some(HoveredWord {
         word: found.get_attribute("data-term")?,
         left: area.left(),
         top: area.top(),

@@ -47,7 +47,7 @@ extern "C" {
 
 /// A text that is kept.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Listed {
+pub struct SavedText {
     pub id: String,
     pub title: String,
     /// When it was kept, in milliseconds since 1970.
@@ -56,7 +56,7 @@ pub struct Listed {
 
 /// The browser keeps nothing, or refused this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct SaveRefusal;
 
 /// A name for a new text.
 #[must_use]
@@ -75,8 +75,8 @@ pub fn in_words(at: f64) -> String {
 /// # Errors
 ///
 /// Where there is no room, or no storage.
-pub async fn keep(id: &str, title: &str, state: &str, at: f64) -> Result<(), Refused> {
-    keep_text(id, title, state, at).await.map(drop).map_err(|_| Refused)
+pub async fn keep(id: &str, title: &str, state: &str, at: f64) -> Result<(), SaveRefusal> {
+    keep_text(id, title, state, at).await.map(drop).map_err(|_| SaveRefusal)
 }
 
 /// Keeps something that is no text of the list and has no earlier states.
@@ -84,8 +84,8 @@ pub async fn keep(id: &str, title: &str, state: &str, at: f64) -> Result<(), Ref
 /// # Errors
 ///
 /// Where there is no room, or no storage.
-pub async fn keep_aside(key: &str, state: &str, at: f64) -> Result<(), Refused> {
-    keep_aside_in(key, state, at).await.map(drop).map_err(|_| Refused)
+pub async fn keep_aside(key: &str, state: &str, at: f64) -> Result<(), SaveRefusal> {
+    keep_aside_in(key, state, at).await.map(drop).map_err(|_| SaveRefusal)
 }
 
 /// The state of a text, where it was kept after that time.
@@ -94,7 +94,7 @@ pub async fn later(id: &str, at: f64) -> Option<String> {
 }
 
 /// All texts, the last one first.
-pub async fn list() -> Vec<Listed> {
+pub async fn list() -> Vec<SavedText> {
     let json = list_texts().await.ok().and_then(|it| it.as_string());
     json.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default()
 }
@@ -126,8 +126,8 @@ pub async fn forget(id: &str) {
 /// # Errors
 ///
 /// Where the browser refuses.
-pub async fn forget_all() -> Result<(), Refused> {
-    forget_all_texts().await.map(drop).map_err(|_| Refused)
+pub async fn forget_all() -> Result<(), SaveRefusal> {
+    forget_all_texts().await.map(drop).map_err(|_| SaveRefusal)
 }
 
 /// Takes the right to write a text; false where another tab has it.

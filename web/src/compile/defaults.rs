@@ -15,9 +15,10 @@ use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::project::Project;
 use isobar_compiler::types::Value;
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::SpanResolver;
 use isobar_protocol::worker::{
-    DeclaredExternal, Defaults, FunctionSketch, GivenValue, Made, MissingModule, Plot, StencilPlace, Wanted,
+    DeclaredExternal, Defaults, ExternalValueKind, FunctionSketch, GivenValue, GuessedInputs, MissingModule,
+    Plot, StencilPlace,
 };
 use serde_json::{Map, json};
 
@@ -25,7 +26,7 @@ use serde_json::{Map, json};
 const MAX_FUNCTIONS: usize = 40;
 
 /// Returns the text's own settings for a run on this part of a tile.
-pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made: Made) -> Defaults {
+pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made: GuessedInputs) -> Defaults {
     let directives = &compilation.directives;
     let scalars = directives.scalars.iter().map(|it| {
         let value = match it.value {
@@ -36,7 +37,7 @@ pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made:
         };
         (it.name.clone(), value)
     });
-    let places = Places::new(compilation.sources());
+    let places = SpanResolver::new(compilation.sources());
     let stencils = stencils(compilation, project, &places);
     let functions = if stencils.is_empty() { functions(compilation, project) } else { Vec::new() };
     Defaults {
@@ -86,21 +87,26 @@ pub(super) fn functions_for(
     functions
 }
 
-fn wanted(of: &ExternalUse, compilation: &Compilation, project: &Project) -> Wanted {
+fn wanted(of: &ExternalUse, compilation: &Compilation, project: &Project) -> ExternalValueKind {
     match of.kind {
         ExternalKind::Function { n_args } => {
-            Wanted::Function(functions_for(&of.name, n_args, compilation, project))
+            ExternalValueKind::Function(functions_for(&of.name, n_args, compilation, project))
         }
-        ExternalKind::Position(_) => Wanted::Position,
-        ExternalKind::Namespace(_) => Wanted::Object,
-        ExternalKind::Int => Wanted::WholeNumber,
-        ExternalKind::Bool => Wanted::Condition,
-        ExternalKind::Float => Wanted::Number,
+        ExternalKind::Position(_) => ExternalValueKind::Position,
+        ExternalKind::Namespace(_) => ExternalValueKind::Object,
+        ExternalKind::Int => ExternalValueKind::WholeNumber,
+        ExternalKind::Bool => ExternalValueKind::Condition,
+        ExternalKind::Float => ExternalValueKind::Number,
     }
 }
 
 /// The value that the text gives, or that the compiler knows by itself.
-fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile, made: &Made) -> Option<GivenValue> {
+fn own_value(
+    of: &ExternalUse,
+    directives: &Directives,
+    tile: Tile,
+    made: &GuessedInputs,
+) -> Option<GivenValue> {
     let line = directives.externals.iter().find(|it| it.name == of.name).map(|it| &it.value);
     if let Some(value) = line.or(of.given.as_ref()) {
         return Some(GivenValue { value: external(value), is_of_text: true, is_made_up: false });
@@ -114,7 +120,7 @@ fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile, made: &Made)
 }
 
 /// The stencils of all files, those of the main file first.
-fn stencils(compilation: &Compilation, project: &Project, places: &Places<'_>) -> Vec<StencilPlace> {
+fn stencils(compilation: &Compilation, project: &Project, places: &SpanResolver<'_>) -> Vec<StencilPlace> {
     // A file without the word has no stencil, and is not read for it.
     let may_have = |it: &&Arc<SourceFile>| *it.name == *project.main || it.text.contains("computation");
     let mut files: Vec<_> = compilation.files.iter().filter(may_have).collect();
@@ -154,7 +160,7 @@ fn functions(compilation: &Compilation, project: &Project) -> Vec<FunctionSketch
     found
 }
 
-fn missing(compilation: &Compilation, places: &Places<'_>) -> Vec<MissingModule> {
+fn missing(compilation: &Compilation, places: &SpanResolver<'_>) -> Vec<MissingModule> {
     let told = compilation.missing.iter().map(|it| {
         let (file, at, _) = places.of(it.span);
         let names = it.names.iter().cloned().collect();
@@ -301,12 +307,12 @@ mod tests {
         let wanted = |name: &str| {
             found.externals.iter().find(|it| it.name == name).expect("it is imported").wanted.clone()
         };
-        assert_eq!(wanted("flux"), Wanted::Function(vec!["plain".to_owned()]));
-        assert_eq!(wanted("flag"), Wanted::Condition);
-        assert_eq!(wanted("order"), Wanted::WholeNumber);
-        assert_eq!(wanted("factor"), Wanted::Number);
-        assert_eq!(wanted("config"), Wanted::Object);
-        assert_eq!(wanted("edge"), Wanted::Position);
+        assert_eq!(wanted("flux"), ExternalValueKind::Function(vec!["plain".to_owned()]));
+        assert_eq!(wanted("flag"), ExternalValueKind::Condition);
+        assert_eq!(wanted("order"), ExternalValueKind::WholeNumber);
+        assert_eq!(wanted("factor"), ExternalValueKind::Number);
+        assert_eq!(wanted("config"), ExternalValueKind::Object);
+        assert_eq!(wanted("edge"), ExternalValueKind::Position);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::Made;
+use isobar_protocol::worker::GuessedInputs;
 
 use super::{Compiler, defaults, project};
 
@@ -30,9 +30,9 @@ const GUESSES: [(i64, bool); 6] = [(1, true), (1, false), (5, true), (10, true),
 const FUNCTIONS: usize = 3;
 
 /// A request completed with everything that a run needs, and its compilation.
-pub(super) struct Completed {
+pub(super) struct CompletedRequest {
     pub(super) request: Request,
-    pub(super) made: Made,
+    pub(super) made: GuessedInputs,
     pub(super) compilation: Arc<Compilation>,
     /// The steps of `compilation`.
     pub(super) times: Vec<StepTime>,
@@ -40,9 +40,9 @@ pub(super) struct Completed {
 
 impl Compiler {
     /// Compiles a request, and again with what it leaves out, where that is why it does not compile.
-    pub(super) fn completed(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> Completed {
+    pub(super) fn completed(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> CompletedRequest {
         let mut request = request.clone();
-        let mut made = Made::default();
+        let mut made = GuessedInputs::default();
         let (mut compilation, mut times) = self.timed(&request, clock);
         if has_error(&compilation, &[WHICH_STENCIL])
             && let Some((first, _)) = compilation.stencils.first()
@@ -80,7 +80,7 @@ impl Compiler {
                 .collect();
         }
         let request = made.complete(request);
-        Completed { request, made, compilation, times }
+        CompletedRequest { request, made, compilation, times }
     }
 
     /// Finds values for the externals that have none, if the text does not compile without them. Takes the
@@ -240,13 +240,13 @@ def second(p: FloatField):
         Request { files: [("main.py".to_owned(), text.to_owned())].into(), ..Request::default() }
     }
 
-    fn completed(request: &Request) -> Completed {
+    fn completed(request: &Request) -> CompletedRequest {
         Compiler::default().completed(request, &|| 0.0)
     }
 
     #[test]
     fn what_is_made_up_is_told_and_travels_in_the_request() {
-        let Completed { request: asked, made, compilation, .. } = completed(&request(TEXT));
+        let CompletedRequest { request: asked, made, compilation, .. } = completed(&request(TEXT));
         assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
         assert_eq!(made.stencil.as_deref(), Some("first"));
         assert_eq!(made.domain, Some(DOMAIN));
@@ -267,7 +267,7 @@ def second(p: FloatField):
         let mut compiler = Compiler::default();
         let asked = completed(&request(TEXT)).request;
         let again = completed(&asked);
-        assert_eq!(again.made, Made::default());
+        assert_eq!(again.made, GuessedInputs::default());
         let asked = Request { domain: Some([4, 4, 3]), ..asked };
         let (fields, _) = compiler.run(&asked, &|| 0.0, &mut |_, _| {}).unwrap();
         assert_eq!((fields.len(), fields[0].info.statistics.nan), (1, 0));
@@ -282,7 +282,7 @@ def second(p: FloatField):
             init: Some([("q".to_owned(), "constant(2)".to_owned())].into()),
             ..request(&format!("# @domain 4 4 4\n# @input mask constant(1)\n{TEXT}"))
         };
-        let Completed { request: asked, made, .. } = completed(&given);
+        let CompletedRequest { request: asked, made, .. } = completed(&given);
         assert_eq!((made.stencil, made.domain), (None, None));
         assert_eq!(made.externals.keys().collect::<Vec<_>>(), ["ratio"]);
         assert_eq!(made.scalars.len(), 0);

@@ -5,29 +5,29 @@ use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::inputs::step;
 use isobar_compiler::pass::Timer;
-use isobar_protocol::fields::{self, Kept};
+use isobar_protocol::fields::{self, ResultField};
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::Said;
+use isobar_protocol::worker::AnswerBody;
 
-use super::{Call, Compiler, DEBUG};
+use super::{Compiler, DEBUG, StencilCall};
 
 /// A run between two steps.
 #[derive(Debug)]
-pub(super) struct Stepping {
+pub(super) struct PausedRun {
     /// The request that the run began with, without its scalars.
     of: Request,
-    call: Call,
+    call: StencilCall,
     step: u64,
 }
 
 /// Where a run is after some steps.
 #[derive(Debug)]
-pub struct Stepped {
+pub struct StepResult {
     /// The steps since the beginning.
     pub step: u64,
     /// The fields that are written.
-    pub fields: Vec<Kept>,
+    pub fields: Vec<ResultField>,
     /// The mean time of one step, in milliseconds.
     pub ms: f64,
 }
@@ -45,7 +45,7 @@ impl Compiler {
         restart: bool,
         count: u64,
         clock: &dyn Fn() -> f64,
-    ) -> Result<Stepped, Said> {
+    ) -> Result<StepResult, AnswerBody> {
         let of = Request { scalars: std::collections::BTreeMap::new(), ..request.clone() };
         let before = self.stepping.take().filter(|it| !restart && it.of == of);
         let mut stepping = match before {
@@ -58,7 +58,7 @@ impl Compiler {
                 if let Some(signature) = &call.compilation.signature {
                     step::begin(&call.compilation.directives.steps, signature, &mut call.launch);
                 }
-                Stepping { of, call, step: 0 }
+                PausedRun { of, call, step: 0 }
             }
         };
         let since = clock();
@@ -67,15 +67,15 @@ impl Compiler {
         }
         #[expect(clippy::cast_precision_loss, reason = "a time that is shown")]
         let ms = (clock() - since) / count.max(1) as f64;
-        let stepped = Stepped { step: stepping.step, fields: stepping.written(), ms };
+        let stepped = StepResult { step: stepping.step, fields: stepping.written(), ms };
         self.stepping = Some(stepping);
         Ok(stepped)
     }
 }
 
-impl Stepping {
-    fn set_scalars(&mut self, request: &Request) -> Result<(), Said> {
-        let Call { compilation, launch } = &mut self.call;
+impl PausedRun {
+    fn set_scalars(&mut self, request: &Request) -> Result<(), AnswerBody> {
+        let StencilCall { compilation, launch } = &mut self.call;
         let wrong = |found: &[_]| super::refused(compilation, Why::ScalarUnusable, found);
         let mut scalars: std::collections::BTreeMap<_, _> =
             compilation.directives.scalars.iter().map(|it| (it.name.clone(), it.value)).collect();
@@ -86,8 +86,8 @@ impl Stepping {
         }
     }
 
-    fn advance(&mut self, is_debug: bool) -> Result<(), Said> {
-        let Call { compilation, launch } = &mut self.call;
+    fn advance(&mut self, is_debug: bool) -> Result<(), AnswerBody> {
+        let StencilCall { compilation, launch } = &mut self.call;
         let ended = match (compilation.arrays(), compilation.reference()) {
             (Some(npir), _) if !is_debug => numpy::run(npir, launch, &mut NoControl),
             (_, Some((oir, extents))) => debug::run(oir, extents, launch, &mut NoControl),
@@ -109,8 +109,8 @@ impl Stepping {
     }
 
     /// Copies of the fields that are written.
-    fn written(&self) -> Vec<Kept> {
-        let Call { compilation, launch } = &self.call;
+    fn written(&self) -> Vec<ResultField> {
+        let StencilCall { compilation, launch } = &self.call;
         let Some(signature) = &compilation.signature else { return Vec::new() };
         let arguments = signature.params.iter().zip(&launch.arguments);
         let copied =

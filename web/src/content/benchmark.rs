@@ -61,12 +61,12 @@ pub fn agreement(it: &Benchmark) -> Option<(&'static str, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use isobar_protocol::bench::Measured;
+    use isobar_protocol::bench::BackendMeasurement;
 
     use super::*;
 
     fn benchmark() -> Benchmark {
-        let one = Measured {
+        let one = BackendMeasurement {
             backend: "rayon".to_owned(),
             ready: Vec::new(),
             first_ms: 1.0,

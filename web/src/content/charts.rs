@@ -6,11 +6,11 @@ use super::field::{letter, names};
 use crate::bridge::locale::t;
 use crate::plots::chart::{Axis, AxisDirection, AxisKind, Band, Bar, Chart, Rule, Series};
 use crate::plots::scene::Dash;
-use crate::state::findings::{Lined, Recorded, Surveyed, number};
+use crate::state::findings::{AxisProfile, FieldSurvey, StepRecord, number};
 
 /// A profile where the line goes along K, and else a line over its axis.
 #[must_use]
-pub fn line(lined: &Lined, subject: &str, quantity: String) -> Chart {
+pub fn line(lined: &AxisProfile, subject: &str, quantity: String) -> Chart {
     let along = lined.line.along;
     let is_profile = along == Across::K;
     let points = |row: usize| -> Vec<[f64; 2]> {
@@ -66,7 +66,7 @@ pub fn line(lined: &Lined, subject: &str, quantity: String) -> Chart {
 }
 
 #[must_use]
-pub fn histogram(found: &Surveyed, title: String, quantity: String) -> Chart {
+pub fn histogram(found: &FieldSurvey, title: String, quantity: String) -> Chart {
     let of = &found.histogram;
     let n = of.counts.len() as f64;
     let at = |bin: usize| of.low + (of.high / n - of.low / n) * bin as f64;
@@ -85,12 +85,12 @@ pub fn histogram(found: &Surveyed, title: String, quantity: String) -> Chart {
 
 /// The steps of a run; `None` where there were none.
 #[must_use]
-pub fn time(records: &[Recorded], field: &str, subject: &str, quantity: String) -> Option<Chart> {
+pub fn time(records: &[StepRecord], field: &str, subject: &str, quantity: String) -> Option<Chart> {
     let last = records.last()?;
-    let points = |of: &dyn Fn(&Recorded) -> Option<f64>| -> Vec<[f64; 2]> {
+    let points = |of: &dyn Fn(&StepRecord) -> Option<f64>| -> Vec<[f64; 2]> {
         records.iter().map(|it| [it.step as f64, of(it).unwrap_or(f64::NAN)]).collect()
     };
-    let statistics = |it: &Recorded| it.statistics.get(field).copied();
+    let statistics = |it: &StepRecord| it.statistics.get(field).copied();
     let low = points(&|it| statistics(it)?.min);
     let high = points(&|it| statistics(it)?.max);
     let mean = points(&|it| statistics(it)?.mean);
@@ -143,9 +143,9 @@ mod tests {
 
     use super::*;
 
-    fn lined(along: Across) -> Lined {
+    fn lined(along: Across) -> AxisProfile {
         let line = Line { of: Which::A, field: "q".to_owned(), along, at: [3, 4, 1], points: 2 };
-        Lined { line, rows: [vec![1.0, 2.0], vec![1.5, 2.5], vec![0.0, 1.0], vec![3.0, 4.0]] }
+        AxisProfile { line, rows: [vec![1.0, 2.0], vec![1.5, 2.5], vec![0.0, 1.0], vec![3.0, 4.0]] }
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn bins_stand_side_by_side() {
-        let found = Surveyed {
+        let found = FieldSurvey {
             summary: Summary { mean: Some(0.25), ..Summary::default() },
             histogram: Histogram { low: 0.0, high: 1.0, counts: vec![3, 1] },
         };
@@ -175,7 +175,7 @@ mod tests {
     fn steps_that_were_read_in_another_cell_leave_a_gap() {
         let record = |step: u64, cell: [i64; 3]| {
             let statistics = Statistics { mean: Some(step as f64), ..Statistics::default() };
-            Recorded {
+            StepRecord {
                 step,
                 statistics: BTreeMap::from([("q".to_owned(), statistics)]),
                 cell,

@@ -4,11 +4,11 @@ use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::bytes;
 
 use crate::bridge::locale::{decimal, t};
-use crate::state::journey::{Leg, about};
+use crate::state::journey::{LevelSummary, about};
 
 /// The caption below the name of a level.
 #[must_use]
-pub fn caption(leg: &Leg) -> String {
+pub fn caption(leg: &LevelSummary) -> String {
     match (leg.traffic, leg.changed) {
         (Some([before, after]), _) => format!("{} → {}", short_bytes(before), short_bytes(after)),
         (None, 0) => String::new(),
@@ -28,7 +28,7 @@ fn short_bytes(n: f64) -> String {
 
 /// All that is known of a level, in words.
 #[must_use]
-pub fn words(stage: Stage, leg: &Leg, [i, j, k]: [i64; 3]) -> String {
+pub fn words(stage: Stage, leg: &LevelSummary, [i, j, k]: [i64; 3]) -> String {
     let mut words = format!("{}: {}", stage.title(), about(stage));
     if leg.changed > 0 {
         words.push_str(". ");
@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn a_caption_is_short() {
-        let mut leg = Leg { changed: 1, ..Leg::default() };
+        let mut leg = LevelSummary { changed: 1, ..LevelSummary::default() };
         assert_eq!(caption(&leg), "1 statement");
         leg.traffic = Some([138.29e6, 32.12e6]);
         assert_eq!(caption(&leg), "138 MB → 32 MB");
-        assert_eq!(caption(&Leg::default()), "");
+        assert_eq!(caption(&LevelSummary::default()), "");
     }
 }

@@ -16,7 +16,7 @@ pub const MOST_BYTES: usize = 1024 * 1024;
 
 /// The files that were taken, with notes about the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportedFiles {
     /// Texts by path.
     pub files: BTreeMap<String, String>,
     pub notes: Vec<String>,
@@ -24,8 +24,8 @@ pub struct Taken {
 
 /// All Python files that were dropped, those of archives too, whatever their number.
 #[must_use]
-pub fn read(dropped: Vec<(String, Vec<u8>)>) -> Taken {
-    let mut taken = Taken::default();
+pub fn read(dropped: Vec<(String, Vec<u8>)>) -> ImportedFiles {
+    let mut taken = ImportedFiles::default();
     let mut all = BTreeMap::new();
     let mut n_foreign = 0;
     for (name, bytes) in dropped {
@@ -54,8 +54,8 @@ pub fn read(dropped: Vec<(String, Vec<u8>)>) -> Taken {
 
 /// Takes what fits beside `n_files` files of `n_bytes` bytes.
 #[must_use]
-pub fn take(read: Taken, n_files: usize, n_bytes: usize) -> Taken {
-    let mut taken = Taken { notes: read.notes, ..Taken::default() };
+pub fn take(read: ImportedFiles, n_files: usize, n_bytes: usize) -> ImportedFiles {
+    let mut taken = ImportedFiles { notes: read.notes, ..ImportedFiles::default() };
     let all = read.files;
     let (files, n_left) = chosen(all, MOST_FILES.saturating_sub(n_files), MOST_BYTES.saturating_sub(n_bytes));
     if n_left > 0 {
@@ -174,7 +174,7 @@ fn imports(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn take_all(dropped: Vec<(String, Vec<u8>)>, n_files: usize, n_bytes: usize) -> Taken {
+    fn take_all(dropped: Vec<(String, Vec<u8>)>, n_files: usize, n_bytes: usize) -> ImportedFiles {
         take(read(dropped), n_files, n_bytes)
     }
 

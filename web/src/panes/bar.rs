@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use crate::bridge::locale::t;
 use crate::state::keyboard::spelled;
 use crate::state::route::Route;
-use crate::state::run::{HERE, Place};
+use crate::state::run::{HERE, RunTarget};
 use crate::state::use_app;
 use crate::widgets::later::Later;
 use crate::widgets::popover::Popover;
@@ -149,8 +149,8 @@ fn Actions() -> impl IntoView {
     let is_remote = move || app.connection.is_there();
     let place = app.run.place;
     let chosen = move || match place.get() {
-        Place::Here => format!("here:{}", app.run.backend.get()),
-        Place::Runner => format!("runner:{}", app.connection.backend.get()),
+        RunTarget::Here => format!("here:{}", app.run.backend.get()),
+        RunTarget::Runner => format!("runner:{}", app.connection.backend.get()),
     };
     // The list of back ends is made anew when the runner comes or goes; the select shows what is chosen still.
     let select = NodeRef::<Select>::new();
@@ -166,8 +166,8 @@ fn Actions() -> impl IntoView {
     let title = move || {
         let keys = spelled("Mod+Enter").join("+");
         match place.get() {
-            Place::Here => t!("bar-run-here", keys = keys),
-            Place::Runner => t!("bar-run-runner", keys = keys),
+            RunTarget::Here => t!("bar-run-here", keys = keys),
+            RunTarget::Runner => t!("bar-run-runner", keys = keys),
         }
     };
     view! {

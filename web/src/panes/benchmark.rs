@@ -1,6 +1,6 @@
 //! How fast back ends of the runner are, measured side by side.
 
-use isobar_protocol::bench::{Benchmark, Measured, Samples, gigabytes_per_second};
+use isobar_protocol::bench::{BackendMeasurement, Benchmark, Samples, gigabytes_per_second};
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
@@ -121,7 +121,7 @@ fn table(it: &Benchmark) -> impl IntoView + use<> {
     }
 }
 
-fn row(it: &Measured) -> impl IntoView + use<> {
+fn row(it: &BackendMeasurement) -> impl IntoView + use<> {
     view! {
         <tr
             data-testid="bench-row"

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::bridge::locale::t;
 use crate::content::slider::around;
 use crate::plots::number::{milliseconds, short};
-use crate::state::inputs::Valued;
+use crate::state::inputs::ValueInput;
 use crate::state::use_app;
 
 /// No more scalars than these are sliders; all of them stand among the inputs.
@@ -91,7 +91,7 @@ fn Sliders() -> impl IntoView {
     // Which there are, apart from their values: a slider that is being moved is not made anew.
     let names = Memo::new(move |_| {
         let is_number =
-            |it: &Valued| it.is_taken && it.dtype.as_deref().is_some_and(|it| it.starts_with("float"));
+            |it: &ValueInput| it.is_taken && it.dtype.as_deref().is_some_and(|it| it.starts_with("float"));
         let rows = app.scalars().into_iter().filter(is_number).filter(|it| it.shown().parse::<f64>().is_ok());
         rows.map(|it| it.name).take(MOST_SLIDERS).collect::<Vec<_>>()
     });

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::remarks::{Shown, by_pass};
+use crate::state::remarks::{DecisionKind, by_pass};
 use crate::state::{App, use_app};
 use crate::widgets::prose::prose;
 
@@ -12,7 +12,7 @@ use crate::widgets::prose::prose;
 pub fn Decisions() -> impl IntoView {
     let app = use_app();
     let (entries, shown) = (app.passes.entries, app.passes.shown);
-    let count = move |what: Shown| entries.with(|it| it.iter().filter(|it| it.shown == what).count());
+    let count = move |what: DecisionKind| entries.with(|it| it.iter().filter(|it| it.shown == what).count());
     // A list that nobody sees is not made anew at each key.
     let is_open = RwSignal::new(false);
     let groups =
@@ -39,7 +39,7 @@ pub fn Decisions() -> impl IntoView {
                     {move || app.passes.are_stale.get().then(|| format!(", {}", t!("stale")))}
                 </summary>
                 <div class="joined decisions-shown" role="group" aria-label=t!("decisions-which")>
-                    {Shown::ALL
+                    {DecisionKind::ALL
                         .map(|it| view! {
                             <button
                                 type="button"

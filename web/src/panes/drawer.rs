@@ -7,11 +7,11 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use crate::bridge::locale::t;
-use crate::state::drawer::{Below, RANGE};
-use crate::state::inputs::{Source, Valued};
+use crate::state::drawer::{DrawerList, RANGE};
+use crate::state::inputs::{FieldSource, ValueInput};
 use crate::state::use_app;
 use crate::widgets::split::{Edge, Handle};
-use crate::widgets::tabs::{Choice, Tabs};
+use crate::widgets::tabs::{TabChoice, Tabs};
 
 /// The frame of the lists. Reads how high it is; its names tell how much is in each, and open it.
 #[component]
@@ -23,16 +23,16 @@ pub fn Drawer(children: Children) -> impl IntoView {
         // Shut, none of them is seen.
         if is_shut.get() { String::new() } else { app.below().name().to_owned() }
     });
-    let choices: Vec<Choice> = Below::ALL
+    let choices: Vec<TabChoice> = DrawerList::ALL
         .iter()
-        .map(|it| Choice {
+        .map(|it| TabChoice {
             test_id: Some(format!("drawer-{}", it.name())),
             controls: Some(format!("drawer-panel-{}", it.name())),
-            ..Choice::new(it.name(), it.title())
+            ..TabChoice::new(it.name(), it.title())
         })
         .collect();
     let choose = move |name: String| {
-        if let Some(below) = Below::ALL.into_iter().find(|it| it.name() == name) {
+        if let Some(below) = DrawerList::ALL.into_iter().find(|it| it.name() == name) {
             app.choose_below(below);
         }
     };
@@ -120,8 +120,8 @@ fn Counts() -> impl IntoView {
         })
     };
     let missing = Memo::new(move |_| {
-        let of = |all: Vec<Valued>| all.iter().filter(|it| it.is_missing()).count();
-        let fields = app.field_inputs().iter().filter(|it| it.source == Source::Missing).count();
+        let of = |all: Vec<ValueInput>| all.iter().filter(|it| it.is_missing()).count();
+        let fields = app.field_inputs().iter().filter(|it| it.source == FieldSource::Missing).count();
         of(app.scalars()) + of(app.externals()) + fields
     });
     view! {
@@ -130,12 +130,16 @@ fn Counts() -> impl IntoView {
             class="quiet drawer-count"
             data-testid="problem-count"
             hidden=move || problems().1.is_empty()
-            on:click=move |_| app.choose_below(Below::Problems)
+            on:click=move |_| app.choose_below(DrawerList::Problems)
         >
             <span class=move || problems().0>{move || problems().1}</span>
         </button>
         <Show when=move || missing.with(|it| *it > 0)>
-            <button type="button" class="quiet drawer-count" on:click=move |_| app.choose_below(Below::Inputs)>
+            <button
+                type="button"
+                class="quiet drawer-count"
+                on:click=move |_| app.choose_below(DrawerList::Inputs)
+            >
                 <span class="warn">{move || t!("drawer-missing", count = missing.get())}</span>
             </button>
         </Show>
@@ -144,7 +148,7 @@ fn Counts() -> impl IntoView {
 
 /// One list of the drawer. Reads which one is shown.
 #[component]
-pub fn DrawerPanel(of: Below, children: Children) -> impl IntoView {
+pub fn DrawerPanel(of: DrawerList, children: Children) -> impl IntoView {
     let app = use_app();
     let is_shown = Memo::new(move |_| !app.drawer.is_shut.get() && app.below() == of);
     view! {

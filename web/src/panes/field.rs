@@ -15,7 +15,7 @@ use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::plots::number::short;
-use crate::state::look::Kind;
+use crate::state::look::PictureKind;
 use crate::state::use_app;
 
 use crate::widgets::later::Later;
@@ -67,7 +67,7 @@ fn Shown(below: StoredValue<ChildrenFn>) -> impl IntoView {
     let app = use_app();
     let drawn = picture::drawn(app);
     provide_context(drawn);
-    let is_plane = Memo::new(move |_| app.view.look.kind.get() == Kind::Plane);
+    let is_plane = Memo::new(move |_| app.view.look.kind.get() == PictureKind::Plane);
     view! {
         <div class="field-body" id="field-body" role="tabpanel" aria-label=t!("field-picture")>
             <Position />

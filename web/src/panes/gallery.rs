@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::gallery::{ENTRIES, Entry, Group, Size};
+use crate::state::gallery::{ENTRIES, ExampleSize, GalleryEntry, Group};
 use crate::state::route::COURSE;
 use crate::state::use_app;
 
@@ -36,11 +36,11 @@ pub fn GalleryView() -> impl IntoView {
     }
 }
 
-fn card(entry: &'static Entry) -> impl IntoView {
+fn card(entry: &'static GalleryEntry) -> impl IntoView {
     let app = use_app();
-    let Entry { name, title, about, lesson, .. } = *entry;
+    let GalleryEntry { name, title, about, lesson, .. } = *entry;
     let (title, about) = (title(), about());
-    let size = move |size: Size| {
+    let size = move |size: ExampleSize| {
         view! {
             <button
                 type="button"
@@ -61,7 +61,7 @@ fn card(entry: &'static Entry) -> impl IntoView {
             </a>
             <p class="muted">{about}</p>
             <div class="card-sizes" role="group" aria-label=t!("gallery-sizes", title = title)>
-                {Size::ALL.map(size).collect_view()}
+                {ExampleSize::ALL.map(size).collect_view()}
             </div>
             <a class="card-lesson" href=format!("#/learn/{COURSE}/{lesson}")>
                 {t!("gallery-lesson")}<span class="visually-hidden">": "{title}</span>

@@ -4,7 +4,7 @@ use isobar_protocol::worker::MissingModule;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::drawer::Below;
+use crate::state::drawer::DrawerList;
 use crate::state::{App, use_app};
 use crate::widgets::prose::prose;
 
@@ -135,7 +135,13 @@ fn made_up(app: App, [fields, scalars, externals]: [usize; 3]) -> Option<impl In
         <li class="guide-row" data-testid="made-up">
             <span class="guide-text"><span class="mark mark-made">{t!("guide-mark")}</span>" "{text}</span>
             <span class="guide-buttons">
-                <button type="button" data-testid="show-made-up" on:click=move |_| app.choose_below(Below::Inputs)>{t!("guide-look")}</button>
+                <button
+                    type="button"
+                    data-testid="show-made-up"
+                    on:click=move |_| app.choose_below(DrawerList::Inputs)
+                >
+                    {t!("guide-look")}
+                </button>
                 <button
                     type="button"
                     data-testid="write-down"

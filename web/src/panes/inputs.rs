@@ -7,22 +7,22 @@ use leptos::prelude::*;
 use self::model::Model;
 use crate::bridge::locale::t;
 use crate::content::inputs::{extent, shape};
-use crate::state::inputs::{Control, FieldInput, Origin, Source, Valued, function};
+use crate::state::inputs::{FieldInput, FieldSource, InputControl, ValueInput, ValueOrigin, function};
 use crate::state::{App, use_app};
 use crate::widgets::prose::prose;
 
 /// Scalars or externals: they are shown alike, and changed by other actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum InputKind {
     Scalar,
     External,
 }
 
-impl Kind {
+impl InputKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Scalar => "scalar",
-            Kind::External => "external",
+            InputKind::Scalar => "scalar",
+            InputKind::External => "external",
         }
     }
 }
@@ -35,7 +35,7 @@ pub fn Inputs() -> impl IntoView {
     let scalars = Memo::new(move |_| app.scalars());
     let externals = Memo::new(move |_| app.externals());
     let fields = Memo::new(move |_| app.field_inputs());
-    let count = |of: &[Valued]| of.iter().filter(|it| it.is_taken).count();
+    let count = |of: &[ValueInput]| of.iter().filter(|it| it.is_taken).count();
     let summary = move || {
         let (fields, scalars, externals) =
             (fields.with(Vec::len), scalars.with(|it| count(it)), externals.with(|it| count(it)));
@@ -46,14 +46,14 @@ pub fn Inputs() -> impl IntoView {
         ];
         words.into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
-    let of_both = move |test: fn(&Valued) -> bool| {
-        let count = |of: &Vec<Valued>| of.iter().filter(|it| test(it)).count();
+    let of_both = move |test: fn(&ValueInput) -> bool| {
+        let count = |of: &Vec<ValueInput>| of.iter().filter(|it| test(it)).count();
         scalars.with(count) + externals.with(count)
     };
-    let changed = move || of_both(Valued::is_changed) + app.project.n_model_choices();
+    let changed = move || of_both(ValueInput::is_changed) + app.project.n_model_choices();
     let missing = move || {
-        let n_fields = fields.with(|it| it.iter().filter(|it| it.source == Source::Missing).count());
-        of_both(Valued::is_missing) + n_fields
+        let n_fields = fields.with(|it| it.iter().filter(|it| it.source == FieldSource::Missing).count());
+        of_both(ValueInput::is_missing) + n_fields
     };
     view! {
         <section class="pane pane-inputs" aria-label=t!("inputs") data-testid="inputs">
@@ -74,8 +74,8 @@ pub fn Inputs() -> impl IntoView {
                 {move || (missing() > 0).then(|| view! { <span class="mark mark-warn">{t!("inputs-missing", count = missing())}</span> })}
             </h2>
             <div class="inputs" id="inputs-body" hidden=move || !is_open.get()>
-                <ValueList title=t!("scalars") kind=Kind::Scalar rows=scalars />
-                <ValueList title=t!("inputs-externals") kind=Kind::External rows=externals />
+                <ValueList title=t!("scalars") kind=InputKind::Scalar rows=scalars />
+                <ValueList title=t!("inputs-externals") kind=InputKind::External rows=externals />
                 <Model />
                 <FieldTable rows=fields />
                 <p class="muted inputs-none" hidden=move || !summary().is_empty()>
@@ -87,7 +87,7 @@ pub fn Inputs() -> impl IntoView {
 }
 
 #[component]
-fn ValueList(title: &'static str, kind: Kind, rows: Memo<Vec<Valued>>) -> impl IntoView {
+fn ValueList(title: &'static str, kind: InputKind, rows: Memo<Vec<ValueInput>>) -> impl IntoView {
     let opened = use_app().project.opened;
     let names = Memo::new(move |_| {
         let opened = opened.get();
@@ -108,7 +108,7 @@ fn ValueList(title: &'static str, kind: Kind, rows: Memo<Vec<Valued>>) -> impl I
 
 /// One value with its message. Typed text that cannot be read stays here until it is corrected or taken back.
 #[component]
-fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView {
+fn ValueRow(kind: InputKind, name: String, rows: Memo<Vec<ValueInput>>) -> impl IntoView {
     let app = use_app();
     let wanted = name.clone();
     let row = Memo::new(move |_| {
@@ -118,19 +118,19 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
     let text = move || {
         refused
             .with(|it| it.as_ref().map(|(text, _)| text.clone()))
-            .unwrap_or_else(|| row.with(Valued::shown))
+            .unwrap_or_else(|| row.with(ValueInput::shown))
     };
     let problem = move || {
         refused
             .with(|it| it.as_ref().map(|(_, why)| why.clone()))
             .or_else(|| row.with(|it| it.problem.clone()))
     };
-    let control = Memo::new(move |_| row.with(Valued::shown_in));
+    let control = Memo::new(move |_| row.with(ValueInput::shown_in));
     let choose = move |text: String| {
         let row = row.get_untracked();
         let is_chosen = match kind {
-            Kind::Scalar => app.choose_scalar(&row, &text),
-            Kind::External => app.choose_external(&row, &text),
+            InputKind::Scalar => app.choose_scalar(&row, &text),
+            InputKind::External => app.choose_external(&row, &text),
         };
         refused.set(is_chosen.err().map(|why| (text, why)));
     };
@@ -138,12 +138,12 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
         refused.set(None);
         let name = row.with_untracked(|it| it.name.clone());
         match kind {
-            Kind::Scalar => app.reset_scalar(&name),
-            Kind::External => app.reset_external(&name),
+            InputKind::Scalar => app.reset_scalar(&name),
+            InputKind::External => app.reset_external(&name),
         }
     };
     let is_taken = move || row.with(|it| it.is_taken);
-    let is_changed = move || row.with(Valued::is_changed) || refused.with(Option::is_some);
+    let is_changed = move || row.with(ValueInput::is_changed) || refused.with(Option::is_some);
     let id = format!("{}-{name}", kind.name());
     let control_id = id.clone();
     let note_id = format!("note-{id}");
@@ -155,7 +155,7 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
             let is_chosen = row.chosen.is_some();
             match (&row.own, is_chosen) {
                 // A line has no way to name a function.
-                (None, false) if matches!(row.control, Control::Function(_)) => {
+                (None, false) if matches!(row.control, InputControl::Function(_)) => {
                     t!("inputs-choose-function").to_owned()
                 }
                 (None, false) => {
@@ -163,17 +163,17 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                 }
                 (None, true) => t!("inputs-here").to_owned(),
                 (Some((_, origin)), false) => match origin {
-                    Origin::MadeUp => t!("inputs-made-up"),
-                    Origin::Line => t!("inputs-from-text"),
-                    Origin::Default => t!("inputs-from-default"),
-                    Origin::Compiler => t!("inputs-from-compiler"),
+                    ValueOrigin::MadeUp => t!("inputs-made-up"),
+                    ValueOrigin::Line => t!("inputs-from-text"),
+                    ValueOrigin::Default => t!("inputs-from-default"),
+                    ValueOrigin::Compiler => t!("inputs-from-compiler"),
                 }
                 .to_owned(),
                 (Some((value, origin)), true) => match origin {
-                    Origin::MadeUp => t!("inputs-here-made-up", value = value),
-                    Origin::Line => t!("inputs-here-text", value = value),
-                    Origin::Default => t!("inputs-here-default", value = value),
-                    Origin::Compiler => t!("inputs-here-compiler", value = value),
+                    ValueOrigin::MadeUp => t!("inputs-here-made-up", value = value),
+                    ValueOrigin::Line => t!("inputs-here-text", value = value),
+                    ValueOrigin::Default => t!("inputs-here-default", value = value),
+                    ValueOrigin::Compiler => t!("inputs-here-compiler", value = value),
                 },
             }
         })
@@ -185,7 +185,7 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                 <span class="muted">{move || row.with(|it| it.dtype.clone())}</span>
             </label>
             {move || match control.get() {
-                Control::Text => {
+                InputControl::Text => {
                     view! {
                         <input
                             id=control_id.clone()
@@ -208,8 +208,8 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                     }
                     .into_any()
                 }
-                Control::Switch => switch(&control_id, text, is_taken, choose).into_any(),
-                Control::Function(names) => {
+                InputControl::Switch => switch(&control_id, text, is_taken, choose).into_any(),
+                InputControl::Function(names) => {
                     function_choice(&control_id, names, text, is_taken, choose).into_any()
                 }
             }}
@@ -319,12 +319,14 @@ fn field(row: FieldInput) -> impl IntoView {
     let extent = extent(&param);
     let name = param.name.clone();
     let source = match source {
-        Source::Line(text) => generator(app, name, text, Said::OfText).into_any(),
-        Source::MadeUp(text) => generator(app, name, text, Said::MadeUp).into_any(),
-        Source::Chosen(text, refused) => generator(app, name, text, Said::Here(refused)).into_any(),
-        Source::Zeros => view! { <span class="muted">{t!("inputs-written")}</span> }.into_any(),
-        Source::Unused => view! { <span class="muted">{t!("inputs-unused")}</span> }.into_any(),
-        Source::Missing => {
+        FieldSource::Line(text) => generator(app, name, text, GeneratorSource::OfText).into_any(),
+        FieldSource::MadeUp(text) => generator(app, name, text, GeneratorSource::MadeUp).into_any(),
+        FieldSource::Chosen(text, refused) => {
+            generator(app, name, text, GeneratorSource::Here(refused)).into_any()
+        }
+        FieldSource::Zeros => view! { <span class="muted">{t!("inputs-written")}</span> }.into_any(),
+        FieldSource::Unused => view! { <span class="muted">{t!("inputs-unused")}</span> }.into_any(),
+        FieldSource::Missing => {
             let param = param.clone();
             view! {
                 <span class="value-problem">{prose(&t!("inputs-needs-line", line = format!("# @input {name} …")))}</span>
@@ -347,7 +349,7 @@ fn field(row: FieldInput) -> impl IntoView {
 }
 
 /// The source of a generator.
-enum Said {
+enum GeneratorSource {
     OfText,
     MadeUp,
     /// The user, and why the generator cannot be read.
@@ -355,12 +357,12 @@ enum Said {
 }
 
 /// The generator of a field, which can be typed over.
-fn generator(app: App, name: String, text: String, said: Said) -> impl IntoView {
+fn generator(app: App, name: String, text: String, said: GeneratorSource) -> impl IntoView {
     let (of_change, of_reset) = (name.clone(), name.clone());
     let (is_own, note, problem) = match said {
-        Said::OfText => (false, t!("inputs-from-text"), None),
-        Said::MadeUp => (false, t!("inputs-by-name"), None),
-        Said::Here(problem) => (true, t!("inputs-here"), problem),
+        GeneratorSource::OfText => (false, t!("inputs-from-text"), None),
+        GeneratorSource::MadeUp => (false, t!("inputs-by-name"), None),
+        GeneratorSource::Here(problem) => (true, t!("inputs-here"), problem),
     };
     let is_wrong = problem.is_some();
     let note_id = format!("note-generator-{name}");

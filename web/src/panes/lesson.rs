@@ -9,7 +9,7 @@ use isobar_protocol::lesson::Verdict;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::learn::Opened;
+use crate::state::learn::OpenLesson;
 use crate::state::route::COURSE;
 use crate::state::use_app;
 use crate::widgets::article::Prose;
@@ -45,7 +45,7 @@ pub fn LessonPane() -> impl IntoView {
 }
 
 #[component]
-fn Text(opened: Arc<Opened>) -> impl IntoView {
+fn Text(opened: Arc<OpenLesson>) -> impl IntoView {
     let app = use_app();
     let number = {
         let folder = opened.folder.clone();
@@ -159,7 +159,7 @@ fn Hint(number: u32, blocks: Vec<Block>) -> impl IntoView {
 
 /// The solution, after passing or after three hints; a teacher who presents has none.
 #[component]
-fn Solution(opened: Arc<Opened>) -> impl IntoView {
+fn Solution(opened: Arc<OpenLesson>) -> impl IntoView {
     let app = use_app();
     let learn = app.learn;
     let is_open =

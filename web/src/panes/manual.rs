@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::manual::{contents, lead};
-use crate::state::manual::{PAGES, Page};
+use crate::state::manual::{ManualPage, PAGES};
 use crate::state::route::Route;
 use crate::state::use_app;
 use crate::widgets::article::Prose;
@@ -28,7 +28,7 @@ pub fn ManualView() -> impl IntoView {
         }
     });
     let list = || {
-        let line = |Page { name, title, about }: Page| {
+        let line = |ManualPage { name, title, about }: ManualPage| {
             view! {
                 <li><a href=format!("#/manual/{name}")>{title()}</a><span class="muted">" "{about()}</span></li>
             }

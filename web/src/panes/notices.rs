@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::compilation::Trouble;
+use crate::state::compilation::CompilerFailure;
 use crate::state::use_app;
 
 /// Lines below the bar, none on a good day. Reads troubles; offers what can be done about each.
@@ -13,13 +13,13 @@ pub fn Notices() -> impl IntoView {
     let trouble = move || {
         let trouble = app.compilation.trouble.get()?;
         let text = match &trouble {
-            Trouble::Crashed(_) => t!("notice-crashed").to_owned(),
-            Trouble::TookTooLong => t!("notice-too-long").to_owned(),
-            Trouble::NotLoaded(why) => {
+            CompilerFailure::Crashed(_) => t!("notice-crashed").to_owned(),
+            CompilerFailure::TookTooLong => t!("notice-too-long").to_owned(),
+            CompilerFailure::NotLoaded(why) => {
                 t!("notice-not-loaded", why = why)
             }
         };
-        let is_reported = !matches!(trouble, Trouble::NotLoaded(_));
+        let is_reported = !matches!(trouble, CompilerFailure::NotLoaded(_));
         Some(view! {
             <div class="notice notice-error" role="alert">
                 <span>{text}</span>

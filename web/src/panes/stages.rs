@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use crate::bridge::locale::t;
 use crate::content::highlight;
 use crate::state::compilation::Freshness;
-use crate::state::difference::{self, Side, seen};
+use crate::state::difference::{self, DiffView, seen};
 use crate::state::journey::about;
 use crate::state::links;
 use crate::state::open::MOST_STAGES;
@@ -19,17 +19,17 @@ use crate::state::picks::Pick;
 use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::later::Later;
-use crate::widgets::listing::{Listing, Mark, OffScreen};
+use crate::widgets::listing::{LineMark, Listing, OffScreen};
 use passes::{Gone, Skipped};
 use pipeline::Pipeline;
 
 /// As the listing draws it.
-fn drawn(mark: difference::Mark) -> Mark {
+fn drawn(mark: difference::DiffMark) -> LineMark {
     match mark {
-        difference::Mark::Same => Mark::Same,
-        difference::Mark::Removed => Mark::Removed,
-        difference::Mark::Added => Mark::Added,
-        difference::Mark::Fold => Mark::Fold,
+        difference::DiffMark::Same => LineMark::Same,
+        difference::DiffMark::Removed => LineMark::Removed,
+        difference::DiffMark::Added => LineMark::Added,
+        difference::DiffMark::Fold => LineMark::Fold,
     }
 }
 
@@ -175,8 +175,8 @@ fn StageBody(
     };
     let point = move |line: Option<u32>| app.point_at(line.map(links_of).filter(|it| !it.is_empty()));
     let pick = move |line: u32| {
-        let is_fold = marks.with_untracked(|it| it.get(line as usize) == Some(&Mark::Fold));
-        if is_fold { look.side.set(Side::Whole) } else { app.pin(links_of(line)) }
+        let is_fold = marks.with_untracked(|it| it.get(line as usize) == Some(&LineMark::Fold));
+        if is_fold { look.side.set(DiffView::Whole) } else { app.pin(links_of(line)) }
     };
     let note = move || match freshness.get() {
         Freshness::Waiting => Some(t!("stages-compiling")),

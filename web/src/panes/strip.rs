@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::runner::Link;
+use crate::state::runner::RunnerLink;
 use crate::state::use_app;
 
 /// One line. Reads status, connection, caret and times.
@@ -12,23 +12,23 @@ pub fn Strip() -> impl IntoView {
     let app = use_app();
     let link = app.connection.link;
     let connection = move || match link.get() {
-        Link::None => t!("strip-no-runner").to_owned(),
-        Link::Idle => t!("strip-not-asked").to_owned(),
-        Link::Connected(found) => {
+        RunnerLink::None => t!("strip-no-runner").to_owned(),
+        RunnerLink::Idle => t!("strip-not-asked").to_owned(),
+        RunnerLink::Connected(found) => {
             t!("strip-runner", product = found.product, version = found.version, cores = found.cores)
         }
-        Link::Lost => t!("strip-lost").to_owned(),
+        RunnerLink::Lost => t!("strip-lost").to_owned(),
     };
     let details = move || match link.get() {
-        Link::Connected(found) => {
+        RunnerLink::Connected(found) => {
             let backends = found.backends.iter().map(|it| {
                 let mark = if it.available { t!("strip-can-run") } else { t!("strip-cannot-run") };
                 format!("{} ({}): {mark}, {}", it.name, it.device, it.detail)
             });
             format!("{}\n{}", found.sandbox, backends.collect::<Vec<_>>().join("\n"))
         }
-        Link::None => t!("strip-start").to_owned(),
-        Link::Idle | Link::Lost => String::new(),
+        RunnerLink::None => t!("strip-start").to_owned(),
+        RunnerLink::Idle | RunnerLink::Lost => String::new(),
     };
     let loading = move || {
         let [arrived, total] = app.compilation.loading.get()?;
@@ -40,7 +40,12 @@ pub fn Strip() -> impl IntoView {
             <Show when=move || app.connection.is_offline.get()>
                 <span class="offline" data-testid="offline" title=t!("strip-offline-about")>{t!("strip-offline")}</span>
             </Show>
-            <span class="connection" data-testid="connection" data-state=move || link.with(Link::name) title=details>
+            <span
+                class="connection"
+                data-testid="connection"
+                data-state=move || link.with(RunnerLink::name)
+                title=details
+            >
                 {connection}
             </span>
             <span class="muted caret-place">

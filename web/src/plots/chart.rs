@@ -1,8 +1,8 @@
 //! How a chart is laid out: lines, bands and bars over two axes of numbers.
 
-use super::colormap::Range;
-use super::plane::Room;
-use super::scene::{Anchor, Dash, Direction, Font, Frame, Ink, Mark, Scene};
+use super::colormap::ValueRange;
+use super::plane::DrawingArea;
+use super::scene::{Anchor, Dash, Direction, Font, Frame, Ink, Scene, SceneMark};
 use super::ticks::{self, Ticks};
 
 /// Lines, bands and bars.
@@ -91,7 +91,7 @@ const SHAPE: f64 = 0.7;
 
 /// Lays a chart out.
 #[must_use]
-pub fn layout(chart: &Chart, room: Room) -> Scene {
+pub fn layout(chart: &Chart, room: DrawingArea) -> Scene {
     let unit = room.text / 16.0;
     let small = Font::plain(11.5 * unit);
     let (range_x, range_y) = (range(chart, 0), range(chart, 1));
@@ -103,7 +103,7 @@ pub fn layout(chart: &Chart, room: Room) -> Scene {
     let mut top = 2.0 * unit;
     let mut marks = Vec::new();
     let mut write = |at: [f64; 2], text: &str, anchor, font, ink| {
-        marks.push(Mark::Text { at, text: text.to_owned(), anchor, font, ink });
+        marks.push(SceneMark::Text { at, text: text.to_owned(), anchor, font, ink });
     };
     if !chart.title.is_empty() {
         top += 13.0 * unit;
@@ -124,7 +124,7 @@ pub fn layout(chart: &Chart, room: Room) -> Scene {
         frame.bottom() - placed(value, range_y, chart.y.direction) * frame.height
     };
     let at_x = axis_ticks(&chart.x, range_x, ticks::room_for(frame.width, 58.0 * unit));
-    let line = |points: Vec<[f64; 2]>, ink, width, dash| Mark::Line { points, ink, width, dash };
+    let line = |points: Vec<[f64; 2]>, ink, width, dash| SceneMark::Line { points, ink, width, dash };
     for (at, label) in at_x.at.iter().zip(&at_x.labels) {
         let x = x(*at);
         marks.push(line(vec![[x, frame.y], [x, frame.bottom()]], Ink::Grid, 1.0, Dash::Solid));
@@ -149,7 +149,7 @@ pub fn layout(chart: &Chart, room: Room) -> Scene {
         };
         let mut around = finite(&band.low);
         around.extend(finite(&band.high).into_iter().rev());
-        marks.push(Mark::Area { points: around, ink: Ink::Series(band.number) });
+        marks.push(SceneMark::Area { points: around, ink: Ink::Series(band.number) });
     }
     for bar in &chart.bars {
         let (from, to) = (x(bar.from), x(bar.to));
@@ -157,7 +157,7 @@ pub fn layout(chart: &Chart, room: Room) -> Scene {
         let top = y(bar.count);
         let frame =
             Frame { x: from, y: top, width: (to - from - gap).max(0.5), height: frame.bottom() - top };
-        marks.push(Mark::Bar { frame, ink: Ink::Series(0) });
+        marks.push(SceneMark::Bar { frame, ink: Ink::Series(0) });
     }
     for rule in &chart.rules {
         let points = match *rule {
@@ -172,7 +172,7 @@ pub fn layout(chart: &Chart, room: Room) -> Scene {
         // A single point makes no line, and few points are seen as such.
         let finite = points.iter().filter(|it| it[0].is_finite() && it[1].is_finite());
         if points.len() <= 24 {
-            marks.extend(finite.map(|it| Mark::Dot { at: *it, radius: 2.5 * unit, ink }));
+            marks.extend(finite.map(|it| SceneMark::Dot { at: *it, radius: 2.5 * unit, ink }));
         }
         marks.push(line(points, ink, 1.75 * unit, series.dash));
     }
@@ -204,12 +204,12 @@ pub fn layout(chart: &Chart, room: Room) -> Scene {
     Scene { width: room.width, height: below + 10.0 * unit, marks }
 }
 
-fn text(at: [f64; 2], text: &str, anchor: Anchor, font: Font) -> Mark {
-    Mark::Text { at, text: text.to_owned(), anchor, font, ink: Ink::Soft }
+fn text(at: [f64; 2], text: &str, anchor: Anchor, font: Font) -> SceneMark {
+    SceneMark::Text { at, text: text.to_owned(), anchor, font, ink: Ink::Soft }
 }
 
 /// Draws what the lines are; answers where it ends.
-fn legend(chart: &Chart, [left, top]: [f64; 2], right: f64, unit: f64, marks: &mut Vec<Mark>) -> f64 {
+fn legend(chart: &Chart, [left, top]: [f64; 2], right: f64, unit: f64, marks: &mut Vec<SceneMark>) -> f64 {
     let font = Font::plain(11.5 * unit);
     let lines = chart.lines.iter().map(|it| (&it.name, it.number, Some(it.dash)));
     let entries: Vec<_> = lines
@@ -231,11 +231,11 @@ fn legend(chart: &Chart, [left, top]: [f64; 2], right: f64, unit: f64, marks: &m
         let end = x + 18.0 * unit;
         marks.push(match dash {
             Some(dash) => {
-                Mark::Line { points: vec![[x, middle], [end, middle]], ink, width: 1.75 * unit, dash }
+                SceneMark::Line { points: vec![[x, middle], [end, middle]], ink, width: 1.75 * unit, dash }
             }
             None => {
                 let (above, below) = (middle - 4.0 * unit, middle + 4.0 * unit);
-                Mark::Area { points: vec![[x, above], [end, above], [end, below], [x, below]], ink }
+                SceneMark::Area { points: vec![[x, above], [end, above], [end, below], [x, below]], ink }
             }
         });
         marks.push(text([end + 6.0 * unit, y], name, Anchor::Start, font));
@@ -245,7 +245,7 @@ fn legend(chart: &Chart, [left, top]: [f64; 2], right: f64, unit: f64, marks: &m
 }
 
 /// How far along an axis a value lies, 0 to 1.
-fn placed(value: f64, range: Range, direction: AxisDirection) -> f64 {
+fn placed(value: f64, range: ValueRange, direction: AxisDirection) -> f64 {
     let part = range.position(value);
     match direction {
         AxisDirection::Onward => part,
@@ -253,7 +253,7 @@ fn placed(value: f64, range: Range, direction: AxisDirection) -> f64 {
     }
 }
 
-fn axis_ticks(axis: &Axis, range: Range, most: usize) -> Ticks {
+fn axis_ticks(axis: &Axis, range: ValueRange, most: usize) -> Ticks {
     match axis.kind {
         AxisKind::Numbers => ticks::nice(range.low, range.high, most),
         #[expect(clippy::cast_possible_truncation, reason = "positions of points")]
@@ -262,10 +262,10 @@ fn axis_ticks(axis: &Axis, range: Range, most: usize) -> Ticks {
 }
 
 /// The range of an axis: the one that was asked for, or that of all values with a small margin.
-fn range(chart: &Chart, axis: usize) -> Range {
+fn range(chart: &Chart, axis: usize) -> ValueRange {
     let of = if axis == 0 { &chart.x } else { &chart.y };
     if let Some([low, high]) = of.range {
-        return widened(Range { low, high }, 0.0);
+        return widened(ValueRange { low, high }, 0.0);
     }
     let lines = chart.lines.iter().flat_map(|it| &it.points);
     let bands = chart.bands.iter().flat_map(|it| it.low.iter().chain(&it.high));
@@ -273,21 +273,21 @@ fn range(chart: &Chart, axis: usize) -> Range {
     for bar in &chart.bars {
         values.extend(if axis == 0 { [bar.from, bar.to] } else { [0.0, bar.count] });
     }
-    let found = Range::of(&values);
+    let found = ValueRange::of(&values);
     let is_tight = of.kind == AxisKind::Whole || !chart.bars.is_empty();
     widened(found, if is_tight { 0.0 } else { 0.04 })
 }
 
 /// A part more on both sides; where there is one value only, something around it.
-fn widened(range: Range, part: f64) -> Range {
-    let Range { low, high } = range;
+fn widened(range: ValueRange, part: f64) -> ValueRange {
+    let ValueRange { low, high } = range;
     if low < high {
         let more = (high / 2.0 - low / 2.0) * 2.0 * part;
-        let wide = Range { low: low - more, high: high + more };
+        let wide = ValueRange { low: low - more, high: high + more };
         if wide.low.is_finite() && wide.high.is_finite() { wide } else { range }
     } else {
         let around = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
-        Range { low: low - around, high: high + around }
+        ValueRange { low: low - around, high: high + around }
     }
 }
 
@@ -295,7 +295,7 @@ fn widened(range: Range, part: f64) -> Range {
 mod tests {
     use super::*;
 
-    const ROOM: Room = Room { width: 400.0, height: 400.0, text: 16.0, density: 1.0 };
+    const ROOM: DrawingArea = DrawingArea { width: 400.0, height: 400.0, text: 16.0, density: 1.0 };
 
     fn profile() -> Chart {
         let points = |shift: f64| (0..40).map(|k| [f64::from(k) * 0.1 + shift, f64::from(k)]).collect();
@@ -329,7 +329,7 @@ mod tests {
 
     fn line_of(scene: &Scene) -> Vec<[f64; 2]> {
         let found = scene.marks.iter().find_map(|it| match it {
-            Mark::Line { points, ink: Ink::Series(0), .. } if points.len() == 40 => Some(points.clone()),
+            SceneMark::Line { points, ink: Ink::Series(0), .. } if points.len() == 40 => Some(points.clone()),
             _ => None,
         });
         found.unwrap()
@@ -361,7 +361,7 @@ mod tests {
             .marks
             .iter()
             .filter_map(|it| match it {
-                Mark::Bar { frame, .. } => Some(frame.height),
+                SceneMark::Bar { frame, .. } => Some(frame.height),
                 _ => None,
             })
             .collect();
@@ -371,10 +371,10 @@ mod tests {
 
     #[test]
     fn one_value_has_room_around_it() {
-        let one = widened(Range { low: 5.0, high: 5.0 }, 0.04);
+        let one = widened(ValueRange { low: 5.0, high: 5.0 }, 0.04);
         assert!(one.low < 5.0 && one.high > 5.0);
-        assert_eq!(widened(Range::NONE, 0.0), Range { low: -1.0, high: 1.0 });
-        let all = widened(Range { low: -f64::MAX, high: f64::MAX }, 0.04);
+        assert_eq!(widened(ValueRange::NONE, 0.0), ValueRange { low: -1.0, high: 1.0 });
+        let all = widened(ValueRange { low: -f64::MAX, high: f64::MAX }, 0.04);
         assert!(all.low.is_finite() && all.high.is_finite());
     }
 

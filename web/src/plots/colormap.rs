@@ -132,12 +132,12 @@ const SIGNED_PART: f64 = 0.2;
 
 /// The properties of a field that decide its colour map.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kind<'a> {
+pub struct ColormapCriteria<'a> {
     pub dtype: &'a str,
     /// Whether zero is where two results agree.
     pub is_difference: bool,
     /// The range of all values of the field that can be shown.
-    pub range: Range,
+    pub range: ValueRange,
     /// Whether all values are whole numbers.
     pub is_whole: bool,
 }
@@ -174,12 +174,12 @@ impl Colormap {
 
     /// The map that suits a field.
     #[must_use]
-    pub fn suited(kind: Kind<'_>) -> Self {
-        let Range { low, high } = kind.range;
+    pub fn suited(kind: ColormapCriteria<'_>) -> Self {
+        let ValueRange { low, high } = kind.range;
         #[expect(clippy::cast_precision_loss, reason = "a dozen")]
         let is_few = kind.is_whole && high - low < CATEGORIES.len() as f64;
         let is_of_integers = kind.dtype == "bool" || kind.dtype.starts_with("int");
-        let is_mask = kind.is_whole && kind.range == Range { low: 0.0, high: 1.0 };
+        let is_mask = kind.is_whole && kind.range == ValueRange { low: 0.0, high: 1.0 };
         if kind.is_difference {
             Colormap::RdBu
         } else if kind.dtype == "bool" || (is_of_integers && is_few) || is_mask {
@@ -239,7 +239,7 @@ impl Colormap {
 
     /// The colour of a value; `None` for what is not finite.
     #[must_use]
-    pub fn of(self, value: f64, range: Range) -> Option<Rgb> {
+    pub fn of(self, value: f64, range: ValueRange) -> Option<Rgb> {
         if !value.is_finite() {
             return None;
         }
@@ -279,14 +279,14 @@ fn rgb(colour: u32) -> Rgb {
 
 /// The numbers that the two ends of a scale stand for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct ValueRange {
     pub low: f64,
     pub high: f64,
 }
 
-impl Range {
+impl ValueRange {
     /// Where there is nothing to show.
-    pub const NONE: Range = Range { low: 0.0, high: 0.0 };
+    pub const NONE: ValueRange = ValueRange { low: 0.0, high: 0.0 };
 
     /// From the least to the greatest finite value; 0 to 0 where there is none.
     #[must_use]
@@ -383,13 +383,18 @@ mod tests {
     fn values_outside_take_the_colour_of_the_nearest_end() {
         assert_eq!(Colormap::Viridis.at(-7.0), [0x44, 0x01, 0x54]);
         assert_eq!(Colormap::Viridis.at(f64::INFINITY), [0xfd, 0xe7, 0x25]);
-        assert_eq!(Colormap::Viridis.of(f64::NAN, Range::NONE), None);
+        assert_eq!(Colormap::Viridis.of(f64::NAN, ValueRange::NONE), None);
     }
 
     #[test]
     fn a_field_is_shown_by_the_map_that_suits_it() {
         let suited = |dtype, low, high, is_whole| {
-            Colormap::suited(Kind { dtype, is_difference: false, range: Range { low, high }, is_whole })
+            Colormap::suited(ColormapCriteria {
+                dtype,
+                is_difference: false,
+                range: ValueRange { low, high },
+                is_whole,
+            })
         };
         assert_eq!(suited("float64", 0.0, 3.5, false), Colormap::Viridis);
         assert_eq!(suited("float64", -2.0, 3.5, false), Colormap::RdBu);
@@ -399,26 +404,30 @@ mod tests {
         assert_eq!(suited("int32", -2.0, 5.0, true), Colormap::Categories);
         assert_eq!(suited("int32", -200.0, 500.0, true), Colormap::RdBu);
         assert_eq!(suited("float64", 0.0, 0.0, true), Colormap::Viridis);
-        let difference =
-            Kind { dtype: "int8", is_difference: true, range: Range { low: 0.0, high: 1.0 }, is_whole: true };
+        let difference = ColormapCriteria {
+            dtype: "int8",
+            is_difference: true,
+            range: ValueRange { low: 0.0, high: 1.0 },
+            is_whole: true,
+        };
         assert_eq!(Colormap::suited(difference), Colormap::RdBu);
     }
 
     #[test]
     fn ranges_are_of_finite_values() {
-        let range = Range::of(&[f64::NAN, -1.0, 3.0, f64::INFINITY]);
-        assert_eq!(range, Range { low: -1.0, high: 3.0 });
-        let middle = |range: Range, value: f64| (range.position(value) - 0.5).abs() < 1e-12;
+        let range = ValueRange::of(&[f64::NAN, -1.0, 3.0, f64::INFINITY]);
+        assert_eq!(range, ValueRange { low: -1.0, high: 3.0 });
+        let middle = |range: ValueRange, value: f64| (range.position(value) - 0.5).abs() < 1e-12;
         assert!(middle(range, 1.0));
-        assert_eq!(range.centred(), Range { low: -3.0, high: 3.0 });
-        assert!(middle(Range::of(&[]), 5.0));
-        assert!(middle(Range { low: -f64::MAX, high: f64::MAX }, 0.0));
+        assert_eq!(range.centred(), ValueRange { low: -3.0, high: 3.0 });
+        assert!(middle(ValueRange::of(&[]), 5.0));
+        assert!(middle(ValueRange { low: -f64::MAX, high: f64::MAX }, 0.0));
         assert_eq!(range.clipped(&[-2.0, -1.0, 3.5, f64::NAN, 9.0, f64::INFINITY]), [1, 2]);
     }
 
     #[test]
     fn nothing_has_a_negative_zero() {
-        let none = Range::of(&[0.0, -0.0]).centred();
+        let none = ValueRange::of(&[0.0, -0.0]).centred();
         assert!(none.low.is_sign_positive() && none.high.is_sign_positive());
     }
 }

@@ -5,7 +5,8 @@ use wasm_bindgen::JsValue;
 use web_sys::CanvasRenderingContext2d;
 
 use super::scene::{
-    Anchor, Dash, Direction, FONT, Frame, GROUND, Mark, OPACITY, Scene, Weight, hex, path, ramp_name, turned,
+    Anchor, Dash, Direction, FONT, Frame, GROUND, OPACITY, Scene, SceneMark, Weight, hex, path, ramp_name,
+    turned,
 };
 
 /// The marks as elements of the page, coloured by its style sheet.
@@ -25,10 +26,10 @@ pub fn Drawing(scene: Memo<Scene>) -> impl IntoView {
     }
 }
 
-fn element(mark: &Mark) -> AnyView {
+fn element(mark: &SceneMark) -> AnyView {
     let number = |it: f64| format!("{it:.2}");
     match mark {
-        Mark::Line { points, ink, width, dash } => view! {
+        SceneMark::Line { points, ink, width, dash } => view! {
             <path
                 class=ink.class()
                 d=path(points)
@@ -40,11 +41,11 @@ fn element(mark: &Mark) -> AnyView {
             />
         }
         .into_any(),
-        Mark::Area { points, ink } => view! {
+        SceneMark::Area { points, ink } => view! {
             <path class=ink.class() d=path(points) fill="currentColor" fill-opacity=OPACITY.to_string() />
         }
         .into_any(),
-        Mark::Dot { at, radius, ink } => view! {
+        SceneMark::Dot { at, radius, ink } => view! {
             <circle
                 class=ink.class()
                 cx=number(at[0])
@@ -54,7 +55,7 @@ fn element(mark: &Mark) -> AnyView {
             />
         }
         .into_any(),
-        Mark::Edge { frame, ink } => view! {
+        SceneMark::Edge { frame, ink } => view! {
             <rect
                 class=ink.class()
                 x=number(frame.x)
@@ -66,7 +67,7 @@ fn element(mark: &Mark) -> AnyView {
             />
         }
         .into_any(),
-        Mark::Bar { frame, ink } => view! {
+        SceneMark::Bar { frame, ink } => view! {
             <rect
                 class=ink.class()
                 x=number(frame.x)
@@ -77,7 +78,7 @@ fn element(mark: &Mark) -> AnyView {
             />
         }
         .into_any(),
-        Mark::Swatch { frame, colour } => view! {
+        SceneMark::Swatch { frame, colour } => view! {
             <rect
                 x=number(frame.x)
                 y=number(frame.y)
@@ -87,7 +88,7 @@ fn element(mark: &Mark) -> AnyView {
             />
         }
         .into_any(),
-        Mark::Ramp { frame, stops } => {
+        SceneMark::Ramp { frame, stops } => {
             let name = ramp_name(stops);
             let stops = stops
                 .iter()
@@ -105,7 +106,7 @@ fn element(mark: &Mark) -> AnyView {
             }
             .into_any()
         }
-        Mark::Text { at, text, anchor, font, ink } => view! {
+        SceneMark::Text { at, text, anchor, font, ink } => view! {
             <text
                 class=ink.class()
                 x=number(at[0])
@@ -140,7 +141,7 @@ impl Scene {
     }
 }
 
-fn draw(context: &CanvasRenderingContext2d, mark: &Mark) {
+fn draw(context: &CanvasRenderingContext2d, mark: &SceneMark) {
     let trace = |points: &[[f64; 2]]| {
         context.begin_path();
         let mut is_broken = true;
@@ -156,7 +157,7 @@ fn draw(context: &CanvasRenderingContext2d, mark: &Mark) {
     };
     let fill = |frame: &Frame| context.fill_rect(frame.x, frame.y, frame.width, frame.height);
     match mark {
-        Mark::Line { points, ink, width, dash } => {
+        SceneMark::Line { points, ink, width, dash } => {
             trace(points);
             context.set_stroke_style_str(ink.colour());
             context.set_line_width(*width);
@@ -169,34 +170,34 @@ fn draw(context: &CanvasRenderingContext2d, mark: &Mark) {
             context.stroke();
             let _ = context.set_line_dash(&js_sys::Array::new());
         }
-        Mark::Area { points, ink } => {
+        SceneMark::Area { points, ink } => {
             trace(points);
             context.set_global_alpha(OPACITY);
             context.set_fill_style_str(ink.colour());
             context.fill();
             context.set_global_alpha(1.0);
         }
-        Mark::Dot { at, radius, ink } => {
+        SceneMark::Dot { at, radius, ink } => {
             context.begin_path();
             // Refused for a negative radius only.
             let _ = context.arc(at[0], at[1], *radius, 0.0, std::f64::consts::TAU);
             context.set_fill_style_str(ink.colour());
             context.fill();
         }
-        Mark::Edge { frame, ink } => {
+        SceneMark::Edge { frame, ink } => {
             context.set_stroke_style_str(ink.colour());
             context.set_line_width(1.0);
             context.stroke_rect(frame.x, frame.y, frame.width, frame.height);
         }
-        Mark::Bar { frame, ink } => {
+        SceneMark::Bar { frame, ink } => {
             context.set_fill_style_str(ink.colour());
             fill(frame);
         }
-        Mark::Swatch { frame, colour } => {
+        SceneMark::Swatch { frame, colour } => {
             context.set_fill_style_str(&hex(*colour));
             fill(frame);
         }
-        Mark::Ramp { frame, stops } => {
+        SceneMark::Ramp { frame, stops } => {
             let ramp = context.create_linear_gradient(frame.x, 0.0, frame.right(), 0.0);
             for (at, colour) in stops {
                 // Refused outside of 0 to 1 only.
@@ -206,7 +207,7 @@ fn draw(context: &CanvasRenderingContext2d, mark: &Mark) {
             context.set_fill_style_canvas_gradient(&ramp);
             fill(frame);
         }
-        Mark::Text { at, text, anchor, font, ink } => {
+        SceneMark::Text { at, text, anchor, font, ink } => {
             let weight = if font.weight == Weight::Bold { "600 " } else { "" };
             context.set_font(&format!("{weight}{:.2}px {FONT}", font.size));
             context.set_text_align(anchor.name());

@@ -7,18 +7,18 @@ use super::plane::Plane;
 
 /// A drawing, of a plane or of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Drawn {
+pub enum PlotDrawing {
     Plane(Plane),
     Chart(Chart),
 }
 
-impl Drawn {
+impl PlotDrawing {
     /// The values as a table: of a plane, a first row and a first column of positions, the rows as they are drawn.
     #[must_use]
     pub fn csv(&self) -> String {
         match self {
-            Drawn::Plane(plane) => plane_csv(plane),
-            Drawn::Chart(chart) => chart_csv(chart),
+            PlotDrawing::Plane(plane) => plane_csv(plane),
+            PlotDrawing::Chart(chart) => chart_csv(chart),
         }
     }
 }
@@ -88,9 +88,9 @@ mod tests {
 
     use super::*;
     use crate::plots::chart::{Axis, AxisKind, Bar, Series};
-    use crate::plots::colormap::{Colormap, Range};
-    use crate::plots::plane::Shape;
-    use crate::plots::raster::Rows;
+    use crate::plots::colormap::{Colormap, ValueRange};
+    use crate::plots::plane::CellShape;
+    use crate::plots::raster::RowDirection;
     use crate::plots::scene::Dash;
 
     #[test]
@@ -102,17 +102,17 @@ mod tests {
             first: [-1, 0],
             domain: [1, 2],
             names: ["i", "k, downward"],
-            rows: Rows::Downward,
-            shape: Shape::Free,
+            rows: RowDirection::Downward,
+            shape: CellShape::Free,
             map: Colormap::Viridis,
-            range: Range::NONE,
+            range: ValueRange::NONE,
             title: String::new(),
             note: String::new(),
             quantity: String::new(),
             clipped: [0, 0],
             is_dark: false,
         };
-        assert_eq!(Drawn::Plane(plane).csv(), "k\\i,-1,0\n0,0.1,-0\n1,nan,inf\n");
+        assert_eq!(PlotDrawing::Plane(plane).csv(), "k\\i,-1,0\n0,0.1,-0\n1,nan,inf\n");
     }
 
     #[test]
@@ -129,8 +129,8 @@ mod tests {
             }],
             ..Chart::default()
         };
-        assert_eq!(Drawn::Chart(profile).csv(), "k,a  b\n0,1.5\n1,2.5\n");
+        assert_eq!(PlotDrawing::Chart(profile).csv(), "k,a  b\n0,1.5\n1,2.5\n");
         let bars = Chart { bars: vec![Bar { from: 0.0, to: 0.5, count: 3.0 }], ..Chart::default() };
-        assert_eq!(Drawn::Chart(bars).csv(), "from,to,count\n0,0.5,3\n");
+        assert_eq!(PlotDrawing::Chart(bars).csv(), "from,to,count\n0,0.5,3\n");
     }
 }

@@ -8,8 +8,8 @@ use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData, R
 
 use super::chart::{self, Chart};
 use super::drawing::Drawing;
-use super::plane::{self, Layout, Plane, Room};
-use super::raster::{Pixels, Rows, Style, cell_at, fingerprint, paint, pattern_colours};
+use super::plane::{self, DrawingArea, Plane, PlaneLayout};
+use super::raster::{Pixels, RowDirection, Style, cell_at, fingerprint, paint, pattern_colours};
 use super::scene::Frame;
 use crate::bridge::locale::t;
 
@@ -66,7 +66,7 @@ pub fn PlaneFigure(
             return;
         }
         let Some((width, height, rows)) = untrack(size) else { return };
-        let up = if rows == Rows::Upward { 1 } else { -1 };
+        let up = if rows == RowDirection::Upward { 1 } else { -1 };
         let (by_column, by_row) = match event.key().as_str() {
             "ArrowLeft" => (-1, 0),
             "ArrowRight" => (1, 0),
@@ -85,13 +85,13 @@ pub fn PlaneFigure(
     // Squares over the picture, which move without it being drawn again.
     let mark = move |cell: Option<Cell>| {
         let (column, row) = cell?;
-        let Layout { frame, .. } = laid.get();
+        let PlaneLayout { frame, .. } = laid.get();
         let (width, height, rows) = size()?;
         if column >= width || row >= height {
             return None;
         }
         let (wide, high) = (frame.width / width as f64, frame.height / height as f64);
-        let line = if rows == Rows::Upward { height - 1 - row } else { row };
+        let line = if rows == RowDirection::Upward { height - 1 - row } else { row };
         Some(Frame {
             x: frame.x + column as f64 * wide,
             y: frame.y + line as f64 * high,
@@ -175,9 +175,9 @@ fn px(it: f64) -> String {
 }
 
 /// The room that an element has, from now on.
-fn room_of(node: NodeRef<Div>) -> Signal<Room> {
-    let room = RwSignal::new(Room { width: 0.0, height: LEAST_HEIGHT, text: 16.0, density: 1.0 });
-    Effect::new(move |before: Option<Option<Watch>>| {
+fn room_of(node: NodeRef<Div>) -> Signal<DrawingArea> {
+    let room = RwSignal::new(DrawingArea { width: 0.0, height: LEAST_HEIGHT, text: 16.0, density: 1.0 });
+    Effect::new(move |before: Option<Option<ResizeWatcher>>| {
         let element = node.get()?;
         if let Some(Some(before)) = before {
             return Some(before);
@@ -192,18 +192,18 @@ fn room_of(node: NodeRef<Div>) -> Signal<Room> {
             }
         };
         measure();
-        Watch::new(&element, measure)
+        ResizeWatcher::new(&element, measure)
     });
     room.into()
 }
 
 /// Watches the size of an element until it is dropped.
-struct Watch {
+struct ResizeWatcher {
     observer: ResizeObserver,
     _heard: Closure<dyn Fn()>,
 }
 
-impl Watch {
+impl ResizeWatcher {
     fn new(element: &Element, resized: impl Fn() + 'static) -> Option<Self> {
         let heard = Closure::<dyn Fn()>::new(resized);
         let observer = ResizeObserver::new(heard.as_ref().unchecked_ref()).ok()?;
@@ -212,13 +212,13 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ResizeWatcher {
     fn drop(&mut self) {
         self.observer.disconnect();
     }
 }
 
-fn measure(element: &Element) -> Room {
+fn measure(element: &Element) -> DrawingArea {
     let window = web_sys::window();
     let number = |it: Result<JsValue, JsValue>| it.ok().and_then(|it| it.as_f64());
     let high = window.as_ref().and_then(|it| number(it.inner_height())).unwrap_or(800.0);
@@ -227,7 +227,7 @@ fn measure(element: &Element) -> Room {
     let style = window.as_ref().zip(root).and_then(|(it, root)| it.get_computed_style(&root).ok().flatten());
     let text = style.and_then(|it| it.get_property_value("font-size").ok());
     let text = text.and_then(|it| it.trim_end_matches("px").parse().ok()).unwrap_or(16.0);
-    Room {
+    DrawingArea {
         width: f64::from(element.client_width()),
         height: (high * MOST_OF_WINDOW).max(LEAST_HEIGHT),
         text,

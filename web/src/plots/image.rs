@@ -4,17 +4,17 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlCanvasElement;
 
 use super::chart;
-use super::export::Drawn;
+use super::export::PlotDrawing;
 use super::figure::{context_of, pixels, put};
-use super::plane::{self, Layout, Room};
+use super::plane::{self, DrawingArea, PlaneLayout};
 use super::scene::Scene;
 
 /// A file has this size, whatever the page has.
-const ROOM: Room = Room { width: 640.0, height: 560.0, text: 16.0, density: SCALE };
+const ROOM: DrawingArea = DrawingArea { width: 640.0, height: 560.0, text: 16.0, density: SCALE };
 /// Pixels of a file of pixels to one of its lines.
 const SCALE: f64 = 2.0;
 
-impl Drawn {
+impl PlotDrawing {
     /// The bytes of a PNG; `None` where the browser makes none.
     #[must_use]
     pub fn png(&self) -> Option<Vec<u8>> {
@@ -26,7 +26,7 @@ impl Drawn {
         canvas.set_height(size(scene.height));
         let context = context_of(&canvas)?;
         scene.draw_ground(&context, SCALE);
-        if let Some((raster, Layout { frame, .. })) = &raster {
+        if let Some((raster, PlaneLayout { frame, .. })) = &raster {
             context.set_image_smoothing_enabled(false);
             context
                 .draw_image_with_html_canvas_element_and_dw_and_dh(
@@ -50,7 +50,7 @@ impl Drawn {
     pub fn svg(&self) -> Option<String> {
         let (scene, raster) = self.parts();
         Some(match raster {
-            Some((raster, Layout { frame, .. })) => {
+            Some((raster, PlaneLayout { frame, .. })) => {
                 let address = raster.to_data_url().ok()?;
                 scene.to_svg(Some((&address, frame)))
             }
@@ -59,14 +59,14 @@ impl Drawn {
     }
 
     /// Returns the scene around the values, and for a plane the raster of its values with the layout.
-    fn parts(&self) -> (Scene, Option<(HtmlCanvasElement, Layout)>) {
+    fn parts(&self) -> (Scene, Option<(HtmlCanvasElement, PlaneLayout)>) {
         match self {
-            Drawn::Plane(plane) => {
+            PlotDrawing::Plane(plane) => {
                 let laid = plane::layout(plane, ROOM);
                 let raster = canvas().inspect(|it| put(it, &pixels(plane, laid.cell, false, 3)));
                 (laid.scene.clone(), raster.map(|it| (it, laid)))
             }
-            Drawn::Chart(chart) => (chart::layout(chart, ROOM), None),
+            PlotDrawing::Chart(chart) => (chart::layout(chart, ROOM), None),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::colormap::{Colormap, Range, category};
-use super::raster::Rows;
-use super::scene::{Anchor, Direction, Font, Frame, Ink, Mark, Scene};
+use super::colormap::{Colormap, ValueRange, category};
+use super::raster::RowDirection;
+use super::scene::{Anchor, Direction, Font, Frame, Ink, Scene, SceneMark};
 use super::ticks::{self, Ticks};
 use crate::bridge::locale::t;
 
@@ -20,10 +20,10 @@ pub struct Plane {
     pub domain: [i64; 2],
     /// The names of the horizontal and of the vertical axis.
     pub names: [&'static str; 2],
-    pub rows: Rows,
-    pub shape: Shape,
+    pub rows: RowDirection,
+    pub shape: CellShape,
     pub map: Colormap,
-    pub range: Range,
+    pub range: ValueRange,
     /// The title above the picture. `note` is a second line for files, where nothing else tells it.
     pub title: String,
     pub note: String,
@@ -37,7 +37,7 @@ pub struct Plane {
 
 /// Whether cells are squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum CellShape {
     /// Both axes are distances.
     Square,
     /// A height is no distance: the picture has a handy shape.
@@ -46,7 +46,7 @@ pub enum Shape {
 
 /// The room for a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Room {
+pub struct DrawingArea {
     /// In pixels of the page.
     pub width: f64,
     /// Of the picture without its axes, at most.
@@ -59,7 +59,7 @@ pub struct Room {
 
 /// Where everything stands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Layout {
+pub struct PlaneLayout {
     pub scene: Scene,
     pub frame: Frame,
     /// Pixels of the screen along the two edges of a cell.
@@ -75,10 +75,10 @@ const LONGEST_SHAPE: f64 = 4.0;
 
 /// Lays a picture out.
 #[must_use]
-pub fn layout(plane: &Plane, room: Room) -> Layout {
+pub fn layout(plane: &Plane, room: DrawingArea) -> PlaneLayout {
     // Before it is known how much room there is, nothing has a place.
     if plane.width == 0 || plane.height == 0 || room.width < LEAST_ROOM {
-        return Layout::default();
+        return PlaneLayout::default();
     }
     let unit = room.text / 16.0;
     let small = Font::plain(11.5 * unit);
@@ -89,7 +89,7 @@ pub fn layout(plane: &Plane, room: Room) -> Layout {
     let mut top = 2.0 * unit;
     let mut marks = Vec::new();
     let mut write = |at: [f64; 2], text: &str, anchor, font, ink| {
-        marks.push(Mark::Text { at, text: text.to_owned(), anchor, font, ink });
+        marks.push(SceneMark::Text { at, text: text.to_owned(), anchor, font, ink });
     };
     if !plane.title.is_empty() {
         top += 13.0 * unit;
@@ -104,7 +104,7 @@ pub fn layout(plane: &Plane, room: Room) -> Layout {
 
     let (frame, cell) = framed(plane, room, [left, top], right);
     let at_columns = at_axis(plane.first[0], plane.width, ticks::room_for(frame.width, 44.0 * unit));
-    marks.push(Mark::Edge { frame: outset(frame), ink: Ink::Axis });
+    marks.push(SceneMark::Edge { frame: outset(frame), ink: Ink::Axis });
     let (step_x, step_y) = (frame.width / plane.width as f64, frame.height / plane.height as f64);
     for (at, label) in at_columns.at.iter().zip(&at_columns.labels) {
         let x = frame.x + (at - plane.first[0] as f64 + 0.5) * step_x;
@@ -113,8 +113,8 @@ pub fn layout(plane: &Plane, room: Room) -> Layout {
     }
     for (at, label) in at_rows.at.iter().zip(&at_rows.labels) {
         let from_top = match plane.rows {
-            Rows::Upward => plane.height as f64 - (at - plane.first[1] as f64 + 0.5),
-            Rows::Downward => at - plane.first[1] as f64 + 0.5,
+            RowDirection::Upward => plane.height as f64 - (at - plane.first[1] as f64 + 0.5),
+            RowDirection::Downward => at - plane.first[1] as f64 + 0.5,
         };
         let y = frame.y + from_top * step_y;
         marks.push(tick([frame.x - 1.0, y], [frame.x - 5.0 * unit, y]));
@@ -128,8 +128,8 @@ pub fn layout(plane: &Plane, room: Room) -> Layout {
     marks.push(text(aside, plane.names[1], Anchor::Middle, upward));
     if let Some(domain) = domain_of(plane, frame, [step_x, step_y]) {
         // Light and dark, so that it is seen on every colour.
-        marks.push(Mark::Edge { frame: outset(domain), ink: Ink::Ground });
-        marks.push(Mark::Edge { frame: domain, ink: Ink::Text });
+        marks.push(SceneMark::Edge { frame: outset(domain), ink: Ink::Ground });
+        marks.push(SceneMark::Edge { frame: domain, ink: Ink::Text });
     }
 
     let bar = Frame {
@@ -140,7 +140,11 @@ pub fn layout(plane: &Plane, room: Room) -> Layout {
     };
     let bottom = colour_bar(plane, bar, unit, &mut marks);
     let width = (frame.right().max(bar.right()) + right).max(left + 200.0 * unit);
-    Layout { scene: Scene { width: width.min(room.width.max(width)), height: bottom, marks }, frame, cell }
+    PlaneLayout {
+        scene: Scene { width: width.min(room.width.max(width)), height: bottom, marks },
+        frame,
+        cell,
+    }
 }
 
 /// Numbers along an axis of positions.
@@ -149,12 +153,12 @@ fn at_axis(first: i64, points: usize, most: usize) -> Ticks {
     ticks::whole(first, last, most)
 }
 
-fn tick(from: [f64; 2], to: [f64; 2]) -> Mark {
-    Mark::Line { points: vec![from, to], ink: Ink::Axis, width: 1.0, dash: super::scene::Dash::Solid }
+fn tick(from: [f64; 2], to: [f64; 2]) -> SceneMark {
+    SceneMark::Line { points: vec![from, to], ink: Ink::Axis, width: 1.0, dash: super::scene::Dash::Solid }
 }
 
-fn text(at: [f64; 2], text: &str, anchor: Anchor, font: Font) -> Mark {
-    Mark::Text { at, text: text.to_owned(), anchor, font, ink: Ink::Soft }
+fn text(at: [f64; 2], text: &str, anchor: Anchor, font: Font) -> SceneMark {
+    SceneMark::Text { at, text: text.to_owned(), anchor, font, ink: Ink::Soft }
 }
 
 /// Half a pixel around, so that the edge covers nothing.
@@ -164,12 +168,12 @@ fn outset(frame: Frame) -> Frame {
 
 /// Returns the frame of the raster, and the pixels of the screen for a cell. Cells have whole numbers of
 /// pixels if there are enough, so that all cells are alike.
-fn framed(plane: &Plane, room: Room, [left, top]: [f64; 2], right: f64) -> (Frame, [u32; 2]) {
+fn framed(plane: &Plane, room: DrawingArea, [left, top]: [f64; 2], right: f64) -> (Frame, [u32; 2]) {
     let (columns, rows) = (plane.width as f64, plane.height as f64);
     let most_wide = (room.width - left - right).max(48.0);
     let is_square = match plane.shape {
-        Shape::Square => (1.0 / LONGEST_SHAPE..=LONGEST_SHAPE).contains(&(columns / rows)),
-        Shape::Free => false,
+        CellShape::Square => (1.0 / LONGEST_SHAPE..=LONGEST_SHAPE).contains(&(columns / rows)),
+        CellShape::Free => false,
     };
     let (wide, high) = if is_square {
         let edge = (most_wide / columns).min(room.height / rows);
@@ -203,8 +207,8 @@ fn domain_of(plane: &Plane, frame: Frame, [step_x, step_y]: [f64; 2]) -> Option<
         return None;
     }
     let from_top = match plane.rows {
-        Rows::Upward => rows - first_row - high,
-        Rows::Downward => first_row,
+        RowDirection::Upward => rows - first_row - high,
+        RowDirection::Downward => first_row,
     };
     Some(Frame {
         x: frame.x + first_column * step_x,
@@ -215,9 +219,9 @@ fn domain_of(plane: &Plane, frame: Frame, [step_x, step_y]: [f64; 2]) -> Option<
 }
 
 /// Draws the bar; answers where it ends.
-fn colour_bar(plane: &Plane, bar: Frame, unit: f64, marks: &mut Vec<Mark>) -> f64 {
+fn colour_bar(plane: &Plane, bar: Frame, unit: f64, marks: &mut Vec<SceneMark>) -> f64 {
     let small = Font::plain(11.5 * unit);
-    let Range { low, high } = plane.range;
+    let ValueRange { low, high } = plane.range;
     let mut bottom = bar.bottom() + 16.0 * unit;
     if plane.map == Colormap::Categories {
         let n = (high - low).clamp(0.0, 11.0).round() + 1.0;
@@ -226,23 +230,23 @@ fn colour_bar(plane: &Plane, bar: Frame, unit: f64, marks: &mut Vec<Mark>) -> f6
         let mut x = bar.x;
         while value <= high && value - low < 12.0 {
             let frame = Frame { x, width: wide - 2.0 * unit, ..bar };
-            marks.push(Mark::Swatch { frame, colour: category(value) });
-            marks.push(Mark::Edge { frame: outset(frame), ink: Ink::Axis });
+            marks.push(SceneMark::Swatch { frame, colour: category(value) });
+            marks.push(SceneMark::Edge { frame: outset(frame), ink: Ink::Axis });
             let label = super::number::short(value, 4);
             marks.push(text([x + frame.width / 2.0, bottom - 2.0 * unit], &label, Anchor::Middle, small));
             x += wide;
             value += 1.0;
         }
     } else if low < high {
-        marks.push(Mark::Ramp { frame: bar, stops: plane.map.stops() });
-        marks.push(Mark::Edge { frame: outset(bar), ink: Ink::Axis });
+        marks.push(SceneMark::Ramp { frame: bar, stops: plane.map.stops() });
+        marks.push(SceneMark::Edge { frame: outset(bar), ink: Ink::Axis });
         for (side, x, to) in [(0, bar.x - 1.5, -1.0), (1, bar.right() + 1.5, 1.0)] {
             if plane.clipped[side] > 0 {
                 // A point at the end says that there is more beyond.
                 let away = x + to * 6.0 * unit;
                 let points =
                     vec![[x, bar.y], [away, bar.y + bar.height / 2.0], [x, bar.bottom()], [x, bar.y]];
-                marks.push(Mark::Line {
+                marks.push(SceneMark::Line {
                     points,
                     ink: Ink::Axis,
                     width: 1.0,
@@ -267,8 +271,8 @@ fn colour_bar(plane: &Plane, bar: Frame, unit: f64, marks: &mut Vec<Mark>) -> f6
     } else {
         // One colour, since there is one value.
         let frame = Frame { width: 28.0 * unit, ..bar };
-        marks.push(Mark::Swatch { frame, colour: plane.map.at(0.5) });
-        marks.push(Mark::Edge { frame: outset(frame), ink: Ink::Axis });
+        marks.push(SceneMark::Swatch { frame, colour: plane.map.at(0.5) });
+        marks.push(SceneMark::Edge { frame: outset(frame), ink: Ink::Axis });
         let label = t!("plots-everywhere", value = super::number::short(low, 6));
         marks.push(text([frame.right() + 8.0 * unit, bar.y + 10.0 * unit], &label, Anchor::Start, small));
         bottom = bar.bottom();
@@ -280,7 +284,7 @@ fn colour_bar(plane: &Plane, bar: Frame, unit: f64, marks: &mut Vec<Mark>) -> f6
 mod tests {
     use super::*;
 
-    fn plane(width: usize, height: usize, shape: Shape) -> Plane {
+    fn plane(width: usize, height: usize, shape: CellShape) -> Plane {
         Plane {
             values: Arc::default(),
             width,
@@ -288,10 +292,10 @@ mod tests {
             first: [0, 0],
             domain: [width as i64, height as i64],
             names: ["i", "j"],
-            rows: Rows::Upward,
+            rows: RowDirection::Upward,
             shape,
             map: Colormap::Viridis,
-            range: Range { low: -1.0, high: 1.0 },
+            range: ValueRange { low: -1.0, high: 1.0 },
             title: "q".to_owned(),
             note: String::new(),
             quantity: "q (K)".to_owned(),
@@ -300,11 +304,11 @@ mod tests {
         }
     }
 
-    const ROOM: Room = Room { width: 430.0, height: 480.0, text: 16.0, density: 1.0 };
+    const ROOM: DrawingArea = DrawingArea { width: 430.0, height: 480.0, text: 16.0, density: 1.0 };
 
-    fn texts(layout: &Layout) -> Vec<String> {
-        let text = |it: &Mark| match it {
-            Mark::Text { text, .. } => Some(text.clone()),
+    fn texts(layout: &PlaneLayout) -> Vec<String> {
+        let text = |it: &SceneMark| match it {
+            SceneMark::Text { text, .. } => Some(text.clone()),
             _ => None,
         };
         layout.scene.marks.iter().filter_map(text).collect()
@@ -312,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_picture_has_axes_with_names_and_numbers_and_a_bar() {
-        let found = texts(&layout(&plane(64, 64, Shape::Square), ROOM));
+        let found = texts(&layout(&plane(64, 64, CellShape::Square), ROOM));
         for wanted in ["q", "i", "j", "0", "20", "60", "−1.0", "0.5", "q (K)"] {
             assert!(found.iter().any(|it| it == wanted), "{wanted} is not in {found:?}");
         }
@@ -322,8 +326,8 @@ mod tests {
     fn cells_have_whole_pixels_of_the_screen_and_stay_in_the_room() {
         for density in [1.0, 1.5, 2.0] {
             for (columns, rows) in [(64, 64), (128, 128), (7, 5), (96, 24), (1, 1), (300, 10), (2000, 1500)] {
-                for shape in [Shape::Square, Shape::Free] {
-                    let room = Room { density, ..ROOM };
+                for shape in [CellShape::Square, CellShape::Free] {
+                    let room = DrawingArea { density, ..ROOM };
                     let found = layout(&plane(columns, rows, shape), room);
                     assert!(found.frame.right() <= room.width, "{columns} {rows}");
                     assert!(found.frame.height <= room.height + 1.0);
@@ -338,33 +342,39 @@ mod tests {
 
     #[test]
     fn a_halo_has_negative_positions_and_the_domain_a_frame() {
-        let halo = Plane { first: [-2, -2], domain: [8, 8], ..plane(12, 12, Shape::Square) };
+        let halo = Plane { first: [-2, -2], domain: [8, 8], ..plane(12, 12, CellShape::Square) };
         let found = layout(&halo, ROOM);
         assert!(texts(&found).iter().any(|it| it == "−2"));
-        let edges = |it: &Layout| it.scene.marks.iter().filter(|it| matches!(it, Mark::Edge { .. })).count();
-        assert_eq!(edges(&found), edges(&layout(&plane(12, 12, Shape::Square), ROOM)) + 2);
+        let edges = |it: &PlaneLayout| {
+            it.scene.marks.iter().filter(|it| matches!(it, SceneMark::Edge { .. })).count()
+        };
+        assert_eq!(edges(&found), edges(&layout(&plane(12, 12, CellShape::Square), ROOM)) + 2);
     }
 
     #[test]
     fn a_field_of_one_value_says_so_and_a_mask_has_a_colour_for_each() {
-        let constant = Plane { range: Range::NONE, ..plane(4, 4, Shape::Square) };
+        let constant = Plane { range: ValueRange::NONE, ..plane(4, 4, CellShape::Square) };
         assert!(texts(&layout(&constant, ROOM)).contains(&"0 everywhere".to_owned()));
         let mask = Plane {
             map: Colormap::Categories,
-            range: Range { low: 0.0, high: 1.0 },
-            ..plane(4, 4, Shape::Square)
+            range: ValueRange { low: 0.0, high: 1.0 },
+            ..plane(4, 4, CellShape::Square)
         };
-        let swatches =
-            |it: &Layout| it.scene.marks.iter().filter(|it| matches!(it, Mark::Swatch { .. })).count();
+        let swatches = |it: &PlaneLayout| {
+            it.scene.marks.iter().filter(|it| matches!(it, SceneMark::Swatch { .. })).count()
+        };
         assert_eq!(swatches(&layout(&mask, ROOM)), 2);
     }
 
     #[test]
     fn without_room_nothing_is_drawn() {
-        assert_eq!(layout(&plane(4, 4, Shape::Square), Room { width: 0.0, ..ROOM }), Layout::default());
-        let narrow = layout(&plane(4, 4, Shape::Square), Room { width: 41.0, ..ROOM });
+        assert_eq!(
+            layout(&plane(4, 4, CellShape::Square), DrawingArea { width: 0.0, ..ROOM }),
+            PlaneLayout::default()
+        );
+        let narrow = layout(&plane(4, 4, CellShape::Square), DrawingArea { width: 41.0, ..ROOM });
         let bars = narrow.scene.marks.iter().filter_map(|it| match it {
-            Mark::Ramp { frame, .. } => Some(frame.width),
+            SceneMark::Ramp { frame, .. } => Some(frame.width),
             _ => None,
         });
         assert!(bars.into_iter().all(|it| it > 0.0));
@@ -372,8 +382,8 @@ mod tests {
 
     #[test]
     fn larger_text_takes_more_room() {
-        let large = layout(&plane(30, 30, Shape::Square), Room { text: 32.0, ..ROOM });
-        let plain = layout(&plane(30, 30, Shape::Square), ROOM);
+        let large = layout(&plane(30, 30, CellShape::Square), DrawingArea { text: 32.0, ..ROOM });
+        let plain = layout(&plane(30, 30, CellShape::Square), ROOM);
         assert!(large.frame.x > plain.frame.x && large.frame.width < plain.frame.width);
     }
 }

@@ -1,6 +1,6 @@
 //! A plane of values as pixels: each cell a rectangle of one colour, the unusual ones a pattern.
 
-use super::colormap::{Colormap, Range, Rgb};
+use super::colormap::{Colormap, Rgb, ValueRange};
 
 /// The pixels of a picture, row by row from the top: red, green, blue, opacity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,11 +14,11 @@ pub struct Pixels {
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     pub map: Colormap,
-    pub range: Range,
+    pub range: ValueRange,
     /// Pixels along the two edges of a cell.
     pub cell: [u32; 2],
     /// Whether the first row of values stands at the bottom, as j does, or at the top, as the first level does.
-    pub rows: Rows,
+    pub rows: RowDirection,
     /// The two colours of the patterns: NaN is hatched, infinity cross-hatched. No colour differs enough from a
     /// whole map.
     pub pattern: [Rgb; 2],
@@ -28,7 +28,7 @@ pub struct Style {
 
 /// Where the first row of values stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum RowDirection {
     Upward,
     Downward,
 }
@@ -48,8 +48,8 @@ pub fn paint(values: &[f64], width: usize, height: usize, style: &Style) -> Pixe
     let mut rgba = Vec::with_capacity(pixels_x * pixels_y * 4);
     for line in 0..height {
         let row = match style.rows {
-            Rows::Upward => height - 1 - line,
-            Rows::Downward => line,
+            RowDirection::Upward => height - 1 - line,
+            RowDirection::Downward => line,
         };
         let values = values.get(row * width..(row + 1) * width).unwrap_or_default();
         let has_pattern = values.iter().any(|it| !it.is_finite()) || values.len() < width;
@@ -84,7 +84,7 @@ pub fn paint(values: &[f64], width: usize, height: usize, style: &Style) -> Pixe
 struct Colours {
     table: Vec<Rgb>,
     map: Colormap,
-    range: Range,
+    range: ValueRange,
 }
 
 /// Steps of a map: more than a screen tells apart.
@@ -119,7 +119,7 @@ fn pattern(value: f64, x: usize, y: usize, style: &Style) -> Rgb {
 
 /// The cell under a pixel, as column and row of the values.
 #[must_use]
-pub fn cell_at(x: f64, y: f64, width: usize, height: usize, rows: Rows) -> Option<(usize, usize)> {
+pub fn cell_at(x: f64, y: f64, width: usize, height: usize, rows: RowDirection) -> Option<(usize, usize)> {
     if !(0.0..1.0).contains(&x) || !(0.0..1.0).contains(&y) || width == 0 || height == 0 {
         return None;
     }
@@ -131,8 +131,8 @@ pub fn cell_at(x: f64, y: f64, width: usize, height: usize, rows: Rows) -> Optio
     )]
     let of = |part: f64, n: usize| ((part * n as f64) as usize).min(n - 1);
     let row = match rows {
-        Rows::Upward => height - 1 - of(y, height),
-        Rows::Downward => of(y, height),
+        RowDirection::Upward => height - 1 - of(y, height),
+        RowDirection::Downward => of(y, height),
     };
     Some((of(x, width), row))
 }
@@ -153,8 +153,8 @@ pub fn fingerprint(values: &[f64], width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn style(cell: u32, rows: Rows) -> Style {
-        let range = Range { low: 0.0, high: 1.0 };
+    fn style(cell: u32, rows: RowDirection) -> Style {
+        let range = ValueRange { low: 0.0, high: 1.0 };
         Style { map: Colormap::Viridis, range, cell: [cell; 2], rows, pattern: [[255; 3], [0; 3]], stripe: 2 }
     }
 
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn cells_are_squares_with_the_first_row_below() {
-        let pixels = paint(&[0.0, 1.0, 1.0, 1.0], 2, 2, &style(3, Rows::Upward));
+        let pixels = paint(&[0.0, 1.0, 1.0, 1.0], 2, 2, &style(3, RowDirection::Upward));
         assert_eq!((pixels.width, pixels.height, pixels.rgba.len()), (6, 6, 6 * 6 * 4));
         assert_eq!(pixel(&pixels, 0, 5), Colormap::Viridis.at(0.0));
         assert_eq!(pixel(&pixels, 2, 3), Colormap::Viridis.at(0.0));
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn cells_may_be_wider_than_high() {
-        let wide = Style { cell: [4, 2], ..style(1, Rows::Downward) };
+        let wide = Style { cell: [4, 2], ..style(1, RowDirection::Downward) };
         let pixels = paint(&[0.0, 1.0, f64::NAN, 1.0], 2, 2, &wide);
         assert_eq!((pixels.width, pixels.height, pixels.rgba.len()), (8, 4, 8 * 4 * 4));
         assert_eq!(pixel(&pixels, 3, 1), Colormap::Viridis.at(0.0));
@@ -183,24 +183,24 @@ mod tests {
 
     #[test]
     fn nan_is_a_pattern_of_two_colours() {
-        let pixels = paint(&[f64::NAN], 1, 1, &style(12, Rows::Downward));
+        let pixels = paint(&[f64::NAN], 1, 1, &style(12, RowDirection::Downward));
         let ink = pixels.rgba.chunks(4).filter(|it| it[0] == 0).count();
         assert_eq!(ink, 12 * 12 / 3);
-        let crossed = paint(&[f64::INFINITY], 1, 1, &style(12, Rows::Downward));
+        let crossed = paint(&[f64::INFINITY], 1, 1, &style(12, RowDirection::Downward));
         assert!(crossed.rgba.chunks(4).filter(|it| it[0] == 0).count() > ink);
     }
 
     #[test]
     fn an_empty_plane_has_no_pixels() {
-        assert!(paint(&[], 0, 3, &style(2, Rows::Upward)).rgba.is_empty());
+        assert!(paint(&[], 0, 3, &style(2, RowDirection::Upward)).rgba.is_empty());
     }
 
     #[test]
     fn the_cell_under_the_pointer_is_the_one_that_was_painted() {
-        assert_eq!(cell_at(0.0, 0.99, 4, 4, Rows::Upward), Some((0, 0)));
-        assert_eq!(cell_at(0.99, 0.0, 4, 4, Rows::Upward), Some((3, 3)));
-        assert_eq!(cell_at(0.5, 0.0, 4, 4, Rows::Downward), Some((2, 0)));
-        assert_eq!(cell_at(1.0, 0.0, 4, 4, Rows::Downward), None);
+        assert_eq!(cell_at(0.0, 0.99, 4, 4, RowDirection::Upward), Some((0, 0)));
+        assert_eq!(cell_at(0.99, 0.0, 4, 4, RowDirection::Upward), Some((3, 3)));
+        assert_eq!(cell_at(0.5, 0.0, 4, 4, RowDirection::Downward), Some((2, 0)));
+        assert_eq!(cell_at(1.0, 0.0, 4, 4, RowDirection::Downward), None);
     }
 
     #[test]

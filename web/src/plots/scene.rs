@@ -67,7 +67,7 @@ pub enum Dash {
 
 /// A mark of a scene; marks are drawn in order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Mark {
+pub enum SceneMark {
     /// Through points; where one is not finite, the line is broken.
     Line {
         points: Vec<[f64; 2]>,
@@ -118,7 +118,7 @@ pub enum Mark {
 pub struct Scene {
     pub width: f64,
     pub height: f64,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<SceneMark>,
 }
 
 /// Colours for files, which have no style sheet: those of the light page, whatever the page looks like.
@@ -309,9 +309,9 @@ fn place(frame: Frame) -> String {
     )
 }
 
-fn tag(mark: &Mark) -> String {
+fn tag(mark: &SceneMark) -> String {
     match mark {
-        Mark::Line { points, ink, width, dash } => {
+        SceneMark::Line { points, ink, width, dash } => {
             let dashes = if *dash == Dash::Dashed { " stroke-dasharray=\"5 4\"" } else { "" };
             format!(
                 "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}/>",
@@ -319,21 +319,21 @@ fn tag(mark: &Mark) -> String {
                 ink.colour()
             )
         }
-        Mark::Area { points, ink } => {
+        SceneMark::Area { points, ink } => {
             format!("<path d=\"{}\" fill=\"{}\" fill-opacity=\"{OPACITY}\"/>", path(points), ink.colour())
         }
-        Mark::Dot { at, radius, ink } => format!(
+        SceneMark::Dot { at, radius, ink } => format!(
             "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"{radius}\" fill=\"{}\"/>",
             at[0],
             at[1],
             ink.colour()
         ),
-        Mark::Edge { frame, ink } => {
+        SceneMark::Edge { frame, ink } => {
             format!("<rect {} fill=\"none\" stroke=\"{}\"/>", place(*frame), ink.colour())
         }
-        Mark::Bar { frame, ink } => format!("<rect {} fill=\"{}\"/>", place(*frame), ink.colour()),
-        Mark::Swatch { frame, colour } => format!("<rect {} fill=\"{}\"/>", place(*frame), hex(*colour)),
-        Mark::Ramp { frame, stops } => {
+        SceneMark::Bar { frame, ink } => format!("<rect {} fill=\"{}\"/>", place(*frame), ink.colour()),
+        SceneMark::Swatch { frame, colour } => format!("<rect {} fill=\"{}\"/>", place(*frame), hex(*colour)),
+        SceneMark::Ramp { frame, stops } => {
             let name = ramp_name(stops);
             let stops: String = stops
                 .iter()
@@ -344,7 +344,7 @@ fn tag(mark: &Mark) -> String {
                 place(*frame)
             )
         }
-        Mark::Text { at, text, anchor, font, ink } => {
+        SceneMark::Text { at, text, anchor, font, ink } => {
             let weight = if font.weight == Weight::Bold { " font-weight=\"600\"" } else { "" };
             let turned = turned(*at, *font).map(|it| format!(" transform=\"{it}\"")).unwrap_or_default();
             format!(
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_file_holds_its_texts_as_text() {
-        let text = Mark::Text {
+        let text = SceneMark::Text {
             at: [1.0, 2.0],
             text: "<script>\"&\u{1}".to_owned(),
             anchor: Anchor::Start,

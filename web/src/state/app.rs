@@ -3,17 +3,17 @@
 use leptos::prelude::*;
 
 use super::benchmark::Measurement;
-use super::card::Head;
+use super::card::HeadDisplay;
 use super::clock::Clock;
 use super::compilation::Compilation;
 use super::drawer::Drawer;
 use super::editor::EditorState;
 use super::examples::Gallery;
 use super::files::Files;
-use super::layout::Layout;
-use super::learn::Learn;
+use super::layout::PageLayout;
+use super::learn::LearnState;
 use super::links::Links;
-use super::output::Output;
+use super::output::OutputLog;
 use super::passes::Passes;
 use super::problems::Problems;
 use super::project::Project;
@@ -42,13 +42,13 @@ pub struct App {
     pub connection: Connection,
     pub sharing: Sharing,
     pub files: Files,
-    pub head: Head,
+    pub head: HeadDisplay,
     pub version: Version,
-    pub layout: Layout,
+    pub layout: PageLayout,
     pub drawer: Drawer,
-    pub output: Output,
+    pub output: OutputLog,
     pub settings: Settings,
-    pub learn: Learn,
+    pub learn: LearnState,
     pub gallery: Gallery,
     pub reference: Reference,
     /// The statements that are lit, found once for all who show them.
@@ -76,13 +76,13 @@ impl App {
             connection,
             sharing: Sharing::new(),
             files: Files::new(),
-            head: Head::new(),
+            head: HeadDisplay::new(),
             version: Version::new(),
-            layout: Layout::new(),
+            layout: PageLayout::new(),
             drawer: Drawer::new(),
-            output: Output::new(),
+            output: OutputLog::new(),
             settings: Settings::new(),
-            learn: Learn::new(),
+            learn: LearnState::new(),
             gallery: Gallery::new(),
             reference: Reference::new(),
             lit: Memo::new(move |_| compilation.lit(&project.shown())),

@@ -9,12 +9,12 @@ use isobar_protocol::request::{Bench, Request};
 use leptos::prelude::*;
 
 use super::App;
-use super::run::{Ended, Failure, Progress, unexpected};
+use super::run::{AbortedRun, Failure, RunProgress, unexpected};
 use crate::bridge::locale::t;
 
 /// The result of a measurement, with its precision and its edit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct BenchmarkResult {
     pub benchmark: Benchmark,
     pub precision: u32,
     /// The edit it belongs to.
@@ -27,7 +27,7 @@ pub struct Measurement {
     pub rounds: RwSignal<u32>,
     /// Back ends that are not measured.
     pub left_out: RwSignal<BTreeSet<String>>,
-    pub found: RwSignal<Option<Arc<Found>>>,
+    pub found: RwSignal<Option<Arc<BenchmarkResult>>>,
 }
 
 impl Measurement {
@@ -72,7 +72,7 @@ impl App {
         });
     }
 
-    async fn measured(self) -> Result<Found, Ended> {
+    async fn measured(self) -> Result<BenchmarkResult, AbortedRun> {
         let runner = self.reached().await?;
         let left_out = self.measurement.left_out.get_untracked();
         let mut backends = untrack(|| self.connection.backends());
@@ -94,12 +94,12 @@ impl App {
             EventKind::Benchmark { benchmark } => found = Some(benchmark),
             EventKind::Progress { done, total } => {
                 let text = t!("state-bench-rounds").to_owned();
-                self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
+                self.run.progress.set(Some(RunProgress { text, steps: Some((done, total)) }));
             }
             other => self.hear(other),
         })
         .await?;
-        let benchmark = *found.ok_or_else(|| Ended::from(unexpected()))?;
-        Ok(Found { benchmark, precision, revision })
+        let benchmark = *found.ok_or_else(|| AbortedRun::from(unexpected()))?;
+        Ok(BenchmarkResult { benchmark, precision, revision })
     }
 }

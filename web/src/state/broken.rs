@@ -1,21 +1,21 @@
 //! The errors of a share link, in the reader's language.
 
-use isobar_protocol::share::decode::{Broken, Note};
+use isobar_protocol::share::decode::{LinkError, Note};
 
 use crate::bridge::locale::t;
 
-/// Says why a link cannot be opened, as [`Broken`] does in English.
+/// Says why a link cannot be opened, as [`LinkError`] does in English.
 #[must_use]
-pub fn why(broken: Broken) -> &'static str {
+pub fn why(broken: LinkError) -> &'static str {
     match broken {
-        Broken::Empty => t!("state-link-empty"),
-        Broken::Newer => t!("state-link-newer"),
-        Broken::TooLong => t!("state-link-too-long"),
-        Broken::NotBase64 => t!("state-link-not-base64"),
-        Broken::NotDeflated => t!("state-link-not-deflated"),
-        Broken::InflatesTooFar => t!("state-link-inflates-too-far"),
-        Broken::NotJson => t!("state-link-not-json"),
-        Broken::NoFiles => t!("state-link-no-files"),
+        LinkError::Empty => t!("state-link-empty"),
+        LinkError::Newer => t!("state-link-newer"),
+        LinkError::TooLong => t!("state-link-too-long"),
+        LinkError::NotBase64 => t!("state-link-not-base64"),
+        LinkError::NotDeflated => t!("state-link-not-deflated"),
+        LinkError::InflatesTooFar => t!("state-link-inflates-too-far"),
+        LinkError::NotJson => t!("state-link-not-json"),
+        LinkError::NoFiles => t!("state-link-no-files"),
     }
 }
 
@@ -39,14 +39,14 @@ mod tests {
     #[test]
     fn a_link_is_refused_in_the_words_of_the_command_line() {
         let all = [
-            Broken::Empty,
-            Broken::Newer,
-            Broken::TooLong,
-            Broken::NotBase64,
-            Broken::NotDeflated,
-            Broken::InflatesTooFar,
-            Broken::NotJson,
-            Broken::NoFiles,
+            LinkError::Empty,
+            LinkError::Newer,
+            LinkError::TooLong,
+            LinkError::NotBase64,
+            LinkError::NotDeflated,
+            LinkError::InflatesTooFar,
+            LinkError::NotJson,
+            LinkError::NoFiles,
         ];
         for broken in all {
             assert_eq!(why(broken), broken.to_string());

@@ -7,14 +7,14 @@ use super::head::{HeadLine, lines, plus, with};
 
 /// How the head is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Head {
+pub struct HeadDisplay {
     /// Whether one line stands for it in the text.
     pub is_folded: RwSignal<bool>,
     /// Whether the card shows all of it.
     pub is_open: RwSignal<bool>,
 }
 
-impl Head {
+impl HeadDisplay {
     pub(super) fn new() -> Self {
         Self { is_folded: RwSignal::new(true), is_open: RwSignal::new(false) }
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_protocol::limits::TAB_POINTS;
-use isobar_protocol::worker::{Ask, Said, Which};
+use isobar_protocol::worker::{AnswerBody, Ask, Which};
 use leptos::prelude::*;
 
-use super::inputs::Valued;
-use super::run::{Ended, Failure, Outcome, Phase, unexpected};
+use super::inputs::ValueInput;
+use super::run::{AbortedRun, Failure, Phase, RunResult, unexpected};
 use super::{App, why};
 use crate::bridge::locale::t;
 use crate::bridge::page;
@@ -164,7 +164,7 @@ impl App {
     }
 
     /// Sets a scalar by a slider, and shows what comes of it.
-    pub fn slide(self, scalar: &Valued, text: &str) {
+    pub fn slide(self, scalar: &ValueInput, text: &str) {
         if self.choose_scalar(scalar, text).is_err() || self.clock.is_playing.get_untracked() {
             // While it plays, the next step takes the new value.
             return;
@@ -215,7 +215,7 @@ impl App {
         self.clock.is_stepping.set_value(false);
         match result {
             Ok(()) => true,
-            Err(Ended::Cancelled) => {
+            Err(AbortedRun::Cancelled) => {
                 // A step that took long was stopped as a run is.
                 if untrack(|| self.run.is_working()) && self.run.is_stopping.get_untracked() {
                     self.run.is_stopping.set(false);
@@ -224,7 +224,7 @@ impl App {
                 }
                 false
             }
-            Err(Ended::Failed(failure)) => {
+            Err(AbortedRun::Failed(failure)) => {
                 self.run.failed_revision.set(self.project.revision.get_untracked());
                 self.run.fail(*failure);
                 false
@@ -232,7 +232,7 @@ impl App {
         }
     }
 
-    async fn stepped(self, restart: bool, count: u64) -> Result<(), Ended> {
+    async fn stepped(self, restart: bool, count: u64) -> Result<(), AbortedRun> {
         let domain = untrack(|| self.domain());
         let points = domain.iter().fold(1_i64, |n, &it| n.saturating_mul(it.max(0)));
         if points > TAB_POINTS {
@@ -246,17 +246,17 @@ impl App {
         let (said, buffers) = self.asked_here(backend, Ask::Step { request, restart, count }).await?;
         // Another run, or another text, has the picture now.
         if self.run.number() != number || self.project.revision.get_untracked() != revision {
-            return Err(Ended::Cancelled);
+            return Err(AbortedRun::Cancelled);
         }
         let (step, fields, ms) = match said {
-            Said::Stepped { step, fields, ms } => (step, fields, ms),
-            Said::RunEnded { why, diagnostics, cell } => {
+            AnswerBody::Stepped { step, fields, ms } => (step, fields, ms),
+            AnswerBody::RunEnded { why, diagnostics, cell } => {
                 return Err(Failure::at_cell(&why, diagnostics, cell).into());
             }
-            Said::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
+            AnswerBody::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
             _ => return Err(unexpected().into()),
         };
-        let outcome = Outcome {
+        let outcome = RunResult {
             backend: backend.to_owned(),
             machine: t!("state-run-machine-here").to_owned(),
             precision,
@@ -273,12 +273,16 @@ impl App {
     }
 
     /// Puts a step into the picture in place of the one before, which stays until then.
-    async fn show_step(self, outcome: Outcome, buffers: Vec<js_sys::ArrayBuffer>) -> Result<(), Ended> {
+    async fn show_step(
+        self,
+        outcome: RunResult,
+        buffers: Vec<js_sys::ArrayBuffer>,
+    ) -> Result<(), AbortedRun> {
         let keeper = self.run.started_keeper()?;
         let ask = Ask::Store { which: Which::A, fields: outcome.fields.clone() };
         match self.kept(keeper.ask(ask, buffers).await)? {
-            Said::Stored => {}
-            Said::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
+            AnswerBody::Stored => {}
+            AnswerBody::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
             _ => return Err(unexpected().into()),
         }
         if self.run.differences.with_untracked(Option::is_some) {

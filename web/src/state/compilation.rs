@@ -7,7 +7,7 @@ use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::{Remark, Signature, StageText, StepTime, Tombstone};
 use isobar_protocol::diagnostic::{Diagnostic, Position};
 use isobar_protocol::request::Request;
-use isobar_protocol::worker::{Answer, Ask, Defaults, Question, Said};
+use isobar_protocol::worker::{Answer, AnswerBody, Ask, Defaults, Question};
 use leptos::prelude::*;
 
 use super::App;
@@ -56,7 +56,7 @@ pub struct StageView {
 
 /// Why nothing is compiled at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum CompilerFailure {
     /// The worker's program did not start.
     NotLoaded(String),
     /// It fell over this text.
@@ -80,7 +80,7 @@ pub struct Compilation {
     pub defaults: RwSignal<Defaults>,
     /// In the order of [`Stage::ALL`].
     pub stages: [RwSignal<StageView>; Stage::ALL.len()],
-    pub trouble: RwSignal<Option<Trouble>>,
+    pub trouble: RwSignal<Option<CompilerFailure>>,
     /// How much of the compiler's program has arrived of how much, in kB, until it has answered.
     pub loading: RwSignal<Option<[u64; 2]>>,
     /// From question to answer, the worker's messages included.
@@ -98,7 +98,7 @@ pub struct Compilation {
 struct Engine {
     worker: Option<Worker>,
     has_answered: bool,
-    asked: Option<Asked>,
+    asked: Option<PendingRequest>,
     /// Counts the questions.
     n_asked: u64,
     /// Whether an edit came meanwhile.
@@ -111,7 +111,7 @@ struct Engine {
 
 /// The question that the worker works on.
 #[derive(Debug)]
-struct Asked {
+struct PendingRequest {
     number: u64,
     request: Request,
     since_ms: f64,
@@ -179,8 +179,8 @@ impl Compilation {
     }
 
     /// Takes an answer, which holds those of the stages that it was `asked` for that were reached.
-    fn accept(self, revision: u64, said: Said, asked: &[String]) {
-        let Said::Compiled { compiled, defaults, is_half } = said else { return };
+    fn accept(self, revision: u64, said: AnswerBody, asked: &[String]) {
+        let AnswerBody::Compiled { compiled, defaults, is_half } = said else { return };
         let has_errors = compiled.diagnostics.iter().any(|it| it.severity == "error");
         let mut texts = compiled.stages;
         for (stage, shown) in Stage::ALL.into_iter().zip(self.stages) {
@@ -291,7 +291,7 @@ impl App {
             it.has_answered = false;
         });
         if let Some(message) = trouble {
-            self.compilation.trouble.set(Some(Trouble::NotLoaded(message)));
+            self.compilation.trouble.set(Some(CompilerFailure::NotLoaded(message)));
         }
     }
 
@@ -323,7 +323,7 @@ impl App {
                 worker.ask(&Question { revision, ask: Ask::Compile { request: request.clone() } }, &[]);
                 engine.n_asked += 1;
                 let number = engine.n_asked;
-                engine.asked = Some(Asked { number, request, since_ms: page::now_ms() });
+                engine.asked = Some(PendingRequest { number, request, since_ms: page::now_ms() });
                 asked = Some(number);
             }
         });
@@ -334,16 +334,16 @@ impl App {
 
     fn take_answer(self, Answer { revision, said }: Answer) {
         match said {
-            Said::Ready => {
+            AnswerBody::Ready => {
                 // Where it waits for a change, nothing else would say so.
                 self.compilation.loading.set(None);
                 return;
             }
-            Said::Loading { arrived, packed } => {
+            AnswerBody::Loading { arrived, packed } => {
                 self.compilation.loading.set(loaded(arrived, packed, page::worker_bytes()));
                 return;
             }
-            Said::Whole => {
+            AnswerBody::Whole => {
                 self.compilation.engine.update_value(|it| it.half.clear());
                 self.compile();
                 return;
@@ -366,7 +366,7 @@ impl App {
         self.compilation.trouble.set(None);
         self.compilation.round_trip_ms.set(asked.as_ref().map(|it| page::now_ms() - it.since_ms));
         let stages = asked.and_then(|it| it.request.stages).unwrap_or_default();
-        if let Said::Compiled { is_half: true, .. } = said {
+        if let AnswerBody::Compiled { is_half: true, .. } = said {
             self.compilation.engine.update_value(|it| it.half.clone_from(&stages));
         }
         self.compilation.accept(revision, said, &stages);
@@ -382,9 +382,9 @@ impl App {
             is_due = engine.end_worker();
         });
         if has_answered {
-            self.start_over(Trouble::Crashed(message), is_due);
+            self.start_over(CompilerFailure::Crashed(message), is_due);
         } else {
-            self.compilation.trouble.set(Some(Trouble::NotLoaded(message)));
+            self.compilation.trouble.set(Some(CompilerFailure::NotLoaded(message)));
         }
     }
 
@@ -394,12 +394,12 @@ impl App {
         if is_stuck {
             let mut is_due = false;
             self.compilation.engine.update_value(|it| is_due = it.end_worker());
-            self.start_over(Trouble::TookTooLong, is_due);
+            self.start_over(CompilerFailure::TookTooLong, is_due);
         }
     }
 
     /// Makes another worker ready for the next edit, which may have come already.
-    fn start_over(self, trouble: Trouble, is_due: bool) {
+    fn start_over(self, trouble: CompilerFailure, is_due: bool) {
         self.compilation.trouble.set(Some(trouble));
         self.start_worker();
         if is_due {

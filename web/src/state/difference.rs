@@ -1,13 +1,13 @@
 //! A level around a pass as it is read: both texts, one of them, or what changed with little around it.
 
 use isobar_protocol::compile::{Node, StageText};
-use isobar_protocol::passes::Around;
+use isobar_protocol::passes::PassDiff;
 
 use crate::bridge::locale::t;
 
 /// The part of a level that is shown around a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Side {
+pub enum DiffView {
     /// Changed lines and their surroundings; a long unchanged stretch is one line.
     #[default]
     Changes,
@@ -17,33 +17,33 @@ pub enum Side {
     After,
 }
 
-impl Side {
-    pub const ALL: [Side; 4] = [Side::Changes, Side::Whole, Side::Before, Side::After];
+impl DiffView {
+    pub const ALL: [DiffView; 4] = [DiffView::Changes, DiffView::Whole, DiffView::Before, DiffView::After];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Side::Changes => "changes",
-            Side::Whole => "whole",
-            Side::Before => "before",
-            Side::After => "after",
+            DiffView::Changes => "changes",
+            DiffView::Whole => "whole",
+            DiffView::Before => "before",
+            DiffView::After => "after",
         }
     }
 
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Side::Changes => t!("state-side-changes"),
-            Side::Whole => t!("state-side-whole"),
-            Side::Before => t!("state-side-before"),
-            Side::After => t!("state-side-after"),
+            DiffView::Changes => t!("state-side-changes"),
+            DiffView::Whole => t!("state-side-whole"),
+            DiffView::Before => t!("state-side-before"),
+            DiffView::After => t!("state-side-after"),
         }
     }
 }
 
 /// How a line stands to the two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum DiffMark {
     /// In both.
     Same,
     Removed,
@@ -54,9 +54,9 @@ pub enum Mark {
 
 /// A text with a mark for each line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Marked {
+pub struct DiffText {
     pub text: StageText,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<DiffMark>,
 }
 
 /// Lines that are kept on both sides of a change.
@@ -66,17 +66,17 @@ const SHORTEST_FOLD: usize = 3;
 
 /// A level around a pass, as `side` shows it.
 #[must_use]
-pub fn seen(around: &Around, side: Side) -> Marked {
+pub fn seen(around: &PassDiff, side: DiffView) -> DiffText {
     let lines: Vec<&str> = around.text.text.lines().collect();
-    let marks: Vec<Mark> = around.marks.chars().map(mark).collect();
+    let marks: Vec<DiffMark> = around.marks.chars().map(mark).collect();
     let is_shown: Vec<bool> = match side {
-        Side::Changes => near_changes(&lines, &marks),
-        Side::Whole => vec![true; lines.len()],
-        Side::Before => marks.iter().map(|it| *it != Mark::Added).collect(),
-        Side::After => marks.iter().map(|it| *it != Mark::Removed).collect(),
+        DiffView::Changes => near_changes(&lines, &marks),
+        DiffView::Whole => vec![true; lines.len()],
+        DiffView::Before => marks.iter().map(|it| *it != DiffMark::Added).collect(),
+        DiffView::After => marks.iter().map(|it| *it != DiffMark::Removed).collect(),
     };
 
-    let mut made = Marked::default();
+    let mut made = DiffText::default();
     made.text.stage.clone_from(&around.text.stage);
     // Of each line of both, and of the end: the line in which it is shown, or the next one that is.
     let mut shown_at = Vec::with_capacity(lines.len() + 1);
@@ -92,10 +92,10 @@ pub fn seen(around: &Around, side: Side) -> Marked {
         }
         let n_hidden = is_shown[at..].iter().take_while(|it| !**it).count();
         shown_at.extend(std::iter::repeat_n(row, n_hidden));
-        if side == Side::Changes {
+        if side == DiffView::Changes {
             let indent = lines[at].len() - lines[at].trim_start().len();
             let told = t!("state-side-stayed", n = n_hidden);
-            push(&mut made, &format!("{:indent$}{told}", ""), Mark::Fold);
+            push(&mut made, &format!("{:indent$}{told}", ""), DiffMark::Fold);
             folds.push((row, at, at + n_hidden));
         }
         at += n_hidden;
@@ -105,23 +105,23 @@ pub fn seen(around: &Around, side: Side) -> Marked {
     made
 }
 
-fn push(made: &mut Marked, line: &str, mark: Mark) {
+fn push(made: &mut DiffText, line: &str, mark: DiffMark) {
     made.text.text.push_str(line);
     made.text.text.push('\n');
     made.marks.push(mark);
 }
 
-fn mark(sign: char) -> Mark {
+fn mark(sign: char) -> DiffMark {
     match sign {
-        '-' => Mark::Removed,
-        '+' => Mark::Added,
-        _ => Mark::Same,
+        '-' => DiffMark::Removed,
+        '+' => DiffMark::Added,
+        _ => DiffMark::Same,
     }
 }
 
 /// Changed lines, some lines around them, and the heads of the blocks that they stand in.
-fn near_changes(lines: &[&str], marks: &[Mark]) -> Vec<bool> {
-    let is_changed = |at: usize| marks[at] != Mark::Same;
+fn near_changes(lines: &[&str], marks: &[DiffMark]) -> Vec<bool> {
+    let is_changed = |at: usize| marks[at] != DiffMark::Same;
     let mut is_shown = vec![false; lines.len()];
     if !(0..lines.len()).any(is_changed) {
         return vec![true; lines.len()];
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// A loop of nine statements; the eighth replaces the seventh.
-    fn around() -> Around {
+    fn around() -> PassDiff {
         let mut text = "for k:\n".to_owned();
         let mut nodes = vec![node([0, 10], None)];
         for n in 1..10 {
@@ -206,7 +206,7 @@ mod tests {
         }
         let of = Moment { stage: "oir".to_owned(), pass: Some("oir/p".to_owned()) };
         let text = StageText { stage: "oir".to_owned(), text, nodes };
-        Around { of, text, marks: "       -+ ".to_owned() }
+        PassDiff { of, text, marks: "       -+ ".to_owned() }
     }
 
     fn links_of(name: &str) -> links::Links {
@@ -215,15 +215,18 @@ mod tests {
 
     #[test]
     fn a_long_stretch_that_stayed_is_one_line_below_its_head() {
-        let seen = seen(&around(), Side::Changes);
+        let seen = seen(&around(), DiffView::Changes);
         assert_eq!(seen.text.text, "for k:\n  4 lines stayed\n  s5\n  s6\n  s7\n  s8\n  s9\n");
-        assert_eq!(seen.marks[..2], [Mark::Same, Mark::Fold]);
-        assert_eq!(seen.marks[2..], [Mark::Same, Mark::Same, Mark::Removed, Mark::Added, Mark::Same]);
+        assert_eq!(seen.marks[..2], [DiffMark::Same, DiffMark::Fold]);
+        assert_eq!(
+            seen.marks[2..],
+            [DiffMark::Same, DiffMark::Same, DiffMark::Removed, DiffMark::Added, DiffMark::Same]
+        );
     }
 
     #[test]
     fn lines_are_linked_where_they_are_shown() {
-        let seen = seen(&around(), Side::Changes);
+        let seen = seen(&around(), DiffView::Changes);
         assert_eq!(links::lines_of(&seen.text, &links_of("s7")), [4]);
         assert_eq!(links::lines_of(&seen.text, &links_of("s3")), [1], "what is hidden lights the fold");
         assert_eq!(links::at_line(&seen.text, 4), links_of("s7"));
@@ -232,17 +235,17 @@ mod tests {
 
     #[test]
     fn before_and_after_are_without_what_is_of_the_other() {
-        assert!(!seen(&around(), Side::Before).text.text.contains("s8"));
-        let after = seen(&around(), Side::After);
+        assert!(!seen(&around(), DiffView::Before).text.text.contains("s8"));
+        let after = seen(&around(), DiffView::After);
         assert!(!after.text.text.contains("s7"));
         assert_eq!(links::lines_of(&after.text, &links_of("s9")), [8]);
         assert!(links::lines_of(&after.text, &links_of("s7")).is_empty());
-        assert_eq!(seen(&around(), Side::Whole).marks.len(), 10);
+        assert_eq!(seen(&around(), DiffView::Whole).marks.len(), 10);
     }
 
     #[test]
     fn a_pass_that_changed_nothing_shows_its_level() {
-        let unchanged = Around { marks: " ".repeat(10), ..around() };
-        assert_eq!(seen(&unchanged, Side::Changes).text.text, around().text.text);
+        let unchanged = PassDiff { marks: " ".repeat(10), ..around() };
+        assert_eq!(seen(&unchanged, DiffView::Changes).text.text, around().text.text);
     }
 }

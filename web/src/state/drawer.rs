@@ -16,31 +16,31 @@ pub const RANGE: [f64; 2] = [0.1, 0.7];
 
 /// The lists of the drawer, which shows one at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Below {
+pub enum DrawerList {
     #[default]
     Problems,
     Inputs,
     Output,
 }
 
-impl Below {
-    pub const ALL: [Below; 3] = [Below::Problems, Below::Inputs, Below::Output];
+impl DrawerList {
+    pub const ALL: [DrawerList; 3] = [DrawerList::Problems, DrawerList::Inputs, DrawerList::Output];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Below::Problems => "problems",
-            Below::Inputs => "inputs",
-            Below::Output => "output",
+            DrawerList::Problems => "problems",
+            DrawerList::Inputs => "inputs",
+            DrawerList::Output => "output",
         }
     }
 
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Below::Problems => t!("state-below-problems"),
-            Below::Inputs => t!("state-below-inputs"),
-            Below::Output => t!("state-below-output"),
+            DrawerList::Problems => t!("state-below-problems"),
+            DrawerList::Inputs => t!("state-below-inputs"),
+            DrawerList::Output => t!("state-below-output"),
         }
     }
 }
@@ -49,7 +49,7 @@ impl Below {
 #[derive(Clone, Copy, Debug)]
 pub struct Drawer {
     /// Which of the lists beside the inputs; whether the inputs are shown is the layout's.
-    other: RwSignal<Below>,
+    other: RwSignal<DrawerList>,
     /// Its part of the column.
     pub height: RwSignal<f64>,
     pub is_shut: RwSignal<bool>,
@@ -97,14 +97,14 @@ impl Drawer {
 impl App {
     /// The list that the drawer shows.
     #[must_use]
-    pub fn below(self) -> Below {
-        if self.layout.inputs_open.get() { Below::Inputs } else { self.drawer.other.get() }
+    pub fn below(self) -> DrawerList {
+        if self.layout.inputs_open.get() { DrawerList::Inputs } else { self.drawer.other.get() }
     }
 
     /// Shows one of its lists, and opens it.
-    pub fn choose_below(self, below: Below) {
-        self.layout.inputs_open.set(below == Below::Inputs);
-        if below != Below::Inputs {
+    pub fn choose_below(self, below: DrawerList) {
+        self.layout.inputs_open.set(below == DrawerList::Inputs);
+        if below != DrawerList::Inputs {
             self.drawer.other.set(below);
         }
         self.drawer.shut(false);

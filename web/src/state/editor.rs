@@ -9,20 +9,20 @@ use super::links::{self, Links};
 use super::offsets::Offsets;
 use super::remarks::by_line;
 use super::remedies::help_of;
-use super::teller::Teller;
-use crate::bridge::editor::{Editor, Listeners, Mark, Note};
+use super::teller::EditorWorker;
+use crate::bridge::editor::{DiagnosticMark, Editor, InlineRemark, Listeners};
 use crate::bridge::locale::t;
 
 /// The editor, once it is in the page.
 #[derive(Clone, Copy, Debug)]
 pub struct EditorState {
     editor: StoredValue<Option<Editor>, LocalStorage>,
-    pub(super) teller: Teller,
+    pub(super) teller: EditorWorker,
 }
 
 impl EditorState {
     pub(super) fn new() -> Self {
-        Self { editor: StoredValue::new_local(None), teller: Teller::new() }
+        Self { editor: StoredValue::new_local(None), teller: EditorWorker::new() }
     }
 
     /// Shows another text.
@@ -181,12 +181,12 @@ impl App {
         }
     }
 
-    fn marks(self, diagnostics: &[Diagnostic]) -> Vec<Mark> {
+    fn marks(self, diagnostics: &[Diagnostic]) -> Vec<DiagnosticMark> {
         let main = self.project.shown();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
             let here = diagnostics.iter().filter(|it| it.file == main);
-            here.map(|it| Mark {
+            here.map(|it| DiagnosticMark {
                 from: offsets.offset(it.start),
                 to: offsets.offset(it.end),
                 severity: it.severity.clone(),
@@ -201,7 +201,7 @@ impl App {
     }
 
     /// The compiler's notes on each line, with the offset at which the line begins.
-    fn notes(self) -> Vec<(usize, Vec<Note>)> {
+    fn notes(self) -> Vec<(usize, Vec<InlineRemark>)> {
         let main = self.project.shown();
         let entries = self.passes.entries.get();
         self.project.text.with(|text| {
@@ -209,7 +209,7 @@ impl App {
             let lines = by_line(&entries, &main).into_iter().map(|(line, of_line)| {
                 let notes = of_line.into_iter().filter_map(|number| {
                     let it = entries.get(number)?;
-                    Some(Note {
+                    Some(InlineRemark {
                         number,
                         sign: it.sign(),
                         shown: it.shown.name(),

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::App;
-use super::gallery::{Entry, FIRST, FIRST_TEXT, entry};
+use super::gallery::{FIRST, FIRST_TEXT, GalleryEntry, entry};
 use crate::bridge::files;
 
 /// The texts that are here.
@@ -35,7 +35,7 @@ impl Gallery {
 
 impl App {
     /// Opens an entry's text, at once where it is here.
-    pub(super) fn with_entry(self, entry: Entry, open: impl FnOnce(Arc<str>) + 'static) {
+    pub(super) fn with_entry(self, entry: GalleryEntry, open: impl FnOnce(Arc<str>) + 'static) {
         let number = self.gallery.asked.get_value() + 1;
         self.gallery.asked.set_value(number);
         if let Some(text) = self.gallery.texts.with_untracked(|it| it.get(entry.name).cloned()) {
@@ -57,7 +57,7 @@ impl App {
         });
     }
 
-    async fn fetch_entry(self, entry: Entry) -> Result<Arc<str>, String> {
+    async fn fetch_entry(self, entry: GalleryEntry) -> Result<Arc<str>, String> {
         let text: Arc<str> = files::text(&format!("gallery/{}.py", entry.name)).await?.into();
         let kept = text.clone();
         self.gallery.texts.update(|it| {

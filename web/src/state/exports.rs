@@ -1,13 +1,13 @@
 //! Files and clipboard texts that leave the page.
 
-use isobar_protocol::worker::{Ask, Said, Which};
+use isobar_protocol::worker::{AnswerBody, Ask, Which};
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::filenames::file_name;
 use super::{App, why};
-use crate::bridge::asker::Gone;
+use crate::bridge::asker::WorkerEnd;
 use crate::bridge::locale::t;
 use crate::bridge::page;
 
@@ -32,7 +32,7 @@ impl App {
         let Some(worker) = self.run.keeper() else { return };
         spawn_local(async move {
             match worker.ask(Ask::Archive { of }, Vec::new()).await {
-                Ok((Said::Archive, buffers)) => {
+                Ok((AnswerBody::Archive, buffers)) => {
                     if let Some(buffer) = buffers.first() {
                         let stencil = untrack(|| self.archive_name());
                         let name = format!("{stencil}-{letter}.npz");
@@ -44,7 +44,7 @@ impl App {
                         });
                     }
                 }
-                Ok((Said::Failed { why }, _)) => self.run.say(why::in_words(&why)),
+                Ok((AnswerBody::Failed { why }, _)) => self.run.say(why::in_words(&why)),
                 Ok(_) => {}
                 Err(gone) => self.lose_results(gone),
             }
@@ -61,15 +61,15 @@ impl App {
         spawn_local(async move {
             let answer = worker.ask(Ask::Graph { request }, Vec::new()).await;
             match answer {
-                Ok((Said::Graph { text: Some(text) }, _)) => {
+                Ok((AnswerBody::Graph { text: Some(text) }, _)) => {
                     let stencil = untrack(|| self.compilation.stencil.get());
                     let name = format!("{}.sdfg", file_name(&stencil.unwrap_or_else(|| self.archive_name())));
                     self.save_file(&name, "application/json", text.as_bytes());
                 }
-                Ok((Said::Failed { why }, _)) => self.run.say(why::in_words(&why)),
+                Ok((AnswerBody::Failed { why }, _)) => self.run.say(why::in_words(&why)),
                 Ok(_) => self.run.say(t!("state-export-no-graph")),
-                Err(Gone::Stopped) => {}
-                Err(Gone::NotLoaded(why) | Gone::Crashed(why)) => {
+                Err(WorkerEnd::Stopped) => {}
+                Err(WorkerEnd::NotLoaded(why) | WorkerEnd::Crashed(why)) => {
                     self.run.say(t!("state-export-graph-gone", why = why));
                 }
             }

@@ -9,9 +9,9 @@ use leptos::prelude::*;
 use super::App;
 use super::layout::Tab;
 use super::project::{MAIN, Project};
-use crate::bridge::drops::{self as bridge, Read};
+use crate::bridge::drops::{self as bridge, DroppedFiles};
 use crate::bridge::locale::t;
-use crate::files::{self, MOST_FILES, Taken, has_stencil, is_module, main_of, take};
+use crate::files::{self, ImportedFiles, MOST_FILES, has_stencil, is_module, main_of, take};
 use isobar_protocol::share::State;
 
 /// The state of dropped, renamed and offered files.
@@ -197,7 +197,7 @@ impl App {
     }
 
     /// Takes files that were dropped or chosen. They are added to a text of the visitor; an example gives way to them.
-    fn take_files(self, read: Read) {
+    fn take_files(self, read: DroppedFiles) {
         self.project.put_by();
         let before = self.project.carried.with_untracked(|it| it.files.clone());
         let is_example = untrack(|| self.is_example());
@@ -215,7 +215,7 @@ impl App {
             self.take_offered();
             return;
         }
-        let Taken { files, mut notes } = take(read, kept.len(), n_bytes);
+        let ImportedFiles { files, mut notes } = take(read, kept.len(), n_bytes);
         if files.is_empty() {
             if notes.is_empty() {
                 notes.push(t!("state-files-none-dropped").to_owned());

@@ -8,34 +8,34 @@ use isobar_protocol::worker::Across;
 
 /// The summary and the histogram of a field, or of one plane of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Surveyed {
+pub struct FieldSurvey {
     pub summary: Summary,
     pub histogram: Histogram,
 }
 
 /// Values along an axis: value, mean, least and greatest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lined {
+pub struct AxisProfile {
     pub line: Line,
     pub rows: [Vec<f64>; 4],
 }
 
 /// The values of every field of the stencil in one cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inspected {
+pub struct CellReadings {
     pub at: [i64; 3],
     pub readings: Vec<Reading>,
 }
 
 /// The 27 cells around a cell of the field that is looked at, itself in the middle: along k, then j, then i.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Around {
+pub struct CellNeighbourhood {
     pub at: [i64; 3],
     /// None where the array has no such cell.
     pub values: Vec<Option<f64>>,
 }
 
-impl Around {
+impl CellNeighbourhood {
     /// The value so many cells further along `i, j, k`, each of them -1, 0 or 1.
     #[must_use]
     pub fn value(&self, [i, j, k]: [i64; 3]) -> Option<f64> {
@@ -46,7 +46,7 @@ impl Around {
 
 /// The record of one step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recorded {
+pub struct StepRecord {
     pub step: u64,
     /// The statistics of each field.
     pub statistics: BTreeMap<String, Statistics>,

@@ -9,7 +9,7 @@ use crate::bridge::locale::t;
 
 /// A stencil to begin with.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct GalleryEntry {
     /// As links name it, and its file.
     pub name: &'static str,
     pub title: fn() -> &'static str,
@@ -51,22 +51,22 @@ impl Group {
 
 /// How many points an example is opened with, beside those of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum ExampleSize {
     Small,
     Own,
     Large,
 }
 
-impl Size {
-    pub const ALL: [Size; 3] = [Size::Small, Size::Own, Size::Large];
+impl ExampleSize {
+    pub const ALL: [ExampleSize; 3] = [ExampleSize::Small, ExampleSize::Own, ExampleSize::Large];
 
     /// As tests name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Size::Small => "small",
-            Size::Own => "medium",
-            Size::Large => "large",
+            ExampleSize::Small => "small",
+            ExampleSize::Own => "medium",
+            ExampleSize::Large => "large",
         }
     }
 
@@ -74,9 +74,9 @@ impl Size {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Size::Small => t!("state-gallery-small"),
-            Size::Own => t!("state-gallery-own"),
-            Size::Large => t!("state-gallery-large"),
+            ExampleSize::Small => t!("state-gallery-small"),
+            ExampleSize::Own => t!("state-gallery-own"),
+            ExampleSize::Large => t!("state-gallery-large"),
         }
     }
 
@@ -84,9 +84,9 @@ impl Size {
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
-            Size::Small => t!("state-gallery-about-small"),
-            Size::Own => t!("state-gallery-about-own"),
-            Size::Large => t!("state-gallery-about-large"),
+            ExampleSize::Small => t!("state-gallery-about-small"),
+            ExampleSize::Own => t!("state-gallery-about-own"),
+            ExampleSize::Large => t!("state-gallery-about-large"),
         }
     }
 
@@ -97,9 +97,9 @@ impl Size {
         let points: Vec<i64> = line.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let &[i, j, k] = points.as_slice() else { return None };
         match self {
-            Size::Small => Some([(i / 2).max(1), (j / 2).max(1), k]),
-            Size::Own => None,
-            Size::Large => Some([i.saturating_mul(2), j.saturating_mul(2), k]),
+            ExampleSize::Small => Some([(i / 2).max(1), (j / 2).max(1), k]),
+            ExampleSize::Own => None,
+            ExampleSize::Large => Some([i.saturating_mul(2), j.saturating_mul(2), k]),
         }
     }
 }
@@ -110,12 +110,12 @@ const fn entry_of(
     group: Group,
     lesson: &'static str,
     about: fn() -> &'static str,
-) -> Entry {
-    Entry { name, title, group, about, lesson }
+) -> GalleryEntry {
+    GalleryEntry { name, title, group, about, lesson }
 }
 
 /// By group, from the simplest on.
-pub const ENTRIES: [Entry; 19] = [
+pub const ENTRIES: [GalleryEntry; 19] = [
     entry_of(
         "copy_scale",
         || t!("state-gallery-copy-scale"),
@@ -259,7 +259,7 @@ pub const FIRST_TEXT: &str = include_str!("../../../static/gallery/geostrophic_a
 
 /// The name of the shown text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Name {
+pub struct TextName {
     pub title: String,
     /// The entry that it began as, where it still is about the same.
     pub entry: Option<&'static str>,
@@ -276,37 +276,43 @@ fn title_of(text: &str) -> Option<&str> {
 /// Names a text. `entry` is the gallery entry that it began as, with the text of that entry if it is loaded.
 /// `stencil` is the stencil that is looked at.
 #[must_use]
-pub fn name_of(text: &str, entry: Option<(Entry, Option<Arc<str>>)>, stencil: Option<&str>) -> Name {
+pub fn name_of(
+    text: &str,
+    entry: Option<(GalleryEntry, Option<Arc<str>>)>,
+    stencil: Option<&str>,
+) -> TextName {
     match entry {
         // Until its text is here, nobody knows of edits.
-        Some((entry, None)) => Name {
+        Some((entry, None)) => TextName {
             title: (entry.title)().to_owned(),
             entry: Some(entry.name),
             is_edited: false,
             is_own: true,
         },
-        Some((entry, Some(own))) if text == &*own => Name {
+        Some((entry, Some(own))) if text == &*own => TextName {
             title: (entry.title)().to_owned(),
             entry: Some(entry.name),
             is_edited: false,
             is_own: false,
         },
-        Some((entry, Some(own))) if title_of(text).is_some() && title_of(text) == title_of(&own) => Name {
-            title: t!("state-gallery-edited", title = (entry.title)()),
-            entry: Some(entry.name),
-            is_edited: true,
-            is_own: true,
-        },
+        Some((entry, Some(own))) if title_of(text).is_some() && title_of(text) == title_of(&own) => {
+            TextName {
+                title: t!("state-gallery-edited", title = (entry.title)()),
+                entry: Some(entry.name),
+                is_edited: true,
+                is_own: true,
+            }
+        }
         _ => {
             let title = title_of(text).or(stencil).unwrap_or_else(|| t!("state-gallery-your-text"));
-            Name { title: title.to_owned(), entry: None, is_edited: false, is_own: true }
+            TextName { title: title.to_owned(), entry: None, is_edited: false, is_own: true }
         }
     }
 }
 
 /// The entry of that name.
 #[must_use]
-pub fn entry(name: &str) -> Option<Entry> {
+pub fn entry(name: &str) -> Option<GalleryEntry> {
     ENTRIES.into_iter().find(|it| it.name == name)
 }
 
@@ -353,12 +359,12 @@ pub(crate) mod tests {
         for entry in ENTRIES {
             let text = text(entry.name);
             let points = |it: [i64; 3]| it.iter().product::<i64>();
-            let sizes = [Size::Small, Size::Large].map(|it| it.domain(&text).map(points));
+            let sizes = [ExampleSize::Small, ExampleSize::Large].map(|it| it.domain(&text).map(points));
             let [Some(small), Some(large)] = sizes else { panic!("{}: {sizes:?}", entry.name) };
             assert_eq!(large, 16 * small, "{}", entry.name);
-            assert_eq!(Size::Own.domain(&text), None);
+            assert_eq!(ExampleSize::Own.domain(&text), None);
         }
-        assert_eq!(Size::Large.domain("# @domain 4 4"), None);
+        assert_eq!(ExampleSize::Large.domain("# @domain 4 4"), None);
     }
 
     #[test]

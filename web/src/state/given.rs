@@ -7,14 +7,15 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::inputs::{
-    Control, FieldInput, Origin, Source, Valued, keep_declared, kind, left, said, scalars, usable, with_line,
+    FieldInput, FieldSource, InputControl, ValueInput, ValueOrigin, keep_declared, kind, left, said, scalars,
+    usable, with_line,
 };
 use super::{App, values};
 
 impl App {
     /// The scalars of the stencil, and those that are left of an earlier text.
     #[must_use]
-    pub fn scalars(self) -> Vec<Valued> {
+    pub fn scalars(self) -> Vec<ValueInput> {
         self.compilation.signature.with(|signature| {
             // Before the first answer nothing is known to be left over.
             let Some(signature) = signature else { return Vec::new() };
@@ -26,21 +27,21 @@ impl App {
 
     /// The externals that the text imports, and those that are left of an earlier text.
     #[must_use]
-    pub fn externals(self) -> Vec<Valued> {
+    pub fn externals(self) -> Vec<ValueInput> {
         if self.compilation.revision.get() == 0 {
             return Vec::new();
         }
         let declared = self.compilation.defaults.with(|it| it.externals.clone());
         self.project.externals.with(|chosen| {
-            let taken = declared.iter().map(|it| Valued {
+            let taken = declared.iter().map(|it| ValueInput {
                 name: it.name.clone(),
                 dtype: kind(&it.wanted).map(str::to_owned),
-                control: Control::of_external(&it.wanted),
+                control: InputControl::of_external(&it.wanted),
                 own: it.value.as_ref().map(|given| {
                     let origin = match (given.is_of_text, given.is_made_up) {
-                        (true, _) => Origin::Line,
-                        (false, true) => Origin::MadeUp,
-                        (false, false) => Origin::Compiler,
+                        (true, _) => ValueOrigin::Line,
+                        (false, true) => ValueOrigin::MadeUp,
+                        (false, false) => ValueOrigin::Compiler,
                     };
                     (values::spelled(&given.value), origin)
                 }),
@@ -61,18 +62,18 @@ impl App {
             let fields = fields.unwrap_or_default().into_iter();
             let source = |param: &FieldParam| match (defaults.inputs.get(&param.name), param.access.as_str())
             {
-                (_, "none") => Source::Unused,
+                (_, "none") => FieldSource::Unused,
                 _ if chosen.contains_key(&param.name) => {
                     let refused = defaults.refused.get(&param.name).cloned();
-                    Source::Chosen(chosen.get(&param.name).cloned().unwrap_or_default(), refused)
+                    FieldSource::Chosen(chosen.get(&param.name).cloned().unwrap_or_default(), refused)
                 }
-                (Some(generator), _) => Source::Line(generator.clone()),
-                (None, "write") => Source::Zeros,
+                (Some(generator), _) => FieldSource::Line(generator.clone()),
+                (None, "write") => FieldSource::Zeros,
                 (None, _) => defaults
                     .made
                     .init
                     .get(&param.name)
-                    .map_or(Source::Missing, |it| Source::MadeUp(it.clone())),
+                    .map_or(FieldSource::Missing, |it| FieldSource::MadeUp(it.clone())),
             };
             fields.map(|param| FieldInput { source: source(&param), param }).collect()
         })
@@ -103,7 +104,7 @@ impl App {
     /// # Errors
     ///
     /// A message that tells which values are expected. The run is left as it was.
-    pub fn choose_scalar(self, scalar: &Valued, text: &str) -> Result<(), String> {
+    pub fn choose_scalar(self, scalar: &ValueInput, text: &str) -> Result<(), String> {
         let value = values::scalar(text, scalar.dtype.as_deref().unwrap_or_default())?;
         let dtype = scalar.dtype.as_deref().unwrap_or_default();
         let is_own =
@@ -123,7 +124,7 @@ impl App {
     /// # Errors
     ///
     /// A message that tells which values are expected. Everything is left as it was.
-    pub fn choose_external(self, external: &Valued, text: &str) -> Result<(), String> {
+    pub fn choose_external(self, external: &ValueInput, text: &str) -> Result<(), String> {
         let value = values::external(text)?;
         let is_own =
             external.own.as_ref().is_some_and(|(own, _)| values::external(own).as_ref() == Ok(&value));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use isobar_protocol::compile::{FieldParam, ScalarParam};
-use isobar_protocol::worker::{DeclaredExternal, Wanted};
+use isobar_protocol::worker::{DeclaredExternal, ExternalValueKind};
 use serde_json::{Value, json};
 
 use super::values;
@@ -11,13 +11,13 @@ use crate::bridge::locale::t;
 
 /// A scalar or an external, as it is shown and changed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Valued {
+pub struct ValueInput {
     pub name: String,
     /// The type of a scalar, or what an external is used as.
     pub dtype: Option<String>,
-    pub control: Control,
+    pub control: InputControl,
     /// The value unless the user sets another one, and its origin.
-    pub own: Option<(String, Origin)>,
+    pub own: Option<(String, ValueOrigin)>,
     /// The user's value, if it can be used.
     pub chosen: Option<String>,
     /// Why the value of the user or of a link cannot be used.
@@ -28,7 +28,7 @@ pub struct Valued {
 
 /// How a value is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Control {
+pub enum InputControl {
     #[default]
     Text,
     /// `True` or `False`.
@@ -37,28 +37,31 @@ pub enum Control {
     Function(Vec<String>),
 }
 
-impl Control {
+impl InputControl {
     /// That of an external which is used as this.
     #[must_use]
-    pub fn of_external(wanted: &Wanted) -> Self {
+    pub fn of_external(wanted: &ExternalValueKind) -> Self {
         match wanted {
-            Wanted::Condition => Control::Switch,
-            Wanted::Function(names) => Control::Function(names.clone()),
-            Wanted::Number | Wanted::WholeNumber | Wanted::Position | Wanted::Object => Control::Text,
+            ExternalValueKind::Condition => InputControl::Switch,
+            ExternalValueKind::Function(names) => InputControl::Function(names.clone()),
+            ExternalValueKind::Number
+            | ExternalValueKind::WholeNumber
+            | ExternalValueKind::Position
+            | ExternalValueKind::Object => InputControl::Text,
         }
     }
 }
 
 /// The use of an external, in a word; nothing if it may be anything.
 #[must_use]
-pub fn kind(wanted: &Wanted) -> Option<&'static str> {
+pub fn kind(wanted: &ExternalValueKind) -> Option<&'static str> {
     match wanted {
-        Wanted::Number => None,
-        Wanted::WholeNumber => Some(t!("state-inputs-whole-number")),
-        Wanted::Condition => Some(t!("state-inputs-bool")),
-        Wanted::Position => Some(t!("state-inputs-position")),
-        Wanted::Object => Some(t!("state-inputs-object")),
-        Wanted::Function(_) => Some(t!("state-inputs-function")),
+        ExternalValueKind::Number => None,
+        ExternalValueKind::WholeNumber => Some(t!("state-inputs-whole-number")),
+        ExternalValueKind::Condition => Some(t!("state-inputs-bool")),
+        ExternalValueKind::Position => Some(t!("state-inputs-position")),
+        ExternalValueKind::Object => Some(t!("state-inputs-object")),
+        ExternalValueKind::Function(_) => Some(t!("state-inputs-function")),
     }
 }
 
@@ -70,7 +73,7 @@ pub fn function(name: &str) -> String {
 
 /// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// A `# @scalar` or `# @external` line.
     Line,
     /// The `def` of the stencil.
@@ -83,7 +86,7 @@ pub enum Origin {
 
 /// Where the values of a field come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum FieldSource {
     /// The generator of an `# @input` line.
     Line(String),
     /// It is written before it is read.
@@ -102,10 +105,10 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldInput {
     pub param: FieldParam,
-    pub source: Source,
+    pub source: FieldSource,
 }
 
-impl Valued {
+impl ValueInput {
     /// The value that a run takes.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -114,9 +117,9 @@ impl Valued {
 
     /// The control that can show the value: what is neither `True` nor `False` is written out.
     #[must_use]
-    pub fn shown_in(&self) -> Control {
+    pub fn shown_in(&self) -> InputControl {
         match &self.control {
-            Control::Switch if !matches!(&*self.shown(), "" | "True" | "False") => Control::Text,
+            InputControl::Switch if !matches!(&*self.shown(), "" | "True" | "False") => InputControl::Text,
             it => it.clone(),
         }
     }
@@ -141,15 +144,15 @@ pub fn scalars(
     of_lines: &BTreeMap<String, Value>,
     made_up: &BTreeMap<String, Value>,
     chosen: &BTreeMap<String, Value>,
-) -> Vec<Valued> {
+) -> Vec<ValueInput> {
     let taken = params.iter().map(|param| {
-        let line = of_lines.get(&param.name).map(|it| (values::spelled(it), Origin::Line));
-        let default = || Some((values::spelled(param.default.as_ref()?), Origin::Default));
-        let made = || Some((values::spelled(made_up.get(&param.name)?), Origin::MadeUp));
-        Valued {
+        let line = of_lines.get(&param.name).map(|it| (values::spelled(it), ValueOrigin::Line));
+        let default = || Some((values::spelled(param.default.as_ref()?), ValueOrigin::Default));
+        let made = || Some((values::spelled(made_up.get(&param.name)?), ValueOrigin::MadeUp));
+        ValueInput {
             name: param.name.clone(),
             dtype: Some(param.dtype.clone()),
-            control: if param.dtype == "bool" { Control::Switch } else { Control::Text },
+            control: if param.dtype == "bool" { InputControl::Switch } else { InputControl::Text },
             own: line.or_else(default).or_else(made),
             is_taken: true,
             ..said(chosen.get(&param.name), |text| values::scalar(text, &param.dtype))
@@ -161,21 +164,21 @@ pub fn scalars(
 
 /// Reads the user's value, or tells why it cannot be read.
 #[must_use]
-pub fn said(chosen: Option<&Value>, read: impl Fn(&str) -> Result<Value, String>) -> Valued {
+pub fn said(chosen: Option<&Value>, read: impl Fn(&str) -> Result<Value, String>) -> ValueInput {
     let text = chosen.map(values::spelled);
     let problem = text.as_deref().and_then(|it| read(it).err());
-    Valued { chosen: text.filter(|_| problem.is_none()), problem, ..Valued::default() }
+    ValueInput { chosen: text.filter(|_| problem.is_none()), problem, ..ValueInput::default() }
 }
 
 /// Values that were set for names which the text does not have any more.
 pub fn left(
     chosen: &BTreeMap<String, Value>,
     is_left: impl Fn(&str) -> bool,
-) -> impl Iterator<Item = Valued> {
-    chosen.iter().filter(move |(name, _)| is_left(name)).map(|(name, value)| Valued {
+) -> impl Iterator<Item = ValueInput> {
+    chosen.iter().filter(move |(name, _)| is_left(name)).map(|(name, value)| ValueInput {
         name: name.clone(),
         chosen: Some(values::spelled(value)),
-        ..Valued::default()
+        ..ValueInput::default()
     })
 }
 
@@ -228,10 +231,10 @@ mod tests {
             param("c", "bool", None),
         ];
         let found = scalars(&params, &map(&[("a", json!(0.5))]), &BTreeMap::new(), &map(&[("b", json!(7))]));
-        assert_eq!(found[0].own, Some(("0.5".to_owned(), Origin::Line)));
+        assert_eq!(found[0].own, Some(("0.5".to_owned(), ValueOrigin::Line)));
         assert_eq!(
             (found[1].own.clone(), found[1].shown()),
-            (Some(("2".to_owned(), Origin::Default)), "7".to_owned())
+            (Some(("2".to_owned(), ValueOrigin::Default)), "7".to_owned())
         );
         assert!(found[2].is_missing() && !found[2].is_changed());
     }
@@ -249,14 +252,14 @@ mod tests {
 
     #[test]
     fn a_switch_shows_no_other_values_than_its_two() {
-        let valued = |text: &str| Valued {
-            control: Control::Switch,
+        let valued = |text: &str| ValueInput {
+            control: InputControl::Switch,
             chosen: Some(text.to_owned()),
-            ..Valued::default()
+            ..ValueInput::default()
         };
-        assert_eq!(valued("False").shown_in(), Control::Switch);
-        assert_eq!(valued("2").shown_in(), Control::Text);
-        assert_eq!(Valued { chosen: None, ..valued("") }.shown_in(), Control::Switch);
+        assert_eq!(valued("False").shown_in(), InputControl::Switch);
+        assert_eq!(valued("2").shown_in(), InputControl::Text);
+        assert_eq!(ValueInput { chosen: None, ..valued("") }.shown_in(), InputControl::Switch);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use isobar_compiler::pipeline::Stage;
-use isobar_compiler::pipeline::stage::Source;
+use isobar_compiler::pipeline::stage::StageOrigin;
 use isobar_protocol::compile::{Remark, Tombstone};
 
 use crate::bridge::locale::t;
@@ -15,7 +15,7 @@ const PREDICTED_FOR: [f64; 3] = [128.0, 128.0, 80.0];
 #[must_use]
 pub fn way() -> Vec<Stage> {
     let mut way = vec![Stage::KERNELS];
-    while let Some(Source::Lowered(from) | Source::Passed(from)) = way.last().map(|it| it.from()) {
+    while let Some(StageOrigin::Lowered(from) | StageOrigin::Passed(from)) = way.last().map(|it| it.from()) {
         way.push(from);
     }
     way.reverse();
@@ -54,7 +54,7 @@ pub fn about(stage: Stage) -> &'static str {
 
 /// The work of the passes of a level.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Leg {
+pub struct LevelSummary {
     /// The number of statements that a pass changed or removed.
     pub changed: usize,
     /// The passes that did so, without their level.
@@ -66,10 +66,10 @@ pub struct Leg {
 /// Collects the work of the passes of `stage`, for a domain of these points. The compiler predicts traffic
 /// for one domain; for another it is taken to grow with the number of points.
 #[must_use]
-pub fn leg(stage: Stage, remarks: &[Remark], tombstones: &[Tombstone], domain: [i64; 3]) -> Leg {
+pub fn leg(stage: Stage, remarks: &[Remark], tombstones: &[Tombstone], domain: [i64; 3]) -> LevelSummary {
     let is_here = |pass: &str| pass.split_once('/').is_some_and(|it| it.0 == stage.name());
     let mut statements = BTreeSet::new();
-    let mut leg = Leg::default();
+    let mut leg = LevelSummary::default();
     let acted = remarks.iter().filter(|it| it.applied && is_here(&it.pass));
     for it in acted {
         statements.extend(it.links.iter().map(String::as_str));
@@ -137,6 +137,6 @@ mod tests {
         let found = leg(Stage::SCHEDULE, &remarks, &[], [64, 128, 80]);
         assert_eq!((found.changed, found.passes), (2, vec!["merge".to_owned()]));
         assert_eq!(found.traffic, Some([4e6, 1e6]));
-        assert_eq!(leg(Stage::TREE, &remarks, &[], [64, 128, 80]), Leg::default());
+        assert_eq!(leg(Stage::TREE, &remarks, &[], [64, 128, 80]), LevelSummary::default());
     }
 }

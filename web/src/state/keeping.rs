@@ -9,7 +9,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::bridge::page;
-use crate::bridge::storage::{self, Full, Shelf};
+use crate::bridge::storage::{self, Shelf, StorageQuotaError};
 use crate::bridge::workspaces as kept;
 
 /// The delay after which changes are kept. It counts from the first change, not from the last, so that a user
@@ -18,12 +18,12 @@ const LONGEST: Duration = Duration::from_millis(250);
 
 /// Something that is kept soon after each change.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Soon {
+pub(super) struct DeferredSave {
     /// The time of the first change that is not kept yet, and the timer that will keep it.
     waiting: StoredValue<Option<(f64, TimeoutHandle)>>,
 }
 
-impl Soon {
+impl DeferredSave {
     pub(super) fn new() -> Self {
         Self { waiting: StoredValue::new(None) }
     }
@@ -54,7 +54,7 @@ fn time_key(key: &str) -> String {
 }
 
 /// Writes a value and its time to quick storage.
-pub(super) fn keep_quick(key: &str, value: &str, at: f64) -> Result<(), Full> {
+pub(super) fn keep_quick(key: &str, value: &str, at: f64) -> Result<(), StorageQuotaError> {
     storage::save(Shelf::Lasting, key, value)?;
     // With an older time it is held against the database, which is right as well.
     let _ = storage::save(Shelf::Lasting, &time_key(key), &at.to_string());

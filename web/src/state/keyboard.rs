@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::App;
 use super::layout::Tab;
-use super::shortcuts::{Act, SHORTCUTS};
+use super::shortcuts::{KeyAction, SHORTCUTS};
 use super::view::points_along;
 use crate::bridge::keys;
 use crate::bridge::locale::t;
@@ -48,29 +48,29 @@ impl App {
     }
 
     /// Does what a key stands for. Tells whether it did anything: else the browser has the key.
-    fn carry_out(self, act: Act) -> bool {
+    fn carry_out(self, act: KeyAction) -> bool {
         match act {
-            Act::Stop => return self.stop_what_runs(),
-            Act::NextPane(by) => return self.next_pane(by),
-            Act::Step => return self.step_by_key(),
-            Act::Restart => return self.restart_by_key(),
-            Act::Run => self.run_chosen(),
-            Act::RunOnRunner => self.with_runner(App::run_on_runner),
-            Act::Compare => self.with_runner(App::compare),
-            Act::Share => self.share(),
-            Act::SaySaved => self.run.say(t!("state-key-save-said")),
-            Act::FocusPane(at) => self.focus_pane(at),
-            Act::NextProblem(by) => self.next_problem(by),
-            Act::QuickFix => self.quick_fix(),
-            Act::OpenRemarks => self.open_remarks(),
-            Act::ToggleWrap => self.toggle_wrap(),
-            Act::NextStage(by) => self.next_stage(by),
-            Act::NextPass(by) => self.next_pass(by, false),
-            Act::NextChange(by) => self.next_pass(by, true),
-            Act::NextLevel(by) => self.next_level(by),
-            Act::NextResult => self.next_result(),
-            Act::ToggleInputs => self.layout.inputs_open.update(|it| *it = !*it),
-            Act::Help => self.layout.help_open.set(true),
+            KeyAction::Stop => return self.stop_what_runs(),
+            KeyAction::NextPane(by) => return self.next_pane(by),
+            KeyAction::Step => return self.step_by_key(),
+            KeyAction::Restart => return self.restart_by_key(),
+            KeyAction::Run => self.run_chosen(),
+            KeyAction::RunOnRunner => self.with_runner(App::run_on_runner),
+            KeyAction::Compare => self.with_runner(App::compare),
+            KeyAction::Share => self.share(),
+            KeyAction::SaySaved => self.run.say(t!("state-key-save-said")),
+            KeyAction::FocusPane(at) => self.focus_pane(at),
+            KeyAction::NextProblem(by) => self.next_problem(by),
+            KeyAction::QuickFix => self.quick_fix(),
+            KeyAction::OpenRemarks => self.open_remarks(),
+            KeyAction::ToggleWrap => self.toggle_wrap(),
+            KeyAction::NextStage(by) => self.next_stage(by),
+            KeyAction::NextPass(by) => self.next_pass(by, false),
+            KeyAction::NextChange(by) => self.next_pass(by, true),
+            KeyAction::NextLevel(by) => self.next_level(by),
+            KeyAction::NextResult => self.next_result(),
+            KeyAction::ToggleInputs => self.layout.inputs_open.update(|it| *it = !*it),
+            KeyAction::Help => self.layout.help_open.set(true),
         }
         true
     }

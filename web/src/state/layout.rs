@@ -3,7 +3,7 @@
 use isobar_compiler::pipeline::Stage;
 use leptos::prelude::*;
 
-use super::open::Open;
+use super::open::OpenStages;
 use crate::bridge::locale::t;
 
 /// The views of a narrow page, which shows one at a time.
@@ -44,8 +44,8 @@ impl Tab {
 
 /// The frame of the page.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    pub open: RwSignal<Open>,
+pub struct PageLayout {
+    pub open: RwSignal<OpenStages>,
     pub tab: RwSignal<Tab>,
     /// Whether the inputs of a run are unfolded.
     pub inputs_open: RwSignal<bool>,
@@ -64,7 +64,7 @@ pub const RESULT_PART: f64 = 0.29;
 /// No column becomes narrower than this part of the page.
 const NARROWEST: f64 = 0.15;
 
-impl Layout {
+impl PageLayout {
     pub(super) fn new() -> Self {
         Self {
             open: RwSignal::default(),

@@ -7,23 +7,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobar_lessons::course::{self, Course, Lesson, Quiz};
-use isobar_protocol::lesson::{Checked, Shown, Task};
+use isobar_protocol::lesson::{FieldMismatch, LessonResult, Task};
 use isobar_protocol::share::State;
-use isobar_protocol::worker::{Across, Ask, Said, Which};
+use isobar_protocol::worker::{Across, AnswerBody, Ask, Which};
 use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use web_sys::HtmlInputElement;
 
-use super::keeping::{self, Soon};
+use super::keeping::{self, DeferredSave};
 use super::layout::Tab;
-use super::open::Open;
-use super::progress::{Done, Progress};
+use super::open::OpenStages;
+use super::progress::{LearningProgress, LessonProgress};
 use super::project::MAIN;
 use super::route::{COURSE, Route};
-use super::run::{Ended, Failure, Outcome, unexpected};
+use super::run::{AbortedRun, Failure, RunResult, unexpected};
 use super::{App, why};
-use crate::bridge::asker::Gone;
+use crate::bridge::asker::WorkerEnd;
 use crate::bridge::locale::t;
 use crate::bridge::storage::{self, Shelf};
 use crate::bridge::{files, page};
@@ -35,7 +35,7 @@ const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// A lesson with its files.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opened {
+pub struct OpenLesson {
     pub course: String,
     pub folder: String,
     pub lesson: Lesson,
@@ -44,7 +44,7 @@ pub struct Opened {
     pub checks: String,
 }
 
-impl Opened {
+impl OpenLesson {
     /// As progress names it.
     #[must_use]
     pub fn name(&self) -> String {
@@ -54,19 +54,19 @@ impl Opened {
 
 /// The state of the lessons.
 #[derive(Clone, Copy, Debug)]
-pub struct Learn {
+pub struct LearnState {
     pub route: RwSignal<Route>,
     /// Whether a teacher shows it: large type, no solutions.
     pub presents: RwSignal<bool>,
     pub course: RwSignal<Option<Arc<Course>>>,
     /// The lesson whose text is in the editor; it stays open while something else is read.
-    pub opened: RwSignal<Option<Arc<Opened>>>,
+    pub opened: RwSignal<Option<Arc<OpenLesson>>>,
     /// Why something could not be opened.
     pub trouble: RwSignal<Option<String>>,
-    pub checked: RwSignal<Option<Arc<Checked>>>,
+    pub checked: RwSignal<Option<Arc<LessonResult>>>,
     /// The text that it was made for.
     pub checked_revision: RwSignal<u64>,
-    pub progress: RwSignal<Progress>,
+    pub progress: RwSignal<LearningProgress>,
     /// Whether the solution is on the screen.
     pub shows_solution: RwSignal<bool>,
     /// Whether the database was asked for later progress than quick storage has.
@@ -75,9 +75,9 @@ pub struct Learn {
     asked: StoredValue<u64>,
 }
 
-impl Learn {
+impl LearnState {
     pub(super) fn new() -> Self {
-        let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| Progress::from_json(&it));
+        let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| LearningProgress::from_json(&it));
         Self {
             route: RwSignal::default(),
             presents: RwSignal::new(false),
@@ -86,7 +86,9 @@ impl Learn {
             trouble: RwSignal::default(),
             checked: RwSignal::default(),
             checked_revision: RwSignal::new(0),
-            progress: RwSignal::new(kept.unwrap_or(Progress { version: 1, ..Progress::default() })),
+            progress: RwSignal::new(
+                kept.unwrap_or(LearningProgress { version: 1, ..LearningProgress::default() }),
+            ),
             shows_solution: RwSignal::new(false),
             has_looked: StoredValue::new(false),
             asked: StoredValue::new(0),
@@ -101,18 +103,18 @@ impl Learn {
 
     /// The progress in the open lesson.
     #[must_use]
-    pub fn done(self) -> Done {
+    pub fn done(self) -> LessonProgress {
         let name = self.opened.with(|it| it.as_ref().map(|it| it.name()));
         name.map(|it| self.done_in(&it)).unwrap_or_default()
     }
 
     /// The progress in a lesson, by its name.
     #[must_use]
-    pub fn done_in(self, name: &str) -> Done {
+    pub fn done_in(self, name: &str) -> LessonProgress {
         self.progress.with(|it| it.lessons.get(name).cloned()).unwrap_or_default()
     }
 
-    fn note(self, change: impl FnOnce(&mut Done)) {
+    fn note(self, change: impl FnOnce(&mut LessonProgress)) {
         let Some(name) = self.opened.with_untracked(|it| it.as_ref().map(|it| it.name())) else { return };
         self.progress.update(|it| change(it.lessons.entry(name).or_default()));
     }
@@ -137,13 +139,13 @@ impl App {
         };
         page::on_fragment(go);
         go();
-        let soon = Soon::new();
+        let soon = DeferredSave::new();
         let is_changed = StoredValue::new(false);
         let before = StoredValue::new(self.learn.progress.get_untracked());
         let keep = move || {
             is_changed.set_value(false);
             let ours = self.learn.progress.get_untracked();
-            let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| Progress::from_json(&it));
+            let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| LearningProgress::from_json(&it));
             // Another tab may have written meanwhile.
             let all = before.with_value(|before| ours.changes_since(before, kept.unwrap_or_default()));
             before.set_value(ours);
@@ -199,7 +201,7 @@ impl App {
             return;
         }
         self.learn.has_looked.set_value(true);
-        let later = keeping::later_aside(KEY).await.and_then(|it| Progress::from_json(&it));
+        let later = keeping::later_aside(KEY).await.and_then(|it| LearningProgress::from_json(&it));
         if let Some(mut later) = later {
             later.merge(self.learn.progress.get_untracked());
             self.learn.progress.set(later);
@@ -250,7 +252,7 @@ impl App {
         });
     }
 
-    fn show_lesson(self, opened: Opened) {
+    fn show_lesson(self, opened: OpenLesson) {
         self.set_aside();
         let done = untrack(|| self.learn.done_in(&opened.name()));
         let text = done.draft.unwrap_or_else(|| opened.start.clone());
@@ -263,7 +265,7 @@ impl App {
             .take(super::open::MOST_STAGES)
             .collect();
         if !stages.is_empty() {
-            self.layout.open.set(Open { stages, active: 0 });
+            self.layout.open.set(OpenStages { stages, active: 0 });
         }
         self.layout.lesson_shows_stages.set(opened.lesson.head.layout == "stages");
         self.layout.tab.set(Tab::Learn);
@@ -308,7 +310,7 @@ impl App {
     /// Begins the lesson anew: its start, no answers, no hints.
     pub fn reset_lesson(self) {
         let Some(opened) = self.learn.opened.get_untracked() else { return };
-        self.learn.note(|it| *it = Done { is_passed: it.is_passed, ..Done::default() });
+        self.learn.note(|it| *it = LessonProgress { is_passed: it.is_passed, ..LessonProgress::default() });
         self.learn.checked.set(None);
         self.learn.shows_solution.set(false);
         self.put_into_editor(&opened.start);
@@ -316,7 +318,7 @@ impl App {
 
     /// Forgets all progress.
     pub fn reset_progress(self) {
-        self.learn.progress.set(Progress { version: 1, ..Progress::default() });
+        self.learn.progress.set(LearningProgress { version: 1, ..LearningProgress::default() });
         self.learn.checked.set(None);
     }
 
@@ -325,7 +327,7 @@ impl App {
         files::save(
             "isobar-lessons.json",
             "application/json",
-            &self.learn.progress.with_untracked(Progress::to_json),
+            &self.learn.progress.with_untracked(LearningProgress::to_json),
         );
     }
 
@@ -333,7 +335,7 @@ impl App {
     pub fn import_progress(self, input: HtmlInputElement) {
         spawn_local(async move {
             let text = files::chosen(&input, MOST_BYTES).await;
-            match text.and_then(|it| Progress::from_json(&it)) {
+            match text.and_then(|it| LearningProgress::from_json(&it)) {
                 Some(other) => {
                     self.learn.progress.update(|it| it.merge(other));
                     self.learn.trouble.set(None);
@@ -411,14 +413,14 @@ impl App {
             let worker = self.run.started_runner()?;
             let (said, buffers) = match worker.ask(Ask::Check { task: Box::new(task) }, Vec::new()).await {
                 Ok(answer) => answer,
-                Err(Gone::Stopped) => return Err(Ended::Cancelled),
-                Err(Gone::Crashed(why) | Gone::NotLoaded(why)) => {
+                Err(WorkerEnd::Stopped) => return Err(AbortedRun::Cancelled),
+                Err(WorkerEnd::Crashed(why) | WorkerEnd::NotLoaded(why)) => {
                     return Err(Failure::new(t!("state-learn-not-checked", why = why)).into());
                 }
             };
             match said {
-                Said::Checked { checked } => self.take_verdicts(checked, buffers, revision).await,
-                Said::Failed { why } => {
+                AnswerBody::Checked { checked } => self.take_verdicts(checked, buffers, revision).await,
+                AnswerBody::Failed { why } => {
                     Err(Failure::new(t!("state-learn-at-fault", why = why::in_words(&why))).into())
                 }
                 _ => Err(unexpected().into()),
@@ -430,10 +432,10 @@ impl App {
 
     async fn take_verdicts(
         self,
-        mut checked: Checked,
+        mut checked: LessonResult,
         buffers: Vec<ArrayBuffer>,
         revision: u64,
-    ) -> Result<String, Ended> {
+    ) -> Result<String, AbortedRun> {
         let shown = checked.shown.take();
         let is_passed = checked.is_passed();
         self.learn.checked_revision.set(revision);
@@ -457,13 +459,13 @@ impl App {
     /// Shows the learner's result as A, the expected one as B, and their difference in the picture.
     async fn show_difference(
         self,
-        shown: Shown,
+        shown: FieldMismatch,
         mut buffers: Vec<ArrayBuffer>,
         revision: u64,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), AbortedRun> {
         let expected = buffers.split_off(shown.found.len().min(buffers.len()));
         let precision = self.project.precision.get_untracked();
-        let outcome = |machine: &str, fields| Outcome {
+        let outcome = |machine: &str, fields| RunResult {
             backend: "debug".to_owned(),
             machine: machine.to_owned(),
             precision,
@@ -483,12 +485,12 @@ impl App {
     }
 }
 
-async fn fetch_lesson(course: String, folder: String) -> Result<Opened, String> {
+async fn fetch_lesson(course: String, folder: String) -> Result<OpenLesson, String> {
     let at = |name: &str| format!("lessons/{course}/{folder}/{name}");
     let text = files::text(&at("lesson.md")).await?;
     let lesson = course::read_lesson(&text).map_err(|it| format!("lesson.md: {it}"))?;
     let start = files::text(&at("start.py")).await?;
     let solution = files::text(&at("solution.py")).await?;
     let checks = files::text(&at("checks.toml")).await?;
-    Ok(Opened { course, folder, lesson, start, solution, checks })
+    Ok(OpenLesson { course, folder, lesson, start, solution, checks })
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use isobar_protocol::compile::{Node, Place, StageText};
+use isobar_protocol::compile::{Node, SourceRange, StageText};
 use isobar_protocol::diagnostic::Position;
 
 /// Names of statements.
@@ -39,7 +39,7 @@ fn is_own(node: &Node) -> bool {
     node.links.len() == 1
 }
 
-fn covers_line(place: &Place, line: u32) -> bool {
+fn covers_line(place: &SourceRange, line: u32) -> bool {
     // An end in the first column ends the line before.
     let last = if place.end.col == 1 && place.end.line > place.start.line {
         place.end.line - 1
@@ -91,8 +91,8 @@ pub fn first_line(stage: &StageText) -> Option<u32> {
 
 /// Where the source asks for these statements.
 #[must_use]
-pub fn places_of<'a>(stages: impl IntoIterator<Item = &'a StageText>, links: &Links) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+pub fn places_of<'a>(stages: impl IntoIterator<Item = &'a StageText>, links: &Links) -> Vec<SourceRange> {
+    let mut places: Vec<SourceRange> = Vec::new();
     for node in stages.into_iter().flat_map(|it| &it.nodes).filter(|it| is_own(it)) {
         if node.links.iter().any(|it| links.contains(it)) {
             for place in &node.spans {
@@ -109,15 +109,15 @@ pub fn places_of<'a>(stages: impl IntoIterator<Item = &'a StageText>, links: &Li
 mod tests {
     use super::*;
 
-    fn place(first: u32, last: u32) -> Place {
-        Place {
+    fn place(first: u32, last: u32) -> SourceRange {
+        SourceRange {
             file: "main.py".to_owned(),
             start: Position { line: first, col: 5 },
             end: Position { line: last, col: 9 },
         }
     }
 
-    fn node(lines: [u32; 2], parent: Option<usize>, spans: Vec<Place>, links: &[&str]) -> Node {
+    fn node(lines: [u32; 2], parent: Option<usize>, spans: Vec<SourceRange>, links: &[&str]) -> Node {
         let links = links.iter().map(|it| (*it).to_owned()).collect();
         Node { id: String::new(), kind: String::new(), lines, parent, spans, links }
     }

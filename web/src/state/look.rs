@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_protocol::worker::{Across, Ask, Plane, Said, Which};
+use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
 use super::App;
-use super::findings::{Around, Inspected, Lined, Recorded, Surveyed, number};
+use super::findings::{AxisProfile, CellNeighbourhood, CellReadings, FieldSurvey, StepRecord, number};
 use super::view::points_along;
 
 /// The kind of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum PictureKind {
     #[default]
     Plane,
     /// Values of a column.
@@ -25,15 +25,15 @@ pub enum Kind {
     Time,
 }
 
-impl Kind {
-    /// The kind that a link names, as [`Look::picture`] does.
+impl PictureKind {
+    /// The kind that a link names, as [`PictureState::picture`] does.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
-            "profile" => Some(Kind::Profile),
-            "line-i" | "line-j" => Some(Kind::Line),
-            "histogram" => Some(Kind::Histogram),
-            "time" => Some(Kind::Time),
+            "profile" => Some(PictureKind::Profile),
+            "line-i" | "line-j" => Some(PictureKind::Line),
+            "histogram" => Some(PictureKind::Histogram),
+            "time" => Some(PictureKind::Time),
             _ => None,
         }
     }
@@ -44,8 +44,8 @@ const MOST_STEPS: usize = 20_000;
 
 /// How it is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
-    pub kind: RwSignal<Kind>,
+pub struct PictureState {
+    pub kind: RwSignal<PictureKind>,
     /// The axis of a line: `I` or `J`.
     pub line_along: RwSignal<Across>,
     /// Whether the halo is shown.
@@ -58,15 +58,15 @@ pub struct Look {
     pub is_of_all: RwSignal<bool>,
     /// The cell that was chosen.
     pub cell: RwSignal<Option<[i64; 3]>>,
-    pub whole: RwSignal<Option<Arc<Surveyed>>>,
-    pub plane: RwSignal<Option<Arc<Surveyed>>>,
-    pub line: RwSignal<Option<Arc<Lined>>>,
-    pub inspected: RwSignal<Option<Arc<Inspected>>>,
-    pub around: RwSignal<Option<Arc<Around>>>,
-    pub records: RwSignal<Arc<Vec<Recorded>>>,
+    pub whole: RwSignal<Option<Arc<FieldSurvey>>>,
+    pub plane: RwSignal<Option<Arc<FieldSurvey>>>,
+    pub line: RwSignal<Option<Arc<AxisProfile>>>,
+    pub inspected: RwSignal<Option<Arc<CellReadings>>>,
+    pub around: RwSignal<Option<Arc<CellNeighbourhood>>>,
+    pub records: RwSignal<Arc<Vec<StepRecord>>>,
 }
 
-impl Look {
+impl PictureState {
     pub(super) fn new() -> Self {
         Self {
             kind: RwSignal::default(),
@@ -89,12 +89,12 @@ impl Look {
     #[must_use]
     pub fn picture(self) -> Option<String> {
         let name = match self.kind.get() {
-            Kind::Plane => return None,
-            Kind::Profile => "profile",
-            Kind::Line if self.line_along.get() == Across::J => "line-j",
-            Kind::Line => "line-i",
-            Kind::Histogram => "histogram",
-            Kind::Time => "time",
+            PictureKind::Plane => return None,
+            PictureKind::Profile => "profile",
+            PictureKind::Line if self.line_along.get() == Across::J => "line-j",
+            PictureKind::Line => "line-i",
+            PictureKind::Histogram => "histogram",
+            PictureKind::Time => "time",
         };
         Some(name.to_owned())
     }
@@ -170,7 +170,7 @@ impl App {
             move |said| look.whole.set(said.and_then(|(said, _)| surveyed(said))),
         );
         let plane = Memo::new(move |_| {
-            let is_wanted = look.kind.get() == Kind::Histogram && !look.is_of_all.get();
+            let is_wanted = look.kind.get() == PictureKind::Histogram && !look.is_of_all.get();
             let subject = self.subject().filter(|_| is_wanted)?;
             let across = self.view.across.get();
             let cell = self.cursor()?;
@@ -187,9 +187,9 @@ impl App {
         );
         let line = Memo::new(move |_| {
             let along = match look.kind.get() {
-                Kind::Profile => Across::K,
-                Kind::Line => look.line_along.get(),
-                Kind::Plane | Kind::Histogram | Kind::Time => return None,
+                PictureKind::Profile => Across::K,
+                PictureKind::Line => look.line_along.get(),
+                PictureKind::Plane | PictureKind::Histogram | PictureKind::Time => return None,
             };
             Some((self.subject()?, along, self.cursor()?))
         });
@@ -209,11 +209,11 @@ impl App {
             move |said| {
                 let at = untrack(|| inspected.get()).map(|(at, ..)| at);
                 let readings = said.and_then(|(said, _)| match said {
-                    Said::Cell { readings } => Some(readings),
+                    AnswerBody::Cell { readings } => Some(readings),
                     _ => None,
                 });
                 look.inspected
-                    .set(at.zip(readings).map(|(at, readings)| Arc::new(Inspected { at, readings })));
+                    .set(at.zip(readings).map(|(at, readings)| Arc::new(CellReadings { at, readings })));
             },
         );
     }
@@ -231,7 +231,7 @@ impl App {
             move |said| {
                 let at = untrack(|| around.get()).map(|(_, at)| at);
                 let values = said.and_then(|(said, buffers)| match said {
-                    Said::Around { is_there } => {
+                    AnswerBody::Around { is_there } => {
                         let values = buffers.first().map(|it| Float64Array::new(it).to_vec())?;
                         Some(
                             values
@@ -243,7 +243,8 @@ impl App {
                     }
                     _ => None,
                 });
-                look.around.set(at.zip(values).map(|(at, values)| Arc::new(Around { at, values })));
+                look.around
+                    .set(at.zip(values).map(|(at, values)| Arc::new(CellNeighbourhood { at, values })));
             },
         );
     }
@@ -253,7 +254,7 @@ impl App {
         self,
         wanted: Memo<Option<K>>,
         ask: fn(K) -> Ask,
-        take: impl Fn(Option<(Said, Vec<ArrayBuffer>)>) + Copy + 'static,
+        take: impl Fn(Option<(AnswerBody, Vec<ArrayBuffer>)>) + Copy + 'static,
     ) {
         let asked = StoredValue::new(0_u64);
         Effect::new(move |_| {
@@ -281,7 +282,7 @@ impl App {
         let element = self.view.element.get_untracked();
         let mut values = BTreeMap::new();
         if let Some(worker) = self.run.keeper()
-            && let Ok((Said::Cell { readings }, _)) =
+            && let Ok((AnswerBody::Cell { readings }, _)) =
                 worker.ask(Ask::Cell { at: cell, element }, Vec::new()).await
         {
             values = readings.into_iter().filter_map(|it| Some((it.field, it.value?))).collect();
@@ -295,22 +296,22 @@ impl App {
             if records.len() >= MOST_STEPS {
                 records.remove(0);
             }
-            records.push(Recorded { step, statistics, cell, values });
+            records.push(StepRecord { step, statistics, cell, values });
         });
     }
 }
 
-fn surveyed(said: Said) -> Option<Arc<Surveyed>> {
+fn surveyed(said: AnswerBody) -> Option<Arc<FieldSurvey>> {
     match said {
-        Said::Survey { summary, histogram } => Some(Arc::new(Surveyed { summary, histogram })),
+        AnswerBody::Survey { summary, histogram } => Some(Arc::new(FieldSurvey { summary, histogram })),
         _ => None,
     }
 }
 
-fn lined(said: Said, buffers: &[ArrayBuffer]) -> Option<Arc<Lined>> {
-    let Said::Line { line } = said else { return None };
+fn lined(said: AnswerBody, buffers: &[ArrayBuffer]) -> Option<Arc<AxisProfile>> {
+    let AnswerBody::Line { line } = said else { return None };
     let values = buffers.first().map(|it| Float64Array::new(it).to_vec())?;
     let points = usize::try_from(line.points).ok()?;
     let row = |at: usize| values.get(at * points..(at + 1) * points).map(<[f64]>::to_vec);
-    Some(Arc::new(Lined { rows: [row(0)?, row(1)?, row(2)?, row(3)?], line }))
+    Some(Arc::new(AxisProfile { rows: [row(0)?, row(1)?, row(2)?, row(3)?], line }))
 }

@@ -4,7 +4,7 @@ use crate::bridge::locale::t;
 
 /// A page of the manual.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct ManualPage {
     /// As addresses name it, and its file.
     pub name: &'static str,
     pub title: fn() -> &'static str,
@@ -12,12 +12,12 @@ pub struct Page {
     pub about: fn() -> &'static str,
 }
 
-const fn page_of(name: &'static str, title: fn() -> &'static str, about: fn() -> &'static str) -> Page {
-    Page { name, title, about }
+const fn page_of(name: &'static str, title: fn() -> &'static str, about: fn() -> &'static str) -> ManualPage {
+    ManualPage { name, title, about }
 }
 
 /// The pages of the manual, in the order in which they are listed.
-pub const PAGES: [Page; 8] = [
+pub const PAGES: [ManualPage; 8] = [
     page_of("language", || t!("state-manual-language"), || t!("state-manual-about-language")),
     page_of("diagnostics", || t!("state-manual-diagnostics"), || t!("state-manual-about-diagnostics")),
     page_of("math", || t!("state-manual-math"), || t!("state-manual-about-math")),
@@ -38,7 +38,7 @@ mod tests {
     fn the_manual_has_the_pages_that_it_lists() {
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         let index = include_str!("../../../static/index.html");
-        for Page { name, .. } in PAGES {
+        for ManualPage { name, .. } in PAGES {
             assert!(docs.join(format!("{name}.md")).exists(), "{name}");
             assert!(index.contains(&format!("../docs/{name}.md")), "the page does not carry {name}");
         }

@@ -7,18 +7,18 @@ pub const MOST_STAGES: usize = 3;
 
 /// The stages that are open, and which of them the next chosen one replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct OpenStages {
     pub stages: Vec<Stage>,
     pub active: usize,
 }
 
-impl Default for Open {
+impl Default for OpenStages {
     fn default() -> Self {
         Self { stages: vec![Stage::OIR], active: 0 }
     }
 }
 
-impl Open {
+impl OpenStages {
     /// Brings a stage into view, in place of the active one unless it is open already.
     pub fn choose(&mut self, stage: Stage) {
         match self.stages.iter().position(|it| *it == stage) {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_chosen_stage_replaces_the_active_one_unless_it_is_open() {
-        let mut open = Open::default();
+        let mut open = OpenStages::default();
         open.choose(Stage::WGSL);
         assert_eq!(open.stages, [Stage::WGSL]);
         open.add();
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn three_stages_at_most_and_one_at_least_are_open() {
-        let mut open = Open::default();
+        let mut open = OpenStages::default();
         (0..9).for_each(|_| open.add());
         assert_eq!(open.stages, [Stage::OIR, Stage::NPIR, Stage::TREE]);
         for stage in Stage::ALL {

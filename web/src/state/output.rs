@@ -9,7 +9,7 @@ const MOST: usize = 200;
 
 /// A sentence, and how often it was said in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct OutputLine {
     /// Counts the sentences.
     pub number: u64,
     pub text: String,
@@ -17,12 +17,12 @@ pub struct Line {
 
 /// The sentences.
 #[derive(Clone, Copy, Debug)]
-pub struct Output {
-    pub lines: RwSignal<Vec<Line>>,
+pub struct OutputLog {
+    pub lines: RwSignal<Vec<OutputLine>>,
     n_said: StoredValue<u64>,
 }
 
-impl Output {
+impl OutputLog {
     pub(super) fn new() -> Self {
         Self { lines: RwSignal::default(), n_said: StoredValue::new(0) }
     }
@@ -34,7 +34,7 @@ impl Output {
         self.n_said.update_value(|it| *it += 1);
         let number = self.n_said.get_value();
         self.lines.update(|all| {
-            all.push(Line { number, text });
+            all.push(OutputLine { number, text });
             let over = all.len().saturating_sub(MOST);
             all.drain(..over);
         });

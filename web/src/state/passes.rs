@@ -10,17 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::passes::{Around, Moment, PassStep, Went};
-use isobar_protocol::worker::{Ask, Said};
+use isobar_protocol::passes::{Moment, PassDiff, PassOutcome, PassStep};
+use isobar_protocol::worker::{AnswerBody, Ask};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::App;
-use super::difference::Side;
+use super::difference::DiffView;
 use super::layout::Tab;
 use super::picks::{Pick, next_pick, picks};
-use super::remarks::{self, Entry, Shown};
-use crate::bridge::asker::{Asker, Gone};
+use super::remarks::{self, DecisionKind, RemarkEntry};
+use crate::bridge::asker::{Asker, WorkerEnd};
 use crate::bridge::locale::t;
 
 /// How long the keyboard rests before the passes are watched again and the remarks on the text are renewed.
@@ -28,16 +28,16 @@ const REST: Duration = Duration::from_millis(150);
 
 /// The view of the passes in one pane.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct PassesView {
     /// Whether the list of passes is open.
     pub is_open: RwSignal<bool>,
     pub pick: RwSignal<Pick>,
-    pub side: RwSignal<Side>,
+    pub side: RwSignal<DiffView>,
     /// The level around the pick; around the previous pick, until the answer comes.
-    pub around: RwSignal<Option<Arc<Around>>>,
+    pub around: RwSignal<Option<Arc<PassDiff>>>,
 }
 
-impl Look {
+impl PassesView {
     fn new() -> Self {
         Self {
             is_open: RwSignal::new(false),
@@ -63,7 +63,7 @@ impl Look {
 #[derive(Clone, Copy, Debug)]
 pub struct Passes {
     /// In the order of [`Stage::ALL`].
-    looks: [Look; Stage::ALL.len()],
+    looks: [PassesView; Stage::ALL.len()],
     /// The outcome of each pass, in the last answer.
     pub steps: RwSignal<Arc<Vec<PassStep>>>,
     /// The edit that `steps` belongs to, and whether the worker is still asked about a newer one.
@@ -72,7 +72,7 @@ pub struct Passes {
     /// Why there is no answer.
     pub trouble: RwSignal<Option<String>>,
     /// Remarks and tombstones of the last compilation that a rest of the keyboard followed.
-    pub entries: RwSignal<Arc<Vec<Entry>>>,
+    pub entries: RwSignal<Arc<Vec<RemarkEntry>>>,
     /// Counts how often they were told, unchanged ones included.
     pub n_told: RwSignal<u64>,
     /// Whether they are of a text from before an edit with errors.
@@ -80,7 +80,7 @@ pub struct Passes {
     /// The count of opened stencils that they belong to.
     told_of: StoredValue<u64>,
     /// Which of these are listed.
-    pub shown: RwSignal<Shown>,
+    pub shown: RwSignal<DecisionKind>,
     worker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     /// Whether something else is looked at since the worker was asked.
     is_due: StoredValue<bool>,
@@ -89,7 +89,7 @@ pub struct Passes {
 impl Passes {
     pub(super) fn new() -> Self {
         Self {
-            looks: std::array::from_fn(|_| Look::new()),
+            looks: std::array::from_fn(|_| PassesView::new()),
             steps: RwSignal::default(),
             revision: RwSignal::new(0),
             is_asked: RwSignal::new(false),
@@ -106,7 +106,7 @@ impl Passes {
 
     /// The view of the passes in the pane of a stage.
     #[must_use]
-    pub fn look(self, stage: Stage) -> Look {
+    pub fn look(self, stage: Stage) -> PassesView {
         self.looks[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
     }
 
@@ -198,13 +198,13 @@ impl App {
             let answer = worker.ask(Ask::Passes { request, moments }, Vec::new()).await;
             self.passes.is_asked.set(false);
             match answer {
-                Ok((Said::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
+                Ok((AnswerBody::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
                 Ok(_) => {}
-                Err(Gone::Stopped) => {}
-                Err(Gone::NotLoaded(why)) => {
+                Err(WorkerEnd::Stopped) => {}
+                Err(WorkerEnd::NotLoaded(why)) => {
                     self.passes.trouble.set(Some(t!("state-passes-not-started", why = why)));
                 }
-                Err(Gone::Crashed(why)) => {
+                Err(WorkerEnd::Crashed(why)) => {
                     self.passes.trouble.set(Some(t!("state-passes-fell-over", why = why)));
                 }
             }
@@ -225,7 +225,7 @@ impl App {
         Ok(worker)
     }
 
-    fn take_passes(self, revision: u64, steps: Vec<PassStep>, around: Vec<Around>) {
+    fn take_passes(self, revision: u64, steps: Vec<PassStep>, around: Vec<PassDiff>) {
         self.passes.trouble.set(None);
         self.passes.revision.set(revision);
         self.passes.steps.set(Arc::new(steps));
@@ -270,7 +270,7 @@ impl App {
         let look = self.passes.look(stage);
         let from = look.pick.get_untracked();
         let steps = self.passes.steps.get_untracked();
-        let changed = |pass: &str| steps.iter().any(|it| it.pass == pass && it.went == Went::Changed);
+        let changed = |pass: &str| steps.iter().any(|it| it.pass == pass && it.went == PassOutcome::Changed);
         let is_wanted = |pass: &str| !only_changes || changed(pass);
         if steps.is_empty() {
             // They are told once the list is open.
@@ -307,7 +307,8 @@ impl App {
         if let Some(stage) = entry.stage() {
             self.layout.choose_stage(stage);
             // A pass that missed its goal changed nothing, so there is no change to show.
-            let pick = if entry.shown == Shown::Missed { Pick::AfterAll } else { Pick::Pass(entry.pass) };
+            let pick =
+                if entry.shown == DecisionKind::Missed { Pick::AfterAll } else { Pick::Pass(entry.pass) };
             if pick != Pick::AfterAll || self.passes.look(stage).is_open.get_untracked() {
                 self.pick_pass(stage, pick);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use isobar_protocol::diagnostic::Position;
 use isobar_protocol::request::Request;
-use isobar_protocol::worker::{Made, StencilPlace};
+use isobar_protocol::worker::{GuessedInputs, StencilPlace};
 use leptos::prelude::*;
 
 use super::offsets::Offsets;
@@ -37,7 +37,7 @@ impl App {
     #[must_use]
     pub fn n_made_up(self) -> [usize; 3] {
         self.compilation.defaults.with(|it| {
-            let Made { init, scalars, externals, .. } = &it.made;
+            let GuessedInputs { init, scalars, externals, .. } = &it.made;
             let own = |name: &String| self.project.scalars.with(|it| it.contains_key(name));
             [init.len(), scalars.keys().filter(|it| !own(it)).count(), externals.len()]
         })

@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Progress {
+pub struct LearningProgress {
     /// The version of this form.
     pub version: u32,
     /// By `course/id`.
-    pub lessons: BTreeMap<String, Done>,
+    pub lessons: BTreeMap<String, LessonProgress>,
 }
 
 /// The progress in a lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Done {
+pub struct LessonProgress {
     pub is_passed: bool,
     /// How often it was checked, and how many hints were taken.
     pub checks: u32,
@@ -36,7 +36,7 @@ pub struct Done {
 /// More hints than this show the solution.
 pub const HINTS_TO_SOLUTION: u32 = 3;
 
-impl Done {
+impl LessonProgress {
     /// Whether the solution may be looked at.
     #[must_use]
     pub fn may_see_solution(&self) -> bool {
@@ -44,7 +44,7 @@ impl Done {
     }
 }
 
-impl Progress {
+impl LearningProgress {
     /// As it is kept and handed out.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -90,22 +90,22 @@ impl Progress {
 mod tests {
     use super::*;
 
-    fn done(is_passed: bool, draft: Option<&str>) -> Done {
-        Done { is_passed, draft: draft.map(str::to_owned), ..Done::default() }
+    fn done(is_passed: bool, draft: Option<&str>) -> LessonProgress {
+        LessonProgress { is_passed, draft: draft.map(str::to_owned), ..LessonProgress::default() }
     }
 
     #[test]
     fn progress_survives_its_way_out_and_in() {
-        let mut progress = Progress { version: 1, ..Progress::default() };
+        let mut progress = LearningProgress { version: 1, ..LearningProgress::default() };
         progress.lessons.insert("a/b".to_owned(), done(true, Some("x")));
-        assert_eq!(Progress::from_json(&progress.to_json()), Some(progress));
-        assert_eq!(Progress::from_json("{}"), None);
-        assert_eq!(Progress::from_json("no"), None);
+        assert_eq!(LearningProgress::from_json(&progress.to_json()), Some(progress));
+        assert_eq!(LearningProgress::from_json("{}"), None);
+        assert_eq!(LearningProgress::from_json("no"), None);
     }
 
     #[test]
     fn what_another_tab_wrote_stays_where_nothing_changed_here() {
-        let of = |rows: &[(&str, &str)]| Progress {
+        let of = |rows: &[(&str, &str)]| LearningProgress {
             version: 1,
             lessons: rows.iter().map(|(name, text)| ((*name).to_owned(), done(false, Some(text)))).collect(),
         };
@@ -115,7 +115,7 @@ mod tests {
         let all = of(&[("a", "2"), ("b", "theirs"), ("c", "theirs")]);
         assert_eq!(ours.changes_since(&before, kept), all);
         assert_eq!(
-            ours.changes_since(&before, Progress::default()),
+            ours.changes_since(&before, LearningProgress::default()),
             ours,
             "storage that has nothing gets all"
         );
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_in_takes_nothing_away() {
-        let mut ours = Progress { version: 1, ..Progress::default() };
+        let mut ours = LearningProgress { version: 1, ..LearningProgress::default() };
         ours.lessons.insert("a".to_owned(), done(true, Some("mine")));
         ours.lessons.insert("b".to_owned(), done(false, Some("mine")));
         let mut theirs = ours.clone();
@@ -140,6 +140,6 @@ mod tests {
     fn the_solution_comes_after_passing_or_three_hints() {
         assert!(!done(false, None).may_see_solution());
         assert!(done(true, None).may_see_solution());
-        assert!(Done { hints: 3, ..Done::default() }.may_see_solution());
+        assert!(LessonProgress { hints: 3, ..LessonProgress::default() }.may_see_solution());
     }
 }

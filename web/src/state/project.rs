@@ -6,8 +6,8 @@ use isobar_protocol::request::{Arithmetic, Constants, Passes, Request, Tile};
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::gallery::Size;
-use super::keeping::{self, Soon};
+use super::gallery::ExampleSize;
+use super::keeping::{self, DeferredSave};
 use super::{App, gallery, values};
 use crate::bridge::locale::t;
 use crate::bridge::page;
@@ -187,7 +187,7 @@ impl Project {
         self.opened.update(|it| *it += 1);
     }
 
-    fn open_entry(self, entry: gallery::Entry, text: &str) {
+    fn open_entry(self, entry: gallery::GalleryEntry, text: &str) {
         let files = [(MAIN.to_owned(), text.to_owned())].into();
         self.open(State { files, gallery: Some(entry.name.to_owned()), ..State::default() });
     }
@@ -216,7 +216,7 @@ impl App {
 
     /// The name of the shown text.
     #[must_use]
-    pub fn name_of_text(self) -> gallery::Name {
+    pub fn name_of_text(self) -> gallery::TextName {
         let entry = self.project.gallery.with(|it| it.as_deref().and_then(gallery::entry));
         let entry = entry.map(|it| (it, self.gallery.text(it.name)));
         let stencil = self.compilation.stencil.get();
@@ -225,11 +225,11 @@ impl App {
 
     /// Opens a stencil of the gallery in place of the text.
     pub fn open_gallery(self, name: &str) {
-        self.open_gallery_sized(name, Size::Own);
+        self.open_gallery_sized(name, ExampleSize::Own);
     }
 
     /// The same with fewer points or more.
-    pub fn open_gallery_sized(self, name: &str, size: Size) {
+    pub fn open_gallery_sized(self, name: &str, size: ExampleSize) {
         let Some(entry) = gallery::entry(name) else { return };
         self.with_entry(entry, move |text| {
             // A text that somebody wrote stays beside it; an example that nobody touched gives way. That of a lesson
@@ -549,7 +549,7 @@ impl App {
             self.project.is_linked.track();
             self.shared_state()
         });
-        let soon = Soon::new();
+        let soon = DeferredSave::new();
         Effect::new(move |_| {
             state.track();
             soon.changed(move || state.with_untracked(save));

@@ -13,7 +13,7 @@ use super::App;
 use super::manual::PAGES;
 use crate::bridge::files;
 use crate::bridge::locale::t;
-use crate::bridge::words::{self, Word};
+use crate::bridge::words::{self, HoveredWord};
 
 /// The explanations that are open, and those that were fetched.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct Reference {
     pub trouble: RwSignal<Option<String>>,
     glossary: RwSignal<Option<Arc<Glossary>>>,
     /// The word whose card is open.
-    word: RwSignal<Option<Word>>,
+    word: RwSignal<Option<HoveredWord>>,
     /// Drawings by name.
     figures: RwSignal<BTreeMap<String, Arc<str>>>,
 }
@@ -43,7 +43,7 @@ impl Reference {
 
     /// The word that is looked at, where it stands, and what it means.
     #[must_use]
-    pub fn card(self) -> Option<(Word, Term)> {
+    pub fn card(self) -> Option<(HoveredWord, Term)> {
         let word = self.word.get()?;
         let term = self.glossary.with(|it| it.as_ref()?.term(&word.word).cloned())?;
         Some((word, term))

@@ -2,63 +2,63 @@
 //! statement.
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::compile::{Place, Remark, StageText, Tombstone, bytes};
+use isobar_protocol::compile::{Remark, SourceRange, StageText, Tombstone, bytes};
 
 use super::links::{self, Links};
 use crate::bridge::locale::{decimal, t};
 
 /// Which decisions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum DecisionKind {
     #[default]
     Applied,
     Missed,
     Removed,
 }
 
-impl Shown {
-    pub const ALL: [Shown; 3] = [Shown::Applied, Shown::Missed, Shown::Removed];
+impl DecisionKind {
+    pub const ALL: [DecisionKind; 3] = [DecisionKind::Applied, DecisionKind::Missed, DecisionKind::Removed];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Shown::Applied => "applied",
-            Shown::Missed => "missed",
-            Shown::Removed => "removed",
+            DecisionKind::Applied => "applied",
+            DecisionKind::Missed => "missed",
+            DecisionKind::Removed => "removed",
         }
     }
 
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Shown::Applied => t!("state-remarks-applied"),
-            Shown::Missed => t!("state-remarks-missed"),
-            Shown::Removed => t!("state-remarks-removed"),
+            DecisionKind::Applied => t!("state-remarks-applied"),
+            DecisionKind::Missed => t!("state-remarks-missed"),
+            DecisionKind::Removed => t!("state-remarks-removed"),
         }
     }
 }
 
 /// A remark, or a statement that is gone, as a list shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    pub shown: Shown,
+pub struct RemarkEntry {
+    pub shown: DecisionKind,
     pub pass: String,
     pub text: String,
     /// Of the statements that it is about, the first one first.
-    pub places: Vec<Place>,
+    pub places: Vec<SourceRange>,
     pub links: Vec<String>,
     /// Bytes without and with it, as people read them.
     pub traffic: Option<String>,
 }
 
-impl Entry {
+impl RemarkEntry {
     /// A sign for it, which is no colour alone.
     #[must_use]
     pub fn sign(&self) -> &'static str {
         match self.shown {
-            Shown::Applied => "✓",
-            Shown::Missed => "–",
-            Shown::Removed => "†",
+            DecisionKind::Applied => "✓",
+            DecisionKind::Missed => "–",
+            DecisionKind::Removed => "†",
         }
     }
 
@@ -83,18 +83,18 @@ impl Entry {
 
 /// All remarks and tombstones. A remark that tells why a statement is gone is one with its tombstone.
 #[must_use]
-pub fn entries(remarks: &[Remark], tombstones: &[Tombstone]) -> Vec<Entry> {
-    let mut all: Vec<Entry> = remarks.iter().map(of_remark).collect();
+pub fn entries(remarks: &[Remark], tombstones: &[Tombstone]) -> Vec<RemarkEntry> {
+    let mut all: Vec<RemarkEntry> = remarks.iter().map(of_remark).collect();
     for it in tombstones {
-        let tells = |entry: &&mut Entry| {
+        let tells = |entry: &&mut RemarkEntry| {
             entry.pass == it.pass
                 && it.reason.as_deref() == Some(&entry.text)
                 && entry.links.contains(&it.link)
         };
         match all.iter_mut().find(tells) {
-            Some(told) => told.shown = Shown::Removed,
-            None => all.push(Entry {
-                shown: Shown::Removed,
+            Some(told) => told.shown = DecisionKind::Removed,
+            None => all.push(RemarkEntry {
+                shown: DecisionKind::Removed,
                 pass: it.pass.clone(),
                 text: it.reason.clone().unwrap_or_else(|| t!("state-remarks-gone").to_owned()),
                 places: vec![it.place.clone()],
@@ -106,9 +106,9 @@ pub fn entries(remarks: &[Remark], tombstones: &[Tombstone]) -> Vec<Entry> {
     all
 }
 
-fn of_remark(it: &Remark) -> Entry {
-    Entry {
-        shown: if it.applied { Shown::Applied } else { Shown::Missed },
+fn of_remark(it: &Remark) -> RemarkEntry {
+    RemarkEntry {
+        shown: if it.applied { DecisionKind::Applied } else { DecisionKind::Missed },
         pass: it.pass.clone(),
         text: it.message.clone(),
         places: it.places.clone(),
@@ -119,7 +119,7 @@ fn of_remark(it: &Remark) -> Entry {
 
 /// Entries by pass, in the order in which the passes were heard of; each with its position among all.
 #[must_use]
-pub fn by_pass(entries: &[Entry], shown: Shown) -> Vec<(String, Vec<usize>)> {
+pub fn by_pass(entries: &[RemarkEntry], shown: DecisionKind) -> Vec<(String, Vec<usize>)> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (at, entry) in entries.iter().enumerate().filter(|it| it.1.shown == shown) {
         match groups.iter_mut().find(|it| it.0 == entry.pass) {
@@ -132,7 +132,7 @@ pub fn by_pass(entries: &[Entry], shown: Shown) -> Vec<(String, Vec<usize>)> {
 
 /// The lines of a file that anything is said about, each thing once: each with the positions of its entries, the weightiest first.
 #[must_use]
-pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
+pub fn by_line(entries: &[RemarkEntry], file: &str) -> Vec<(u32, Vec<usize>)> {
     let mut lines: Vec<(u32, Vec<usize>)> = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let mut seen: Vec<u32> =
@@ -148,7 +148,7 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
     }
     for (_, all) in &mut lines {
         // A pass that runs again may repeat a remark, which is listed once.
-        let mut said: Vec<(Shown, &str)> = Vec::new();
+        let mut said: Vec<(DecisionKind, &str)> = Vec::new();
         all.retain(|&at| {
             let one = (entries[at].shown, entries[at].text.as_str());
             let is_new = !said.contains(&one);
@@ -159,9 +159,9 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
             let entry = &entries[at];
             let weight = match entry.shown {
                 _ if entry.traffic.is_some() => 0,
-                Shown::Removed => 1,
-                Shown::Applied => 2,
-                Shown::Missed => 3,
+                DecisionKind::Removed => 1,
+                DecisionKind::Applied => 2,
+                DecisionKind::Missed => 3,
             };
             (weight, at)
         });
@@ -173,7 +173,7 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
 /// The remarks of a pass beside the lines of a level: for each line, the sign of the weightiest and all
 /// texts.
 #[must_use]
-pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'static str, String)> {
+pub fn beside(text: &StageText, entries: &[RemarkEntry], pass: &str) -> Vec<(u32, &'static str, String)> {
     let mut lines: Vec<(u32, &'static str, String)> = Vec::new();
     for entry in entries.iter().filter(|it| it.pass == pass) {
         // It is told of the statement that it is about first; the others it lights.
@@ -185,7 +185,7 @@ pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'st
         for line in links::lines_of(text, &Links::from([first.clone()])) {
             match lines.iter_mut().find(|it| it.0 == line) {
                 Some(found) => {
-                    if entry.shown != Shown::Missed {
+                    if entry.shown != DecisionKind::Missed {
                         found.1 = entry.sign();
                     }
                     found.2 = format!("{}\n{said}", found.2);
@@ -214,9 +214,9 @@ mod tests {
 
     use super::*;
 
-    fn place(line: u32) -> Place {
+    fn place(line: u32) -> SourceRange {
         let at = |col| Position { line, col };
-        Place { file: "main.py".to_owned(), start: at(9), end: at(20) }
+        SourceRange { file: "main.py".to_owned(), start: at(9), end: at(20) }
     }
 
     fn remark(pass: &str, applied: bool, line: u32, link: &str) -> Remark {
@@ -244,9 +244,12 @@ mod tests {
     fn a_remark_that_tells_why_a_statement_is_gone_is_one_with_its_tombstone() {
         let remarks = [remark("oir/prune", true, 4, "s1")];
         let told = entries(&remarks, &[tombstone(Some("says oir/prune"))]);
-        assert_eq!(told.iter().map(|it| it.shown).collect::<Vec<_>>(), [Shown::Removed]);
+        assert_eq!(told.iter().map(|it| it.shown).collect::<Vec<_>>(), [DecisionKind::Removed]);
         let untold = entries(&remarks, &[tombstone(None)]);
-        assert_eq!(untold.iter().map(|it| it.shown).collect::<Vec<_>>(), [Shown::Applied, Shown::Removed]);
+        assert_eq!(
+            untold.iter().map(|it| it.shown).collect::<Vec<_>>(),
+            [DecisionKind::Applied, DecisionKind::Removed]
+        );
     }
 
     #[test]
@@ -265,9 +268,9 @@ mod tests {
     fn passes_are_listed_in_their_order_with_what_they_said() {
         let remarks =
             [remark("oir/b", true, 1, "s1"), remark("oir/a", true, 2, "s2"), remark("oir/b", true, 3, "s3")];
-        let groups = by_pass(&entries(&remarks, &[]), Shown::Applied);
+        let groups = by_pass(&entries(&remarks, &[]), DecisionKind::Applied);
         assert_eq!(groups, [("oir/b".to_owned(), vec![0, 2]), ("oir/a".to_owned(), vec![1])]);
-        assert_eq!(by_pass(&entries(&remarks, &[]), Shown::Missed), []);
+        assert_eq!(by_pass(&entries(&remarks, &[]), DecisionKind::Missed), []);
     }
 
     #[test]

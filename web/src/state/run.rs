@@ -13,7 +13,7 @@ use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::limits::TAB_POINTS;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{Ask, Said, Which};
+use isobar_protocol::worker::{AnswerBody, Ask, Which};
 use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -21,7 +21,7 @@ use leptos::task::spawn_local;
 use super::layout::Tab;
 use super::measures::{Measures, Timing};
 use super::{App, why};
-use crate::bridge::asker::{Asker, Gone};
+use crate::bridge::asker::{Asker, WorkerEnd};
 use crate::bridge::locale::t;
 use crate::bridge::page;
 
@@ -39,7 +39,7 @@ pub enum Phase {
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct RunResult {
     pub backend: String,
     /// Where it ran, in words.
     pub machine: String,
@@ -54,7 +54,7 @@ pub struct Outcome {
 
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     pub text: String,
     /// Steps done and all steps, where that is known.
     pub steps: Option<(u64, u64)>,
@@ -95,14 +95,14 @@ fn at_cell(message: &str, cell: Option<[i64; 3]>) -> String {
 
 /// How a run ended without a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Ended {
+pub(super) enum AbortedRun {
     Cancelled,
     Failed(Box<Failure>),
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for AbortedRun {
     fn from(failure: Failure) -> Self {
-        Ended::Failed(Box::new(failure))
+        AbortedRun::Failed(Box::new(failure))
     }
 }
 
@@ -114,7 +114,7 @@ const DEBUG: &str = "debug";
 
 /// Where the next run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum RunTarget {
     #[default]
     Here,
     Runner,
@@ -127,14 +127,14 @@ const LONG: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub phase: RwSignal<Phase>,
-    pub progress: RwSignal<Option<Progress>>,
+    pub progress: RwSignal<Option<RunProgress>>,
     pub measures: RwSignal<Measures>,
     pub failure: RwSignal<Option<Failure>>,
     /// The present activity, or the last one, in a line.
     pub status: RwSignal<String>,
     /// The result of this tab, and that of the runner.
-    pub a: RwSignal<Option<Arc<Outcome>>>,
-    pub b: RwSignal<Option<Arc<Outcome>>>,
+    pub a: RwSignal<Option<Arc<RunResult>>>,
+    pub b: RwSignal<Option<Arc<RunResult>>>,
     pub differences: RwSignal<Option<Vec<Difference>>>,
     /// Counts the results.
     pub generation: RwSignal<u64>,
@@ -143,7 +143,7 @@ pub struct Run {
     /// The back end of the tab, one of [`HERE`].
     pub backend: RwSignal<&'static str>,
     /// Where the next run is.
-    pub place: RwSignal<Place>,
+    pub place: RwSignal<RunTarget>,
     /// The edit that the failure belongs to.
     pub failed_revision: RwSignal<u64>,
     /// Whether the run in this tab takes so long that something else may be wanted.
@@ -220,7 +220,7 @@ impl Run {
         started(self.runner, move |done, total| {
             if self.is_busy() {
                 let text = t!("state-run-in-this-tab", backend = self.backend.get_untracked());
-                self.progress.set(Some(Progress { text, steps: Some((done, total)) }));
+                self.progress.set(Some(RunProgress { text, steps: Some((done, total)) }));
             }
         })
     }
@@ -246,7 +246,7 @@ impl Run {
         self.measures_before.set_value(self.measures.get_untracked());
         self.measures.set(Measures::default());
         self.is_stopping.set(false);
-        self.progress.set(Some(Progress { text: t!("state-run-begins", backend = backend), steps: None }));
+        self.progress.set(Some(RunProgress { text: t!("state-run-begins", backend = backend), steps: None }));
         self.phase.set(Phase::Working(backend.to_owned()));
         self.say(t!("state-run-runs", backend = backend));
         self.begun.update_value(|it| *it += 1);
@@ -254,7 +254,7 @@ impl Run {
     }
 
     fn work(self, text: impl Into<String>) {
-        self.progress.set(Some(Progress { text: text.into(), steps: None }));
+        self.progress.set(Some(RunProgress { text: text.into(), steps: None }));
     }
 
     fn time(self, name: impl Into<String>, ms: f64, bytes: Option<u64>) {
@@ -289,21 +289,21 @@ impl Run {
         self.phase.set(Phase::Failed);
     }
 
-    fn end(self, result: Result<String, Ended>) {
+    fn end(self, result: Result<String, AbortedRun>) {
         self.job.set_value(None);
         match result {
             Ok(backend) => {
                 self.work(t!("state-run-done", backend = &backend));
                 self.phase.set(Phase::Done(backend));
             }
-            Err(Ended::Cancelled) => {
+            Err(AbortedRun::Cancelled) => {
                 self.work(t!("state-run-stopped"));
                 // The shown result is still that of an earlier run.
                 self.keep_measures();
                 self.say(t!("state-run-said-stopped"));
                 self.phase.set(Phase::Cancelled);
             }
-            Err(Ended::Failed(failure)) => {
+            Err(AbortedRun::Failed(failure)) => {
                 self.work(t!("state-run-without-result"));
                 self.say(t!("state-run-said-without-result"));
                 self.failure.set(Some(*failure));
@@ -352,8 +352,8 @@ impl App {
     pub fn run_chosen(self) {
         self.show_results();
         match self.run.place.get_untracked() {
-            Place::Here => self.run_here(),
-            Place::Runner => self.run_on_runner(),
+            RunTarget::Here => self.run_here(),
+            RunTarget::Runner => self.run_on_runner(),
         }
     }
 
@@ -362,11 +362,11 @@ impl App {
         match target.split_once(':') {
             Some(("here", name)) => {
                 self.run.backend.set(HERE.into_iter().find(|it| *it == name).unwrap_or(HERE[0]));
-                self.run.place.set(Place::Here);
+                self.run.place.set(RunTarget::Here);
             }
             Some(("runner", name)) => {
                 self.connection.backend.set(name.to_owned());
-                self.run.place.set(Place::Runner);
+                self.run.place.set(RunTarget::Runner);
             }
             _ => {}
         }
@@ -389,7 +389,7 @@ impl App {
     /// Whether one of the results that were compared is of another text.
     #[must_use]
     pub fn is_comparison_old(self) -> bool {
-        let is_old = |it: &Option<Arc<Outcome>>| {
+        let is_old = |it: &Option<Arc<RunResult>>| {
             it.as_ref().is_some_and(|it| it.revision != self.project.revision.get())
         };
         self.run.a.with(is_old) || self.run.b.with(is_old)
@@ -435,7 +435,7 @@ impl App {
     pub(super) fn start_run(
         self,
         backend: String,
-        work: impl Future<Output = Result<String, Ended>> + 'static,
+        work: impl Future<Output = Result<String, AbortedRun>> + 'static,
     ) {
         if self.run.is_busy() {
             return;
@@ -457,10 +457,10 @@ impl App {
     }
 
     /// Waits for the compiler's word on the newest text, which tells what a run takes.
-    async fn answered(self, number: u64) -> Result<(), Ended> {
+    async fn answered(self, number: u64) -> Result<(), AbortedRun> {
         loop {
             if self.run.is_stopping.get_untracked() || self.run.begun.get_value() != number {
-                return Err(Ended::Cancelled);
+                return Err(AbortedRun::Cancelled);
             }
             if self.is_answered() {
                 return Ok(());
@@ -498,7 +498,7 @@ impl App {
         }
     }
 
-    async fn compared(self, here: &'static str, backend: &str) -> Result<(), Ended> {
+    async fn compared(self, here: &'static str, backend: &str) -> Result<(), AbortedRun> {
         self.here(here, Which::A).await?;
         self.run.phase.set(Phase::Working(backend.to_owned()));
         self.run.say(t!("state-run-runs", backend = backend));
@@ -507,12 +507,12 @@ impl App {
     }
 
     /// Compares the two results, which these back ends gave.
-    async fn differences(self, here: &str, backend: &str) -> Result<(), Ended> {
+    async fn differences(self, here: &str, backend: &str) -> Result<(), AbortedRun> {
         self.run.work(t!("state-run-compares"));
         let keeper = self.run.started_keeper()?;
         let differences = match self.kept(keeper.ask(Ask::Compare, Vec::new()).await)? {
-            Said::Compared { differences } => differences,
-            Said::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
+            AnswerBody::Compared { differences } => differences,
+            AnswerBody::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
             _ => return Err(unexpected().into()),
         };
         let cells: u64 = differences.iter().map(|it| it.differing).sum();
@@ -529,7 +529,7 @@ impl App {
         self,
         backend: &'static str,
         ask: Ask,
-    ) -> Result<(Said, Vec<ArrayBuffer>), Ended> {
+    ) -> Result<(AnswerBody, Vec<ArrayBuffer>), AbortedRun> {
         let worker = self.run.started_runner()?;
         self.run.is_here.set_value(true);
         let asked = self.run.asked.get_value() + 1;
@@ -551,7 +551,7 @@ impl App {
         answer.map_err(|gone| self.lost_worker(gone, t!("state-run-fell-over-next-text")))
     }
 
-    pub(super) async fn here(self, backend: &'static str, which: Which) -> Result<(), Ended> {
+    pub(super) async fn here(self, backend: &'static str, which: Which) -> Result<(), AbortedRun> {
         let domain = untrack(|| self.domain());
         let points = domain.iter().fold(1_i64, |n, &it| n.saturating_mul(it.max(0)));
         if points > TAB_POINTS {
@@ -564,7 +564,7 @@ impl App {
         self.run.part.set_value(t!("state-run-part-here", backend = backend));
         let (said, buffers) = self.asked_here(backend, Ask::Run { request }).await?;
         match said {
-            Said::Ran { fields, timings, gpu } => {
+            AnswerBody::Ran { fields, timings, gpu } => {
                 for step in timings {
                     self.run.time(step.step, step.ms, step.bytes);
                 }
@@ -572,13 +572,13 @@ impl App {
                 self.run.say(t!("state-run-took", backend = backend, ms = ms));
                 let machine = why::machine(gpu);
                 let backend = backend.to_owned();
-                let outcome = Outcome { backend, machine, precision, domain, revision, fields, step: None };
+                let outcome = RunResult { backend, machine, precision, domain, revision, fields, step: None };
                 self.keep_result(which, outcome, buffers).await
             }
-            Said::RunEnded { why, diagnostics, cell } => {
+            AnswerBody::RunEnded { why, diagnostics, cell } => {
                 Err(Failure::at_cell(&why, diagnostics, cell).into())
             }
-            Said::Failed { why } => Err(Failure::new(why::in_words(&why)).into()),
+            AnswerBody::Failed { why } => Err(Failure::new(why::in_words(&why)).into()),
             _ => Err(unexpected().into()),
         }
     }
@@ -587,9 +587,9 @@ impl App {
     pub(super) async fn keep_result(
         self,
         which: Which,
-        outcome: Outcome,
+        outcome: RunResult,
         buffers: Vec<ArrayBuffer>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), AbortedRun> {
         let keeper = self.run.started_keeper()?;
         let slot = if which == Which::B { self.run.b } else { self.run.a };
         let ask = Ask::Store { which, fields: outcome.fields.clone() };
@@ -602,8 +602,8 @@ impl App {
         self.run.differences.set(None);
         self.run.generation.update(|it| *it += 1);
         match said {
-            Said::Stored => {}
-            Said::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
+            AnswerBody::Stored => {}
+            AnswerBody::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
             _ => return Err(unexpected().into()),
         }
         self.look_at_result(which, &outcome.fields);
@@ -619,7 +619,7 @@ impl App {
     }
 
     /// Returns the keeper's answer. If the keeper has fallen over, the results are gone with it.
-    pub(super) fn kept<T>(self, reply: Result<(Said, T), Gone>) -> Result<Said, Ended> {
+    pub(super) fn kept<T>(self, reply: Result<(AnswerBody, T), WorkerEnd>) -> Result<AnswerBody, AbortedRun> {
         reply.map(|(said, _)| said).map_err(|gone| {
             self.run.clear();
             self.lost_worker(gone, t!("state-run-fell-over-next-domain"))
@@ -627,9 +627,10 @@ impl App {
     }
 
     /// Takes note that the keeper fell over while it was looked at: the results went with it.
-    pub(super) fn lose_results(self, gone: Gone) {
+    pub(super) fn lose_results(self, gone: WorkerEnd) {
         self.run.clear();
-        let Ended::Failed(failure) = self.lost_worker(gone, t!("state-run-fell-over-next-domain")) else {
+        let AbortedRun::Failed(failure) = self.lost_worker(gone, t!("state-run-fell-over-next-domain"))
+        else {
             return;
         };
         // A run that goes on has a result of its own to show.
@@ -643,15 +644,15 @@ impl App {
     }
 
     /// How a run ends whose worker is gone; another one is made ready, and `advice` says what to do.
-    pub(super) fn lost_worker(self, gone: Gone, advice: &str) -> Ended {
+    pub(super) fn lost_worker(self, gone: WorkerEnd, advice: &str) -> AbortedRun {
         let (message, next) = match gone {
-            Gone::Stopped => return Ended::Cancelled,
-            Gone::Crashed(message) => {
+            WorkerEnd::Stopped => return AbortedRun::Cancelled,
+            WorkerEnd::Crashed(message) => {
                 self.run.make_ready();
                 (t!("state-run-fell-over", why = message), advice.to_owned())
             }
             // It is started once more by the next run, and not over and over.
-            Gone::NotLoaded(message) => {
+            WorkerEnd::NotLoaded(message) => {
                 (t!("state-run-not-started", why = message), t!("state-run-not-started-next").to_owned())
             }
         };

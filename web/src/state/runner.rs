@@ -11,7 +11,7 @@ const KEY: &str = "isobar.token";
 
 /// The connection to the runner.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Link {
+pub enum RunnerLink {
     /// The page is served without one.
     #[default]
     None,
@@ -22,15 +22,15 @@ pub enum Link {
     Lost,
 }
 
-impl Link {
+impl RunnerLink {
     /// As the end-to-end tests read it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Link::None => "none",
-            Link::Idle => "idle",
-            Link::Connected(_) => "connected",
-            Link::Lost => "lost",
+            RunnerLink::None => "none",
+            RunnerLink::Idle => "idle",
+            RunnerLink::Connected(_) => "connected",
+            RunnerLink::Lost => "lost",
         }
     }
 }
@@ -38,7 +38,7 @@ impl Link {
 /// The connection, and the back end that is chosen there.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
-    pub link: RwSignal<Link>,
+    pub link: RwSignal<RunnerLink>,
     pub backend: RwSignal<String>,
     /// Whether the browser has no network.
     pub is_offline: RwSignal<bool>,
@@ -72,8 +72,8 @@ impl Connection {
         }
         let token = given.map(str::to_owned).or_else(|| storage::load(Shelf::Tab, KEY));
         // A new token comes from a runner that was started anew.
-        if token.is_some() && (given.is_some() || self.link.with_untracked(|it| *it == Link::None)) {
-            self.link.set(Link::Idle);
+        if token.is_some() && (given.is_some() || self.link.with_untracked(|it| *it == RunnerLink::None)) {
+            self.link.set(RunnerLink::Idle);
         }
         self.token.set_value(token);
     }
@@ -81,7 +81,7 @@ impl Connection {
     /// Whether a run on a runner can be asked for.
     #[must_use]
     pub fn is_there(self) -> bool {
-        self.link.with(|it| *it != Link::None)
+        self.link.with(|it| *it != RunnerLink::None)
     }
 
     pub(super) fn runner(self) -> Option<Runner> {
@@ -90,18 +90,18 @@ impl Connection {
 
     /// Asks what the runner can do, unless that is known.
     pub(super) async fn connect(self, runner: &Runner) -> Result<(), RunnerError> {
-        if self.link.with_untracked(|it| matches!(it, Link::Connected(_))) {
+        if self.link.with_untracked(|it| matches!(it, RunnerLink::Connected(_))) {
             return Ok(());
         }
         let found = runner.capabilities().await.inspect_err(|error| self.note(error))?;
-        self.link.set(Link::Connected(Box::new(found)));
+        self.link.set(RunnerLink::Connected(Box::new(found)));
         Ok(())
     }
 
     /// Remembers that the runner is gone, if that is what the error says.
     pub(super) fn note(self, error: &RunnerError) {
         if *error == RunnerError::Lost {
-            self.link.set(Link::Lost);
+            self.link.set(RunnerLink::Lost);
         }
     }
 
@@ -109,10 +109,10 @@ impl Connection {
     #[must_use]
     pub fn backends(self) -> Vec<String> {
         self.link.with(|link| match link {
-            Link::Connected(found) => {
+            RunnerLink::Connected(found) => {
                 found.backends.iter().filter(|it| it.available).map(|it| it.name.clone()).collect()
             }
-            Link::None | Link::Idle | Link::Lost => vec!["rayon".to_owned()],
+            RunnerLink::None | RunnerLink::Idle | RunnerLink::Lost => vec!["rayon".to_owned()],
         })
     }
 }

@@ -1,16 +1,16 @@
 //! Share links: making one, handing it on, and what came of opening one.
 
-use isobar_protocol::share::decode::{Broken, Note};
+use isobar_protocol::share::decode::{LinkError, Note};
 use isobar_protocol::share::{self, State, around, encode, zip};
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 
-use super::compilation::Trouble;
+use super::compilation::CompilerFailure;
 use super::filenames::folder;
 use super::{App, broken};
 use crate::bridge::locale::t;
 use crate::bridge::page;
-use crate::bridge::workspaces::{self as kept, Listed};
+use crate::bridge::workspaces::{self as kept, SavedText};
 
 /// The offer of the share dialog, made when it opens.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Sharing {
         }
     }
 
-    pub(super) fn refuse(self, why: Broken) {
+    pub(super) fn refuse(self, why: LinkError) {
         self.broken.set(Some(broken::why(why)));
     }
 
@@ -106,7 +106,7 @@ impl App {
     /// Copies what somebody needs who is told that the compiler crashed: versions, the texts, and a link to them.
     pub fn copy_report(self) {
         let what = match self.compilation.trouble.get_untracked() {
-            Some(Trouble::TookTooLong) => "took too long over this text and was stopped",
+            Some(CompilerFailure::TookTooLong) => "took too long over this text and was stopped",
             _ => "crashed over this text",
         };
         let state = untrack(|| self.shared_state());
@@ -121,7 +121,7 @@ impl App {
         self.write_now();
         leptos::task::spawn_local(async move {
             let mut all = Vec::new();
-            for Listed { id, title, .. } in kept::list().await {
+            for SavedText { id, title, .. } in kept::list().await {
                 let state = kept::load(&id).await.and_then(|it| share::kept(it.as_bytes()));
                 all.extend(state.map(|state| (folder(&title, all.len() + 1), state)));
             }

@@ -8,12 +8,12 @@ pub struct Shortcut {
     /// As `bridge::keys` spells it. Without a modifier it acts outside of text only, and can be turned off.
     pub chord: &'static str,
     pub title: fn() -> &'static str,
-    pub act: Act,
+    pub act: KeyAction,
 }
 
 /// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum KeyAction {
     Run,
     RunOnRunner,
     Compare,
@@ -37,43 +37,43 @@ pub enum Act {
     Help,
 }
 
-const fn shortcut(chord: &'static str, title: fn() -> &'static str, act: Act) -> Shortcut {
+const fn shortcut(chord: &'static str, title: fn() -> &'static str, act: KeyAction) -> Shortcut {
     Shortcut { chord, title, act }
 }
 
 /// Every one of them, in the order of the help.
 pub const SHORTCUTS: [Shortcut; 30] = [
-    shortcut("Mod+Enter", || t!("state-key-run"), Act::Run),
-    shortcut("Mod+Alt+Enter", || t!("state-key-run-runner"), Act::RunOnRunner),
-    shortcut("Mod+Shift+Enter", || t!("state-key-compare"), Act::Compare),
+    shortcut("Mod+Enter", || t!("state-key-run"), KeyAction::Run),
+    shortcut("Mod+Alt+Enter", || t!("state-key-run-runner"), KeyAction::RunOnRunner),
+    shortcut("Mod+Shift+Enter", || t!("state-key-compare"), KeyAction::Compare),
     // The editor has this key too, for fixes, while nothing runs.
-    shortcut("Mod+.", || t!("state-key-stop"), Act::Stop),
-    shortcut("Mod+Alt+S", || t!("state-key-share"), Act::Share),
-    shortcut("Mod+S", || t!("state-key-save"), Act::SaySaved),
-    shortcut("Mod+Alt+1", || t!("state-key-editor"), Act::FocusPane(0)),
-    shortcut("Mod+Alt+2", || t!("state-key-stages"), Act::FocusPane(1)),
-    shortcut("Mod+Alt+3", || t!("state-key-result"), Act::FocusPane(2)),
-    shortcut("F6", || t!("state-key-next-pane"), Act::NextPane(1)),
-    shortcut("Shift+F6", || t!("state-key-previous-pane"), Act::NextPane(-1)),
-    shortcut("F8", || t!("state-key-next-problem"), Act::NextProblem(1)),
-    shortcut("Shift+F8", || t!("state-key-previous-problem"), Act::NextProblem(-1)),
-    shortcut("Mod+I", || t!("state-key-fix"), Act::QuickFix),
-    shortcut("Alt+Enter", || t!("state-key-remarks"), Act::OpenRemarks),
-    shortcut("Alt+Z", || t!("state-key-wrap"), Act::ToggleWrap),
-    shortcut("s", || t!("state-key-next-stage"), Act::NextStage(1)),
-    shortcut("S", || t!("state-key-previous-stage"), Act::NextStage(-1)),
-    shortcut("n", || t!("state-key-next-pass"), Act::NextPass(1)),
-    shortcut("p", || t!("state-key-previous-pass"), Act::NextPass(-1)),
-    shortcut(">", || t!("state-key-next-change"), Act::NextChange(1)),
-    shortcut("<", || t!("state-key-previous-change"), Act::NextChange(-1)),
-    shortcut(".", || t!("state-key-step"), Act::Step),
-    shortcut(",", || t!("state-key-restart"), Act::Restart),
-    shortcut("]", || t!("state-key-next-level"), Act::NextLevel(1)),
-    shortcut("[", || t!("state-key-previous-level"), Act::NextLevel(-1)),
-    shortcut("d", || t!("state-key-which"), Act::NextResult),
-    shortcut("i", || t!("state-key-inputs"), Act::ToggleInputs),
-    shortcut("e", || t!("state-key-editor"), Act::FocusPane(0)),
-    shortcut("?", || t!("state-key-help"), Act::Help),
+    shortcut("Mod+.", || t!("state-key-stop"), KeyAction::Stop),
+    shortcut("Mod+Alt+S", || t!("state-key-share"), KeyAction::Share),
+    shortcut("Mod+S", || t!("state-key-save"), KeyAction::SaySaved),
+    shortcut("Mod+Alt+1", || t!("state-key-editor"), KeyAction::FocusPane(0)),
+    shortcut("Mod+Alt+2", || t!("state-key-stages"), KeyAction::FocusPane(1)),
+    shortcut("Mod+Alt+3", || t!("state-key-result"), KeyAction::FocusPane(2)),
+    shortcut("F6", || t!("state-key-next-pane"), KeyAction::NextPane(1)),
+    shortcut("Shift+F6", || t!("state-key-previous-pane"), KeyAction::NextPane(-1)),
+    shortcut("F8", || t!("state-key-next-problem"), KeyAction::NextProblem(1)),
+    shortcut("Shift+F8", || t!("state-key-previous-problem"), KeyAction::NextProblem(-1)),
+    shortcut("Mod+I", || t!("state-key-fix"), KeyAction::QuickFix),
+    shortcut("Alt+Enter", || t!("state-key-remarks"), KeyAction::OpenRemarks),
+    shortcut("Alt+Z", || t!("state-key-wrap"), KeyAction::ToggleWrap),
+    shortcut("s", || t!("state-key-next-stage"), KeyAction::NextStage(1)),
+    shortcut("S", || t!("state-key-previous-stage"), KeyAction::NextStage(-1)),
+    shortcut("n", || t!("state-key-next-pass"), KeyAction::NextPass(1)),
+    shortcut("p", || t!("state-key-previous-pass"), KeyAction::NextPass(-1)),
+    shortcut(">", || t!("state-key-next-change"), KeyAction::NextChange(1)),
+    shortcut("<", || t!("state-key-previous-change"), KeyAction::NextChange(-1)),
+    shortcut(".", || t!("state-key-step"), KeyAction::Step),
+    shortcut(",", || t!("state-key-restart"), KeyAction::Restart),
+    shortcut("]", || t!("state-key-next-level"), KeyAction::NextLevel(1)),
+    shortcut("[", || t!("state-key-previous-level"), KeyAction::NextLevel(-1)),
+    shortcut("d", || t!("state-key-which"), KeyAction::NextResult),
+    shortcut("i", || t!("state-key-inputs"), KeyAction::ToggleInputs),
+    shortcut("e", || t!("state-key-editor"), KeyAction::FocusPane(0)),
+    shortcut("?", || t!("state-key-help"), KeyAction::Help),
 ];
 
 impl Shortcut {

@@ -4,10 +4,10 @@
 
 use std::rc::Rc;
 
-use isobar_protocol::compile::Place;
+use isobar_protocol::compile::SourceRange;
 use isobar_protocol::diagnostic::Edit;
-use isobar_protocol::service::{Query, Told};
-use isobar_protocol::worker::{Ask, Said};
+use isobar_protocol::service::{Query, QueryAnswer};
+use isobar_protocol::worker::{AnswerBody, Ask};
 use leptos::prelude::*;
 use serde::Serialize;
 
@@ -17,18 +17,18 @@ use crate::bridge::asker::Asker;
 
 /// The worker, from the first question on.
 #[derive(Clone, Copy, Debug)]
-pub struct Teller {
+pub struct EditorWorker {
     asker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
 }
 
 /// An answer with the file that the editor shows.
 #[derive(Serialize)]
-struct Answered {
+struct EditorAnswer {
     file: String,
-    told: Told,
+    told: QueryAnswer,
 }
 
-impl Teller {
+impl EditorWorker {
     pub(super) fn new() -> Self {
         Self { asker: StoredValue::new_local(None) }
     }
@@ -52,13 +52,13 @@ impl App {
         let asker = self.editor.teller.asker()?;
         let (said, _) =
             asker.ask(Ask::Service { request, file: file.clone(), query }, Vec::new()).await.ok()?;
-        let Said::Told { told } = said else { return None };
-        serde_json::to_string(&Answered { file, told }).ok()
+        let AnswerBody::Told { told } = said else { return None };
+        serde_json::to_string(&EditorAnswer { file, told }).ok()
     }
 
     /// Shows a place of another file.
     pub(super) fn elsewhere(self, place: &str) {
-        if let Ok(place) = serde_json::from_str::<Place>(place) {
+        if let Ok(place) = serde_json::from_str::<SourceRange>(place) {
             self.reveal_in(&place.file, place.start);
         }
     }

@@ -4,20 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_protocol::field::FieldInfo;
-use isobar_protocol::worker::{Across, Ask, Plane, Said, Slice, Which};
+use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Slice, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
 use super::findings::number;
-use super::look::{Kind, Look};
-use super::run::Outcome;
+use super::look::{PictureKind, PictureState};
+use super::run::RunResult;
 use super::{App, why};
 use crate::bridge::page;
 use isobar_protocol::share::View;
 
 /// The range that the colours span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Span {
+pub enum ColourRange {
     /// The values that are shown.
     #[default]
     Plane,
@@ -29,27 +29,29 @@ pub enum Span {
     Fixed,
 }
 
-impl Span {
+impl ColourRange {
     /// As links and selects name it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Span::Plane => "plane",
-            Span::Field => "field",
-            Span::Symmetric => "symmetric",
-            Span::Fixed => "fixed",
+            ColourRange::Plane => "plane",
+            ColourRange::Field => "field",
+            ColourRange::Symmetric => "symmetric",
+            ColourRange::Fixed => "fixed",
         }
     }
 
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Span::Plane, Span::Field, Span::Symmetric, Span::Fixed].into_iter().find(|it| it.name() == name)
+        [ColourRange::Plane, ColourRange::Field, ColourRange::Symmetric, ColourRange::Fixed]
+            .into_iter()
+            .find(|it| it.name() == name)
     }
 }
 
 /// A plane of values, as the worker sent it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct FieldPlane {
     pub slice: Slice,
     pub values: Arc<Vec<f64>>,
 }
@@ -64,10 +66,10 @@ pub struct FieldView {
     pub at: RwSignal<u64>,
     /// The number of the element of the data dimensions.
     pub element: RwSignal<u64>,
-    pub span: RwSignal<Span>,
+    pub span: RwSignal<ColourRange>,
     /// Views beside the plane, colours, and the cell that is looked at.
-    pub look: Look,
-    pub shown: RwSignal<Option<Arc<Shown>>>,
+    pub look: PictureState,
+    pub shown: RwSignal<Option<Arc<FieldPlane>>>,
     /// Why there is nothing to show of what is looked at.
     pub refused: RwSignal<Option<String>>,
     /// The count of results for which a plane was shown last.
@@ -87,7 +89,7 @@ impl FieldView {
             at: RwSignal::default(),
             element: RwSignal::default(),
             span: RwSignal::default(),
-            look: Look::new(),
+            look: PictureState::new(),
             shown: RwSignal::default(),
             refused: RwSignal::default(),
             drawn: StoredValue::new(0),
@@ -118,7 +120,7 @@ pub fn points_along(field: &FieldInfo, across: Across) -> Option<u64> {
 impl App {
     /// The result that is looked at; the difference is described by its first part.
     #[must_use]
-    pub fn outcome(self) -> Option<Arc<Outcome>> {
+    pub fn outcome(self) -> Option<Arc<RunResult>> {
         match self.view.which.get() {
             Which::A | Which::Difference | Which::Relative | Which::Ulp => self.run.a.get(),
             Which::B => self.run.b.get(),
@@ -224,11 +226,11 @@ impl App {
                     return;
                 }
                 let (shown, refused) = match answer {
-                    Ok((Said::Slice { slice }, buffers)) => {
+                    Ok((AnswerBody::Slice { slice }, buffers)) => {
                         let values = Arc::new(buffers.first().map(values_of).unwrap_or_default());
-                        (Some(Arc::new(Shown { slice, values })), None)
+                        (Some(Arc::new(FieldPlane { slice, values })), None)
                     }
-                    Ok((Said::Failed { why }, _)) => (None, Some(why::in_words(&why))),
+                    Ok((AnswerBody::Failed { why }, _)) => (None, Some(why::in_words(&why))),
                     Ok(_) => (None, None),
                     Err(gone) => {
                         self.lose_results(gone);
@@ -243,12 +245,12 @@ impl App {
     }
 
     pub(super) fn restore_view(self, view: &View) {
-        use super::open::{MOST_STAGES, Open};
+        use super::open::{MOST_STAGES, OpenStages};
         use isobar_compiler::pipeline::Stage;
         let stages: Vec<Stage> =
             view.stages.iter().filter_map(|it| Stage::from_name(it)).take(MOST_STAGES).collect();
         if !stages.is_empty() {
-            self.layout.open.set(Open { stages, active: 0 });
+            self.layout.open.set(OpenStages { stages, active: 0 });
         }
         self.view.field.set(view.field.clone());
         self.view.which.set(Which::A);
@@ -256,13 +258,20 @@ impl App {
         self.view.at.set(view.at.unwrap_or_default());
         self.view.is_chosen.set_value(view.at.is_some());
         let look = self.view.look;
-        look.kind
-            .set(view.picture.as_deref().map_or(Kind::Plane, |it| Kind::from_name(it).unwrap_or_default()));
+        look.kind.set(
+            view.picture
+                .as_deref()
+                .map_or(PictureKind::Plane, |it| PictureKind::from_name(it).unwrap_or_default()),
+        );
         look.line_along.set(if view.picture.as_deref() == Some("line-j") { Across::J } else { Across::I });
         let ends = view.range_ends.filter(|[low, high]| low.is_finite() && high.is_finite() && low <= high);
-        let span = view.range.as_deref().and_then(Span::from_name).unwrap_or_default();
+        let span = view.range.as_deref().and_then(ColourRange::from_name).unwrap_or_default();
         // A fixed range without its ends is none.
-        self.view.span.set(if span == Span::Fixed && ends.is_none() { Span::Plane } else { span });
+        self.view.span.set(if span == ColourRange::Fixed && ends.is_none() {
+            ColourRange::Plane
+        } else {
+            span
+        });
         look.fixed.set(ends.unwrap_or([0.0, 1.0]));
         look.map.set(view.map.clone());
         look.cell.set(view.cell);
@@ -278,8 +287,10 @@ impl App {
             across: Some(self.view.across.get()).filter(|it| *it != Across::K),
             at: has_field.then(|| self.view.at.get()),
             picture: self.view.look.picture(),
-            range: Some(self.view.span.get()).filter(|it| *it != Span::Plane).map(|it| it.name().to_owned()),
-            range_ends: (self.view.span.get() == Span::Fixed)
+            range: Some(self.view.span.get())
+                .filter(|it| *it != ColourRange::Plane)
+                .map(|it| it.name().to_owned()),
+            range_ends: (self.view.span.get() == ColourRange::Fixed)
                 .then(|| self.view.look.fixed.get())
                 .filter(|it| it.iter().all(|it| it.is_finite())),
             map: self.view.look.map.get(),

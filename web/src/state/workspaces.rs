@@ -10,9 +10,9 @@ use super::App;
 use super::keeping;
 use crate::bridge::locale::{self, t};
 use crate::bridge::page;
-use crate::bridge::storage::{self, Full, Shelf};
+use crate::bridge::storage::{self, Shelf, StorageQuotaError};
 use crate::bridge::workspaces as kept;
-pub use crate::bridge::workspaces::Listed;
+pub use crate::bridge::workspaces::SavedText;
 use isobar_protocol::share::{self, State};
 
 /// Where the tab keeps which text it has, and the browser which one was there last.
@@ -50,7 +50,7 @@ def smooth(q: FloatField, q_out: FloatField):
 pub struct Workspaces {
     /// The name of the one that is shown.
     id: StoredValue<String>,
-    pub list: RwSignal<Vec<Listed>>,
+    pub list: RwSignal<Vec<SavedText>>,
     /// When earlier states of the one that is shown were kept, the last one first.
     pub states: RwSignal<Vec<f64>>,
     /// Whether it is a copy, because another tab has the text itself.
@@ -210,7 +210,7 @@ impl Workspaces {
     }
 
     /// Writes to quick storage, where only the last few texts stay once the database has them.
-    fn keep_quick(self, id: &str, json: &str, at: f64) -> Result<(), Full> {
+    fn keep_quick(self, id: &str, json: &str, at: f64) -> Result<(), StorageQuotaError> {
         let before = storage::load(Shelf::Lasting, RECENT).unwrap_or_default();
         let mut recent = vec![id];
         recent.extend(before.split(' ').filter(|it| !it.is_empty() && *it != id));

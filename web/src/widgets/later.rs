@@ -9,35 +9,35 @@ use leptos::prelude::*;
 use crate::bridge::locale::t;
 
 /// Makes a pane, which finds its inputs in the context.
-pub type Make = fn() -> AnyView;
+pub type PaneMaker = fn() -> AnyView;
 
 /// The panes of the second part by their names.
 #[derive(Debug)]
-pub struct Panes(pub &'static [(&'static str, Make)]);
+pub struct Panes(pub &'static [(&'static str, PaneMaker)]);
 
 /// The panes, on their way; `None` where they cannot be had at the moment.
-pub type Loading = Pin<Box<dyn Future<Output = Option<&'static Panes>>>>;
+pub type PanesFuture = Pin<Box<dyn Future<Output = Option<&'static Panes>>>>;
 
 /// Gets them.
-pub type Load = fn() -> Loading;
+pub type PanesLoader = fn() -> PanesFuture;
 
 /// The second part, as far as it is here.
 #[derive(Clone, Copy, Debug)]
-pub struct Second {
+pub struct LazyPanes {
     panes: RwSignal<Option<&'static Panes>>,
     is_absent: RwSignal<bool>,
     is_coming: StoredValue<bool>,
-    load: Load,
+    load: PanesLoader,
 }
 
 /// The delay before the second part is asked for, so that the first view is drawn before it. A wanted pane
 /// does not wait.
 const UNHURRIED: Duration = Duration::from_millis(1200);
 
-impl Second {
+impl LazyPanes {
     /// Asks for it in a moment, or sooner, when a pane is wanted.
     #[must_use]
-    pub fn new(load: Load) -> Self {
+    pub fn new(load: PanesLoader) -> Self {
         let second = Self {
             panes: RwSignal::new(None),
             is_absent: RwSignal::new(false),
@@ -71,7 +71,7 @@ pub fn Later(
     #[prop(into, default = true.into())]
     when: Signal<bool>,
 ) -> impl IntoView {
-    let second = expect_context::<Second>();
+    let second = expect_context::<LazyPanes>();
     Effect::new(move |_| {
         if when.get() {
             second.want();

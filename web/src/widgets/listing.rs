@@ -16,4 +16,4 @@ mod window;
 pub use laid::OffScreen;
 pub use paint::{Painter, Token};
 #[cfg(target_arch = "wasm32")]
-pub use view::{Listing, Mark, Note};
+pub use view::{LineMark, LineNote, Listing};

@@ -9,7 +9,7 @@ use super::direction::read;
 
 /// One tab.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct TabChoice {
     pub name: String,
     pub title: String,
     /// The test's name of the tab, where it has one.
@@ -18,7 +18,7 @@ pub struct Choice {
     pub controls: Option<String>,
 }
 
-impl Choice {
+impl TabChoice {
     #[must_use]
     pub fn new(name: &str, title: &str) -> Self {
         Self { name: name.to_owned(), title: title.to_owned(), test_id: None, controls: None }
@@ -29,7 +29,7 @@ impl Choice {
 #[component]
 pub fn Tabs(
     label: &'static str,
-    choices: Vec<Choice>,
+    choices: Vec<TabChoice>,
     /// The name of the chosen tab.
     chosen: Signal<String>,
     /// Further tabs whose panels are in view.

@@ -11,31 +11,31 @@ use std::pin::Pin;
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::behind;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{Ask, Said};
+use isobar_protocol::worker::{AnswerBody, Ask};
 
-use super::{Memory, Reply, checked};
-use crate::compile::Call;
-use crate::gpu::{self, Ran};
+use super::{WorkerMemory, WorkerReply, checked};
+use crate::compile::StencilCall;
+use crate::gpu::{self, GpuRunResult};
 
 /// A run on a GPU, under way.
-pub(super) type Running = Pin<Box<dyn Future<Output = Result<Ran, Said>>>>;
+pub(super) type GpuRunFuture = Pin<Box<dyn Future<Output = Result<GpuRunResult, AnswerBody>>>>;
 
 /// Begins one; the second says whether doubles may be singles.
-pub(super) type RunOnGpu = fn(Call, bool, Timer<fn() -> f64>) -> Running;
+pub(super) type RunOnGpu = fn(StencilCall, bool, Timer<fn() -> f64>) -> GpuRunFuture;
 
 /// The entries of the second part.
 #[derive(Debug)]
-pub struct Second {
+pub struct SecondPartEntries {
     /// Answers what only the second part can.
-    pub(super) answer: fn(&mut Memory, Ask) -> Reply,
+    pub(super) answer: fn(&mut WorkerMemory, Ask) -> WorkerReply,
     /// Runs on a GPU of the browser.
     pub(super) run_on_gpu: RunOnGpu,
 }
 
 /// The second part, from within it.
 #[must_use]
-pub fn second() -> &'static Second {
-    static SECOND: Second = Second {
+pub fn second() -> &'static SecondPartEntries {
+    static SECOND: SecondPartEntries = SecondPartEntries {
         answer: answered,
         run_on_gpu: |call, is_fast, timer| Box::pin(gpu::run(call, is_fast, timer)),
     };
@@ -43,19 +43,19 @@ pub fn second() -> &'static Second {
     &SECOND
 }
 
-fn answered(memory: &mut Memory, ask: Ask) -> Reply {
+fn answered(memory: &mut WorkerMemory, ask: Ask) -> WorkerReply {
     let said = match ask {
         Ask::Passes { request, moments } => {
             let (steps, around) = memory.compiler.passes(request, &moments);
-            Said::Passes { steps, around }
+            AnswerBody::Passes { steps, around }
         }
-        Ask::Graph { request } => Said::Graph { text: memory.compiler.graph(&request) },
+        Ask::Graph { request } => AnswerBody::Graph { text: memory.compiler.graph(&request) },
         Ask::Service { request, file, query } => {
-            Said::Told { told: memory.compiler.tell(&request, &file, &query) }
+            AnswerBody::Told { told: memory.compiler.tell(&request, &file, &query) }
         }
         Ask::Check { task } => match memory.compiler.check(&task) {
             Ok(outcome) => return checked(outcome),
-            Err(why) => Said::Failed { why: why.into() },
+            Err(why) => AnswerBody::Failed { why: why.into() },
         },
         Ask::Compile { .. }
         | Ask::Run { .. }
@@ -67,7 +67,7 @@ fn answered(memory: &mut Memory, ask: Ask) -> Reply {
         | Ask::Cell { .. }
         | Ask::Around { .. }
         | Ask::Archive { .. }
-        | Ask::Compare => Said::Failed { why: Why::Said("the first part answers this".to_owned()) },
+        | Ask::Compare => AnswerBody::Failed { why: Why::Said("the first part answers this".to_owned()) },
     };
     (said, Vec::new())
 }

@@ -31,7 +31,7 @@ pub(super) const KNOWN: &[Known] = &[
         rooms: &["host", "translate", "wide"],
         n_files: 0,
         reason: "wide code is another body of a loop that `translate` makes, and is written as methods of its \
-            `Translation`; `Spread` and `end_stream` can move to `host`",
+            `Translation`; `ParallelLoop` and `end_stream` can move to `host`",
     },
     Known {
         folder: "native-runner",

@@ -6,13 +6,13 @@ use super::fault_of_memory;
 use crate::wide::emit::emit;
 use crate::wide::encode::LAST_OPERANDS;
 use crate::wide::nodes::{
-    Binary, Block, Body, End, Id, Isa, Kind, Op, Place, Pointer, Relation, Step, Unary, Value,
+    Binary, Block, Body, ElementAddress, End, Id, Isa, LaneKind, Op, Pointer, Relation, Step, Unary, Value,
 };
 
 /// A body of one block, as its operations are put into it.
-struct Building(Body);
+struct BodyBuilder(Body);
 
-impl Building {
+impl BodyBuilder {
     fn new(isa: Isa, lanes: usize) -> Self {
         let pointer = |at: usize| Pointer { word: 1 + at, array: at, bytes: [8, 4, 8, 4, 1][at % 5] };
         let pointers = (0..15).map(pointer).collect();
@@ -20,21 +20,21 @@ impl Building {
         Self(Body { isa, lanes, pointers, blocks: vec![block], ..Body::default() })
     }
 
-    fn fixed(&mut self, op: Op, kind: Kind) -> Id {
+    fn fixed(&mut self, op: Op, kind: LaneKind) -> Id {
         self.0.values.push(Value { op, kind });
         self.0.values.len() - 1
     }
 
-    fn made(&mut self, op: Op, kind: Kind) -> Id {
+    fn made(&mut self, op: Op, kind: LaneKind) -> Id {
         let id = self.fixed(op, kind);
         self.0.blocks[0].steps.push(Step::Make(id));
         id
     }
 
-    fn loaded(&mut self, kind: Kind, at: i32) -> Id {
-        if kind == Kind::Mask {
-            let [one, other] = [at, at + 1].map(|it| self.loaded(Kind::F32, it));
-            return self.made(Op::Compare(Relation::Less, Kind::F32, one, other), kind);
+    fn loaded(&mut self, kind: LaneKind, at: i32) -> Id {
+        if kind == LaneKind::Mask {
+            let [one, other] = [at, at + 1].map(|it| self.loaded(LaneKind::F32, it));
+            return self.made(Op::Compare(Relation::Less, LaneKind::F32, one, other), kind);
         }
         self.made(Op::Load(place(kind, at)), kind)
     }
@@ -43,9 +43,9 @@ impl Building {
     fn stored(&mut self, id: Id, at: i32) {
         let kind = self.0.values[id].kind;
         let step = match kind {
-            Kind::Mask => Step::StoreBools { place: place(kind, at), value: id },
+            LaneKind::Mask => Step::StoreBools { place: place(kind, at), value: id },
             _ => {
-                let mask = (at % 3 == 0).then(|| self.loaded(Kind::Mask, at));
+                let mask = (at % 3 == 0).then(|| self.loaded(LaneKind::Mask, at));
                 Step::Store {
                     place: place(kind, at),
                     value: id,
@@ -59,16 +59,19 @@ impl Building {
 }
 
 /// Some place with elements of a kind, before and behind the point, near and far.
-fn place(kind: Kind, at: i32) -> Place {
+fn place(kind: LaneKind, at: i32) -> ElementAddress {
     let (pointer, bytes) = match kind {
-        Kind::F64 => (0, 8),
-        Kind::F32 => (1, 4),
-        Kind::I64 => (2, 8),
-        Kind::I32 => (3, 4),
-        Kind::Mask => (4, 1),
+        LaneKind::F64 => (0, 8),
+        LaneKind::F32 => (1, 4),
+        LaneKind::I64 => (2, 8),
+        LaneKind::I32 => (3, 4),
+        LaneKind::Mask => (4, 1),
     };
     let group = usize::try_from(at.rem_euclid(3)).expect("below three");
-    Place { pointer: pointer + 5 * group, offset: bytes * [at, -at, 16 * at, 1000 * at][group_of(at)] }
+    ElementAddress {
+        pointer: pointer + 5 * group,
+        offset: bytes * [at, -at, 16 * at, 1000 * at][group_of(at)],
+    }
 }
 
 fn group_of(at: i32) -> usize {
@@ -76,14 +79,14 @@ fn group_of(at: i32) -> usize {
 }
 
 /// Puts an operation into a body, with its operands at some places.
-type Operation = Box<dyn Fn(&mut Building, i32) -> Id>;
+type Operation = Box<dyn Fn(&mut BodyBuilder, i32) -> Id>;
 
 /// Each operation on values of these kinds, as it is put into a body with its operands at some places.
-fn operations(kinds: &[Kind]) -> Vec<Operation> {
+fn operations(kinds: &[LaneKind]) -> Vec<Operation> {
     let mut all: Vec<Operation> = Vec::new();
     for &kind in kinds {
         let unary: &[Unary] = match kind {
-            Kind::Mask => &[],
+            LaneKind::Mask => &[],
             _ if kind.is_float() => &[Unary::Sqrt, Unary::Nearest, Unary::Floor, Unary::Ceil, Unary::Trunc],
             _ => &[Unary::Abs],
         };
@@ -96,7 +99,7 @@ fn operations(kinds: &[Kind]) -> Vec<Operation> {
         let bits = [Binary::And, Binary::Or, Binary::Xor, Binary::AndNot];
         let numbers = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Min, Binary::Max, Binary::Div];
         let numbers: &[Binary] = match kind {
-            Kind::Mask => &[],
+            LaneKind::Mask => &[],
             _ if kind.is_float() => &numbers,
             _ => &numbers[..5],
         };
@@ -106,7 +109,7 @@ fn operations(kinds: &[Kind]) -> Vec<Operation> {
                 it.made(Op::Binary(op, a, b), kind)
             }));
         }
-        if kind == Kind::Mask {
+        if kind == LaneKind::Mask {
             all.push(Box::new(move |it, at| {
                 let [a, b, c] = [at, at + 1, at + 2].map(|at| it.loaded(kind, at));
                 it.made(Op::Select(a, b, c), kind)
@@ -119,11 +122,11 @@ fn operations(kinds: &[Kind]) -> Vec<Operation> {
         for relation in relations.into_iter().filter(|it| kind.is_float() || *it != Relation::Unordered) {
             all.push(Box::new(move |it, at| {
                 let [a, b] = [at, at + 1].map(|at| it.loaded(kind, at));
-                it.made(Op::Compare(relation, kind, a, b), Kind::Mask)
+                it.made(Op::Compare(relation, kind, a, b), LaneKind::Mask)
             }));
         }
         all.push(Box::new(move |it, at| {
-            let mask = it.loaded(Kind::Mask, at);
+            let mask = it.loaded(LaneKind::Mask, at);
             let [then, otherwise] = [at, at + 1].map(|at| it.loaded(kind, at));
             it.made(Op::Select(mask, then, otherwise), kind)
         }));
@@ -140,15 +143,15 @@ fn operations(kinds: &[Kind]) -> Vec<Operation> {
                 it.made(Op::Fused { a, b, c, subtracts }, kind)
             }));
         }
-        for op in [Op::ShiftLeft, Op::ShiftRight].into_iter().filter(|_| kind == Kind::I64) {
+        for op in [Op::ShiftLeft, Op::ShiftRight].into_iter().filter(|_| kind == LaneKind::I64) {
             all.push(Box::new(move |it, at| {
                 let a = it.loaded(kind, at);
                 it.made(op(a, 20), kind)
             }));
         }
-        if kind == Kind::F64 && kinds.contains(&Kind::I64) {
+        if kind == LaneKind::F64 && kinds.contains(&LaneKind::I64) {
             all.push(Box::new(move |it, at| {
-                let index = it.loaded(Kind::I64, at);
+                let index = it.loaded(LaneKind::I64, at);
                 it.made(Op::Gather(place(kind, at), index), kind)
             }));
         }
@@ -162,8 +165,8 @@ fn operations(kinds: &[Kind]) -> Vec<Operation> {
     all
 }
 
-fn converts(from: Kind, to: Kind) -> bool {
-    use Kind::{F32, F64, I32, I64};
+fn converts(from: LaneKind, to: LaneKind) -> bool {
+    use LaneKind::{F32, F64, I32, I64};
     let all = [
         (F32, F64),
         (F64, F32),
@@ -210,16 +213,16 @@ fn held(body: &Body) -> usize {
 /// Which multiples of an offset are short depends on what an instruction reads: each place in memory is read again.
 #[test]
 fn every_operation_reads_and_writes_the_places_that_are_meant() {
-    let all = [Kind::F64, Kind::F32, Kind::I64, Kind::I32, Kind::Mask];
-    let narrow = [Kind::F32, Kind::I32, Kind::Mask];
+    let all = [LaneKind::F64, LaneKind::F32, LaneKind::I64, LaneKind::I32, LaneKind::Mask];
+    let narrow = [LaneKind::F32, LaneKind::I32, LaneKind::Mask];
     let (mut n, mut n_known) = (0, 0);
     for isa in [Isa::Avx512, Isa::Avx2] {
         for (lanes, kinds) in [(isa.bytes() / 8, &all[..]), (isa.bytes() / 4, &narrow[..])] {
             // All in one as well, so that values have to leave their registers.
-            let mut whole = Building::new(isa, lanes);
+            let mut whole = BodyBuilder::new(isa, lanes);
             let mut last = Vec::new();
             for (at, operation) in (1..).zip(operations(kinds)) {
-                let mut alone = Building::new(isa, lanes);
+                let mut alone = BodyBuilder::new(isa, lanes);
                 let id = operation(&mut alone, at);
                 alone.stored(id, at + 1);
                 if alone.0.is_known() {

@@ -8,15 +8,16 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, OpKind, Register};
 
 use super::codes;
 use super::encode::{
-    Assembler, Code, Condition, Gpr, How, Memory, R8, R12, R13, R15, RAX, RBP, RCX, RDI, RDX, RSP, Rm,
+    Assembler, Condition, EncodingFields, Gpr, MemoryOperand, Opcode, R8, R12, R13, R15, RAX, RBP, RCX, RDI,
+    RDX, RSP, Rm,
 };
 
 const FILL: u8 = 0xcc;
 
 /// Numbers that look like chance, and are the same each time.
-struct Numbers(u64);
+struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
@@ -33,7 +34,7 @@ impl Numbers {
 
 /// How the operands of an instruction stand, as the manual names the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum OperandOrder {
     /// The register, then the last operand.
     Rm,
     /// The last operand, then the register.
@@ -55,7 +56,7 @@ enum Bank {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Last {
+enum LastOperandKind {
     Register,
     Memory,
     Either,
@@ -63,11 +64,11 @@ enum Last {
 
 /// An instruction as the manual describes it.
 #[derive(Clone, Copy, Debug)]
-struct Manual {
+struct InstructionSpec {
     name: &'static str,
-    code: Code,
-    shape: Shape,
-    last: Last,
+    code: Opcode,
+    shape: OperandOrder,
+    last: LastOperandKind,
     has_immediate: bool,
 }
 
@@ -75,8 +76,8 @@ fn starts(name: &str, with: &[&str]) -> bool {
     with.iter().any(|it| name.starts_with(it))
 }
 
-impl Manual {
-    fn of(&(name, code): &(&'static str, Code)) -> Self {
+impl InstructionSpec {
+    fn of(&(name, code): &(&'static str, Opcode)) -> Self {
         let two = [
             "VMOVU",
             "VMOVSD",
@@ -94,19 +95,19 @@ impl Manual {
             "VMOVQ_FROM",
         ];
         let shape = match name {
-            _ if name.starts_with("SHIFTS") => Shape::Vm,
-            "VMASKMOVPS_TO" | "VMASKMOVPD_TO" => Shape::Mvr,
-            "KMOVW_TO_GENERAL" => Shape::Rm,
-            "VEXTRACTF128" | "VPEXTRB" | "VPEXTRQ" | "VPMOVDB" | "VPMOVQB" | "VPMOVQD" => Shape::Mr,
-            _ if name.ends_with("_TO") => Shape::Mr,
-            _ if starts(name, &two) => Shape::Rm,
-            _ => Shape::Rvm,
+            _ if name.starts_with("SHIFTS") => OperandOrder::Vm,
+            "VMASKMOVPS_TO" | "VMASKMOVPD_TO" => OperandOrder::Mvr,
+            "KMOVW_TO_GENERAL" => OperandOrder::Rm,
+            "VEXTRACTF128" | "VPEXTRB" | "VPEXTRQ" | "VPMOVDB" | "VPMOVQB" | "VPMOVQD" => OperandOrder::Mr,
+            _ if name.ends_with("_TO") => OperandOrder::Mr,
+            _ if starts(name, &two) => OperandOrder::Rm,
+            _ => OperandOrder::Rvm,
         };
         let last = match name {
-            "VMOVSD" | "VMOVHPD" | "KMOVW" | "KMOVW_TO" | "VGATHERQPD" => Last::Memory,
-            _ if starts(name, &["VMASKMOV", "VMOVNT"]) => Last::Memory,
-            _ if starts(name, &["VMOVMSK", "K", "SHIFTS"]) => Last::Register,
-            _ => Last::Either,
+            "VMOVSD" | "VMOVHPD" | "KMOVW" | "KMOVW_TO" | "VGATHERQPD" => LastOperandKind::Memory,
+            _ if starts(name, &["VMASKMOV", "VMOVNT"]) => LastOperandKind::Memory,
+            _ if starts(name, &["VMOVMSK", "K", "SHIFTS"]) => LastOperandKind::Register,
+            _ => LastOperandKind::Either,
         };
         let immediate = [
             "SHIFTS", "VEXTRACT", "VINSERT", "VSHUF", "VPBLENDW", "VBLENDV", "VPEXTR", "VPINSR", "VRND",
@@ -205,7 +206,7 @@ impl Manual {
     /// Whether one element in memory may stand for all lanes.
     fn may_spread(&self) -> bool {
         let not = ["VMOV", "VBROADCAST", "VPBROADCAST", "VPMOV", "VGATHER", "SHIFTS"];
-        self.last == Last::Either && !starts(self.name, &not)
+        self.last == LastOperandKind::Either && !starts(self.name, &not)
     }
 
     fn bank(&self, is_evex: bool) -> Bank {
@@ -244,17 +245,17 @@ impl Manual {
 
 /// An instruction with its operands.
 #[derive(Clone, Copy, Debug)]
-struct Written {
-    manual: Manual,
+struct EncodedInstruction {
+    manual: InstructionSpec,
     is_evex: bool,
-    how: How,
+    how: EncodingFields,
     register: u8,
     other: u8,
     rm: Rm,
 }
 
-impl Written {
-    fn drawn(manual: Manual, is_evex: bool, numbers: &mut Numbers) -> Self {
+impl EncodedInstruction {
+    fn drawn(manual: InstructionSpec, is_evex: bool, numbers: &mut RandomNumbers) -> Self {
         let is_gather = manual.name == "VGATHERQPD";
         let in_bank = |bank: Bank| match bank {
             Bank::Vectors if is_evex => 32,
@@ -264,18 +265,18 @@ impl Written {
         let lengths = manual.lengths(is_evex);
         let length = lengths[usize::from(numbers.small(lengths.len().try_into().expect("few")))];
         let is_memory = match manual.last {
-            Last::Memory => true,
-            Last::Register => false,
-            Last::Either => numbers.is_one_of(2),
+            LastOperandKind::Memory => true,
+            LastOperandKind::Register => false,
+            LastOperandKind::Either => numbers.is_one_of(2),
         };
-        let is_pool = is_memory && !is_gather && numbers.is_one_of(6) && manual.shape != Shape::Mr;
+        let is_pool = is_memory && !is_gather && numbers.is_one_of(6) && manual.shape != OperandOrder::Mr;
         let register = match manual.shape {
-            Shape::Vm if manual.name == "SHIFTS_OF_DOUBLEWORDS" => 4,
-            Shape::Vm => [2, 6][usize::from(numbers.small(2))],
+            OperandOrder::Vm if manual.name == "SHIFTS_OF_DOUBLEWORDS" => 4,
+            OperandOrder::Vm => [2, 6][usize::from(numbers.small(2))],
             _ => numbers.small(in_bank(manual.bank(is_evex))),
         };
         let offset = [0, 1, 8, -8, 64, 127, -128, 0x40, 0x1000, 4096 + 3][usize::from(numbers.small(10))];
-        let memory = |numbers: &mut Numbers| {
+        let memory = |numbers: &mut RandomNumbers| {
             let base = Gpr(numbers.small(16));
             let scale = 1 << numbers.small(4);
             let index = match numbers.small(2) {
@@ -287,14 +288,14 @@ impl Written {
                 0 => None,
                 _ => Some((numbers.small(16), scale)).filter(|it| it.0 != RSP.0),
             };
-            Memory { base, index, offset }
+            MemoryOperand { base, index, offset }
         };
         let rm = match is_memory {
             true if is_pool => Rm::Pool(numbers.below(1 << 31)),
             true => Rm::Memory(memory(numbers)),
             false => Rm::Register(numbers.small(in_bank(manual.bank_of_last()))),
         };
-        let has_second = matches!(manual.shape, Shape::Rvm | Shape::Mvr | Shape::Vm);
+        let has_second = matches!(manual.shape, OperandOrder::Rvm | OperandOrder::Mvr | OperandOrder::Vm);
         let of_second = if manual.name.starts_with('K') { Bank::Masks } else { Bank::Vectors };
         let is_same = is_evex && is_memory && manual.may_spread() && numbers.is_one_of(2);
         let mask = match is_evex {
@@ -302,7 +303,8 @@ impl Written {
             true if !manual.name.starts_with("VMOVNT") => numbers.small(8),
             _ => 0,
         };
-        let is_into_vector = manual.bank(true) == Bank::Vectors && !(is_memory && manual.shape == Shape::Mr);
+        let is_into_vector =
+            manual.bank(true) == Bank::Vectors && !(is_memory && manual.shape == OperandOrder::Mr);
         let zeroes = mask > 0 && !is_gather && is_into_vector && numbers.is_one_of(2);
         let unit = if is_evex { manual.unit(length, is_same) } else { 1 };
         let immediate = manual.has_immediate.then(|| match manual.name {
@@ -310,14 +312,14 @@ impl Written {
             "VBLENDVPS" | "VBLENDVPD" => numbers.small(16) << 4,
             _ => numbers.small(8),
         });
-        let how = How { length, mask, zeroes, is_same, unit, immediate };
+        let how = EncodingFields { length, mask, zeroes, is_same, unit, immediate };
         let other = if has_second { numbers.small(in_bank(of_second)) } else { 0 };
         Self { manual, is_evex, how, register, other, rm }
     }
 
     fn bytes(&self) -> Vec<u8> {
         let mut assembler = Assembler::default();
-        let Self { manual: Manual { code, .. }, how, register, other, rm, .. } = *self;
+        let Self { manual: InstructionSpec { code, .. }, how, register, other, rm, .. } = *self;
         match self.is_evex {
             true => assembler.evex(code, how, register, other, rm),
             false => assembler.vex(code, how.length == 32, register, other, rm, how.immediate),
@@ -338,11 +340,11 @@ impl Written {
             return Some(format!("it has {} bytes", it.len()));
         }
         let order = match self.manual.shape {
-            Shape::Rm => vec![Some(self.register), None],
-            Shape::Mr => vec![None, Some(self.register)],
-            Shape::Rvm => vec![Some(self.register), Some(self.other), None],
-            Shape::Mvr => vec![None, Some(self.other), Some(self.register)],
-            Shape::Vm => vec![Some(self.other), None],
+            OperandOrder::Rm => vec![Some(self.register), None],
+            OperandOrder::Mr => vec![None, Some(self.register)],
+            OperandOrder::Rvm => vec![Some(self.register), Some(self.other), None],
+            OperandOrder::Mvr => vec![None, Some(self.other), Some(self.register)],
+            OperandOrder::Vm => vec![Some(self.other), None],
         };
         for (position, wanted) in (0..).zip(&order) {
             let last = match self.rm {
@@ -359,7 +361,7 @@ impl Written {
     }
 
     fn fault_beside(&self, it: &Instruction) -> Option<String> {
-        let How { length, mask, zeroes, is_same, immediate, .. } = self.how;
+        let EncodingFields { length, mask, zeroes, is_same, immediate, .. } = self.how;
         let found_mask = if it.op_mask() == Register::None { 0 } else { number(it.op_mask()) };
         if (found_mask, it.zeroing_masking(), it.is_broadcast()) != (mask, zeroes, is_same) {
             return Some(format!(
@@ -396,7 +398,7 @@ impl Written {
 /// How the place in memory differs, if it does.
 fn fault_of_memory(rm: Rm, it: &Instruction, bytes: &[u8]) -> Option<String> {
     match rm {
-        Rm::Memory(Memory { base, index, offset }) => {
+        Rm::Memory(MemoryOperand { base, index, offset }) => {
             let scale = u32::from(index.map_or(1, |it| it.1));
             let found_index = (it.memory_index() != Register::None).then(|| number(it.memory_index()));
             let is_same = number(it.memory_base()) == base.0
@@ -431,14 +433,14 @@ fn number(it: Register) -> u8 {
 
 #[test]
 fn every_opcode_is_decoded_as_it_was_meant() {
-    let mut numbers = Numbers(1);
+    let mut numbers = RandomNumbers(1);
     let mut n = 0;
-    for manual in codes::ALL.iter().map(Manual::of) {
+    for manual in codes::ALL.iter().map(InstructionSpec::of) {
         assert!(manual.has_vex() || manual.has_evex(), "{manual:?}");
         let encodings = [(false, manual.has_vex()), (true, manual.has_evex())];
         for (is_evex, _) in encodings.into_iter().filter(|it| it.1) {
             for _ in 0..200 {
-                let written = Written::drawn(manual, is_evex, &mut numbers);
+                let written = EncodedInstruction::drawn(manual, is_evex, &mut numbers);
                 let bytes = written.bytes();
                 let fault = written.fault(&bytes);
                 assert!(fault.is_none(), "{}: {written:?}: {bytes:02x?}", fault.unwrap_or_default());
@@ -452,20 +454,22 @@ fn every_opcode_is_decoded_as_it_was_meant() {
 /// A wrong one is seen.
 #[test]
 fn another_opcode_register_or_offset_is_told() {
-    let manual =
-        |name: &str| codes::ALL.iter().map(Manual::of).find(|it| it.name == name).expect("it is there");
-    let how = How { length: 64, unit: 64, ..How::default() };
-    let rm = Rm::Memory(Memory::at(RDX, 64));
-    let right = Written { manual: manual("VADDPD"), is_evex: true, how, register: 1, other: 2, rm };
+    let manual = |name: &str| {
+        codes::ALL.iter().map(InstructionSpec::of).find(|it| it.name == name).expect("it is there")
+    };
+    let how = EncodingFields { length: 64, unit: 64, ..EncodingFields::default() };
+    let rm = Rm::Memory(MemoryOperand::at(RDX, 64));
+    let right =
+        EncodedInstruction { manual: manual("VADDPD"), is_evex: true, how, register: 1, other: 2, rm };
     assert_eq!(right.fault(&right.bytes()), None);
     let wrong = [
-        Written { manual: manual("VADDPS"), ..right },
-        Written { register: 17, ..right },
-        Written { other: 18, ..right },
-        Written { rm: Rm::Memory(Memory::at(RDX, 128)), ..right },
-        Written { how: How { unit: 32, ..how }, ..right },
-        Written { how: How { mask: 1, ..how }, ..right },
-        Written { how: How { length: 32, unit: 32, ..how }, ..right },
+        EncodedInstruction { manual: manual("VADDPS"), ..right },
+        EncodedInstruction { register: 17, ..right },
+        EncodedInstruction { other: 18, ..right },
+        EncodedInstruction { rm: Rm::Memory(MemoryOperand::at(RDX, 128)), ..right },
+        EncodedInstruction { how: EncodingFields { unit: 32, ..how }, ..right },
+        EncodedInstruction { how: EncodingFields { mask: 1, ..how }, ..right },
+        EncodedInstruction { how: EncodingFields { length: 32, unit: 32, ..how }, ..right },
     ];
     for other in wrong {
         assert!(right.fault(&other.bytes()).is_some(), "{other:?}");
@@ -483,14 +487,14 @@ fn no_opcode_stands_elsewhere() {
         include_str!("../registers.rs"),
         include_str!("../values.rs"),
     ];
-    assert!(others.iter().all(|it| !it.contains("Code::new") && !it.contains("opcode")));
+    assert!(others.iter().all(|it| !it.contains("Opcode::new") && !it.contains("opcode")));
 }
 
 /// The text is that of Intel's assembler.
 #[test]
 fn instructions_on_general_registers_are_decoded_as_they_were_meant() {
     use iced_x86::{Formatter, IntelFormatter};
-    let place = Memory { base: R13, index: Some((R12.0, 8)), offset: -24 };
+    let place = MemoryOperand { base: R13, index: Some((R12.0, 8)), offset: -24 };
     let mut assembler = Assembler::default();
     let it = &mut assembler;
     it.push(RBP);
@@ -499,19 +503,19 @@ fn instructions_on_general_registers_are_decoded_as_they_were_meant() {
     it.pop(RDI);
     it.move_to(RBP, RSP);
     it.move_to(R8, RAX);
-    it.load(R12, Memory::at(RSP, 8));
+    it.load(R12, MemoryOperand::at(RSP, 8));
     it.load(RAX, place);
-    it.store(Memory::at(RBP, -0x200), R15);
-    it.address(RSP, Memory::at(RBP, -40));
+    it.store(MemoryOperand::at(RBP, -0x200), R15);
+    it.address(RSP, MemoryOperand::at(RBP, -40));
     it.constant(R8, 0x0123_4567_89ab_cdef);
-    it.store_zero(Memory::at(R12, 0));
+    it.store_zero(MemoryOperand::at(R12, 0));
     it.add_constant(RSP, -64);
     it.and_constant(R13, -64);
     it.test(R8);
     it.subtract(RAX, RAX);
-    it.add(RCX, Memory::at(RBP, -88));
+    it.add(RCX, MemoryOperand::at(RBP, -88));
     it.compare(RAX, R15);
-    it.increment(Memory::at(R13, 0));
+    it.increment(MemoryOperand::at(R13, 0));
     let later = it.subtract_later(RSP);
     it.shift_left(R8);
     it.call(R8);

@@ -3,7 +3,7 @@
 use super::print::{File, from_row_to_row, starts_at_line};
 use crate::backend::emit::c_family::binding::ATOM;
 use crate::backend::emit::c_family::expression::{affine, at_least, c_element_type, c_type, size};
-use crate::loops::nodes::{Array, ArrayKind, BETWEEN_THREADS, Meaning, Program, Storage};
+use crate::loops::nodes::{Array, ArrayKind, BETWEEN_THREADS, Program, Storage, SymbolMeaning};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
 impl File<'_> {
@@ -265,7 +265,7 @@ impl File<'_> {
 /// A size as the entry calls it.
 fn spelled(program: &Program, symbol: &Symbol) -> String {
     match program.symbols.get(symbol) {
-        Some(&Meaning::Levels { array: at, side }) => {
+        Some(&SymbolMeaning::Levels { array: at, side }) => {
             format!("run.{}_{}", program.arrays[at].name.as_deref().unwrap_or_default(), side.name())
         }
         _ => symbol.name().to_owned(),

@@ -10,7 +10,7 @@ pub const SOURCE: &str = "stencil.c";
 
 /// Lines of the text, from 0, that carry out a statement, and where that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct StatementLines {
     pub lines: Range<u32>,
     /// The number of the file in the caller's table. Names of files come from outside, and nothing from
     /// outside is written into the text.
@@ -22,7 +22,10 @@ pub struct Written {
 /// Which lines of a listing carry out which of the stencil's. `sources` are names and texts of the files, in the order
 /// of their numbers.
 #[must_use]
-pub fn written<'f>(listing: &Listing, sources: impl IntoIterator<Item = (&'f str, &'f str)>) -> Vec<Written> {
+pub fn written<'f>(
+    listing: &Listing,
+    sources: impl IntoIterator<Item = (&'f str, &'f str)>,
+) -> Vec<StatementLines> {
     let sources: Vec<(&str, LineIndex)> =
         sources.into_iter().map(|(_, text)| (text, LineIndex::new(text))).collect();
     let nodes = listing.nodes.iter();
@@ -30,7 +33,7 @@ pub fn written<'f>(listing: &Listing, sources: impl IntoIterator<Item = (&'f str
         let span = it.spans.first()?;
         let (text, index) = sources.get(usize::from(span.file.0))?;
         let line = index.line_col(text, span.start).line;
-        Some(Written { lines: it.lines.clone(), file: span.file.0, line })
+        Some(StatementLines { lines: it.lines.clone(), file: span.file.0, line })
     });
     of_node.collect()
 }
@@ -39,7 +42,7 @@ pub fn written<'f>(listing: &Listing, sources: impl IntoIterator<Item = (&'f str
 /// stencil's line; the file's name is its number. For the rest it names the line of this text, which is
 /// called [`SOURCE`]. `statements` lists a statement before those inside it.
 #[must_use]
-pub fn with_directives(text: &str, statements: &[Written]) -> String {
+pub fn with_directives(text: &str, statements: &[StatementLines]) -> String {
     let of_line = innermost(text, statements);
     let mut out = String::with_capacity(text.len() * 2);
     let (mut n_written, mut is_own) = (0_usize, true);
@@ -68,7 +71,7 @@ pub fn with_directives(text: &str, statements: &[Written]) -> String {
 /// The text with a comment behind the first line of each statement: the number of its file and its line. The text's
 /// lines stay where they are.
 #[must_use]
-pub fn with_comments(text: &str, statements: &[Written]) -> String {
+pub fn with_comments(text: &str, statements: &[StatementLines]) -> String {
     let of_line = innermost(text, statements);
     let mut out = String::with_capacity(text.len() * 2);
     for ((number, line), statement) in (0_u32..).zip(text.lines()).zip(of_line) {
@@ -82,7 +85,7 @@ pub fn with_comments(text: &str, statements: &[Written]) -> String {
 }
 
 /// The innermost statement of each line.
-fn innermost<'a>(text: &str, statements: &'a [Written]) -> Vec<Option<&'a Written>> {
+fn innermost<'a>(text: &str, statements: &'a [StatementLines]) -> Vec<Option<&'a StatementLines>> {
     let mut of_line = vec![None; text.lines().count()];
     for it in statements {
         let lines = it.lines.start as usize..(it.lines.end as usize).min(of_line.len());
@@ -109,8 +112,8 @@ void f(void)
 }
 ";
 
-    fn statements() -> [Written; 2] {
-        [Written { lines: 2..6, file: 0, line: 7 }, Written { lines: 3..5, file: 1, line: 8 }]
+    fn statements() -> [StatementLines; 2] {
+        [StatementLines { lines: 2..6, file: 0, line: 7 }, StatementLines { lines: 3..5, file: 1, line: 8 }]
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::print::File;
 use crate::backend::emit::braces::Braces;
 use crate::loops::analysis::uses::Uses;
-use crate::loops::nodes::{At, Element, For, Item, Positions};
+use crate::loops::nodes::{DimensionIndex, Element, For, Item, Positions};
 use crate::loops::visit::any;
 use crate::space::Size;
 
@@ -67,7 +67,9 @@ impl File<'_> {
 
     /// Prefetches rows, all along i.
     fn prefetch(&mut self, rows: &[Element]) {
-        let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return };
+        let Some(Some(DimensionIndex::Known(along))) = rows.first().map(|it| it.index.first()) else {
+            return;
+        };
         let along = self.words().affine(along).0;
         self.writer.indent();
         let line = |element: &Element| self.program.arrays[element.array].dtype.size_bytes();

@@ -217,7 +217,7 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
 /// Generates C for a valid program.
 #[must_use]
 pub fn generate(program: &Program, options: &COptions) -> Artifact {
-    let print::Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace } =
+    let print::PrintedFile { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace } =
         print::file(program, options);
     let argument = |it: &Array| {
         let kind = match it.kind {

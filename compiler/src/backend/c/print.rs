@@ -18,13 +18,13 @@ use crate::expr::Expr;
 use crate::loops::analysis::operations::n_operations;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
-    Array, ArrayKind, Checked, Index, Item, Program, Read, Side, Storage, Strides, Target, Trap,
+    Array, ArrayKind, BoundsCheck, Index, Item, Program, Read, Side, Storage, Strides, Target, Trap,
 };
 use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, Size, Symbol};
 
 /// A file.
-pub(super) struct Printed {
+pub(super) struct PrintedFile {
     pub(super) listing: Listing,
     /// How many steps a run reports.
     pub(super) n_steps: usize,
@@ -41,7 +41,7 @@ pub(super) struct Printed {
 }
 
 /// Writes the file.
-pub(super) fn file(program: &Program, options: &COptions) -> Printed {
+pub(super) fn file(program: &Program, options: &COptions) -> PrintedFile {
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
     let writer = ListingWriter::new();
@@ -71,7 +71,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace }
+    PrintedFile { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace }
 }
 
 pub(super) struct File<'p> {
@@ -508,7 +508,7 @@ impl File<'_> {
         }
     }
 
-    fn checked(&mut self, it: &Checked) {
+    fn checked(&mut self, it: &BoundsCheck) {
         self.open("check", [&it.origin]);
         let mut outside = Vec::new();
         for Index { integer, value, size } in &it.indices {

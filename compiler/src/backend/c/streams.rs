@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::print::File;
 use crate::backend::emit::braces::Braces;
 use crate::backend::emit::c_family::expression::c_element_type;
-use crate::loops::nodes::{At, Buffer, Element, For, Item, Stores};
+use crate::loops::nodes::{DimensionIndex, Element, For, Item, RowBuffer, Stores};
 use crate::loops::visit::walk;
 use crate::space::{Affine, Symbol};
 
 /// Where the elements of a row are that is stored past the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum StreamBuffer {
     /// In an array of as many points as are stored together.
     Row,
     /// In an array of a few vectors.
@@ -22,12 +22,12 @@ pub(super) enum Form {
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     pub(super) arrays: BTreeSet<usize>,
-    pub(super) form: Form,
+    pub(super) form: StreamBuffer,
 }
 
 impl Streams {
     pub(super) fn none() -> Self {
-        Self { arrays: BTreeSet::new(), form: Form::Row }
+        Self { arrays: BTreeSet::new(), form: StreamBuffer::Row }
     }
 }
 
@@ -35,8 +35,8 @@ impl File<'_> {
     /// Writes a loop along rows; some of the rows are stored past the caches.
     pub(super) fn streamed(&mut self, it: &For, stores: &Stores) {
         match stores.buffer {
-            Buffer::Row { elements } => self.by_rows(it, &stores.rows, elements),
-            Buffer::Registers { bytes } => self.by_pieces(it, &stores.rows, bytes),
+            RowBuffer::Row { elements } => self.by_rows(it, &stores.rows, elements),
+            RowBuffer::Registers { bytes } => self.by_pieces(it, &stores.rows, bytes),
         }
     }
 
@@ -47,8 +47,8 @@ impl File<'_> {
             walk(&function.body, &mut |item| {
                 if let Item::For(For { stores: Some(stores), .. }) = item {
                     match stores.buffer {
-                        Buffer::Row { .. } => has[0] = true,
-                        Buffer::Registers { .. } => has[1] = true,
+                        RowBuffer::Row { .. } => has[0] = true,
+                        RowBuffer::Registers { .. } => has[1] = true,
                     }
                 }
             });
@@ -90,7 +90,7 @@ impl File<'_> {
             self.writer.line(format_args!("_Alignas(64) {ctype} {}_row[{points}];", self.name_of(row)));
         }
         let arrays = rows.iter().map(|it| it.array).collect();
-        self.streams = Streams { arrays, form: Form::Piece };
+        self.streams = Streams { arrays, form: StreamBuffer::Piece };
         self.in_lanes(it, ("i_block", &format!("i_block + {points}")));
         self.streams = Streams::none();
         for row in rows {
@@ -144,7 +144,7 @@ impl File<'_> {
             self.writer
                 .line(format_args!("const int64_t {name}_step = is_unit && run->streams ? 1 : {stride};"));
         }
-        self.streams = Streams { arrays: rows.iter().map(|it| it.array).collect(), form: Form::Row };
+        self.streams = Streams { arrays: rows.iter().map(|it| it.array).collect(), form: StreamBuffer::Row };
         if let Some(block) = block {
             let last = format!("i_end - {block}");
             self.in_blocks(it, block, ("i_row", "i_end", &last));
@@ -171,7 +171,7 @@ impl File<'_> {
     fn element_at(&self, row: &Element, position: &str) -> String {
         let mut element = row.clone();
         if let Some(along) = element.index.first_mut() {
-            *along = At::Known(Affine::symbol(&Symbol::new(position)));
+            *along = DimensionIndex::Known(Affine::symbol(&Symbol::new(position)));
         }
         self.words().element(&element).0
     }
@@ -205,7 +205,7 @@ pub(super) const PAST_CACHES: &str = "\
 #endif
 ";
 
-/// For [`Form::Piece`].
+/// For [`StreamBuffer::Piece`].
 pub(super) const PIECES: &str = "\
 /* Whether two rows start at the same place of a line of 64 bytes. */
 static inline bool isobar_are_alike(const void *a, const void *b)
@@ -240,7 +240,7 @@ static inline void isobar_past_caches(void *to, const void *from, int64_t bytes)
 }
 ";
 
-/// For [`Form::Row`].
+/// For [`StreamBuffer::Row`].
 pub(super) const ROWS: &str = "\
 /* Writes past the caches, whole lines of 64 bytes where they are. */
 static inline void isobar_stream(void *to, const void *from, int64_t bytes)

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use super::print::File;
 use crate::backend::emit::braces::Braces;
-use crate::loops::nodes::{BranchOfStrip, Item, Part, Strips, Target, Trap, WhileOfStrip};
+use crate::loops::nodes::{BranchOfStrip, Item, StripPart, Strips, Target, Trap, WhileOfStrip};
 use crate::space::{Affine, Symbol};
 
 /// Data common to the loops over the points of a strip.
 #[derive(Clone, Copy)]
-struct OfStrip<'t> {
+struct StripContext<'t> {
     variable: &'t str,
     /// The head of such a loop.
     points: &'t str,
@@ -34,12 +34,12 @@ impl File<'_> {
             let declared = self.local_array(local, width);
             self.writer.line(declared);
         }
-        if it.parts.iter().any(|it| matches!(it, Part::While(_))) {
+        if it.parts.iter().any(|it| matches!(it, StripPart::While(_))) {
             self.writer.line(format_args!("int64_t goes_on[{width}];"));
         }
         self.lanes = it.kept.iter().copied().collect();
         let points = format!("for (int64_t {variable} = i_strip; {variable} < i_end; ++{variable}) {{");
-        let of_strip = OfStrip { variable: &variable, points: &points, width };
+        let of_strip = StripContext { variable: &variable, points: &points, width };
         it.parts.iter().for_each(|it| self.part(it, of_strip, None));
         self.lanes = BTreeSet::new();
         self.writer.dedent();
@@ -48,12 +48,12 @@ impl File<'_> {
     }
 
     /// A part of a strip, in an arm of so many branches with this number.
-    fn part(&mut self, part: &Part, of_strip: OfStrip<'_>, arm: Option<(usize, usize)>) {
-        let OfStrip { variable, points, .. } = of_strip;
+    fn part(&mut self, part: &StripPart, of_strip: StripContext<'_>, arm: Option<(usize, usize)>) {
+        let StripContext { variable, points, .. } = of_strip;
         match part {
-            Part::While(it) => self.while_of_strip(it, variable, points),
-            Part::Branch(it) => self.branch_of_strip(it, of_strip, arm),
-            Part::Lanes(items) => {
+            StripPart::While(it) => self.while_of_strip(it, variable, points),
+            StripPart::Branch(it) => self.branch_of_strip(it, of_strip, arm),
+            StripPart::Lanes(items) => {
                 self.writer.line("#pragma omp simd");
                 self.lane_loop(variable, points, |this| {
                     this.is_in_lanes = arm.is_none();
@@ -71,8 +71,13 @@ impl File<'_> {
     }
 
     /// Each arm for the points that take it, where there are such. Arms are numbered from 1; 0 is none.
-    fn branch_of_strip(&mut self, it: &BranchOfStrip, of_strip: OfStrip<'_>, outer: Option<(usize, usize)>) {
-        let OfStrip { variable, points, width } = of_strip;
+    fn branch_of_strip(
+        &mut self,
+        it: &BranchOfStrip,
+        of_strip: StripContext<'_>,
+        outer: Option<(usize, usize)>,
+    ) {
+        let StripContext { variable, points, width } = of_strip;
         let depth = outer.map_or(1, |(depth, _)| depth + 1);
         self.open("branch", it.arms.iter().map(|it| &it.origin));
         self.writer.line("{");

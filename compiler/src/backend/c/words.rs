@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::streams::{Form, Streams};
+use super::streams::{StreamBuffer, Streams};
 use crate::backend::emit::c_family::binding::{ATOM, TERNARY};
-use crate::backend::emit::c_family::expression::{self, Bound, Wording, at_least};
+use crate::backend::emit::c_family::expression::{self, PrecedenceText, Wording, at_least};
 use crate::backend::emit::elements::{self, Indices};
 use crate::expr::Expr;
-use crate::loops::nodes::{At, Element, Meaning, Program, Read, Strides};
+use crate::loops::nodes::{DimensionIndex, Element, Program, Read, Strides, SymbolMeaning};
 use crate::space::{Affine, Size, Symbol};
 use crate::types::DType;
 
@@ -28,7 +28,7 @@ impl Words<'_> {
         wording.text(expr, &mut |read, dtype| self.read(read, dtype)).0
     }
 
-    fn read(self, read: &Read, dtype: DType) -> Bound {
+    fn read(self, read: &Read, dtype: DType) -> PrecedenceText {
         match read {
             Read::Local(local) => (self.local(*local), ATOM),
             Read::Sum(sum) => match dtype {
@@ -53,25 +53,25 @@ impl Words<'_> {
 
     pub(super) fn symbol(self, symbol: &Symbol) -> String {
         match self.program.symbols.get(symbol) {
-            Some(Meaning::Size(axis)) => axis.name().to_owned(),
-            Some(&Meaning::Levels { array, side }) => {
+            Some(SymbolMeaning::Size(axis)) => axis.name().to_owned(),
+            Some(&SymbolMeaning::Levels { array, side }) => {
                 let name = self.program.arrays[array].name.as_deref().unwrap_or_default();
                 format!("{name}_{}", side.name())
             }
-            Some(Meaning::Position(name)) => name.clone(),
+            Some(SymbolMeaning::Position(name)) => name.clone(),
             None => symbol.name().to_owned(),
         }
     }
 
-    pub(super) fn affine(self, sum: &Affine) -> Bound {
+    pub(super) fn affine(self, sum: &Affine) -> PrecedenceText {
         expression::affine(sum, 0, &mut |symbol| self.symbol(symbol))
     }
 
-    pub(super) fn size(self, size: &Size) -> Bound {
+    pub(super) fn size(self, size: &Size) -> PrecedenceText {
         expression::size(size, &mut |symbol| self.symbol(symbol))
     }
 
-    pub(super) fn element(self, element: &Element) -> Bound {
+    pub(super) fn element(self, element: &Element) -> PrecedenceText {
         let array = &self.program.arrays[element.array];
         let name = array.name.clone().unwrap_or_default();
         if array.is_scalar() {
@@ -79,12 +79,12 @@ impl Words<'_> {
         }
         if self.streams.arrays.contains(&element.array) {
             let along = match element.index.first() {
-                Some(At::Known(sum)) => self.affine(sum).0,
-                Some(At::Found { .. }) | None => String::new(),
+                Some(DimensionIndex::Known(sum)) => self.affine(sum).0,
+                Some(DimensionIndex::Found { .. }) | None => String::new(),
             };
             let text = match self.streams.form {
-                Form::Row => format!("{name}_to[({along} - i_row) * {name}_step]"),
-                Form::Piece => format!("{name}_row[{along} - i_block]"),
+                StreamBuffer::Row => format!("{name}_to[({along} - i_row) * {name}_step]"),
+                StreamBuffer::Piece => format!("{name}_row[{along} - i_block]"),
             };
             return (text, ATOM);
         }
@@ -100,7 +100,7 @@ impl Indices for Words<'_> {
     const FACTOR: u8 = ATOM;
     const MASKED: u8 = ATOM;
 
-    fn affine(&mut self, sum: &Affine) -> Bound {
+    fn affine(&mut self, sum: &Affine) -> PrecedenceText {
         Words::affine(*self, sum)
     }
 

@@ -9,7 +9,7 @@ mod print;
 mod words;
 
 use crate::backend::kernel::Kernels;
-use crate::backend::kernel::nodes::Memory;
+use crate::backend::kernel::nodes::ArrayMemory;
 use crate::diag::Listing;
 use crate::loops::nodes::{Array, Side, Storage, Strides};
 use crate::space::{Axis, Symbol};
@@ -75,9 +75,9 @@ pub fn generate(kernels: &Kernels) -> Artifact {
 
 /// Where an array of a run lives: an array of registers has so many elements as the text can tell.
 #[must_use]
-pub fn memory(kernels: &Kernels, array: usize) -> Option<Memory> {
+pub fn memory(kernels: &Kernels, array: usize) -> Option<ArrayMemory> {
     match kernels.memory(array)? {
-        Memory::Registers if elements(kernels, array).is_none() => Some(Memory::Scratch),
+        ArrayMemory::Registers if elements(kernels, array).is_none() => Some(ArrayMemory::Scratch),
         other => Some(other),
     }
 }
@@ -104,7 +104,7 @@ pub fn is_along_i(array: &Array, dimension: usize) -> bool {
 #[must_use]
 pub fn is_of_run(kernels: &Kernels, array: usize) -> bool {
     let it = &kernels.program.arrays[array];
-    it.storage != Storage::Caller && memory(kernels, array) == Some(Memory::Global)
+    it.storage != Storage::Caller && memory(kernels, array) == Some(ArrayMemory::Global)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::{Names, Used, Words};
+use super::words::{CudaNameUses, Names, Words};
 use super::{Artifact, Param, SHARED_ALIGNMENT, STATIC_SHARED_BYTES, Signature, elements, memory};
 use crate::backend::emit::braces::{self, Braces};
 use crate::backend::emit::c_family::Language;
@@ -11,11 +11,13 @@ use crate::backend::emit::c_family::lines::statement;
 use crate::backend::emit::c_family::{binding::ATOM, math};
 use crate::backend::emit::paste;
 use crate::backend::kernel::Kernels;
-use crate::backend::kernel::nodes::{Kernel, Memory, Piece, Stage};
+use crate::backend::kernel::nodes::{ArrayMemory, BlockStep, Kernel, Stage};
 use crate::backend::run::MAX_ITERATIONS;
 use crate::diag::{ListingWriter, Origin};
 use crate::expr::Expr;
-use crate::loops::nodes::{ArrayKind, Assign, Checked, Declare, Index, Item, Positions, Read, Target, While};
+use crate::loops::nodes::{
+    ArrayKind, Assign, BoundsCheck, Declare, Index, Item, Positions, Read, Target, While,
+};
 use crate::loops::visit::walk;
 use crate::space::{Affine, Axis, Size};
 
@@ -120,7 +122,7 @@ impl Printer<'_> {
         }
     }
 
-    fn kernel(&mut self, used: &Used) -> Signature {
+    fn kernel(&mut self, used: &CudaNameUses) -> Signature {
         let Words { kernels, kernel, .. } = self.words;
         let n_threads = kernel.n_threads().max(1);
         let written = written(kernel);
@@ -239,7 +241,7 @@ impl Printer<'_> {
     }
 
     /// The numbers of the thread.
-    fn threads(&mut self, used: &Used) {
+    fn threads(&mut self, used: &CudaNameUses) {
         let Words { kernel, names, .. } = self.words;
         let mut number = String::from("0");
         for (it, component) in kernel.threads.iter().zip(COMPONENTS).rev() {
@@ -266,23 +268,23 @@ impl Printer<'_> {
         }
     }
 
-    fn pieces(&mut self, pieces: &[Piece]) {
+    fn pieces(&mut self, pieces: &[BlockStep]) {
         pieces.iter().for_each(|it| self.piece(it));
     }
 
-    fn piece(&mut self, piece: &Piece) {
+    fn piece(&mut self, piece: &BlockStep) {
         match piece {
-            Piece::Stage(it) => self.stage(it),
-            Piece::Barrier => self.writer.line("ISOBAR_BARRIER();"),
-            Piece::For { positions, is_descending, body, .. } => {
+            BlockStep::Stage(it) => self.stage(it),
+            BlockStep::Barrier => self.writer.line("ISOBAR_BARRIER();"),
+            BlockStep::For { positions, is_descending, body, .. } => {
                 self.in_loop(|own| own.for_line(positions, *is_descending), |own| own.pieces(body));
             }
-            Piece::If { branches, otherwise } => {
+            BlockStep::If { branches, otherwise } => {
                 let arms = branches.iter().map(|it| (&it.condition, &it.origin, it.body.as_slice()));
                 self.branches(arms, braces::otherwise(otherwise), Self::pieces);
             }
-            Piece::Each(items) => self.items(items),
-            Piece::Once(items) => {
+            BlockStep::Each(items) => self.items(items),
+            BlockStep::Once(items) => {
                 let is_first = self.words.kernel.threads.iter();
                 let is_first = is_first.map(|it| format!("{} == 0", self.words.names.thread_along(it.axis)));
                 let is_first: Vec<String> = is_first.collect();
@@ -382,7 +384,7 @@ impl Printer<'_> {
             });
         });
         for array in own {
-            if memory(kernels, array) == Some(Memory::Registers) {
+            if memory(kernels, array) == Some(ArrayMemory::Registers) {
                 let n = elements(kernels, array).unwrap_or(0).max(1);
                 self.writer.line(format_args!("{} {}[{n}];", self.array_type(array), names.arrays[array]));
             }
@@ -446,7 +448,7 @@ impl Printer<'_> {
         }
     }
 
-    fn checked(&mut self, it: &Checked) {
+    fn checked(&mut self, it: &BoundsCheck) {
         self.open("check", [&it.origin]);
         let mut outside = Vec::new();
         for Index { integer, value, size } in &it.indices {
@@ -510,7 +512,7 @@ impl Printer<'_> {
 
 /// Whether the sizes of all arrays in a block's memory are known here, and small enough that a launch need
 /// not ask for the memory.
-fn is_static(kernels: &Kernels, kernel: &Kernel, used: &Used) -> bool {
+fn is_static(kernels: &Kernels, kernel: &Kernel, used: &CudaNameUses) -> bool {
     let bytes = used.shared.iter().try_fold(0_u64, |bytes, &array| {
         let size = kernels.program.arrays[array].dtype.size_bytes() as u64;
         let own = shared_elements(kernels, kernel, array)?.checked_mul(size)?;
@@ -521,7 +523,7 @@ fn is_static(kernels: &Kernels, kernel: &Kernel, used: &Used) -> bool {
 
 /// The elements of an array in a block's memory.
 fn shared_elements(kernels: &Kernels, kernel: &Kernel, array: usize) -> Option<u64> {
-    let of_thread = memory(kernels, array) == Some(Memory::SharedByThread);
+    let of_thread = memory(kernels, array) == Some(ArrayMemory::SharedByThread);
     let threads = if of_thread { u64::from(kernel.n_threads().max(1)) } else { 1 };
     elements(kernels, array)?.checked_mul(threads)
 }
@@ -537,13 +539,13 @@ fn written(kernel: &Kernel) -> Vec<usize> {
     written
 }
 
-fn has_barriers(pieces: &[Piece]) -> bool {
+fn has_barriers(pieces: &[BlockStep]) -> bool {
     pieces.iter().any(|it| match it {
-        Piece::Barrier => true,
-        Piece::For { body, .. } => has_barriers(body),
-        Piece::If { branches, otherwise } => {
+        BlockStep::Barrier => true,
+        BlockStep::For { body, .. } => has_barriers(body),
+        BlockStep::If { branches, otherwise } => {
             branches.iter().any(|it| has_barriers(&it.body)) || has_barriers(otherwise)
         }
-        Piece::Stage(_) | Piece::Each(_) | Piece::Once(_) => false,
+        BlockStep::Stage(_) | BlockStep::Each(_) | BlockStep::Once(_) => false,
     })
 }

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Param, is_along_i, lengths, memory};
 use crate::backend::emit::c_family::binding::{ATOM, PREFIX, TERNARY};
-use crate::backend::emit::c_family::expression::{self, Bound, Wording, at_least};
+use crate::backend::emit::c_family::expression::{self, PrecedenceText, Wording, at_least};
 use crate::backend::emit::elements::{self, Indices};
 use crate::backend::kernel::Kernels;
-use crate::backend::kernel::nodes::{Kernel, Memory};
+use crate::backend::kernel::nodes::{ArrayMemory, Kernel};
 use crate::entity::Namer;
 use crate::expr::Expr;
-use crate::loops::nodes::{Element, Meaning, Read, Side, Strides};
+use crate::loops::nodes::{Element, Read, Side, Strides, SymbolMeaning};
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::DType;
 
@@ -65,7 +65,7 @@ impl Names {
         let integers = program.integers.iter().map(|it| plain(&mut namer, it)).collect();
         let mut positions = BTreeMap::new();
         for (symbol, meaning) in &program.symbols {
-            if let Meaning::Position(name) = meaning {
+            if let SymbolMeaning::Position(name) = meaning {
                 positions.insert(symbol.clone(), plain(&mut namer, name));
             }
         }
@@ -89,12 +89,12 @@ pub(super) struct Words<'p> {
     pub(super) kernels: &'p Kernels,
     pub(super) kernel: &'p Kernel,
     pub(super) names: &'p Names,
-    used: RefCell<Used>,
+    used: RefCell<CudaNameUses>,
 }
 
 /// Names that the text of a kernel uses.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Used {
+pub(super) struct CudaNameUses {
     pub(super) params: BTreeSet<Param>,
     /// Arrays in shared memory, and those of threads.
     pub(super) shared: BTreeSet<usize>,
@@ -109,7 +109,7 @@ impl<'p> Words<'p> {
         Self { kernels, kernel, names, used: RefCell::default() }
     }
 
-    pub(super) fn used(&self) -> Used {
+    pub(super) fn used(&self) -> CudaNameUses {
         self.used.borrow().clone()
     }
 
@@ -121,7 +121,7 @@ impl<'p> Words<'p> {
         Wording::default().text(expr, &mut |read, dtype| self.read(read, dtype)).0
     }
 
-    fn read(&self, read: &Read, dtype: DType) -> Bound {
+    fn read(&self, read: &Read, dtype: DType) -> PrecedenceText {
         match read {
             Read::Local(local) => (self.names.locals[*local].clone(), ATOM),
             // An integer of the language has 64 bits, and indices may have fewer.
@@ -137,7 +137,7 @@ impl<'p> Words<'p> {
         }
     }
 
-    fn wide(&self, sum: &Affine) -> Bound {
+    fn wide(&self, sum: &Affine) -> PrecedenceText {
         if let Some(constant) = sum.as_constant() {
             return (constant.to_string(), if constant < 0 { PREFIX } else { ATOM });
         }
@@ -152,15 +152,15 @@ impl<'p> Words<'p> {
     pub(super) fn symbol(&self, symbol: &Symbol) -> String {
         let program = &self.kernels.program;
         match program.symbols.get(symbol) {
-            Some(&Meaning::Size(axis)) => {
+            Some(&SymbolMeaning::Size(axis)) => {
                 self.takes(Param::Size(axis));
                 axis.name().to_owned()
             }
-            Some(&Meaning::Levels { array, side }) => {
+            Some(&SymbolMeaning::Levels { array, side }) => {
                 self.takes(Param::Levels { array, side });
                 self.param(&Param::Levels { array, side })
             }
-            Some(Meaning::Position(_)) | None => {
+            Some(SymbolMeaning::Position(_)) | None => {
                 if self.kernel.outer.contains(symbol) {
                     self.takes(Param::Position(symbol.clone()));
                 }
@@ -206,11 +206,11 @@ impl<'p> Words<'p> {
         }
     }
 
-    pub(super) fn affine(&self, sum: &Affine) -> Bound {
+    pub(super) fn affine(&self, sum: &Affine) -> PrecedenceText {
         expression::affine(sum, 0, &mut |symbol| self.symbol(symbol))
     }
 
-    pub(super) fn size(&self, size: &Size) -> Bound {
+    pub(super) fn size(&self, size: &Size) -> PrecedenceText {
         expression::size(size, &mut |symbol| self.symbol(symbol))
     }
 
@@ -224,15 +224,15 @@ impl<'p> Words<'p> {
         }
         let place = memory(self.kernels, at);
         match place {
-            Some(Memory::Global) | None => self.takes(Param::Pointer(at)),
-            Some(Memory::Shared) => drop(self.used.borrow_mut().shared.insert(at)),
-            Some(Memory::Registers) => drop(self.used.borrow_mut().registers.insert(at)),
-            Some(Memory::SharedByThread) => {
+            Some(ArrayMemory::Global) | None => self.takes(Param::Pointer(at)),
+            Some(ArrayMemory::Shared) => drop(self.used.borrow_mut().shared.insert(at)),
+            Some(ArrayMemory::Registers) => drop(self.used.borrow_mut().registers.insert(at)),
+            Some(ArrayMemory::SharedByThread) => {
                 let mut used = self.used.borrow_mut();
                 used.shared.insert(at);
                 used.thread = true;
             }
-            Some(Memory::Scratch) => {
+            Some(ArrayMemory::Scratch) => {
                 self.takes(Param::Pointer(at));
                 let mut used = self.used.borrow_mut();
                 used.scratch.insert(at);
@@ -248,11 +248,11 @@ impl<'p> Words<'p> {
         };
         let [of_all, n_of_all] = &self.names.scratch;
         let index = match place {
-            Some(Memory::SharedByThread) => {
+            Some(ArrayMemory::SharedByThread) => {
                 of_thread(&self.names.thread, &self.kernel.n_threads().max(1).to_string())
             }
-            Some(Memory::Scratch) => of_thread(of_all, n_of_all),
-            Some(Memory::Global | Memory::Shared | Memory::Registers) | None => linear,
+            Some(ArrayMemory::Scratch) => of_thread(of_all, n_of_all),
+            Some(ArrayMemory::Global | ArrayMemory::Shared | ArrayMemory::Registers) | None => linear,
         };
         format!("{name}[{index}]")
     }
@@ -264,7 +264,7 @@ impl Indices for &Words<'_> {
     const FACTOR: u8 = ATOM;
     const MASKED: u8 = ATOM;
 
-    fn affine(&mut self, sum: &Affine) -> Bound {
+    fn affine(&mut self, sum: &Affine) -> PrecedenceText {
         Words::affine(self, sum)
     }
 

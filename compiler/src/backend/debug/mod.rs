@@ -25,7 +25,7 @@ use crate::types::Value;
 
 use super::launch::Launch;
 use points::Point;
-use store::Memory;
+use store::DebugMemory;
 
 pub use super::run::{Control, MAX_ITERATIONS, NoControl, Stop, Trap};
 
@@ -47,19 +47,19 @@ pub fn run(
     if domain.points() == 0 {
         return Ok(());
     }
-    let memory = Memory::new(stencil, extents, launch);
+    let memory = DebugMemory::new(stencil, extents, launch);
     let locals = stencil.locals.iter().map(|(_, it)| Value::zero(it.dtype)).collect();
-    let mut run = Run { stencil, extents, memory, locals, control, done: 0, total: 0 };
+    let mut run = DebugRun { stencil, extents, memory, locals, control, done: 0, total: 0 };
     run.total = run.all_points();
     let result = run.vertical_loops();
     run.memory.give_back(stencil, launch);
     result
 }
 
-struct Run<'a> {
+struct DebugRun<'a> {
     stencil: &'a Stencil,
     extents: &'a Extents,
-    memory: Memory,
+    memory: DebugMemory,
     locals: Vec<Value>,
     control: &'a mut dyn Control,
     /// Points of statements, so far and in all.
@@ -67,7 +67,7 @@ struct Run<'a> {
     total: u64,
 }
 
-impl Run<'_> {
+impl DebugRun<'_> {
     fn vertical_loops(&mut self) -> Result<(), Stop> {
         let stencil = self.stencil;
         for vertical_loop in &stencil.vertical_loops {

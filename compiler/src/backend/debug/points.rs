@@ -1,8 +1,8 @@
 //! Statements at one point, in sequence, with ordinary scalar semantics.
 
-use super::store::{Memory, Outside};
+use super::store::{DebugMemory, MissingElement};
 use super::{ITERATIONS_PER_QUESTION, MAX_ITERATIONS, Stop};
-use crate::backend::layout::Place;
+use crate::backend::layout::RelativeElement;
 use crate::diag::Origin;
 use crate::expr::{ExprKind, Index, Vertical, evaluate};
 use crate::oir::nodes::{Access, Expr, Stencil, Stmt, StmtKind, Target};
@@ -12,7 +12,7 @@ use crate::types::{DType, Value};
 /// One point of an execution.
 pub(super) struct Point<'a> {
     pub(super) stencil: &'a Stencil,
-    pub(super) memory: &'a mut Memory,
+    pub(super) memory: &'a mut DebugMemory,
     pub(super) cell: [i64; 3],
     /// By handle; they live at this point only.
     pub(super) locals: &'a mut [Value],
@@ -70,14 +70,14 @@ impl Point<'_> {
         self.value(expr).map_err(|it| self.outside(&it, origin))
     }
 
-    fn outside(&self, fault: &Outside, origin: &Origin) -> Stop {
+    fn outside(&self, fault: &MissingElement, origin: &Origin) -> Stop {
         Stop::outside(&self.stencil.fields[fault.field].name, &fault.place, origin, fault.cell)
     }
 
     /// The element that an index picks, beside the point by `offset`.
-    fn place(&self, offset: Offset, index: &Index<Access>) -> Result<Place, Outside> {
+    fn place(&self, offset: Offset, index: &Index<Access>) -> Result<RelativeElement, MissingElement> {
         let integer = |expr: &Expr| Ok(self.value(expr)?.as_i64());
-        let mut place = Place::from(offset);
+        let mut place = RelativeElement::from(offset);
         match &index.vertical {
             Vertical::Offset(by) => place.offset.k = *by,
             Vertical::Above(by) => place.level = Some(self.cell[2].saturating_add(integer(by)?)),
@@ -88,11 +88,11 @@ impl Point<'_> {
     }
 
     /// The value of an expression. Both arms of a ternary are evaluated, and both sides of `and` and `or`.
-    fn value(&self, expr: &Expr) -> Result<Value, Outside> {
+    fn value(&self, expr: &Expr) -> Result<Value, MissingElement> {
         Ok(match &expr.kind {
             ExprKind::Literal(value) => *value,
             ExprKind::Access(Access::Field { field, offset }) => {
-                self.memory.read(*field, &Place::from(*offset), self.cell)?
+                self.memory.read(*field, &RelativeElement::from(*offset), self.cell)?
             }
             ExprKind::Element(Access::Field { field, offset }, index) => {
                 self.memory.read(*field, &self.place(*offset, index)?, self.cell)?

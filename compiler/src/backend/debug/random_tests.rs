@@ -217,7 +217,7 @@ proptest! {
         let extents = oir::analysis::extents(&stencil);
         let foretold = oir::analysis::definite_assignment::reads_undefined(&stencil, &extents);
         // Once these have values, nothing may be left without.
-        let zero = |it: &oir::analysis::definite_assignment::Undefined<'_>| {
+        let zero = |it: &oir::analysis::definite_assignment::UndefinedRead<'_>| {
             let field = &stencil.fields[it.field];
             let zero = if field.dtype == DType::Bool { "false" } else { "0.0" };
             format!("  {} = {zero}\n", field.name)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::backend::array::Elements;
 use crate::backend::launch::{Argument, Launch};
-use crate::backend::layout::{Layout, Place};
+use crate::backend::layout::{FieldLayout, RelativeElement};
 use crate::entity::Handle;
 use crate::oir::analysis::{Extents, touched, touches};
 use crate::oir::nodes::{Field, ParamKind, Stencil};
@@ -13,7 +13,7 @@ use crate::types::{DType, Value};
 
 /// Everything that statements read and write.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct DebugMemory {
     pub(super) domain: Domain,
     slots: Vec<Slot>,
     pub(super) scalars: Vec<Value>,
@@ -25,19 +25,19 @@ struct Slot {
     elements: Elements,
     /// The elements before the current execution; none where it does not need them.
     before: Option<Elements>,
-    layout: Layout,
+    layout: FieldLayout,
 }
 
 /// An access to an element that does not exist.
 #[derive(Clone, Debug)]
-pub(super) struct Outside {
+pub(super) struct MissingElement {
     pub(super) field: Handle<Field>,
-    pub(super) place: Place,
+    pub(super) place: RelativeElement,
     /// The point that asked for it.
     pub(super) cell: [i64; 3],
 }
 
-impl Memory {
+impl DebugMemory {
     /// Takes the arrays out of the launch, and makes the temporaries.
     pub(super) fn new(stencil: &Stencil, extents: &Extents, launch: &mut Launch) -> Self {
         let domain = launch.domain;
@@ -47,7 +47,7 @@ impl Memory {
             match (param.what, argument) {
                 (ParamKind::Field(field), Argument::Field(given)) => {
                     let axes = stencil.fields[field].axes;
-                    let layout = Layout::of_argument(given, axes);
+                    let layout = FieldLayout::of_argument(given, axes);
                     let elements =
                         std::mem::replace(&mut given.array.elements, Elements::zeros(DType::Bool, 0));
                     slots[field.index()] = Slot { elements, before: None, layout };
@@ -89,9 +89,14 @@ impl Memory {
     }
 
     /// The element at a place seen from a point.
-    pub(super) fn read(&self, field: Handle<Field>, place: &Place, cell: [i64; 3]) -> Result<Value, Outside> {
+    pub(super) fn read(
+        &self,
+        field: Handle<Field>,
+        place: &RelativeElement,
+        cell: [i64; 3],
+    ) -> Result<Value, MissingElement> {
         let slot = &self.slots[field.index()];
-        let outside = || Outside { field, place: place.clone(), cell };
+        let outside = || MissingElement { field, place: place.clone(), cell };
         let position = slot.layout.position(place, cell).ok_or_else(outside)?;
         Ok(slot.seen_at(place).get(position))
     }
@@ -100,12 +105,12 @@ impl Memory {
     pub(super) fn write(
         &mut self,
         field: Handle<Field>,
-        place: &Place,
+        place: &RelativeElement,
         cell: [i64; 3],
         value: Value,
-    ) -> Result<(), Outside> {
+    ) -> Result<(), MissingElement> {
         let slot = &mut self.slots[field.index()];
-        let outside = || Outside { field, place: place.clone(), cell };
+        let outside = || MissingElement { field, place: place.clone(), cell };
         let position = slot.layout.position(place, cell).ok_or_else(outside)?;
         slot.elements.set(position, value);
         Ok(())
@@ -115,16 +120,16 @@ impl Memory {
 impl Slot {
     /// A field that was not passed: no element of it exists.
     fn missing() -> Self {
-        Self { elements: Elements::zeros(DType::Bool, 0), before: None, layout: Layout::missing() }
+        Self { elements: Elements::zeros(DType::Bool, 0), before: None, layout: FieldLayout::missing() }
     }
 
     fn temporary(field: &Field, needed: &[Range<i64>; 3]) -> Self {
-        let (layout, n) = Layout::owned(field.axes, &field.data_dims, needed);
+        let (layout, n) = FieldLayout::owned(field.axes, &field.data_dims, needed);
         Self { elements: Elements::filled(Value::undefined(field.dtype), n), before: None, layout }
     }
 
     /// A read beside the point sees what was before the execution, where that was kept.
-    fn seen_at(&self, place: &Place) -> &Elements {
+    fn seen_at(&self, place: &RelativeElement) -> &Elements {
         match &self.before {
             Some(before) if !place.is_here() => before,
             _ => &self.elements,

@@ -1,10 +1,10 @@
 //! Where an element lies: what its index contributes along each dimension, in whatever language.
 
-use crate::loops::nodes::{Array, At, Element};
+use crate::loops::nodes::{Array, DimensionIndex, Element};
 use crate::space::{Affine, Ring};
 
 /// Text, and how tightly its outermost operator binds.
-type Bound = (String, u8);
+type PrecedenceText = (String, u8);
 
 /// The words of a language for indices, and how tightly it binds them.
 pub trait Indices {
@@ -16,7 +16,7 @@ pub trait Indices {
     const FACTOR: u8;
     const MASKED: u8;
 
-    fn affine(&mut self, sum: &Affine) -> Bound;
+    fn affine(&mut self, sum: &Affine) -> PrecedenceText;
 
     /// The name of an integer that was found at run time.
     fn integer(&self, integer: usize) -> String;
@@ -27,13 +27,16 @@ pub trait Indices {
 
 /// The terms whose sum is the distance of an element from where index 0 is along every axis.
 pub fn terms<W: Indices>(words: &mut W, element: &Element, array: &Array) -> Vec<String> {
-    let within = |(text, binding): Bound, least: u8| if binding < least { format!("({text})") } else { text };
+    let within =
+        |(text, binding): PrecedenceText, least: u8| if binding < least { format!("({text})") } else { text };
     let mut terms = Vec::new();
     for (dimension, index) in element.index.iter().enumerate() {
         let position = match index {
-            At::Known(sum) => words.affine(sum),
-            At::Found { integer, shift } if *shift == Affine::default() => (words.integer(*integer), W::ATOM),
-            At::Found { integer, shift } => {
+            DimensionIndex::Known(sum) => words.affine(sum),
+            DimensionIndex::Found { integer, shift } if *shift == Affine::default() => {
+                (words.integer(*integer), W::ATOM)
+            }
+            DimensionIndex::Found { integer, shift } => {
                 let shift = within(words.affine(shift), W::ATOM);
                 (format!("{} - {shift}", words.integer(*integer)), W::DIFFERENCE)
             }

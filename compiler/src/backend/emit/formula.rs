@@ -1,7 +1,7 @@
 //! Definitions of functions as formulas of a language: which values have names, and the text of each.
 
 use crate::entity::Namer;
-use crate::types::math::record::{Definition, Kind, Op, Value};
+use crate::types::math::record::{Definition, Op, Value, ValueKind};
 
 /// An expression, and how tightly its outermost operator binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,16 +36,16 @@ pub trait Dialect {
 
 /// A value that has a name.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct FormulaLine {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ValueKind,
     pub text: String,
 }
 
 /// The definition's values that are used more than once, or that it names, and the result.
 ///
 /// All others stand where they are used.
-pub fn formula<D: Dialect>(definition: &Definition, dialect: &D) -> (Vec<Line>, String) {
+pub fn formula<D: Dialect>(definition: &Definition, dialect: &D) -> (Vec<FormulaLine>, String) {
     let uses = definition.uses();
     // Both operands of a choice are computed in any case. Naming them on lines before the choice shows this.
     let mut is_chosen_from = vec![false; uses.len()];
@@ -74,7 +74,7 @@ pub fn formula<D: Dialect>(definition: &Definition, dialect: &D) -> (Vec<Line>, 
         }
         let name = names.name(step.name.unwrap_or_else(|| word(&step.op)));
         terms.push(Term::new(name.clone(), D::ATOM));
-        lines.push(Line { name, kind: step.op.kind(), text: term.text });
+        lines.push(FormulaLine { name, kind: step.op.kind(), text: term.text });
     }
     (lines, terms[definition.result.index()].text.clone())
 }
@@ -94,8 +94,8 @@ fn word(op: &Op) -> &'static str {
         Op::Pick(..) => "entry",
         Op::Narrow(_) => "single",
         op => match op.kind() {
-            Kind::Truth => "holds",
-            Kind::Bits => "word",
+            ValueKind::Truth => "holds",
+            ValueKind::Bits => "word",
             _ => "sum",
         },
     }

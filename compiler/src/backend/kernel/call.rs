@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::cell::NONE;
-use super::nodes::{Host, Kernel, Kernels, Memory};
+use super::nodes::{ArrayMemory, Host, Kernel, Kernels};
 use crate::backend::array::Array;
 use crate::backend::launch::{Argument, Launch};
 use crate::backend::signature::{ParamKind, Signature};
 use crate::diag::StmtId;
-use crate::loops::nodes::{Meaning, Positions, Side, Storage};
+use crate::loops::nodes::{Positions, Side, Storage, SymbolMeaning};
 use crate::space::{Affine, Axis, AxisSet, Domain, Size, Symbol};
 
 /// The argument of a call for an array of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ArrayArgument {
     /// Its position in the launch.
     pub position: usize,
     /// Of a field.
@@ -23,14 +23,14 @@ pub struct Place {
 
 /// Why a device cannot carry out a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum CallRefusal {
     /// There is no memory for it, whatever the device has.
     OutOfMemory,
     /// A sentence that says what stands in the way, and what to do.
     Other(String),
 }
 
-impl Refused {
+impl CallRefusal {
     /// The domain is too large; `what` says for what.
     #[must_use]
     pub fn too_large(what: &str) -> Self {
@@ -38,18 +38,18 @@ impl Refused {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for CallRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::OutOfMemory => f.write_str("no device has so much memory"),
-            Refused::Other(why) => f.write_str(why),
+            CallRefusal::OutOfMemory => f.write_str("no device has so much memory"),
+            CallRefusal::Other(why) => f.write_str(why),
         }
     }
 }
 
 /// By position in the program's arrays; none for what a run allocates.
 #[must_use]
-pub fn places(kernels: &Kernels, signature: &Signature) -> Vec<Option<Place>> {
+pub fn places(kernels: &Kernels, signature: &Signature) -> Vec<Option<ArrayArgument>> {
     let arguments = &kernels.program.arguments;
     let place = |at: usize| {
         let name = &kernels.program.arrays[at].stencil_name;
@@ -59,7 +59,7 @@ pub fn places(kernels: &Kernels, signature: &Signature) -> Vec<Option<Place>> {
             ParamKind::Field { axes, .. } => Some(axes),
             ParamKind::Scalar { .. } => None,
         };
-        Some(Place { position, axes })
+        Some(ArrayArgument { position, axes })
     };
     (0..kernels.program.arrays.len()).map(place).collect()
 }
@@ -85,20 +85,22 @@ pub fn ended(kernels: &Kernels, slots: &[u32], domain: Domain) -> Option<(StmtId
 #[must_use]
 pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
     let size = |symbol: &Symbol| match kernels.program.symbols.get(symbol) {
-        Some(Meaning::Size(axis)) => Some(domain.along(*axis)),
+        Some(SymbolMeaning::Size(axis)) => Some(domain.along(*axis)),
         // A field without further levels.
-        Some(Meaning::Levels { .. }) => Some(0),
+        Some(SymbolMeaning::Levels { .. }) => Some(0),
         // A block starts anywhere; how large its arrays are does not depend on that.
-        Some(Meaning::Position(_)) | None => {
+        Some(SymbolMeaning::Position(_)) | None => {
             Some(Axis::ALL.into_iter().find(|it| it.name() == symbol.name()).map_or(0, |it| domain.along(it)))
         }
     };
     let mut all = 4 * kernels.places.len() as u64;
     for (at, it) in kernels.program.arrays.iter().enumerate().filter(|(_, it)| it.is_own()) {
         let times = match kernels.memory(at) {
-            Some(Memory::Global) => 1,
-            Some(Memory::Scratch) => domain.i.checked_mul(domain.j)?,
-            Some(Memory::Shared | Memory::SharedByThread | Memory::Registers) | None => continue,
+            Some(ArrayMemory::Global) => 1,
+            Some(ArrayMemory::Scratch) => domain.i.checked_mul(domain.j)?,
+            Some(ArrayMemory::Shared | ArrayMemory::SharedByThread | ArrayMemory::Registers) | None => {
+                continue;
+            }
         };
         let mut elements = times;
         for length in it.places() {
@@ -112,7 +114,7 @@ pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
 
 /// How an array lies in memory.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct ArrayLayout {
     /// Per dimension, in elements.
     pub strides: Vec<i64>,
     /// From its first element to where index 0 is along every axis.
@@ -129,7 +131,7 @@ pub struct Sizes<'k> {
     kernels: &'k Kernels,
     pub domain: Domain,
     /// By position in the program's arrays.
-    pub layouts: Vec<Layout>,
+    pub layouts: Vec<ArrayLayout>,
     /// Of the loops of the host around a launch.
     positions: BTreeMap<Symbol, i64>,
 }
@@ -142,37 +144,37 @@ impl<'k> Sizes<'k> {
     /// Where an array is beyond any memory, or the domain has more cells than a word tells apart.
     pub fn of(
         kernels: &'k Kernels,
-        places: &[Option<Place>],
+        places: &[Option<ArrayArgument>],
         call: &Launch,
         has_memory: impl Fn(usize) -> bool,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, CallRefusal> {
         let domain = call.domain;
         if !kernels.can_number(domain) {
-            return Err(Refused::too_large(
+            return Err(CallRefusal::too_large(
                 "has more cells than a run can tell apart that may have to end at one of them",
             ));
         }
-        let layouts = vec![Layout::default(); kernels.program.arrays.len()];
+        let layouts = vec![ArrayLayout::default(); kernels.program.arrays.len()];
         let mut sizes = Self { kernels, domain, layouts, positions: BTreeMap::new() };
         for (at, place) in places.iter().enumerate() {
-            let Some(Place { position, axes: Some(axes) }) = *place else { continue };
+            let Some(ArrayArgument { position, axes: Some(axes) }) = *place else { continue };
             let Some(Argument::Field(field)) = call.arguments.get(position) else { continue };
             let strides = field.strides(axes);
             let of_axes = axes.iter().map(|axis| strides[axis.index()]);
             let strides = of_axes.chain(field.data_strides(axes).iter().copied()).collect();
             let (start, levels) = (field.start(axes), field.levels_beside(axes, domain));
-            sizes.layouts[at] = Layout { strides, start, levels, elements: elements_of(&field.array) };
+            sizes.layouts[at] = ArrayLayout { strides, start, levels, elements: elements_of(&field.array) };
         }
         for at in 0..sizes.layouts.len() {
             if kernels.program.arrays[at].storage != Storage::Caller && has_memory(at) {
-                sizes.layouts[at] = sizes.own(at).ok_or(Refused::OutOfMemory)?;
+                sizes.layouts[at] = sizes.own(at).ok_or(CallRefusal::OutOfMemory)?;
             }
         }
         Ok(sizes)
     }
 
     /// The layout of an array that a run makes: without gaps, the first dimension fastest.
-    fn own(&self, at: usize) -> Option<Layout> {
+    fn own(&self, at: usize) -> Option<ArrayLayout> {
         let array = &self.kernels.program.arrays[at];
         let (mut strides, mut start, mut n) = (Vec::new(), 0_i64, 1_i64);
         for (length, shift) in array.places().zip(&array.shift) {
@@ -184,16 +186,16 @@ impl<'k> Sizes<'k> {
             n = n.checked_mul(length.evaluated(&mut |it| self.value(it))?.max(0))?;
         }
         let start = start.checked_add(i64::try_from(array.row_start).ok()?)?;
-        Some(Layout { strides, start, levels: [0; 2], elements: n })
+        Some(ArrayLayout { strides, start, levels: [0; 2], elements: n })
     }
 
     /// The value of a symbol in a bound or a size. Such a symbol is a size of the domain, levels of an array,
     /// or a position of a loop around. None for a position that only a kernel has.
     fn value(&self, symbol: &Symbol) -> Option<i64> {
         match self.kernels.program.symbols.get(symbol) {
-            Some(&Meaning::Size(axis)) => Some(self.domain.along(axis)),
-            Some(&Meaning::Levels { array, side }) => Some(self.levels(array, side)),
-            Some(Meaning::Position(_)) => self.position(symbol),
+            Some(&SymbolMeaning::Size(axis)) => Some(self.domain.along(axis)),
+            Some(&SymbolMeaning::Levels { array, side }) => Some(self.levels(array, side)),
+            Some(SymbolMeaning::Position(_)) => self.position(symbol),
             None => {
                 let axis = Axis::ALL.into_iter().find(|it| it.name() == symbol.name());
                 axis.map(|it| self.domain.along(it))
@@ -223,14 +225,14 @@ impl<'k> Sizes<'k> {
         self.positions.get(symbol).copied()
     }
 
-    fn bound(&self, it: &Size) -> Result<i64, Refused> {
+    fn bound(&self, it: &Size) -> Result<i64, CallRefusal> {
         let unknown =
-            || Refused::Other("a bound of a kernel depends on what the host does not know".to_owned());
+            || CallRefusal::Other("a bound of a kernel depends on what the host does not know".to_owned());
         it.evaluated(&mut |it| self.value(it)).ok_or_else(unknown)
     }
 
     /// How many positions a loop has.
-    fn turns(&self, it: &Positions) -> Result<i64, Refused> {
+    fn turns(&self, it: &Positions) -> Result<i64, CallRefusal> {
         let (start, end, step) = (self.bound(&it.start)?, self.bound(&it.end)?, it.step.max(1));
         Ok(end.saturating_sub(start).max(0).saturating_add(step - 1) / step)
     }
@@ -243,8 +245,8 @@ impl<'k> Sizes<'k> {
     pub fn walk(
         &mut self,
         host: &[Host],
-        launch: &mut impl FnMut(&Self, usize) -> Result<(), Refused>,
-    ) -> Result<(), Refused> {
+        launch: &mut impl FnMut(&Self, usize) -> Result<(), CallRefusal>,
+    ) -> Result<(), CallRefusal> {
         for it in host {
             match it {
                 Host::Launch(kernel) => launch(self, *kernel)?,
@@ -267,14 +269,16 @@ impl<'k> Sizes<'k> {
     /// # Errors
     ///
     /// Where there are more than can be.
-    pub fn blocks(&self, kernel: &Kernel, most: [u32; 3]) -> Result<Option<[u32; 3]>, Refused> {
+    pub fn blocks(&self, kernel: &Kernel, most: [u32; 3]) -> Result<Option<[u32; 3]>, CallRefusal> {
         let mut blocks = [1_u32; 3];
         // The last one is the fastest.
         for ((it, count), most) in kernel.grid.iter().rev().zip(&mut blocks).zip(most) {
             let n = self.turns(it)?;
             let fits = u32::try_from(n).ok().filter(|it| *it <= most);
             *count = fits.ok_or_else(|| {
-                Refused::too_large(&format!("needs {n} blocks along an axis, and the GPU has {most} at most"))
+                CallRefusal::too_large(&format!(
+                    "needs {n} blocks along an axis, and the GPU has {most} at most"
+                ))
             })?;
         }
         Ok(if blocks.contains(&0) { None } else { Some(blocks) })

@@ -1,10 +1,10 @@
 //! The number of a cell, by which a device tells the first one of several at which a run must end.
 //!
-//! Cells of one [`Place`](super::nodes::Place) are numbered in the order in which `debug` visits them: by
-//! iteration of the sweep, then by level, row and column. So a device needs one 32-bit word for each place,
-//! in which it keeps the least of all numbers.
+//! Cells of one [`TrapSlot`](super::nodes::TrapSlot) are numbered in the order in which `debug` visits them:
+//! by iteration of the sweep, then by level, row and column. So a device needs one 32-bit word for each
+//! place, in which it keeps the least of all numbers.
 
-use super::nodes::{Kernels, Place};
+use super::nodes::{Kernels, TrapSlot};
 use crate::space::{Affine, Axis, Domain};
 
 /// A word in which nothing was noted.
@@ -20,7 +20,7 @@ pub struct Numbering {
     pub halo: i64,
 }
 
-impl Place {
+impl TrapSlot {
     /// How its cells are numbered.
     #[must_use]
     pub fn numbering(&self, halo: i64) -> Numbering {

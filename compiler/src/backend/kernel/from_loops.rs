@@ -11,12 +11,12 @@
 //! | a loop around a grid | launches, one after the other |
 //! | an array over another one's elements | these elements |
 
-use super::nodes::{Arm, Host, Kernel, Kernels, Piece, Place, Stage, Threads};
+use super::nodes::{Arm, BlockStep, Host, Kernel, Kernels, Stage, Threads, TrapSlot};
 use crate::entity::Namer;
 use crate::expr::Expr;
 use crate::loops::nodes::{
-    About, Array, Assign, At, Checked, Declare, Element, For, GpuAxis, If, Index, Item, Place as Declared,
-    Positions, Program, Read, Target, While,
+    Array, Assign, BoundsCheck, Declare, DimensionIndex, Element, For, GpuAxis, GpuMemory, If, Index, Item,
+    Positions, Program, Read, StepSubject, Target, While,
 };
 use crate::loops::visit::any;
 use crate::space::threads::of_tile;
@@ -53,8 +53,10 @@ pub fn lower(program: &Program, max_threads: u32) -> Kernels {
         }
         each_positions(&kernel.body, &mut |it| halo = halo.max(reach(it)));
         kernel.walk(&mut |item| match item {
-            Item::Checked(it) => places.push(Place { trap: it.trap.clone(), kernel: at, is_endless: false }),
-            Item::While(it) => places.push(Place { trap: it.trap.clone(), kernel: at, is_endless: true }),
+            Item::Checked(it) => {
+                places.push(TrapSlot { trap: it.trap.clone(), kernel: at, is_endless: false })
+            }
+            Item::While(it) => places.push(TrapSlot { trap: it.trap.clone(), kernel: at, is_endless: true }),
             Item::For(it) => halo = halo.max(reach(&it.positions)),
             _ => {}
         });
@@ -80,19 +82,19 @@ fn each_sum(size: &Size, each: &mut dyn FnMut(&Affine)) {
 }
 
 /// Calls `each` for the positions of stages and of loops around them.
-fn each_positions(pieces: &[Piece], each: &mut dyn FnMut(&Positions)) {
+fn each_positions(pieces: &[BlockStep], each: &mut dyn FnMut(&Positions)) {
     for piece in pieces {
         match piece {
-            Piece::Stage(it) => it.positions.iter().for_each(|(_, it)| each(it)),
-            Piece::For { positions, body, .. } => {
+            BlockStep::Stage(it) => it.positions.iter().for_each(|(_, it)| each(it)),
+            BlockStep::For { positions, body, .. } => {
                 each(positions);
                 each_positions(body, each);
             }
-            Piece::If { branches, otherwise } => {
+            BlockStep::If { branches, otherwise } => {
                 branches.iter().for_each(|it| each_positions(&it.body, each));
                 each_positions(otherwise, each);
             }
-            Piece::Barrier | Piece::Each(_) | Piece::Once(_) => {}
+            BlockStep::Barrier | BlockStep::Each(_) | BlockStep::Once(_) => {}
         }
     }
 }
@@ -161,7 +163,7 @@ impl Lowering<'_> {
             return;
         }
         let items = self.own(std::mem::take(alone));
-        host.push(self.push(outer, Vec::new(), Vec::new(), vec![Piece::Once(items)]));
+        host.push(self.push(outer, Vec::new(), Vec::new(), vec![BlockStep::Once(items)]));
     }
 
     fn push(
@@ -169,15 +171,15 @@ impl Lowering<'_> {
         outer: &[Symbol],
         grid: Vec<Positions>,
         threads: Vec<Threads>,
-        mut body: Vec<Piece>,
+        mut body: Vec<BlockStep>,
     ) -> Host {
         if !self.before.is_empty() {
-            body.insert(0, Piece::Each(self.before.clone()));
+            body.insert(0, BlockStep::Each(self.before.clone()));
         }
         let number = self.kernels.len() + 1;
         let name = self.namer.name(&format!("kernel_{number}"));
         let (step, outer) = (self.step, outer.to_vec());
-        let mut kernel = Kernel { name, step, about: About::default(), outer, grid, threads, body };
+        let mut kernel = Kernel { name, step, about: StepSubject::default(), outer, grid, threads, body };
         kernel.about = self.about(&kernel);
         self.kernels.push(kernel);
         Host::Launch(self.kernels.len() - 1)
@@ -207,7 +209,7 @@ impl Lowering<'_> {
         let threads = self.threads(&blocks, &grid);
         let mut pieces = Vec::new();
         if !first.is_empty() {
-            pieces.push(Piece::Each(first));
+            pieces.push(BlockStep::Each(first));
         }
         pieces.extend(self.pieces(body));
         self.around.truncate(n_around);
@@ -215,8 +217,8 @@ impl Lowering<'_> {
     }
 
     /// Lowers the body of a block to pieces to which all threads come.
-    fn pieces(&mut self, items: &[Item]) -> Vec<Piece> {
-        let mut pieces: Vec<Piece> = Vec::new();
+    fn pieces(&mut self, items: &[Item]) -> Vec<BlockStep> {
+        let mut pieces: Vec<BlockStep> = Vec::new();
         for item in items {
             let holds_stages = |it: &[Item]| {
                 any(it, &mut |it| match it {
@@ -225,14 +227,16 @@ impl Lowering<'_> {
                 })
             };
             match item {
-                Item::Barrier => pieces.push(Piece::Barrier),
-                Item::For(it) if it.gpu == Some(GpuAxis::Block) => pieces.push(Piece::Stage(self.stage(it))),
+                Item::Barrier => pieces.push(BlockStep::Barrier),
+                Item::For(it) if it.gpu == Some(GpuAxis::Block) => {
+                    pieces.push(BlockStep::Stage(self.stage(it)))
+                }
                 Item::For(it) if holds_stages(&it.body) => {
                     self.around.push((it.axis, it.positions.variable.clone()));
                     let body = self.pieces(&it.body);
                     self.around.pop();
                     let (positions, axis) = (it.positions.clone(), it.axis);
-                    pieces.push(Piece::For { positions, axis, is_descending: it.is_descending, body });
+                    pieces.push(BlockStep::For { positions, axis, is_descending: it.is_descending, body });
                 }
                 Item::If(If { branches, otherwise })
                     if holds_stages(otherwise) || branches.iter().any(|it| holds_stages(&it.body)) =>
@@ -243,16 +247,16 @@ impl Lowering<'_> {
                         body: self.pieces(&it.body),
                     });
                     let branches = arms.collect();
-                    pieces.push(Piece::If { branches, otherwise: self.pieces(otherwise) });
+                    pieces.push(BlockStep::If { branches, otherwise: self.pieces(otherwise) });
                 }
                 it => {
                     let own = self.own(vec![it.clone()]);
                     match (is_of_locals(&own), pieces.last_mut()) {
-                        (true, Some(Piece::Each(items))) | (false, Some(Piece::Once(items))) => {
+                        (true, Some(BlockStep::Each(items))) | (false, Some(BlockStep::Once(items))) => {
                             items.extend(own);
                         }
-                        (true, _) => pieces.push(Piece::Each(own)),
-                        (false, _) => pieces.push(Piece::Once(own)),
+                        (true, _) => pieces.push(BlockStep::Each(own)),
+                        (false, _) => pieces.push(BlockStep::Once(own)),
                     }
                 }
             }
@@ -315,7 +319,7 @@ impl Lowering<'_> {
 
     /// Items in which arrays over others are the elements of these.
     fn own(&mut self, mut items: Vec<Item>) -> Vec<Item> {
-        let over = |it: &Array| matches!(it.place, Some(Declared::Over(_)));
+        let over = |it: &Array| matches!(it.place, Some(GpuMemory::Over(_)));
         if self.program.arrays.iter().any(over) {
             let mut around = self.around.clone();
             replace_in(&mut items, self.program, &mut around);
@@ -324,8 +328,8 @@ impl Lowering<'_> {
     }
 
     /// The fields that a kernel writes, by their names in the stencil, and the spans of its statements.
-    fn about(&self, kernel: &Kernel) -> About {
-        let mut about = About::default();
+    fn about(&self, kernel: &Kernel) -> StepSubject {
+        let mut about = StepSubject::default();
         let mut spans = std::collections::BTreeSet::new();
         kernel.walk(&mut |item| {
             let origin = match item {
@@ -419,7 +423,7 @@ fn replace_in(items: &mut [Item], program: &Program, around: &mut Vec<(Axis, Sym
                 replace(value, program, around);
             }
             Item::Declare(Declare { value: Some((value, _)), .. }) => replace(value, program, around),
-            Item::Checked(Checked { indices, .. }) => {
+            Item::Checked(BoundsCheck { indices, .. }) => {
                 for Index { value, .. } in indices {
                     replace(value, program, around);
                 }
@@ -452,19 +456,19 @@ fn replace(expr: &mut Expr<Read>, program: &Program, around: &[(Axis, Symbol)]) 
 /// itself, the index is its own. Along any other axis, it is the position of the loop around.
 fn replaced(it: &Element, program: &Program, around: &[(Axis, Symbol)]) -> Element {
     let own = &program.arrays[it.array];
-    let Some(Declared::Over(under)) = own.place else { return it.clone() };
+    let Some(GpuMemory::Over(under)) = own.place else { return it.clone() };
     let index = program.arrays[under].axes.iter().map(|axis| {
         match own.axes.iter().position(|it| it == axis) {
             // An array of an iteration counts from its own start.
             Some(dimension) => match &it.index[dimension] {
-                At::Known(at) => At::Known(at - &own.shift[dimension]),
-                At::Found { integer, shift } => {
-                    At::Found { integer: *integer, shift: shift + &own.shift[dimension] }
+                DimensionIndex::Known(at) => DimensionIndex::Known(at - &own.shift[dimension]),
+                DimensionIndex::Found { integer, shift } => {
+                    DimensionIndex::Found { integer: *integer, shift: shift + &own.shift[dimension] }
                 }
             },
             None => {
                 let innermost = around.iter().rev().find(|(of, _)| *of == axis);
-                At::Known(innermost.map(|(_, it)| Affine::symbol(it)).unwrap_or_default())
+                DimensionIndex::Known(innermost.map(|(_, it)| Affine::symbol(it)).unwrap_or_default())
             }
         }
     });

@@ -2,7 +2,7 @@
 
 use crate::diag::Origin;
 use crate::expr::Expr;
-use crate::loops::nodes::{About, GpuAxis, Item, Place as Declared, Positions, Program, Read, Storage, Trap};
+use crate::loops::nodes::{GpuAxis, GpuMemory, Item, Positions, Program, Read, StepSubject, Storage, Trap};
 use crate::space::{Affine, Axis, Symbol};
 
 /// A program for a GPU: kernels, and what the host does to launch them.
@@ -14,8 +14,8 @@ pub struct Kernels {
     pub kernels: Vec<Kernel>,
     /// The actions of the host, in order.
     pub host: Vec<Host>,
-    /// Where a run may have to end, by slot: see [`Place`].
-    pub places: Vec<Place>,
+    /// Where a run may have to end, by slot: see [`TrapSlot`].
+    pub places: Vec<TrapSlot>,
     /// How far beside the compute domain the cell of such a place may lie, along any axis.
     pub halo: i64,
 }
@@ -36,7 +36,7 @@ pub struct Kernel {
     pub name: String,
     /// The step of the run that it belongs to, counted from 0.
     pub step: usize,
-    pub about: About,
+    pub about: StepSubject,
     /// Positions of the loops of the host around.
     pub outer: Vec<Symbol>,
     /// The loops whose iterations are blocks, the slowest first; three at most. Their bounds hold sizes and
@@ -44,7 +44,7 @@ pub struct Kernel {
     pub grid: Vec<Positions>,
     /// The threads of a block, the fastest first; three at most, and none where a block has one thread.
     pub threads: Vec<Threads>,
-    pub body: Vec<Piece>,
+    pub body: Vec<BlockStep>,
 }
 
 /// The threads of a block along an axis.
@@ -62,15 +62,15 @@ pub struct Threads {
 
 /// A part of what a block does. All threads come to it, whatever they do there.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub enum BlockStep {
     /// Positions that the threads share.
     Stage(Stage),
     /// Behind it, all threads of the block see the values that any of them wrote before it.
     Barrier,
     /// A loop whose bounds are the same for all threads of the block.
-    For { positions: Positions, axis: Axis, is_descending: bool, body: Vec<Piece> },
+    For { positions: Positions, axis: Axis, is_descending: bool, body: Vec<BlockStep> },
     /// A condition that is the same for all threads of the block.
-    If { branches: Vec<Arm>, otherwise: Vec<Piece> },
+    If { branches: Vec<Arm>, otherwise: Vec<BlockStep> },
     /// Items that each thread executes for itself; they write locals only.
     Each(Vec<Item>),
     /// Items that the first thread executes for the block.
@@ -82,7 +82,7 @@ pub enum Piece {
 pub struct Arm {
     pub condition: Expr<Read>,
     pub origin: Origin,
-    pub body: Vec<Piece>,
+    pub body: Vec<BlockStep>,
 }
 
 /// Items that the threads of a block execute at positions that they share.
@@ -93,12 +93,13 @@ pub struct Stage {
     pub items: Vec<Item>,
 }
 
-/// A [`Checked`](crate::loops::nodes::Checked) or a [`While`](crate::loops::nodes::While), at which a run may have to end.
+/// A [`BoundsCheck`](crate::loops::nodes::BoundsCheck) or a [`While`](crate::loops::nodes::While), at which a
+/// run may have to end.
 ///
 /// Its slot is its position in [`Kernels::places`]. These list one kernel after the other, each in the order
 /// of a walk over its items. A kernel notes in the slot the least [cell](cell) at which the run must end.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TrapSlot {
     pub trap: Trap,
     pub kernel: usize,
     /// Whether it is a `while` that does not end, and not an index that does not exist.
@@ -107,7 +108,7 @@ pub struct Place {
 
 /// Where the arrays that a run makes live on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum ArrayMemory {
     /// In the device's memory, for the whole run.
     Global,
     /// A block's own, in its shared memory.
@@ -138,31 +139,31 @@ impl Kernel {
     }
 }
 
-fn conditions(pieces: &[Piece], each: &mut dyn FnMut(&Expr<Read>)) {
+fn conditions(pieces: &[BlockStep], each: &mut dyn FnMut(&Expr<Read>)) {
     for piece in pieces {
         match piece {
-            Piece::For { body, .. } => conditions(body, each),
-            Piece::If { branches, otherwise } => {
+            BlockStep::For { body, .. } => conditions(body, each),
+            BlockStep::If { branches, otherwise } => {
                 for it in branches {
                     each(&it.condition);
                     conditions(&it.body, each);
                 }
                 conditions(otherwise, each);
             }
-            Piece::Stage(_) | Piece::Barrier | Piece::Each(_) | Piece::Once(_) => {}
+            BlockStep::Stage(_) | BlockStep::Barrier | BlockStep::Each(_) | BlockStep::Once(_) => {}
         }
     }
 }
 
-fn walk<'a>(pieces: &'a [Piece], each: &mut impl FnMut(&'a Item)) {
+fn walk<'a>(pieces: &'a [BlockStep], each: &mut impl FnMut(&'a Item)) {
     for piece in pieces {
         match piece {
-            Piece::Stage(Stage { items, .. }) | Piece::Each(items) | Piece::Once(items) => {
+            BlockStep::Stage(Stage { items, .. }) | BlockStep::Each(items) | BlockStep::Once(items) => {
                 crate::loops::visit::walk(items, each);
             }
-            Piece::Barrier => {}
-            Piece::For { body, .. } => walk(body, each),
-            Piece::If { branches, otherwise } => {
+            BlockStep::Barrier => {}
+            BlockStep::For { body, .. } => walk(body, each),
+            BlockStep::If { branches, otherwise } => {
                 branches.iter().for_each(|it| walk(&it.body, each));
                 walk(otherwise, each);
             }
@@ -173,19 +174,19 @@ fn walk<'a>(pieces: &'a [Piece], each: &mut impl FnMut(&'a Item)) {
 impl Kernels {
     /// Where an array lives; none for a value that the caller passes, and for what is a local.
     #[must_use]
-    pub fn memory(&self, array: usize) -> Option<Memory> {
+    pub fn memory(&self, array: usize) -> Option<ArrayMemory> {
         let it = &self.program.arrays[array];
         match (it.storage, it.owner) {
             // Nothing names an array over another one any more.
-            _ if matches!(it.place, Some(Declared::Over(_))) => None,
+            _ if matches!(it.place, Some(GpuMemory::Over(_))) => None,
             (Storage::Register, _) => None,
-            (Storage::Caller, _) => (!it.is_scalar()).then_some(Memory::Global),
-            (Storage::Heap, _) | (Storage::Private, None) => Some(Memory::Global),
-            (Storage::Private, Some(GpuAxis::Grid)) => Some(Memory::Shared),
+            (Storage::Caller, _) => (!it.is_scalar()).then_some(ArrayMemory::Global),
+            (Storage::Heap, _) | (Storage::Private, None) => Some(ArrayMemory::Global),
+            (Storage::Private, Some(GpuAxis::Grid)) => Some(ArrayMemory::Shared),
             (Storage::Private, Some(GpuAxis::Block)) => Some(match it.place {
-                Some(Declared::Shared) => Memory::SharedByThread,
-                Some(Declared::Register) => Memory::Registers,
-                Some(Declared::Scratch) | Some(Declared::Over(_)) | None => Memory::Scratch,
+                Some(GpuMemory::Shared) => ArrayMemory::SharedByThread,
+                Some(GpuMemory::Register) => ArrayMemory::Registers,
+                Some(GpuMemory::Scratch) | Some(GpuMemory::Over(_)) | None => ArrayMemory::Scratch,
             }),
         }
     }

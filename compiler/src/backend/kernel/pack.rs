@@ -6,7 +6,7 @@
 
 /// An array that has to lie in memory of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<C> {
+pub struct PackedArray<C> {
     /// By position in the program.
     pub array: usize,
     /// The class of its elements there; all arrays of a buffer have one class.
@@ -18,7 +18,7 @@ pub struct Item<C> {
 
 /// A buffer, and what lies in it, one behind the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Buffer<C> {
+pub struct PackedBuffer<C> {
     pub class: C,
     pub is_written: bool,
     pub is_own: bool,
@@ -27,9 +27,9 @@ pub struct Buffer<C> {
 
 /// Packs arrays into at most `most` buffers, where that is possible.
 #[must_use]
-pub fn pack<C: Copy + PartialEq>(items: &[Item<C>], most: usize) -> Vec<Buffer<C>> {
+pub fn pack<C: Copy + PartialEq>(items: &[PackedArray<C>], most: usize) -> Vec<PackedBuffer<C>> {
     // Which arrays share a buffer with arrays of their kind: more of them at each step.
-    let together: [fn(&Item<C>) -> bool; 4] =
+    let together: [fn(&PackedArray<C>) -> bool; 4] =
         [|_| false, |it| it.is_own, |it| it.is_own || !it.is_written, |_| true];
     let mut packed = Vec::new();
     for is_together in together {
@@ -41,8 +41,11 @@ pub fn pack<C: Copy + PartialEq>(items: &[Item<C>], most: usize) -> Vec<Buffer<C
     packed
 }
 
-fn with<C: Copy + PartialEq>(items: &[Item<C>], is_together: fn(&Item<C>) -> bool) -> Vec<Buffer<C>> {
-    let mut buffers: Vec<(bool, Buffer<C>)> = Vec::new();
+fn with<C: Copy + PartialEq>(
+    items: &[PackedArray<C>],
+    is_together: fn(&PackedArray<C>) -> bool,
+) -> Vec<PackedBuffer<C>> {
+    let mut buffers: Vec<(bool, PackedBuffer<C>)> = Vec::new();
     for it in items {
         let shares = is_together(it);
         let alike = buffers.iter_mut().find(|(shared, other)| {
@@ -53,8 +56,8 @@ fn with<C: Copy + PartialEq>(items: &[Item<C>], is_together: fn(&Item<C>) -> boo
         match alike {
             Some((_, buffer)) => buffer.arrays.push(it.array),
             None => {
-                let &Item { array, class, is_written, is_own } = it;
-                buffers.push((shares, Buffer { class, is_written, is_own, arrays: vec![array] }));
+                let &PackedArray { array, class, is_written, is_own } = it;
+                buffers.push((shares, PackedBuffer { class, is_written, is_own, arrays: vec![array] }));
             }
         }
     }
@@ -65,8 +68,8 @@ fn with<C: Copy + PartialEq>(items: &[Item<C>], is_together: fn(&Item<C>) -> boo
 mod tests {
     use super::*;
 
-    fn items() -> Vec<Item<char>> {
-        let item = |array, class, is_written, is_own| Item { array, class, is_written, is_own };
+    fn items() -> Vec<PackedArray<char>> {
+        let item = |array, class, is_written, is_own| PackedArray { array, class, is_written, is_own };
         vec![
             item(0, 'd', false, false),
             item(1, 'd', false, false),

@@ -22,7 +22,7 @@
 
 use itertools::Itertools;
 
-use super::nodes::{Host, Kernel, Kernels, Memory, Piece, Stage};
+use super::nodes::{ArrayMemory, BlockStep, Host, Kernel, Kernels, Stage};
 use crate::diag::Listing;
 use crate::loops::nodes::{Item, Positions};
 use crate::loops::print::Printer;
@@ -50,13 +50,13 @@ pub fn listing(kernels: &Kernels) -> Listing {
     printer.finish()
 }
 
-fn word(memory: Memory) -> &'static str {
+fn word(memory: ArrayMemory) -> &'static str {
     match memory {
-        Memory::Global => "global",
-        Memory::Shared => "shared by a block",
-        Memory::Registers => "registers of a thread",
-        Memory::SharedByThread => "shared memory of a thread",
-        Memory::Scratch => "global memory of a thread",
+        ArrayMemory::Global => "global",
+        ArrayMemory::Shared => "shared by a block",
+        ArrayMemory::Registers => "registers of a thread",
+        ArrayMemory::SharedByThread => "shared memory of a thread",
+        ArrayMemory::Scratch => "global memory of a thread",
     }
 }
 
@@ -80,19 +80,19 @@ fn kernel(printer: &mut Printer<'_>, it: &Kernel) {
     printer.close();
 }
 
-fn piece(printer: &mut Printer<'_>, it: &Piece) {
+fn piece(printer: &mut Printer<'_>, it: &BlockStep) {
     match it {
-        Piece::Stage(Stage { positions, items }) => {
+        BlockStep::Stage(Stage { positions, items }) => {
             let positions = positions.iter().map(|(_, it)| range(it)).join(", ");
             block(printer, "stage", &format!("stage {positions}:"), items);
         }
-        Piece::Barrier => printer.line("barrier"),
-        Piece::For { positions, is_descending, body, .. } => {
+        BlockStep::Barrier => printer.line("barrier"),
+        BlockStep::For { positions, is_descending, body, .. } => {
             let order = if *is_descending { "descending" } else { "ascending" };
             printer.line(&format!("for {} {order}:", range(positions)));
             printer.indented(|printer| body.iter().for_each(|it| piece(printer, it)));
         }
-        Piece::If { branches, otherwise } => {
+        BlockStep::If { branches, otherwise } => {
             for (at, arm) in branches.iter().enumerate() {
                 printer.open("if", [&arm.origin]);
                 let keyword = if at == 0 { "if" } else { "elif" };
@@ -106,8 +106,8 @@ fn piece(printer: &mut Printer<'_>, it: &Piece) {
                 printer.indented(|printer| otherwise.iter().for_each(|it| piece(printer, it)));
             }
         }
-        Piece::Each(items) => block(printer, "each", "each thread:", items),
-        Piece::Once(items) => block(printer, "once", "first thread:", items),
+        BlockStep::Each(items) => block(printer, "each", "each thread:", items),
+        BlockStep::Once(items) => block(printer, "once", "first thread:", items),
     }
 }
 

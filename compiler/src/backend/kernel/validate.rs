@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use super::nodes::{Host, Kernel, Kernels, Memory, Piece, Stage};
+use super::nodes::{ArrayMemory, BlockStep, Host, Kernel, Kernels, Stage};
 use crate::loops::nodes::{Assign, Item, Positions, Read, Target};
 use crate::loops::visit::walk;
 use crate::space::{Axis, Symbol};
@@ -96,12 +96,12 @@ impl Rules<'_> {
         }
     }
 
-    fn pieces(&mut self, kernel: &Kernel, pieces: &[Piece], known: &mut BTreeSet<Symbol>) {
+    fn pieces(&mut self, kernel: &Kernel, pieces: &[BlockStep], known: &mut BTreeSet<Symbol>) {
         let name = &kernel.name;
         for piece in pieces {
             match piece {
-                Piece::Barrier => {}
-                Piece::Stage(Stage { positions, .. }) => {
+                BlockStep::Barrier => {}
+                BlockStep::Stage(Stage { positions, .. }) => {
                     let mut axes = BTreeSet::new();
                     for (axis, _) in positions {
                         let has = kernel.threads.iter().any(|it| it.axis == *axis);
@@ -110,7 +110,7 @@ impl Rules<'_> {
                         self.demand(is_new, || format!("a stage of `{name}` uses {axis:?} twice"));
                     }
                 }
-                Piece::For { positions, body, .. } => {
+                BlockStep::For { positions, body, .. } => {
                     self.bounds(name, "uniform loop", positions, known);
                     let is_new = known.insert(positions.variable.clone());
                     self.pieces(kernel, body, known);
@@ -118,7 +118,7 @@ impl Rules<'_> {
                         known.remove(&positions.variable);
                     }
                 }
-                Piece::If { branches, otherwise } => {
+                BlockStep::If { branches, otherwise } => {
                     for arm in branches {
                         let mut reads = false;
                         arm.condition.accesses(&mut |it| reads |= matches!(it, Read::Element(_)));
@@ -130,14 +130,14 @@ impl Rules<'_> {
                     }
                     self.pieces(kernel, otherwise, known);
                 }
-                Piece::Each(items) => {
+                BlockStep::Each(items) => {
                     let mut writes = false;
                     walk(items, &mut |it| {
                         writes |= matches!(it, Item::Assign(Assign { target: Target::Element(_), .. }));
                     });
                     self.demand(!writes, || format!("each thread of `{name}` writes memory"));
                 }
-                Piece::Once(_) => {}
+                BlockStep::Once(_) => {}
             }
         }
     }
@@ -157,7 +157,7 @@ impl Rules<'_> {
         for array in 0..self.kernels.program.arrays.len() {
             let is_own = matches!(
                 self.kernels.memory(array),
-                Some(Memory::Registers | Memory::SharedByThread | Memory::Scratch)
+                Some(ArrayMemory::Registers | ArrayMemory::SharedByThread | ArrayMemory::Scratch)
             );
             let n = stages.iter().filter(|it| it.contains(&array)).count();
             self.demand(!is_own || n <= 1, || {
@@ -168,36 +168,36 @@ impl Rules<'_> {
     }
 }
 
-fn is_of_call(it: &crate::loops::nodes::Meaning) -> bool {
-    use crate::loops::nodes::Meaning;
+fn is_of_call(it: &crate::loops::nodes::SymbolMeaning) -> bool {
+    use crate::loops::nodes::SymbolMeaning;
     match it {
-        Meaning::Size(_) | Meaning::Levels { .. } => true,
-        Meaning::Position(_) => false,
+        SymbolMeaning::Size(_) | SymbolMeaning::Levels { .. } => true,
+        SymbolMeaning::Position(_) => false,
     }
 }
 
-fn holds_barrier(pieces: &[Piece]) -> bool {
+fn holds_barrier(pieces: &[BlockStep]) -> bool {
     pieces.iter().any(|it| match it {
-        Piece::Barrier => true,
-        Piece::For { body, .. } => holds_barrier(body),
-        Piece::If { branches, otherwise } => {
+        BlockStep::Barrier => true,
+        BlockStep::For { body, .. } => holds_barrier(body),
+        BlockStep::If { branches, otherwise } => {
             branches.iter().any(|it| holds_barrier(&it.body)) || holds_barrier(otherwise)
         }
-        Piece::Stage(_) | Piece::Each(_) | Piece::Once(_) => false,
+        BlockStep::Stage(_) | BlockStep::Each(_) | BlockStep::Once(_) => false,
     })
 }
 
-fn each_stage<'a>(pieces: &'a [Piece], each: &mut impl FnMut(&'a [Item])) {
+fn each_stage<'a>(pieces: &'a [BlockStep], each: &mut impl FnMut(&'a [Item])) {
     for it in pieces {
         match it {
-            Piece::Stage(it) => each(&it.items),
-            Piece::Once(items) => each(items),
-            Piece::For { body, .. } => each_stage(body, each),
-            Piece::If { branches, otherwise } => {
+            BlockStep::Stage(it) => each(&it.items),
+            BlockStep::Once(items) => each(items),
+            BlockStep::For { body, .. } => each_stage(body, each),
+            BlockStep::If { branches, otherwise } => {
                 branches.iter().for_each(|it| each_stage(&it.body, each));
                 each_stage(otherwise, each);
             }
-            Piece::Barrier | Piece::Each(_) => {}
+            BlockStep::Barrier | BlockStep::Each(_) => {}
         }
     }
 }

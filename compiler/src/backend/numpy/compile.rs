@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::lanes::{self, Compute, Operands, Reg};
-use super::program::{Block, Datum, Level, Pass, Program, Spot, Step, While};
+use super::program::{Block, Datum, LevelIndex, Pass, Program, Step, TileElements, While};
 use crate::diag::Origin;
 use crate::entity::{Handle, SideTable};
 use crate::expr::{ExprKind, Vertical};
@@ -57,14 +57,14 @@ struct Compiler<'a> {
 
 /// A register that holds a value.
 #[derive(Clone, Copy)]
-struct Held {
+struct ValueRegister {
     reg: Reg,
-    lasts: Lasts,
+    lasts: RegisterLifetime,
 }
 
 /// How long a register holds its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lasts {
+enum RegisterLifetime {
     /// All the time.
     Run,
     /// As long as the block.
@@ -208,7 +208,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn expr(&mut self, expr: &'a Expr, origin: &'a Origin) -> Held {
+    fn expr(&mut self, expr: &'a Expr, origin: &'a Origin) -> ValueRegister {
         let dtype = expr.dtype;
         match &expr.kind {
             ExprKind::Literal(value) => self.constant(*value),
@@ -216,14 +216,14 @@ impl<'a> Compiler<'a> {
                 self.constant(self.scalars[scalar.index()])
             }
             ExprKind::Access(Access::Local(local)) | ExprKind::Element(Access::Local(local), _) => {
-                Held { reg: self.locals[*local], lasts: Lasts::Block }
+                ValueRegister { reg: self.locals[*local], lasts: RegisterLifetime::Block }
             }
             ExprKind::Access(access) => self.load(*access, None, dtype, origin),
             ExprKind::Element(access, index) => self.load(*access, Some(index), dtype, origin),
             ExprKind::Position(axis) => {
                 let to = self.allocate(DType::Int64);
                 self.steps.push(Step::Position { to: to.at, axis: axis.index() });
-                self.converted(Held { reg: to, lasts: Lasts::Read }, dtype)
+                self.converted(ValueRegister { reg: to, lasts: RegisterLifetime::Read }, dtype)
             }
             ExprKind::Unary(op, operand) => {
                 let operand = self.expr(operand, origin);
@@ -233,7 +233,9 @@ impl<'a> Compiler<'a> {
                 let (left, mut right) = (self.expr(left, origin), self.expr(right, origin));
                 if *op == BinaryOp::Pow {
                     right = self.converted(right, lanes::exponent_type(left.reg.dtype));
-                    if let (Lasts::Run, Some(run)) = (right.lasts, lanes::power_by_constant(left.reg.dtype)) {
+                    if let (RegisterLifetime::Run, Some(run)) =
+                        (right.lasts, lanes::power_by_constant(left.reg.dtype))
+                    {
                         return self.compute(run, dtype, &[left, right]);
                     }
                 }
@@ -245,7 +247,8 @@ impl<'a> Compiler<'a> {
                 self.compute(lanes::select(dtype), dtype, &[condition, then, otherwise])
             }
             ExprKind::Call(function, arguments) => {
-                let arguments: Vec<Held> = arguments.iter().map(|it| self.expr(it, origin)).collect();
+                let arguments: Vec<ValueRegister> =
+                    arguments.iter().map(|it| self.expr(it, origin)).collect();
                 let Some(taken) = arguments.first().map(|it| it.reg.dtype) else {
                     return self.constant(Value::zero(dtype));
                 };
@@ -264,7 +267,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn load(&mut self, access: Access, index: Option<&'a Index>, dtype: DType, origin: &'a Origin) -> Held {
+    fn load(
+        &mut self,
+        access: Access,
+        index: Option<&'a Index>,
+        dtype: DType,
+        origin: &'a Origin,
+    ) -> ValueRegister {
         let (field, is_kept, offset) = match access {
             Access::Field { field, offset } => (field, false, offset),
             Access::Kept { field, offset } => (field, true, offset),
@@ -274,7 +283,7 @@ impl<'a> Compiler<'a> {
         let to = self.allocate(dtype);
         self.steps.push(Step::Load { to, spot, mask: self.mask, origin });
         held.into_iter().for_each(|it| self.done(it));
-        Held { reg: to, lasts: Lasts::Read }
+        ValueRegister { reg: to, lasts: RegisterLifetime::Read }
     }
 
     /// The place of elements, and the registers that tell it.
@@ -285,7 +294,7 @@ impl<'a> Compiler<'a> {
         mut offset: Offset,
         index: Option<&'a Index>,
         origin: &'a Origin,
-    ) -> (Spot, Vec<Held>) {
+    ) -> (TileElements, Vec<ValueRegister>) {
         let mut held = Vec::new();
         let mut found = |it: &'a Expr| {
             let value = self.expr(it, origin);
@@ -294,53 +303,58 @@ impl<'a> Compiler<'a> {
             value.reg.at
         };
         let level = match index.map(|it| &it.vertical) {
-            None => Level::Offset,
+            None => LevelIndex::Offset,
             Some(Vertical::Offset(by)) => {
                 offset.k = *by;
-                Level::Offset
+                LevelIndex::Offset
             }
-            Some(Vertical::Above(by)) => Level::Above(found(by)),
-            Some(Vertical::At(level)) => Level::At(found(level)),
+            Some(Vertical::Above(by)) => LevelIndex::Above(found(by)),
+            Some(Vertical::At(level)) => LevelIndex::At(found(level)),
         };
         let data = index.iter().flat_map(|it| &it.data).map(|it| match it.kind {
             ExprKind::Literal(at) => Datum::Literal(at.as_i64()),
             _ => Datum::Found(found(it)),
         });
         let data = data.collect();
-        (Spot { field, is_kept, offset, level, data }, held)
+        (TileElements { field, is_kept, offset, level, data }, held)
     }
 
-    fn converted(&mut self, value: Held, to: DType) -> Held {
+    fn converted(&mut self, value: ValueRegister, to: DType) -> ValueRegister {
         if value.reg.dtype == to {
             return value;
         }
         self.compute(lanes::cast(value.reg.dtype, to), to, &[value])
     }
 
-    fn compute(&mut self, run: Compute, dtype: DType, operands: &[Held]) -> Held {
+    fn compute(&mut self, run: Compute, dtype: DType, operands: &[ValueRegister]) -> ValueRegister {
         self.result(dtype, operands, |at| Step::Compute { run, at })
     }
 
     /// The result of an operation. Where nothing changes its operands, it is computed once.
-    fn result(&mut self, dtype: DType, operands: &[Held], step: impl FnOnce(Operands) -> Step<'a>) -> Held {
+    fn result(
+        &mut self,
+        dtype: DType,
+        operands: &[ValueRegister],
+        step: impl FnOnce(Operands) -> Step<'a>,
+    ) -> ValueRegister {
         let mut from = [0; 3];
         for (at, operand) in from.iter_mut().zip(operands) {
             *at = operand.reg.at;
         }
-        let is_constant = operands.iter().all(|it| it.lasts == Lasts::Run);
+        let is_constant = operands.iter().all(|it| it.lasts == RegisterLifetime::Run);
         // One that lasts is a new one: at the time of the prologue, those that are free by now hold other constants.
         let reg = if is_constant { self.new_register(dtype) } else { self.allocate(dtype) };
         let step = step(Operands { to: reg.at, from });
         if is_constant {
             self.prologue.push(step);
-            return Held { reg, lasts: Lasts::Run };
+            return ValueRegister { reg, lasts: RegisterLifetime::Run };
         }
         self.steps.push(step);
         operands.iter().for_each(|it| self.done(*it));
-        Held { reg, lasts: Lasts::Read }
+        ValueRegister { reg, lasts: RegisterLifetime::Read }
     }
 
-    fn constant(&mut self, value: Value) -> Held {
+    fn constant(&mut self, value: Value) -> ValueRegister {
         let dtype = value.dtype();
         let known = self.constants.get(&(dtype, value.bits())).map(|it| it.0);
         let at = known.unwrap_or_else(|| {
@@ -348,7 +362,7 @@ impl<'a> Compiler<'a> {
             self.constants.insert((dtype, value.bits()), (at, value));
             at
         });
-        Held { reg: Reg { dtype, at }, lasts: Lasts::Run }
+        ValueRegister { reg: Reg { dtype, at }, lasts: RegisterLifetime::Run }
     }
 
     fn allocate(&mut self, dtype: DType) -> Reg {
@@ -364,8 +378,8 @@ impl<'a> Compiler<'a> {
         Reg { dtype, at: *count - 1 }
     }
 
-    fn done(&mut self, value: Held) {
-        if value.lasts == Lasts::Read {
+    fn done(&mut self, value: ValueRegister) {
+        if value.lasts == RegisterLifetime::Read {
             self.release(value.reg);
         }
     }

@@ -1,8 +1,8 @@
 //! The steps of a program, at the points of one tile.
 
 use super::lanes::{self, Operands, Registers};
-use super::memory::{Memory, Outside};
-use super::program::{Spot, Step, While};
+use super::memory::{MissingLaneElement, TileMemory};
+use super::program::{Step, TileElements, While};
 use super::tile::Tile;
 use crate::backend::run::{MAX_ITERATIONS, Stop};
 use crate::diag::Origin;
@@ -34,7 +34,7 @@ pub(super) fn prologue(steps: &[Step<'_>], registers: &mut Registers) {
 /// Works on one tile.
 pub(super) struct Worker<'a> {
     stencil: &'a Stencil,
-    memory: &'a mut Memory,
+    memory: &'a mut TileMemory,
     registers: &'a mut Registers,
     tile: Tile,
     /// The lanes that count: all of the tile, or those before the first that trapped.
@@ -49,7 +49,7 @@ pub(super) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub(super) fn new(
         stencil: &'a Stencil,
-        memory: &'a mut Memory,
+        memory: &'a mut TileMemory,
         registers: &'a mut Registers,
         tile: Tile,
         go_on: &'a mut dyn FnMut() -> bool,
@@ -135,8 +135,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn checked(&mut self, done: Result<(), Outside>, spot: &Spot, origin: &Origin) {
-        if let Err(Outside { lane, place }) = done {
+    fn checked(&mut self, done: Result<(), MissingLaneElement>, spot: &TileElements, origin: &Origin) {
+        if let Err(MissingLaneElement { lane, place }) = done {
             let name = &self.stencil.fields[spot.field].name;
             let stop = Stop::outside(name, &place, origin, self.tile.cell(lane));
             self.trapped(lane, stop);

@@ -5,7 +5,7 @@
 //! [`types::math`](crate::types::math), as those of the interpreter do.
 
 use crate::expr::evaluate::{Element, integer_power};
-use crate::types::math::formula::{Formula, Loops};
+use crate::types::math::formula::{ArrayLoops, Formula};
 use crate::types::{
     BinaryOp, BinaryPrimitive, DType, Predicate, Primitive, UnaryOp, UnaryPrimitive, Value, math,
 };
@@ -316,8 +316,8 @@ fn answer(question: Predicate, dtype: DType) -> Compute {
 /// A formula of operands of this type, with a result of the same type.
 pub(super) fn formula(of: &Formula, dtype: DType, registers: &mut Registers, at: Operands, n: usize) {
     match (of.loops, dtype) {
-        (Some(Loops { double, .. }), DType::Float64) => over(registers, at, n, double),
-        (Some(Loops { single, .. }), DType::Float32) => over(registers, at, n, single),
+        (Some(ArrayLoops { double, .. }), DType::Float64) => over(registers, at, n, double),
+        (Some(ArrayLoops { single, .. }), DType::Float32) => over(registers, at, n, single),
         _ if of.params.len() == 1 => {
             for_dtype!(dtype, E => map::<E, E>(registers, at, n, |a| a.formula(of, a)));
         }

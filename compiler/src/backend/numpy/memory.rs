@@ -2,7 +2,7 @@
 
 use crate::backend::array::Elements;
 use crate::backend::launch::{Argument, Launch};
-use crate::backend::layout::{Layout, Place};
+use crate::backend::layout::{FieldLayout, RelativeElement};
 use crate::entity::Handle;
 use crate::for_elements;
 use crate::npir::nodes::{Field, ParamKind, Stencil};
@@ -10,12 +10,12 @@ use crate::space::{Axis, Domain};
 use crate::types::{DType, Value};
 
 use super::lanes::{Lane, Reg, Registers};
-use super::program::{Datum, Level, Spot};
+use super::program::{Datum, LevelIndex, TileElements};
 use super::tile::Tile;
 
 /// Everything that statements read and write.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct TileMemory {
     pub(super) domain: Domain,
     slots: Vec<Slot>,
 }
@@ -26,24 +26,24 @@ struct Slot {
     elements: Elements,
     /// The elements before the current block; none where it does not need them.
     kept: Option<Elements>,
-    layout: Layout,
+    layout: FieldLayout,
 }
 
 /// The first lane that asks for an element that does not exist.
 #[derive(Debug)]
-pub(super) struct Outside {
+pub(super) struct MissingLaneElement {
     pub(super) lane: usize,
-    pub(super) place: Place,
+    pub(super) place: RelativeElement,
 }
 
 /// The first element of a tile, and what lies between neighbours along i and j.
 #[derive(Clone, Copy)]
-struct Run {
+struct TileLayout {
     first: usize,
     strides: [usize; 2],
 }
 
-impl Memory {
+impl TileMemory {
     /// Takes the arrays out of the launch, and makes the temporaries; gives the scalars as well.
     pub(super) fn new(stencil: &Stencil, launch: &mut Launch) -> (Self, Vec<Value>) {
         let domain = launch.domain;
@@ -55,7 +55,7 @@ impl Memory {
                 let reach = field.extent.along(axis);
                 i64::from(reach.lo)..domain.along(axis) + i64::from(reach.hi)
             };
-            let (layout, n) = Layout::owned(field.axes, &field.data_dims, &Axis::ALL.map(along));
+            let (layout, n) = FieldLayout::owned(field.axes, &field.data_dims, &Axis::ALL.map(along));
             Slot { elements: Elements::filled(Value::undefined(field.dtype), n), kept: None, layout }
         };
         let mut slots: Vec<Slot> = stencil.fields.iter().map(slot).collect();
@@ -63,7 +63,7 @@ impl Memory {
         for (param, argument) in stencil.params.iter().zip(&mut launch.arguments) {
             match (param.what, argument) {
                 (ParamKind::Field(field), Argument::Field(given)) => {
-                    let layout = Layout::of_argument(given, stencil.fields[field].axes);
+                    let layout = FieldLayout::of_argument(given, stencil.fields[field].axes);
                     let elements =
                         std::mem::replace(&mut given.array.elements, Elements::zeros(DType::Bool, 0));
                     slots[field.index()] = Slot { elements, kept: None, layout };
@@ -101,11 +101,11 @@ impl Memory {
     pub(super) fn load(
         &self,
         to: Reg,
-        spot: &Spot,
+        spot: &TileElements,
         mask: Option<usize>,
         (tile, n): (&Tile, usize),
         registers: &mut Registers,
-    ) -> Result<(), Outside> {
+    ) -> Result<(), MissingLaneElement> {
         let slot = &self.slots[spot.field.index()];
         let elements = match &slot.kept {
             Some(kept) if spot.is_kept => kept,
@@ -126,11 +126,11 @@ impl Memory {
     pub(super) fn store(
         &mut self,
         from: Reg,
-        spot: &Spot,
+        spot: &TileElements,
         mask: Option<usize>,
         (tile, n): (&Tile, usize),
         registers: &Registers,
-    ) -> Result<(), Outside> {
+    ) -> Result<(), MissingLaneElement> {
         let Slot { elements, layout, .. } = &mut self.slots[spot.field.index()];
         match layout.run(spot, tile) {
             Some(run) => {
@@ -148,26 +148,26 @@ impl Memory {
 impl Slot {
     /// A field that was not passed: no element of it exists.
     fn missing(dtype: DType) -> Self {
-        Self { elements: Elements::zeros(dtype, 0), kept: None, layout: Layout::missing() }
+        Self { elements: Elements::zeros(dtype, 0), kept: None, layout: FieldLayout::missing() }
     }
 }
 
-impl Layout {
+impl FieldLayout {
     /// Where the elements of a tile lie, if they lie as its points do and all of them exist.
-    fn run(&self, spot: &Spot, tile: &Tile) -> Option<Run> {
+    fn run(&self, spot: &TileElements, tile: &Tile) -> Option<TileLayout> {
         if !spot.is_regular() {
             return None;
         }
-        let place = |offset| Place { offset, level: None, data: spot.literals() };
+        let place = |offset| RelativeElement { offset, level: None, data: spot.literals() };
         let first = self.position(&place(spot.offset), [tile.i.start, tile.j.start, tile.k])?;
         // If the elements of two opposite corners exist, so do those of all points between.
         self.position(&place(spot.offset), [tile.i.end - 1, tile.j.end - 1, tile.k])?;
         let stride = |axis: usize| usize::try_from(self.strides[axis]).ok();
-        Some(Run { first, strides: [stride(0)?, stride(1)?] })
+        Some(TileLayout { first, strides: [stride(0)?, stride(1)?] })
     }
 }
 
-impl Spot {
+impl TileElements {
     fn literals(&self) -> Vec<i64> {
         let literal = |it: &Datum| match it {
             Datum::Literal(at) => *at,
@@ -177,24 +177,30 @@ impl Spot {
     }
 
     /// The place that one lane means.
-    fn place(&self, cell: [i64; 3], lane: usize, registers: &Registers) -> Place {
+    fn place(&self, cell: [i64; 3], lane: usize, registers: &Registers) -> RelativeElement {
         let found = |at: usize| registers.integers(at)[lane];
         let level = match self.level {
-            Level::Offset => None,
-            Level::Above(by) => Some(cell[2].saturating_add(found(by))),
-            Level::At(level) => Some(found(level)),
+            LevelIndex::Offset => None,
+            LevelIndex::Above(by) => Some(cell[2].saturating_add(found(by))),
+            LevelIndex::At(level) => Some(found(level)),
         };
         let data = self.data.iter().map(|it| match *it {
             Datum::Literal(at) => at,
             Datum::Found(at) => found(at),
         });
-        Place { offset: self.offset, level, data: data.collect() }
+        RelativeElement { offset: self.offset, level, data: data.collect() }
     }
 }
 
-fn gather_rows<E: Lane>(from: &[E], run: Run, to: Reg, (tile, n): (&Tile, usize), registers: &mut Registers) {
+fn gather_rows<E: Lane>(
+    from: &[E],
+    run: TileLayout,
+    to: Reg,
+    (tile, n): (&Tile, usize),
+    registers: &mut Registers,
+) {
     let mut lanes = registers.take::<E>(to.at);
-    let Run { first, strides: [along_i, along_j] } = run;
+    let TileLayout { first, strides: [along_i, along_j] } = run;
     for (row, lanes) in lanes[..n].chunks_mut(tile.width()).enumerate() {
         let first = first + row * along_j;
         match along_i {
@@ -211,14 +217,14 @@ fn gather_rows<E: Lane>(from: &[E], run: Run, to: Reg, (tile, n): (&Tile, usize)
 
 fn scatter_rows<E: Lane>(
     to: &mut [E],
-    run: Run,
+    run: TileLayout,
     from: Reg,
     mask: Option<&[bool]>,
     (tile, n): (&Tile, usize),
     registers: &Registers,
 ) {
     let lanes = &E::bank(registers)[from.at][..n];
-    let Run { first, strides: [along_i, along_j] } = run;
+    let TileLayout { first, strides: [along_i, along_j] } = run;
     for (row, lanes) in lanes.chunks(tile.width()).enumerate() {
         let first = first + row * along_j;
         match (mask, along_i) {
@@ -240,13 +246,13 @@ fn scatter_rows<E: Lane>(
 
 fn gather<E: Lane>(
     from: &[E],
-    layout: &Layout,
-    spot: &Spot,
+    layout: &FieldLayout,
+    spot: &TileElements,
     to: Reg,
     mask: Option<usize>,
     (tile, n): (&Tile, usize),
     registers: &mut Registers,
-) -> Result<(), Outside> {
+) -> Result<(), MissingLaneElement> {
     let mut lanes = registers.take::<E>(to.at);
     let mut result = Ok(());
     for (lane, to) in lanes[..n].iter_mut().enumerate() {
@@ -256,7 +262,7 @@ fn gather<E: Lane>(
         let cell = tile.cell(lane);
         let place = spot.place(cell, lane, registers);
         let Some(element) = layout.position(&place, cell).and_then(|at| from.get(at)) else {
-            result = Err(Outside { lane, place });
+            result = Err(MissingLaneElement { lane, place });
             break;
         };
         *to = *element;
@@ -267,13 +273,13 @@ fn gather<E: Lane>(
 
 fn scatter<E: Lane>(
     to: &mut [E],
-    layout: &Layout,
-    spot: &Spot,
+    layout: &FieldLayout,
+    spot: &TileElements,
     from: Reg,
     mask: Option<usize>,
     (tile, n): (&Tile, usize),
     registers: &Registers,
-) -> Result<(), Outside> {
+) -> Result<(), MissingLaneElement> {
     for (lane, value) in E::bank(registers)[from.at][..n].iter().enumerate() {
         if mask.is_some_and(|it| !registers.mask(it)[lane]) {
             continue;
@@ -281,7 +287,7 @@ fn scatter<E: Lane>(
         let cell = tile.cell(lane);
         let place = spot.place(cell, lane, registers);
         let Some(element) = layout.position(&place, cell).and_then(|at| to.get_mut(at)) else {
-            return Err(Outside { lane, place });
+            return Err(MissingLaneElement { lane, place });
         };
         *element = *value;
     }

@@ -25,7 +25,7 @@ use crate::npir::nodes::Stencil;
 use crate::space::{LoopOrder, Reach};
 use execute::Worker;
 use lanes::Registers;
-use memory::Memory;
+use memory::TileMemory;
 use program::{Block, Pass};
 use tile::Tile;
 
@@ -38,7 +38,7 @@ pub fn run(stencil: &Stencil, launch: &mut Launch, control: &mut dyn Control) ->
     if launch.domain.points() == 0 {
         return Ok(());
     }
-    let (memory, scalars) = Memory::new(stencil, launch);
+    let (memory, scalars) = TileMemory::new(stencil, launch);
     let program = compile::compile(stencil, &scalars);
     let mut registers = Registers::new(program.counts);
     for &(reg, value) in &program.constants {
@@ -46,15 +46,15 @@ pub fn run(stencil: &Stencil, launch: &mut Launch, control: &mut dyn Control) ->
     }
     execute::prologue(&program.prologue, &mut registers);
     let total = program.passes.iter().map(|it| points(it, &memory)).sum();
-    let mut run = Run { stencil, memory, registers, control, done: 0, total };
+    let mut run = NumpyRun { stencil, memory, registers, control, done: 0, total };
     let result = program.passes.iter().try_for_each(|it| run.pass(it));
     run.memory.give_back(stencil, launch);
     result
 }
 
-struct Run<'a> {
+struct NumpyRun<'a> {
     stencil: &'a Stencil,
-    memory: Memory,
+    memory: TileMemory,
     registers: Registers,
     control: &'a mut dyn Control,
     /// Points of blocks, so far and in all.
@@ -62,7 +62,7 @@ struct Run<'a> {
     total: u64,
 }
 
-impl Run<'_> {
+impl NumpyRun<'_> {
     fn pass(&mut self, pass: &Pass<'_>) -> Result<(), Stop> {
         let levels = levels(pass, &self.memory);
         let tiles: Vec<Vec<Tile>> = pass.blocks.iter().map(|it| tiles(it, &self.memory)).collect();
@@ -97,17 +97,17 @@ impl Run<'_> {
     }
 }
 
-fn tiles(block: &Block<'_>, memory: &Memory) -> Vec<Tile> {
+fn tiles(block: &Block<'_>, memory: &TileMemory) -> Vec<Tile> {
     tile::tiles(block.extent, &block.regions, memory.domain, block.may_trap)
 }
 
-fn levels(pass: &Pass<'_>, memory: &Memory) -> Range<i64> {
+fn levels(pass: &Pass<'_>, memory: &TileMemory) -> Range<i64> {
     let n = memory.domain.k;
     pass.interval.start.at(n).max(0)..pass.interval.end.at(n).min(n)
 }
 
 /// Points of all blocks of a pass, on all their levels.
-fn points(pass: &Pass<'_>, memory: &Memory) -> u64 {
+fn points(pass: &Pass<'_>, memory: &TileMemory) -> u64 {
     let levels = levels(pass, memory).count() as u64;
     let along = |reach: Reach, size: i64| {
         u64::try_from(size + i64::from(reach.hi) - i64::from(reach.lo)).unwrap_or(0)

@@ -60,13 +60,13 @@ pub(super) enum Step<'a> {
     },
     Load {
         to: Reg,
-        spot: Spot,
+        spot: TileElements,
         mask: Option<usize>,
         origin: &'a Origin,
     },
     Store {
         from: Reg,
-        spot: Spot,
+        spot: TileElements,
         mask: Option<usize>,
         origin: &'a Origin,
     },
@@ -97,18 +97,18 @@ pub(super) struct While<'a> {
 
 /// Elements of a field, seen from the points of a tile.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(super) struct TileElements {
     pub(super) field: Handle<Field>,
     /// Whether the copy is meant that was made before the block.
     pub(super) is_kept: bool,
     pub(super) offset: Offset,
-    pub(super) level: Level,
+    pub(super) level: LevelIndex,
     pub(super) data: Vec<Datum>,
 }
 
 /// Which level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum LevelIndex {
     /// That of the offset.
     Offset,
     /// As many above the point as a register says.
@@ -125,9 +125,9 @@ pub(super) enum Datum {
     Found(usize),
 }
 
-impl Spot {
+impl TileElements {
     /// Whether all points mean elements that lie as the points do.
     pub(super) fn is_regular(&self) -> bool {
-        self.level == Level::Offset && self.data.iter().all(|it| matches!(it, Datum::Literal(_)))
+        self.level == LevelIndex::Offset && self.data.iter().all(|it| matches!(it, Datum::Literal(_)))
     }
 }

@@ -13,15 +13,15 @@ pub(super) const PREFIX: u8 = 5;
 pub(super) const ATOM: u8 = 6;
 
 /// A text and how tightly its outermost operator binds.
-pub(super) type Bound = (String, u8);
+pub(super) type PrecedenceText = (String, u8);
 
 /// The text, in parentheses where it binds less tightly than needed.
-pub(super) fn at_least((text, binding): Bound, needed: u8) -> String {
+pub(super) fn at_least((text, binding): PrecedenceText, needed: u8) -> String {
     if binding < needed { format!("({text})") } else { text }
 }
 
 /// The call of a function.
-pub(super) fn called(name: &str, arguments: impl IntoIterator<Item = Bound>) -> Bound {
+pub(super) fn called(name: &str, arguments: impl IntoIterator<Item = PrecedenceText>) -> PrecedenceText {
     let arguments: Vec<String> = arguments.into_iter().map(|it| at_least(it, ARGUMENT)).collect();
     (format!("{name}({})", arguments.join(", ")), ATOM)
 }

@@ -1,10 +1,10 @@
 //! Expressions as WGSL, with exactly the meaning that the interpreter gives them.
 
 use super::WgslOptions;
-use super::binding::{ATOM, BITWISE, Bound, PREFIX, PRODUCT, RELATION, SUM, at_least, called};
+use super::binding::{ATOM, BITWISE, PREFIX, PRODUCT, PrecedenceText, RELATION, SUM, at_least, called};
 use super::formula::pair;
 use super::math::{self, Callee};
-use super::prelude::{Needs, is_defined};
+use super::prelude::{PreludeFunctions, is_defined};
 use crate::expr::{Expr, ExprKind};
 use crate::types::math::builtins::Meaning;
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
@@ -13,29 +13,33 @@ use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryO
 #[derive(Clone, Debug)]
 pub struct Wording {
     pub options: WgslOptions,
-    pub needs: Needs,
+    pub needs: PreludeFunctions,
 }
 
 impl Wording {
     #[must_use]
     pub fn new(options: WgslOptions) -> Self {
-        Self { options, needs: Needs::default() }
+        Self { options, needs: PreludeFunctions::default() }
     }
 
     /// The text of an expression. `leaf` gives that of what is read, as a value.
-    pub fn of<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&mut Self, &A, DType) -> Bound) -> Bound {
+    pub fn of<A>(
+        &mut self,
+        expr: &Expr<A>,
+        leaf: &mut dyn FnMut(&mut Self, &A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         self.text(expr, false, leaf)
     }
 
     /// The text of an element in memory as a value.
     #[must_use]
-    pub fn loaded(&self, text: String, dtype: DType) -> Bound {
+    pub fn loaded(&self, text: String, dtype: DType) -> PrecedenceText {
         if dtype == DType::Bool { (format!("{text} != 0"), RELATION) } else { (text, ATOM) }
     }
 
     /// The text of a value as an element in memory.
     #[must_use]
-    pub fn stored(&self, text: Bound, dtype: DType) -> String {
+    pub fn stored(&self, text: PrecedenceText, dtype: DType) -> String {
         if dtype == DType::Bool { called("i32", [text]).0 } else { text.0 }
     }
 
@@ -44,8 +48,8 @@ impl Wording {
         &mut self,
         expr: &Expr<A>,
         is_known: bool,
-        leaf: &mut dyn FnMut(&mut Self, &A, DType) -> Bound,
-    ) -> Bound {
+        leaf: &mut dyn FnMut(&mut Self, &A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         match &expr.kind {
             ExprKind::Literal(value) => self.literal(*value, is_known),
             ExprKind::Access(it) | ExprKind::Element(it, _) => leaf(self, it, expr.dtype),
@@ -80,7 +84,8 @@ impl Wording {
             ExprKind::Call(function, arguments) => {
                 let Some(first) = arguments.first() else { return ("0".to_owned(), ATOM) };
                 let is_known = arguments.iter().all(is_constant);
-                let texts: Vec<Bound> = arguments.iter().map(|it| self.text(it, is_known, leaf)).collect();
+                let texts: Vec<PrecedenceText> =
+                    arguments.iter().map(|it| self.text(it, is_known, leaf)).collect();
                 self.call(*function, first.dtype, texts)
             }
             ExprKind::Cast(to, operand) if let ExprKind::Literal(value) = &operand.kind => {
@@ -94,7 +99,7 @@ impl Wording {
     }
 
     /// A call of a function of `shaders/`.
-    fn ours(&mut self, name: &str, arguments: impl IntoIterator<Item = Bound>) -> Bound {
+    fn ours(&mut self, name: &str, arguments: impl IntoIterator<Item = PrecedenceText>) -> PrecedenceText {
         if is_defined(name, self.options.doubles) {
             self.needs.names.insert(name.to_owned());
         }
@@ -106,13 +111,13 @@ impl Wording {
     }
 
     /// A sum or product of singles, kept apart from what follows where compilers would not.
-    fn kept(&mut self, text: Bound, dtype: DType) -> Bound {
+    fn kept(&mut self, text: PrecedenceText, dtype: DType) -> PrecedenceText {
         let is_single = self.options.computed(dtype) == DType::Float32;
         if self.options.keeps && is_single { self.ours("keep_f32", [text]) } else { text }
     }
 
     /// A word as an integer of a narrow type.
-    fn narrowed(&mut self, text: Bound, dtype: DType) -> Bound {
+    fn narrowed(&mut self, text: PrecedenceText, dtype: DType) -> PrecedenceText {
         match dtype {
             DType::Int8 => self.ours("extend_i8", [text]),
             DType::Int16 => self.ours("extend_i16", [text]),
@@ -120,7 +125,7 @@ impl Wording {
         }
     }
 
-    fn unary(&mut self, op: UnaryOp, text: Bound, dtype: DType) -> Bound {
+    fn unary(&mut self, op: UnaryOp, text: PrecedenceText, dtype: DType) -> PrecedenceText {
         match op {
             UnaryOp::Plus => text,
             UnaryOp::Not => (format!("!{}", at_least(text, PREFIX)), PREFIX),
@@ -136,7 +141,12 @@ impl Wording {
         }
     }
 
-    fn binary(&mut self, op: BinaryOp, (a, dtype): (Bound, DType), (b, right): (Bound, DType)) -> Bound {
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        (a, dtype): (PrecedenceText, DType),
+        (b, right): (PrecedenceText, DType),
+    ) -> PrecedenceText {
         let is_pair = self.options.is_pair(dtype);
         let suffix = self.suffix(dtype);
         match op {
@@ -207,14 +217,14 @@ impl Wording {
         }
     }
 
-    fn call(&mut self, function: Function, dtype: DType, texts: Vec<Bound>) -> Bound {
+    fn call(&mut self, function: Function, dtype: DType, texts: Vec<PrecedenceText>) -> PrecedenceText {
         match function.row().meaning {
             Meaning::Primitive(op) => self.primitive(op, dtype, texts),
             Meaning::Formula(_) => self.formula(Callee::Function(function), dtype, texts),
         }
     }
 
-    fn primitive(&mut self, op: Primitive, dtype: DType, texts: Vec<Bound>) -> Bound {
+    fn primitive(&mut self, op: Primitive, dtype: DType, texts: Vec<PrecedenceText>) -> PrecedenceText {
         if let Primitive::Predicate(question) = op
             && !dtype.is_float()
         {
@@ -230,7 +240,7 @@ impl Wording {
         }
     }
 
-    fn formula(&mut self, callee: Callee, dtype: DType, texts: Vec<Bound>) -> Bound {
+    fn formula(&mut self, callee: Callee, dtype: DType, texts: Vec<PrecedenceText>) -> PrecedenceText {
         let dtype = self.options.computed(dtype);
         if let Some(name) = math::fast(callee, &self.options) {
             return self.ours(&name, texts);
@@ -240,7 +250,7 @@ impl Wording {
     }
 
     /// The value converted as an assignment converts it.
-    pub fn cast(&mut self, text: Bound, from: DType, to: DType) -> Bound {
+    pub fn cast(&mut self, text: PrecedenceText, from: DType, to: DType) -> PrecedenceText {
         let (from, to) = (self.options.computed(from), self.options.computed(to));
         if from == to {
             return text;
@@ -293,7 +303,7 @@ impl Wording {
 
     /// A literal with exactly its value. A zero, and what is no number to a compiler, is a value of run time; so is
     /// everything that it could otherwise compute with.
-    fn literal(&mut self, value: Value, is_known: bool) -> Bound {
+    fn literal(&mut self, value: Value, is_known: bool) -> PrecedenceText {
         match value {
             Value::Bool(it) => (it.to_string(), ATOM),
             Value::Float64(it) if self.options.computed(DType::Float64) == DType::Float32 => {
@@ -326,7 +336,7 @@ impl Wording {
     }
 
     /// A zero that a value is compared with.
-    fn compared_zero(&self, dtype: DType) -> Bound {
+    fn compared_zero(&self, dtype: DType) -> PrecedenceText {
         let text = match self.options.computed(dtype) {
             it if self.options.is_pair(it) => pair(0),
             DType::Float64 => "0.0lf".to_owned(),
@@ -335,7 +345,7 @@ impl Wording {
         (text, ATOM)
     }
 
-    fn single(&mut self, it: f32, is_known: bool) -> Bound {
+    fn single(&mut self, it: f32, is_known: bool) -> PrecedenceText {
         if it.to_bits() == 0 {
             return self.ours("zero_f32", []);
         }
@@ -370,13 +380,13 @@ fn is_constant<A>(expr: &Expr<A>) -> bool {
 }
 
 /// Operands on both sides of an operator. Those of a relation are sums at most, as in C.
-fn infix(a: Bound, b: Bound, symbol: &str, binding: u8) -> Bound {
+fn infix(a: PrecedenceText, b: PrecedenceText, symbol: &str, binding: u8) -> PrecedenceText {
     let [left, right] = if binding <= RELATION { [SUM, SUM] } else { [binding, binding + 1] };
     (format!("{} {symbol} {}", at_least(a, left), at_least(b, right)), binding)
 }
 
 /// An operation on truths: both sides are evaluated, as the meaning allows.
-fn bits(a: Bound, b: Bound, symbol: &str) -> Bound {
+fn bits(a: PrecedenceText, b: PrecedenceText, symbol: &str) -> PrecedenceText {
     (format!("{} {symbol} {}", at_least(a, PREFIX), at_least(b, PREFIX)), BITWISE)
 }
 

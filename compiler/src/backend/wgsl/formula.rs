@@ -6,7 +6,7 @@ use super::WgslOptions;
 use super::binding::{ARGUMENT, ATOM, BITWISE, PREFIX, PRODUCT, RELATION, SUM};
 use crate::backend::emit::formula::{Dialect, Term, broken, formula};
 use crate::types::math::real::Table;
-use crate::types::math::record::{Definition, Kind, Op};
+use crate::types::math::record::{Definition, Op, ValueKind};
 use crate::types::{DType, Primitive, UnaryPrimitive};
 
 /// How wide a line is, where it can be broken.
@@ -163,10 +163,10 @@ pub(super) fn function(
     };
     for line in lines {
         let of = match line.kind {
-            Kind::Double => "f64",
-            Kind::Single => "f32",
-            Kind::Bits => "u64",
-            Kind::Truth => "bool",
+            ValueKind::Double => "f64",
+            ValueKind::Single => "f32",
+            ValueKind::Bits => "u64",
+            ValueKind::Truth => "bool",
         };
         put(&format!("let {}: {of} = {};", line.name, line.text));
     }

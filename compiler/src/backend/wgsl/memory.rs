@@ -2,15 +2,15 @@
 
 use super::WgslOptions;
 use crate::backend::kernel::Kernels;
-use crate::backend::kernel::nodes::{Kernel, Memory};
-use crate::backend::kernel::pack::{self, Buffer, Item};
+use crate::backend::kernel::nodes::{ArrayMemory, Kernel};
+use crate::backend::kernel::pack::{self, PackedArray, PackedBuffer};
 use crate::loops::nodes::{Item as Statement, Storage, Target};
 use crate::loops::visit::walk;
 use crate::space::Axis;
 
 /// Where an array lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lives {
+pub enum ArrayPlacement {
     /// In a buffer.
     Global,
     /// In the memory of a block: so many elements.
@@ -25,13 +25,13 @@ pub enum Lives {
     OfBlocks,
 }
 
-impl Lives {
+impl ArrayPlacement {
     /// Whether it is in a buffer.
     #[must_use]
     pub fn is_in_buffer(self) -> bool {
         match self {
-            Lives::Global | Lives::OfThreads | Lives::OfBlocks => true,
-            Lives::Block(_) | Lives::BlockByThread(_) | Lives::Thread(_) => false,
+            ArrayPlacement::Global | ArrayPlacement::OfThreads | ArrayPlacement::OfBlocks => true,
+            ArrayPlacement::Block(_) | ArrayPlacement::BlockByThread(_) | ArrayPlacement::Thread(_) => false,
         }
     }
 }
@@ -57,27 +57,27 @@ const MOST_OF_A_THREAD: u64 = 512;
 
 /// Where each array of the program lives; none for what has no memory.
 #[must_use]
-pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<Lives>> {
+pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<ArrayPlacement>> {
     let wanted = |at: usize| {
         let n = elements(kernels, at, options);
         Some(match kernels.memory(at)? {
-            Memory::Global => Lives::Global,
-            Memory::Shared => n.map_or(Lives::OfBlocks, Lives::Block),
-            Memory::SharedByThread => n.map_or(Lives::OfThreads, Lives::BlockByThread),
-            Memory::Registers => {
-                n.filter(|it| *it <= MOST_OF_A_THREAD).map_or(Lives::OfThreads, Lives::Thread)
-            }
-            Memory::Scratch => Lives::OfThreads,
+            ArrayMemory::Global => ArrayPlacement::Global,
+            ArrayMemory::Shared => n.map_or(ArrayPlacement::OfBlocks, ArrayPlacement::Block),
+            ArrayMemory::SharedByThread => n.map_or(ArrayPlacement::OfThreads, ArrayPlacement::BlockByThread),
+            ArrayMemory::Registers => n
+                .filter(|it| *it <= MOST_OF_A_THREAD)
+                .map_or(ArrayPlacement::OfThreads, ArrayPlacement::Thread),
+            ArrayMemory::Scratch => ArrayPlacement::OfThreads,
         })
     };
-    let mut all: Vec<Option<Lives>> = (0..kernels.program.arrays.len()).map(wanted).collect();
+    let mut all: Vec<Option<ArrayPlacement>> = (0..kernels.program.arrays.len()).map(wanted).collect();
     for kernel in &kernels.kernels {
         // Arrays that are too much for a block's memory go to a buffer, the largest first.
         while shared_bytes(kernels, kernel, &all, options) > u64::from(options.shared_bytes) {
             let n_threads = u64::from(kernel.n_threads().max(1));
             let size = |at: usize| match all[at] {
-                Some(Lives::Block(n)) => n,
-                Some(Lives::BlockByThread(n)) => n.saturating_mul(n_threads),
+                Some(ArrayPlacement::Block(n)) => n,
+                Some(ArrayPlacement::BlockByThread(n)) => n.saturating_mul(n_threads),
                 _ => 0,
             };
             let named = named(kernel);
@@ -85,20 +85,26 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<Lives>> {
             else {
                 break;
             };
-            let is_of_block = matches!(all[largest], Some(Lives::Block(_)));
-            all[largest] = Some(if is_of_block { Lives::OfBlocks } else { Lives::OfThreads });
+            let is_of_block = matches!(all[largest], Some(ArrayPlacement::Block(_)));
+            all[largest] =
+                Some(if is_of_block { ArrayPlacement::OfBlocks } else { ArrayPlacement::OfThreads });
         }
     }
     all
 }
 
 /// Bytes of a block of a kernel.
-fn shared_bytes(kernels: &Kernels, kernel: &Kernel, lives: &[Option<Lives>], options: &WgslOptions) -> u64 {
+fn shared_bytes(
+    kernels: &Kernels,
+    kernel: &Kernel,
+    lives: &[Option<ArrayPlacement>],
+    options: &WgslOptions,
+) -> u64 {
     let n_threads = u64::from(kernel.n_threads().max(1));
     let bytes = named(kernel).into_iter().map(|at| {
         let n = match lives[at] {
-            Some(Lives::Block(n)) => n,
-            Some(Lives::BlockByThread(n)) => n.saturating_mul(n_threads),
+            Some(ArrayPlacement::Block(n)) => n,
+            Some(ArrayPlacement::BlockByThread(n)) => n.saturating_mul(n_threads),
             _ => 0,
         };
         n.saturating_mul(options.element_bytes(kernels.program.arrays[at].dtype)).next_multiple_of(16)
@@ -151,18 +157,19 @@ pub(super) fn written<'k>(kernels: impl IntoIterator<Item = &'k Kernel>) -> Vec<
 /// The buffers of a text, for arrays that its kernels name.
 pub(super) fn buffers(
     kernels: &Kernels,
-    lives: &[Option<Lives>],
+    lives: &[Option<ArrayPlacement>],
     options: &WgslOptions,
     most: usize,
-) -> Vec<Buffer<&'static str>> {
+) -> Vec<PackedBuffer<&'static str>> {
     let program = &kernels.program;
     let named: std::collections::BTreeSet<usize> = kernels.kernels.iter().flat_map(named).collect();
     let written = written(&kernels.kernels);
-    let items = named.into_iter().filter(|&at| lives[at].is_some_and(Lives::is_in_buffer)).map(|array| {
-        let it = &program.arrays[array];
-        let is_own = it.storage != Storage::Caller;
-        let is_written = is_own || written.contains(&array);
-        Item { array, class: options.element_type(it.dtype), is_written, is_own }
-    });
+    let items =
+        named.into_iter().filter(|&at| lives[at].is_some_and(ArrayPlacement::is_in_buffer)).map(|array| {
+            let it = &program.arrays[array];
+            let is_own = it.storage != Storage::Caller;
+            let is_written = is_own || written.contains(&array);
+            PackedArray { array, class: options.element_type(it.dtype), is_written, is_own }
+        });
     pack::pack(&items.collect::<Vec<_>>(), most)
 }

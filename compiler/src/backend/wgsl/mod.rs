@@ -24,7 +24,7 @@ use crate::loops::nodes::Side;
 use crate::space::Axis;
 use crate::types::DType;
 pub use formula::Tables;
-pub use memory::Lives;
+pub use memory::ArrayPlacement;
 
 /// A text, and how its kernels are launched. Arrays are positions in the program's.
 #[derive(Clone, Debug)]
@@ -38,9 +38,9 @@ pub struct Artifact {
     pub params: Vec<Param>,
     pub tables: Tables,
     /// In the order of [`Kernels::kernels`].
-    pub entries: Vec<Entry>,
+    pub entries: Vec<KernelEntry>,
     /// Where each array lives; none for what has no memory.
-    pub lives: Vec<Option<Lives>>,
+    pub lives: Vec<Option<ArrayPlacement>>,
     /// The bytes that each launch gets: positions of the host's loops around, as words.
     pub immediate_bytes: u32,
 }
@@ -97,7 +97,7 @@ impl Param {
 
 /// The entry point of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct KernelEntry {
     pub name: String,
     /// Along x, y, z.
     pub threads: [u32; 3],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::words;
 use crate::backend::kernel::Kernels;
 use crate::entity::Namer;
-use crate::loops::nodes::{Meaning, Side};
+use crate::loops::nodes::{Side, SymbolMeaning};
 use crate::space::{Axis, Symbol};
 
 /// The names in a text. A name that means something in the language gets a number.
@@ -43,7 +43,7 @@ impl Names {
         let arrays: Vec<String> = arrays.collect();
         let mut positions = BTreeMap::new();
         for (symbol, meaning) in &program.symbols {
-            if let Meaning::Position(name) = meaning {
+            if let SymbolMeaning::Position(name) = meaning {
                 positions.insert(symbol.clone(), name.clone());
             }
         }

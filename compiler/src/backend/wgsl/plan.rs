@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::backend::kernel::Kernels;
-use crate::backend::kernel::call::{Place, Refused, Sizes};
+use crate::backend::kernel::call::{ArrayArgument, CallRefusal, Sizes};
 use crate::backend::launch::{Argument, Launch as Call};
-use crate::backend::wgsl::{Artifact, Binding, Lives, Param};
+use crate::backend::wgsl::{ArrayPlacement, Artifact, Binding, Param};
 use crate::space::{Axis, Symbol};
 use crate::types::Value;
 
 /// Whether neighbours along i lie side by side in every field of a call.
-pub fn is_unit(places: &[Option<Place>], call: &Call) -> bool {
+pub fn is_unit(places: &[Option<ArrayArgument>], call: &Call) -> bool {
     places.iter().flatten().all(|place| match (place.axes, call.arguments.get(place.position)) {
         (Some(axes), Some(Argument::Field(field))) => !axes.has(Axis::I) || field.strides(axes)[0] == 1,
         _ => true,
@@ -21,25 +21,25 @@ pub fn is_unit(places: &[Option<Place>], call: &Call) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Of each binding that has arrays, by its number: what lies where.
-    pub buffers: BTreeMap<usize, Packed>,
+    pub buffers: BTreeMap<usize, BufferPlan>,
     /// The block of sizes.
     pub words: Vec<u32>,
     /// In order.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<WgslLaunch>,
 }
 
 /// A buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packed {
+pub struct BufferPlan {
     pub bytes: u64,
-    pub arrays: Vec<Lying>,
+    pub arrays: Vec<BufferArray>,
     pub is_own: bool,
     pub is_written: bool,
 }
 
 /// An array in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lying {
+pub struct BufferArray {
     pub array: usize,
     /// In elements from the start of the buffer.
     pub first: u64,
@@ -48,7 +48,7 @@ pub struct Lying {
 
 /// A launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
+pub struct WgslLaunch {
     /// By position in [`Kernels::kernels`].
     pub kernel: usize,
     pub blocks: [u32; 3],
@@ -58,7 +58,7 @@ pub struct Launch {
 
 /// The limits of a device.
 #[derive(Clone, Copy, Debug)]
-pub struct Most {
+pub struct DeviceLimits {
     /// Bytes of a buffer that is bound.
     pub bytes: u64,
     /// Blocks along an axis.
@@ -78,12 +78,12 @@ impl Plan {
     pub fn of(
         kernels: &Kernels,
         artifact: &Artifact,
-        places: &[Option<Place>],
+        places: &[Option<ArrayArgument>],
         call: &Call,
-        most: Most,
-    ) -> Result<Self, Refused> {
+        most: DeviceLimits,
+    ) -> Result<Self, CallRefusal> {
         let sizes = Sizes::of(kernels, places, call, |at| artifact.lives[at].is_some())?;
-        let mut planning = Planning {
+        let mut planning = WgslPlanner {
             kernels,
             artifact,
             most,
@@ -108,18 +108,18 @@ impl Plan {
     }
 }
 
-struct Planning<'k> {
+struct WgslPlanner<'k> {
     kernels: &'k Kernels,
     artifact: &'k Artifact,
-    most: Most,
+    most: DeviceLimits,
     sizes: Sizes<'k>,
-    launches: Vec<Launch>,
+    launches: Vec<WgslLaunch>,
     most_threads: i64,
     most_blocks: i64,
 }
 
-impl Planning<'_> {
-    fn launches(&mut self) -> Result<(), Refused> {
+impl WgslPlanner<'_> {
+    fn launches(&mut self) -> Result<(), CallRefusal> {
         let Self { kernels, most, sizes, launches, most_threads, most_blocks, .. } = self;
         sizes.walk(&kernels.host, &mut |sizes, at| {
             let kernel = &kernels.kernels[at];
@@ -131,11 +131,11 @@ impl Planning<'_> {
             let position = |it: &Symbol| {
                 let known = sizes.position(it).and_then(|it| i32::try_from(it).ok());
                 known.ok_or_else(|| {
-                    Refused::Other("a kernel asks for a position that there is not".to_owned())
+                    CallRefusal::Other("a kernel asks for a position that there is not".to_owned())
                 })
             };
-            let positions: Result<Vec<i32>, Refused> = kernel.outer.iter().map(position).collect();
-            launches.push(Launch { kernel: at, blocks, positions: positions? });
+            let positions: Result<Vec<i32>, CallRefusal> = kernel.outer.iter().map(position).collect();
+            launches.push(WgslLaunch { kernel: at, blocks, positions: positions? });
             Ok(())
         })
     }
@@ -147,26 +147,26 @@ impl Planning<'_> {
         is_written: bool,
         is_own: bool,
         firsts: &mut [i64],
-    ) -> Result<Packed, Refused> {
-        let mut packed = Packed { bytes: 0, arrays: Vec::new(), is_own, is_written };
+    ) -> Result<BufferPlan, CallRefusal> {
+        let mut packed = BufferPlan { bytes: 0, arrays: Vec::new(), is_own, is_written };
         let mut first = 0_i64;
         let mut size = 4;
         for &array in arrays {
             let times = match self.artifact.lives[array] {
-                Some(Lives::OfThreads) => self.most_threads,
-                Some(Lives::OfBlocks) => self.most_blocks,
+                Some(ArrayPlacement::OfThreads) => self.most_threads,
+                Some(ArrayPlacement::OfBlocks) => self.most_blocks,
                 _ => 1,
             };
             let elements =
-                self.sizes.layouts[array].elements.checked_mul(times).ok_or(Refused::OutOfMemory)?;
-            let unsigned = |it: i64| u64::try_from(it).map_err(|_| Refused::OutOfMemory);
-            packed.arrays.push(Lying { array, first: unsigned(first)?, elements: unsigned(elements)? });
+                self.sizes.layouts[array].elements.checked_mul(times).ok_or(CallRefusal::OutOfMemory)?;
+            let unsigned = |it: i64| u64::try_from(it).map_err(|_| CallRefusal::OutOfMemory);
+            packed.arrays.push(BufferArray { array, first: unsigned(first)?, elements: unsigned(elements)? });
             firsts[array] = first;
-            first = first.checked_add(elements).ok_or(Refused::OutOfMemory)?;
+            first = first.checked_add(elements).ok_or(CallRefusal::OutOfMemory)?;
             size = self.artifact.options.element_bytes(self.kernels.program.arrays[array].dtype);
         }
         let bytes =
-            u64::try_from(first).ok().and_then(|it| it.checked_mul(size)).ok_or(Refused::OutOfMemory)?;
+            u64::try_from(first).ok().and_then(|it| it.checked_mul(size)).ok_or(CallRefusal::OutOfMemory)?;
         packed.bytes = bytes;
         if bytes > self.most.bytes || first >= MOST_ELEMENTS {
             let names: Vec<String> = arrays
@@ -175,7 +175,7 @@ impl Planning<'_> {
                 .collect();
             let most = self.most.bytes;
             let (names, verb) = (names.join(", "), if arrays.len() == 1 { "takes" } else { "take together" });
-            return Err(Refused::Other(format!(
+            return Err(CallRefusal::Other(format!(
                 "{names} {verb} {bytes} bytes, and the GPU lets a kernel reach {most} bytes of a buffer; choose a \
                  smaller domain, or a back end for the CPU"
             )));
@@ -187,11 +187,11 @@ impl Planning<'_> {
     fn put(
         &self,
         it: &Param,
-        places: &[Option<Place>],
+        places: &[Option<ArrayArgument>],
         call: &Call,
         firsts: &[i64],
         words: &mut Vec<u32>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), CallRefusal> {
         let index = match it {
             Param::Size(axis) => self.sizes.domain.along(*axis),
             Param::Start(array) => firsts[*array].saturating_add(self.sizes.layouts[*array].start),
@@ -202,7 +202,9 @@ impl Planning<'_> {
                 let given = places[*array].and_then(|it| call.arguments.get(it.position));
                 let Some(Argument::Scalar(value)) = given else {
                     let name = &self.kernels.program.arrays[*array].stencil_name;
-                    return Err(Refused::Other(format!("a kernel asks for `{name}`, which was not passed")));
+                    return Err(CallRefusal::Other(format!(
+                        "a kernel asks for `{name}`, which was not passed"
+                    )));
                 };
                 let options = &self.artifact.options;
                 let value = value.cast(options.computed(value.dtype()));
@@ -215,7 +217,7 @@ impl Planning<'_> {
             }
         };
         let index = i32::try_from(index)
-            .map_err(|_| Refused::too_large("is beyond what indices of 32 bits reach"))?;
+            .map_err(|_| CallRefusal::too_large("is beyond what indices of 32 bits reach"))?;
         words.push(index.cast_unsigned());
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::formula::{self, Tables};
 use super::math::Callee;
-use super::steps::Followed;
+use super::steps::InterpreterNeeds;
 use super::{Doubles, WgslOptions};
 use crate::types::DType;
 
@@ -79,7 +79,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 /// The functions that a text calls: those of `shaders/` by name, and functions of mathematics, which are
 /// printed.
 #[derive(Clone, Debug, Default)]
-pub struct Needs {
+pub struct PreludeFunctions {
     pub(super) names: BTreeSet<String>,
     pub(super) formulas: BTreeSet<(Callee, DType)>,
 }
@@ -94,12 +94,13 @@ pub struct Prelude {
 impl Prelude {
     /// The prelude of a text with such needs.
     #[must_use]
-    pub fn of(needs: &Needs, options: &WgslOptions) -> Self {
-        let mut all = Gathered { doubles: options.doubles, prelude: Self::default(), seen: BTreeSet::new() };
+    pub fn of(needs: &PreludeFunctions, options: &WgslOptions) -> Self {
+        let mut all =
+            PreludeBuilder { doubles: options.doubles, prelude: Self::default(), seen: BTreeSet::new() };
         for name in &needs.names {
             all.definition(name);
         }
-        let mut followed = Followed::default();
+        let mut followed = InterpreterNeeds::default();
         for &(callee, dtype) in &needs.formulas {
             let Some(definition) = callee.formula().and_then(|it| it.definition(dtype)) else { continue };
             let name = super::math::name_of_formula(callee, dtype);
@@ -117,13 +118,13 @@ impl Prelude {
     }
 }
 
-struct Gathered {
+struct PreludeBuilder {
     doubles: Doubles,
     prelude: Prelude,
     seen: BTreeSet<&'static str>,
 }
 
-impl Gathered {
+impl PreludeBuilder {
     fn definition(&mut self, name: &str) {
         let Some(it) = definitions(self.doubles).get(name) else { return };
         if self.seen.insert(it.name) {
@@ -165,8 +166,10 @@ mod tests {
 
     #[test]
     fn definitions_come_once_and_after_what_they_need() {
-        let needs =
-            Needs { names: ["mod_f64".to_owned(), "is_nan_f64".to_owned()].into(), ..Needs::default() };
+        let needs = PreludeFunctions {
+            names: ["mod_f64".to_owned(), "is_nan_f64".to_owned()].into(),
+            ..PreludeFunctions::default()
+        };
         for doubles in [Doubles::Native, Doubles::Pairs] {
             let options = WgslOptions { doubles, ..WgslOptions::default() };
             let texts = Prelude::of(&needs, &options).texts;

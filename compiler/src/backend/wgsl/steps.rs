@@ -22,7 +22,7 @@ const SIGN: u64 = 1 << 63;
 
 /// The operation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Code {
+pub(super) enum StepOperation {
     Add,
     /// Shares the text of `Add`, and so is the number behind it.
     Sub,
@@ -48,25 +48,25 @@ pub(super) enum Code {
     Pick,
 }
 
-impl Code {
+impl StepOperation {
     const ALL: [Self; 17] = [
-        Code::Add,
-        Code::Sub,
-        Code::Mul,
-        Code::Div,
-        Code::SquareRoot,
-        Code::Floor,
-        Code::Nearest,
-        Code::Less,
-        Code::Equal,
-        Code::Plus,
-        Code::And,
-        Code::Or,
-        Code::Xor,
-        Code::Up,
-        Code::Down,
-        Code::Choose,
-        Code::Pick,
+        StepOperation::Add,
+        StepOperation::Sub,
+        StepOperation::Mul,
+        StepOperation::Div,
+        StepOperation::SquareRoot,
+        StepOperation::Floor,
+        StepOperation::Nearest,
+        StepOperation::Less,
+        StepOperation::Equal,
+        StepOperation::Plus,
+        StepOperation::And,
+        StepOperation::Or,
+        StepOperation::Xor,
+        StepOperation::Up,
+        StepOperation::Down,
+        StepOperation::Choose,
+        StepOperation::Pick,
     ];
 
     fn number(self) -> u64 {
@@ -76,22 +76,22 @@ impl Code {
     /// The value that it makes, of `a`, `b` and `c`.
     fn text(self) -> &'static str {
         match self {
-            Code::Add | Code::Sub => "add_f64(a, vec2<u32>(b.x, b.y ^ (step.x << 31u)))",
-            Code::Mul => "mul_f64(a, b)",
-            Code::Div => "div_f64(a, b)",
-            Code::SquareRoot => "sqrt_f64(a)",
-            Code::Floor => "floor_f64(a)",
-            Code::Nearest => "round_f64(a)",
-            Code::Less => "vec2<u32>(u32(less_f64(a, b)), 0u)",
-            Code::Equal => "vec2<u32>(u32(equal_f64(a, b)), 0u)",
-            Code::Plus => "add_i64(a, b)",
-            Code::And => "a & b",
-            Code::Or => "a | b",
-            Code::Xor => "a ^ b",
-            Code::Up => "shl_64(a, b.x)",
-            Code::Down => "shr_64(a, b.x)",
-            Code::Choose => "select(c, b, a.x != 0u)",
-            Code::Pick => "tables[a.x + b.x]",
+            StepOperation::Add | StepOperation::Sub => "add_f64(a, vec2<u32>(b.x, b.y ^ (step.x << 31u)))",
+            StepOperation::Mul => "mul_f64(a, b)",
+            StepOperation::Div => "div_f64(a, b)",
+            StepOperation::SquareRoot => "sqrt_f64(a)",
+            StepOperation::Floor => "floor_f64(a)",
+            StepOperation::Nearest => "round_f64(a)",
+            StepOperation::Less => "vec2<u32>(u32(less_f64(a, b)), 0u)",
+            StepOperation::Equal => "vec2<u32>(u32(equal_f64(a, b)), 0u)",
+            StepOperation::Plus => "add_i64(a, b)",
+            StepOperation::And => "a & b",
+            StepOperation::Or => "a | b",
+            StepOperation::Xor => "a ^ b",
+            StepOperation::Up => "shl_64(a, b.x)",
+            StepOperation::Down => "shr_64(a, b.x)",
+            StepOperation::Choose => "select(c, b, a.x != 0u)",
+            StepOperation::Pick => "tables[a.x + b.x]",
         }
     }
 }
@@ -109,7 +109,7 @@ enum Operand {
 /// A step, before its operands have registers.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    code: Code,
+    code: StepOperation,
     operands: [Operand; 3],
 }
 
@@ -131,46 +131,50 @@ impl Steps {
                 Op::BitsConstant(bits) => Operand::Constant(bits),
                 Op::BitsOf(_) | Op::OfBits(_) | Op::Narrow(_) => operands[0],
                 Op::ProductError(..) => steps.product_error(operands[0], operands[1], operands[2]),
-                Op::Neg(_) => steps.put(Code::Xor, operands[0], Operand::Constant(SIGN)),
-                Op::Abs(_) => steps.put(Code::And, operands[0], Operand::Constant(!SIGN)),
-                Op::Not(_) => steps.put(Code::Xor, operands[0], Operand::Constant(1)),
-                Op::Sqrt(_) => steps.put(Code::SquareRoot, operands[0], operands[0]),
-                Op::Floor(_) => steps.put(Code::Floor, operands[0], operands[0]),
-                Op::Nearest(_) => steps.put(Code::Nearest, operands[0], operands[0]),
-                Op::Add(..) => steps.put(Code::Add, operands[0], operands[1]),
-                Op::Sub(..) => steps.put(Code::Sub, operands[0], operands[1]),
-                Op::Mul(..) => steps.put(Code::Mul, operands[0], operands[1]),
-                Op::Div(..) => steps.put(Code::Div, operands[0], operands[1]),
-                Op::Less(..) => steps.put(Code::Less, operands[0], operands[1]),
-                Op::Equal(..) => steps.put(Code::Equal, operands[0], operands[1]),
-                Op::Plus(..) => steps.put(Code::Plus, operands[0], operands[1]),
-                Op::And(..) => steps.put(Code::And, operands[0], operands[1]),
-                Op::Or(..) | Op::BitOr(..) => steps.put(Code::Or, operands[0], operands[1]),
-                Op::BitAnd(_, mask) => steps.put(Code::And, operands[0], Operand::Constant(mask)),
-                Op::ShiftLeft(_, by) => steps.put(Code::Up, operands[0], Operand::Constant(u64::from(by))),
-                Op::ShiftRight(_, by) => steps.put(Code::Down, operands[0], Operand::Constant(u64::from(by))),
+                Op::Neg(_) => steps.put(StepOperation::Xor, operands[0], Operand::Constant(SIGN)),
+                Op::Abs(_) => steps.put(StepOperation::And, operands[0], Operand::Constant(!SIGN)),
+                Op::Not(_) => steps.put(StepOperation::Xor, operands[0], Operand::Constant(1)),
+                Op::Sqrt(_) => steps.put(StepOperation::SquareRoot, operands[0], operands[0]),
+                Op::Floor(_) => steps.put(StepOperation::Floor, operands[0], operands[0]),
+                Op::Nearest(_) => steps.put(StepOperation::Nearest, operands[0], operands[0]),
+                Op::Add(..) => steps.put(StepOperation::Add, operands[0], operands[1]),
+                Op::Sub(..) => steps.put(StepOperation::Sub, operands[0], operands[1]),
+                Op::Mul(..) => steps.put(StepOperation::Mul, operands[0], operands[1]),
+                Op::Div(..) => steps.put(StepOperation::Div, operands[0], operands[1]),
+                Op::Less(..) => steps.put(StepOperation::Less, operands[0], operands[1]),
+                Op::Equal(..) => steps.put(StepOperation::Equal, operands[0], operands[1]),
+                Op::Plus(..) => steps.put(StepOperation::Plus, operands[0], operands[1]),
+                Op::And(..) => steps.put(StepOperation::And, operands[0], operands[1]),
+                Op::Or(..) | Op::BitOr(..) => steps.put(StepOperation::Or, operands[0], operands[1]),
+                Op::BitAnd(_, mask) => steps.put(StepOperation::And, operands[0], Operand::Constant(mask)),
+                Op::ShiftLeft(_, by) => {
+                    steps.put(StepOperation::Up, operands[0], Operand::Constant(u64::from(by)))
+                }
+                Op::ShiftRight(_, by) => {
+                    steps.put(StepOperation::Down, operands[0], Operand::Constant(u64::from(by)))
+                }
                 Op::Pick(table, _) => {
                     let start = tables.start(table) as u64;
-                    steps.put(Code::Pick, operands[0], Operand::Constant(start))
+                    steps.put(StepOperation::Pick, operands[0], Operand::Constant(start))
                 }
-                Op::Choose(..) => steps.push(Code::Choose, [operands[0], operands[1], operands[2]]),
+                Op::Choose(..) => steps.push(StepOperation::Choose, [operands[0], operands[1], operands[2]]),
             };
             values.push(value);
         }
         // The loop gives what its last step makes.
         let result = values[definition.result.index()];
         if result != Operand::Step(steps.0.len().wrapping_sub(1)) {
-            steps.put(Code::Or, result, result);
+            steps.put(StepOperation::Or, result, result);
         }
         steps
     }
 
-    fn push(&mut self, code: Code, operands: [Operand; 3]) -> Operand {
+    fn push(&mut self, code: StepOperation, operands: [Operand; 3]) -> Operand {
         self.0.push(Step { code, operands });
         Operand::Step(self.0.len() - 1)
     }
 
-    fn put(&mut self, code: Code, a: Operand, b: Operand) -> Operand {
+    fn put(&mut self, code: StepOperation, a: Operand, b: Operand) -> Operand {
         self.push(code, [a, b, b])
     }
 
@@ -178,18 +182,18 @@ impl Steps {
     /// Dekker, 1971).
     fn product_error(&mut self, a: Operand, b: Operand, product: Operand) -> Operand {
         let mut halves = |it: Operand| {
-            let scaled = self.put(Code::Mul, Operand::Constant(134_217_729_f64.to_bits()), it);
-            let rest = self.put(Code::Sub, scaled, it);
-            let high = self.put(Code::Sub, scaled, rest);
-            [high, self.put(Code::Sub, it, high)]
+            let scaled = self.put(StepOperation::Mul, Operand::Constant(134_217_729_f64.to_bits()), it);
+            let rest = self.put(StepOperation::Sub, scaled, it);
+            let high = self.put(StepOperation::Sub, scaled, rest);
+            [high, self.put(StepOperation::Sub, it, high)]
         };
         let ([a_high, a_low], [b_high, b_low]) = (halves(a), halves(b));
-        let upper = self.put(Code::Mul, a_high, b_high);
-        let upper = self.put(Code::Sub, upper, product);
+        let upper = self.put(StepOperation::Mul, a_high, b_high);
+        let upper = self.put(StepOperation::Sub, upper, product);
         let mut sum = upper;
         for (x, y) in [(a_high, b_low), (a_low, b_high), (a_low, b_low)] {
-            let part = self.put(Code::Mul, x, y);
-            sum = self.put(Code::Add, sum, part);
+            let part = self.put(StepOperation::Mul, x, y);
+            sum = self.put(StepOperation::Add, sum, part);
         }
         sum
     }
@@ -197,12 +201,12 @@ impl Steps {
 
 /// All that the functions of a text need of the loop that follows their steps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Followed {
-    codes: BTreeSet<Code>,
+pub(super) struct InterpreterNeeds {
+    codes: BTreeSet<StepOperation>,
     n_registers: usize,
 }
 
-impl Followed {
+impl InterpreterNeeds {
     /// Puts the steps of a definition into the tables; gives the first entry, and the one behind the last.
     fn put(&mut self, definition: &Definition, tables: &mut Tables) -> [usize; 2] {
         let steps = Steps::of(definition, tables).0;
@@ -272,20 +276,20 @@ impl Followed {
         let n = self.n_registers.max(2);
         let last = n - 1;
         let mut cases = String::new();
-        for code in Code::ALL {
-            let is_other = code == Code::Sub && self.codes.contains(&Code::Add);
+        for code in StepOperation::ALL {
+            let is_other = code == StepOperation::Sub && self.codes.contains(&StepOperation::Add);
             if !self.codes.contains(&code) || is_other {
                 continue;
             }
             let labels = match code {
-                Code::Add | Code::Sub => "0u, 1u".to_owned(),
+                StepOperation::Add | StepOperation::Sub => "0u, 1u".to_owned(),
                 _ => format!("{}u", code.number()),
             };
             cases += &format!("      case {labels}: {{\n        result = {};\n      }}\n", code.text());
         }
         let mut fetches = String::new();
         for (name, at) in [("a", "step.x >> 16u"), ("b", "step.y & 0xffffu"), ("c", "step.y >> 16u")] {
-            if name == "c" && !self.codes.contains(&Code::Choose) {
+            if name == "c" && !self.codes.contains(&StepOperation::Choose) {
                 continue;
             }
             fetches += &format!(
@@ -325,25 +329,25 @@ mod tests {
             };
             let [a, b, c] = [16, 32, 48].map(|from| operand(part(from, 16)));
             let [x, y] = [a, b].map(f64::from_bits);
-            result = match Code::ALL[part(0, 8)] {
-                Code::Add => (x + y).to_bits(),
-                Code::Sub => (x - y).to_bits(),
-                Code::Mul => (x * y).to_bits(),
-                Code::Div => (x / y).to_bits(),
-                Code::SquareRoot => x.sqrt().to_bits(),
-                Code::Floor => x.floor().to_bits(),
-                Code::Nearest => x.round_ties_even().to_bits(),
-                Code::Less => u64::from(x < y),
+            result = match StepOperation::ALL[part(0, 8)] {
+                StepOperation::Add => (x + y).to_bits(),
+                StepOperation::Sub => (x - y).to_bits(),
+                StepOperation::Mul => (x * y).to_bits(),
+                StepOperation::Div => (x / y).to_bits(),
+                StepOperation::SquareRoot => x.sqrt().to_bits(),
+                StepOperation::Floor => x.floor().to_bits(),
+                StepOperation::Nearest => x.round_ties_even().to_bits(),
+                StepOperation::Less => u64::from(x < y),
                 #[expect(clippy::float_cmp, reason = "it is what the step asks")]
-                Code::Equal => u64::from(x == y),
-                Code::Plus => a.wrapping_add(b),
-                Code::And => a & b,
-                Code::Or => a | b,
-                Code::Xor => a ^ b,
-                Code::Up => a << b,
-                Code::Down => a >> b,
-                Code::Choose => [c, b][usize::from(a & 0xffff_ffff != 0)],
-                Code::Pick => tables.entries[usize::try_from((a & 0xffff_ffff) + b).unwrap()],
+                StepOperation::Equal => u64::from(x == y),
+                StepOperation::Plus => a.wrapping_add(b),
+                StepOperation::And => a & b,
+                StepOperation::Or => a | b,
+                StepOperation::Xor => a ^ b,
+                StepOperation::Up => a << b,
+                StepOperation::Down => a >> b,
+                StepOperation::Choose => [c, b][usize::from(a & 0xffff_ffff != 0)],
+                StepOperation::Pick => tables.entries[usize::try_from((a & 0xffff_ffff) + b).unwrap()],
             };
             values[part(8, 8)] = result;
         }
@@ -358,7 +362,7 @@ mod tests {
     #[test]
     fn steps_compute_what_the_formula_computes() {
         let mut tables = Tables::default();
-        let mut loops = Followed::default();
+        let mut loops = InterpreterNeeds::default();
         let points = [
             0.0,
             -0.0,
@@ -393,7 +397,7 @@ mod tests {
     #[test]
     fn all_functions_together_fit_into_registers_and_operands() {
         let mut tables = Tables::default();
-        let mut loops = Followed::default();
+        let mut loops = InterpreterNeeds::default();
         for formula in formulas() {
             for dtype in [DType::Float64, DType::Float32] {
                 loops.put(formula.definition(dtype).unwrap(), &mut tables);
@@ -406,12 +410,12 @@ mod tests {
     #[test]
     fn the_loop_has_what_the_steps_need_and_no_more() {
         let mut tables = Tables::default();
-        let mut loops = Followed::default();
+        let mut loops = InterpreterNeeds::default();
         let exp = Function::from_name("exp").map(Callee::Function).and_then(Callee::formula).unwrap();
         let text = loops.function(exp.definition(DType::Float32).unwrap(), "exp_f32", &mut tables);
         assert!(text.contains("fn exp_f32(x: f32) -> f32 {\n  return f32_of_f64(formula_f64("), "{text}");
         let text = loops.text().unwrap();
         assert!(text.contains("mul_f64") && !text.contains("sqrt_f64"), "{text}");
-        assert!(Followed::default().text().is_none());
+        assert!(InterpreterNeeds::default().text().is_none());
     }
 }

@@ -2,9 +2,9 @@
 
 use super::Builder;
 use super::decorators::last_ident;
-use super::scope::{Local, Wanted};
-use super::statement::Aim;
-use super::types::{Declared, PythonTypes};
+use super::scope::{ExpectedKind, Local};
+use super::statement::AssignmentTarget;
+use super::types::{DeclaredType, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Computation, Expr, Index, Stmt, StmtKind};
 use crate::diag::catalog::{compile_time, computations as catalog, data, names};
@@ -22,20 +22,20 @@ const MAX_BOUND: i64 = 1 << 20;
 
 /// The levels of an `interval(...)`: static ones, and what bounds them further while the stencil runs.
 #[derive(Clone, Debug)]
-struct Levels {
+struct IntervalLevels {
     interval: Interval,
     from: Option<Expr>,
     to: Option<Expr>,
 }
 
-impl From<Interval> for Levels {
+impl From<Interval> for IntervalLevels {
     fn from(interval: Interval) -> Self {
         Self { interval, from: None, to: None }
     }
 }
 
 /// One bound of an interval.
-enum Edge {
+enum IntervalEdge {
     Static(Bound),
     RunTime(Expr),
 }
@@ -103,17 +103,17 @@ impl<'p> Builder<'_, 'p> {
             return;
         };
         let (dtype, data_dims) = match self.annotation(annotation, PythonTypes::Literal) {
-            Ok(Declared::Field(it, dtype)) if it.axes == AxisSet::IJK => (dtype, it.data_dims),
-            Ok(Declared::Field(it, _)) if it.is_table => {
+            Ok(DeclaredType::Field(it, dtype)) if it.axes == AxisSet::IJK => (dtype, it.data_dims),
+            Ok(DeclaredType::Field(it, _)) if it.is_table => {
                 let why = "a table is a parameter: a temporary has all three axes";
                 self.report(compile_time::bad_temporary_type(why, annotation.span));
                 return;
             }
-            Ok(Declared::Field(it, _)) => {
+            Ok(DeclaredType::Field(it, _)) => {
                 self.report(data::declared_with_axes(name, it.axes, annotation.span));
                 return;
             }
-            Ok(Declared::Scalar(_)) => {
+            Ok(DeclaredType::Scalar(_)) => {
                 let why = "a temporary declared before the computations is a field with all three axes";
                 self.report(compile_time::bad_temporary_type(why, annotation.span));
                 return;
@@ -144,7 +144,7 @@ impl<'p> Builder<'_, 'p> {
         let mut body = Vec::new();
         for element in every_element(&data_dims) {
             let index = Index { data: self.element_index(&element, target.span), ..Index::HERE };
-            self.emit(Aim { field, index }, target.span, value.clone(), span, &mut body);
+            self.emit(AssignmentTarget { field, index }, target.span, value.clone(), span, &mut body);
         }
         let (order, interval) = (LoopOrder::Parallel, Interval::FULL);
         self.stencil.computations.push(Computation { order, interval, from: None, to: None, span, body });
@@ -364,7 +364,13 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    fn block(&mut self, levels: Option<Levels>, span: Span, regions: &[Call<'p>], body: &'p [tree::Stmt]) {
+    fn block(
+        &mut self,
+        levels: Option<IntervalLevels>,
+        span: Span,
+        regions: &[Call<'p>],
+        body: &'p [tree::Stmt],
+    ) {
         let mut built = Vec::new();
         match regions {
             [] => self.stmts(body, &mut built),
@@ -376,13 +382,13 @@ impl<'p> Builder<'_, 'p> {
             }
         }
         let order = self.order;
-        let Levels { interval, from, to } = levels.unwrap_or(Interval::FULL.into());
+        let IntervalLevels { interval, from, to } = levels.unwrap_or(Interval::FULL.into());
         self.check_bounds_are_kept(from.iter().chain(&to), &built);
         self.stencil.computations.push(Computation { order, interval, from, to, span, body: built });
     }
 
     /// `interval(...)`
-    fn interval(&mut self, call: Call<'p>) -> Option<Levels> {
+    fn interval(&mut self, call: Call<'p>) -> Option<IntervalLevels> {
         let values: Vec<&tree::Expr> =
             call.args.iter().chain(call.keywords.iter().map(|it| &it.value)).collect();
         let fail = |this: &mut Self, why: &str, span| {
@@ -392,7 +398,7 @@ impl<'p> Builder<'_, 'p> {
         match values.as_slice() {
             [all] if matches!(all.kind, ExprKind::Ellipsis) => Some(Interval::FULL.into()),
             [one] => {
-                let Edge::Static(bound) = self.bound(one, Level::Start)? else {
+                let IntervalEdge::Static(bound) = self.bound(one, Level::Start)? else {
                     return fail(self, "a single level is known while compiling", one.span);
                 };
                 if bound.level == Level::End {
@@ -408,12 +414,12 @@ impl<'p> Builder<'_, 'p> {
                 }
                 let (start, end) = (self.bound(start, Level::Start), self.bound(end, Level::End));
                 let (start_bound, from) = match start? {
-                    Edge::Static(bound) => (bound, None),
-                    Edge::RunTime(level) => (Bound::start(0), Some(level)),
+                    IntervalEdge::Static(bound) => (bound, None),
+                    IntervalEdge::RunTime(level) => (Bound::start(0), Some(level)),
                 };
                 let (end_bound, to) = match end? {
-                    Edge::Static(bound) => (bound, None),
-                    Edge::RunTime(level) => (Bound::end(0), Some(level)),
+                    IntervalEdge::Static(bound) => (bound, None),
+                    IntervalEdge::RunTime(level) => (Bound::end(0), Some(level)),
                 };
                 let is_empty = match (start_bound.level, end_bound.level) {
                     (Level::Start, Level::End) => false,
@@ -423,18 +429,18 @@ impl<'p> Builder<'_, 'p> {
                 if is_empty {
                     return fail(self, "the interval is empty or runs backward", call.span);
                 }
-                Some(Levels { interval: Interval::new(start_bound, end_bound), from, to })
+                Some(IntervalLevels { interval: Interval::new(start_bound, end_bound), from, to })
             }
             _ => fail(self, "an interval has one or two bounds", call.span),
         }
     }
 
-    fn bound(&mut self, expr: &'p tree::Expr, side: Level) -> Option<Edge> {
+    fn bound(&mut self, expr: &'p tree::Expr, side: Level) -> Option<IntervalEdge> {
         if matches!(expr.kind, ExprKind::Missing) {
             return None;
         }
         if let Some(name) = self.run_time_name(expr) {
-            return self.run_time_bound(name, expr).map(Edge::RunTime);
+            return self.run_time_bound(name, expr).map(IntervalEdge::RunTime);
         }
         let (level, offset) = match self.evaluate(expr, false) {
             Ok(Constant::None) if side == Level::End => (Level::End, 0),
@@ -451,7 +457,7 @@ impl<'p> Builder<'_, 'p> {
                 }
             },
             Err(opaque) => {
-                if !self.is_missing_external(expr, Wanted::Integer) && !self.is_unknown_name(expr) {
+                if !self.is_missing_external(expr, ExpectedKind::Integer) && !self.is_unknown_name(expr) {
                     let why = format!(
                         "a bound of the interval is not known while compiling, because {}",
                         opaque.why
@@ -463,7 +469,9 @@ impl<'p> Builder<'_, 'p> {
             }
         };
         match i32::try_from(offset) {
-            Ok(short) if offset.abs() <= MAX_BOUND => Some(Edge::Static(Bound { level, offset: short })),
+            Ok(short) if offset.abs() <= MAX_BOUND => {
+                Some(IntervalEdge::Static(Bound { level, offset: short }))
+            }
             _ => {
                 self.report(catalog::bad_interval(
                     "a bound of the interval is beyond every domain",
@@ -566,7 +574,7 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Whether the expression is the name of an external without value, which is then reported as such.
-    pub(super) fn is_missing_external(&mut self, expr: &tree::Expr, wanted: Wanted) -> bool {
+    pub(super) fn is_missing_external(&mut self, expr: &tree::Expr, wanted: ExpectedKind) -> bool {
         let Some(name) = expr.as_name() else { return false };
         match self.local(name) {
             Some(&Local::Missing { imported }) => {

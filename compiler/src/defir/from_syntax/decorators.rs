@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::diag::catalog::{computations, functions, names, warnings};
 use crate::diag::{Diagnostic, Similar, Span};
-use crate::frontend::arguments::{self, Unknown};
+use crate::frontend::arguments::{self, UnknownArgument};
 use crate::frontend::builtins::is_language_module;
 use crate::frontend::constants::Constant;
 use crate::frontend::decorators::{STENCIL, callee, slip};
@@ -17,7 +17,7 @@ impl<'p> Builder<'_, 'p> {
         for decorator in &stencil.def.decorators {
             self.check_decorator(stencil, decorator);
         }
-        for Unknown { maker, name, similar } in arguments::unknown(self.names, id) {
+        for UnknownArgument { maker, name, similar } in arguments::unknown(self.names, id) {
             let known: Vec<&str> = maker.listed().collect();
             self.report(warnings::unknown_argument(
                 maker.name,

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::computation::{Call, literal};
-use super::scope::{Local, Wanted};
+use super::scope::{ExpectedKind, Local};
 use crate::config::Arithmetic;
 use crate::defir::nodes::{Access, Expr, Index, Stmt};
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
@@ -221,7 +221,7 @@ impl<'p> Builder<'_, 'p> {
                 return None;
             }
             Some(Local::Missing { imported }) => {
-                self.missing_external(name, Wanted::Number, span, imported);
+                self.missing_external(name, ExpectedKind::Number, span, imported);
                 return None;
             }
             None => {}
@@ -320,7 +320,7 @@ impl<'p> Builder<'_, 'p> {
                 }
                 match self.local(&root).cloned() {
                     Some(Local::Missing { imported }) => {
-                        self.missing_external(&root, Wanted::Object, whole.span, imported);
+                        self.missing_external(&root, ExpectedKind::Object, whole.span, imported);
                     }
                     Some(Local::Known(_)) => {
                         self.report(names::unusable_external(&dotted, &opaque.why, whole.span));
@@ -466,7 +466,7 @@ impl<'p> Builder<'_, 'p> {
             Err(opaque) => match self.local(dotted[0]).cloned() {
                 Some(Local::Missing { imported }) => {
                     let name = dotted[0].to_owned();
-                    let wanted = if dotted.len() > 1 { Wanted::Object } else { Wanted::Function };
+                    let wanted = if dotted.len() > 1 { ExpectedKind::Object } else { ExpectedKind::Function };
                     self.missing_external(&name, wanted, span, imported);
                 }
                 Some(Local::Faulty) => {}

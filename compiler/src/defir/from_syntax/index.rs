@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::computation::Call;
-use super::scope::{Local, Wanted};
+use super::scope::{ExpectedKind, Local};
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt};
 use crate::diag::Span;
 use crate::diag::catalog::{data, expressions as catalog, names};
@@ -374,7 +374,7 @@ impl<'p> Builder<'_, 'p> {
                 }
                 offset.map(Shift::Constant)
             }
-            Err(_) if self.is_missing_external(part, Wanted::Integer) => None,
+            Err(_) if self.is_missing_external(part, ExpectedKind::Integer) => None,
             Err(_) if axis == Axis::K => {
                 let element = self.element.take();
                 let by = self.expr(part, out);

@@ -42,8 +42,8 @@ use crate::diag::catalog::{
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::constants::Constant;
-use crate::frontend::given::{self, Chosen, Given};
-use crate::frontend::modules::{Assumed, EnumFault, FunctionId, FunctionInfo};
+use crate::frontend::given::{self, StencilPick, TextDefaults};
+use crate::frontend::modules::{EnumFault, FunctionId, FunctionInfo, MachineAssumption};
 use crate::frontend::{Names, Program, arguments};
 use crate::space::{AxisSet, LoopOrder};
 use crate::types::DType;
@@ -77,8 +77,8 @@ pub fn build(
     let stencil = builder.stencil;
     for (span, assumed) in names.assumed() {
         found.push(match assumed {
-            Assumed::Unset { variable } => warnings::assumed_unset(&variable, span),
-            Assumed::Absent { module } => warnings::assumed_absent(&module, span),
+            MachineAssumption::Unset { variable } => warnings::assumed_unset(&variable, span),
+            MachineAssumption::Absent { module } => warnings::assumed_absent(&module, span),
         });
     }
     // Those of the main file are known already.
@@ -120,7 +120,7 @@ fn choose<'n, 'p>(
     names: &Names<'p>,
     wanted: Option<&'n str>,
     diagnostics: &mut Diagnostics,
-) -> Option<(Chosen<'n>, FunctionInfo<'p>)> {
+) -> Option<(StencilPick<'n>, FunctionInfo<'p>)> {
     let main = program.main?;
     let all = program.stencils();
     let meant = given::meant(names, wanted);
@@ -129,7 +129,7 @@ fn choose<'n, 'p>(
         ([(one, build)], _) => {
             let mut functions = names.functions(main);
             let found = functions.find(|(_, it)| it.def.name.span == one.span);
-            return found.map(|(stencil, it)| (Chosen { stencil, build: *build }, *it));
+            return found.map(|(stencil, it)| (StencilPick { stencil, build: *build }, *it));
         }
         ([], Some(name)) => diagnostics.push(catalog::no_such_stencil(name, &listed())),
         ([], None) => {
@@ -153,7 +153,7 @@ struct Builder<'b, 'p> {
     names: &'b Names<'p>,
     config: &'b Config,
     /// Externals, types and precisions that the text itself gives, in addition to the configuration.
-    given: &'b Given,
+    given: &'b TextDefaults,
     diagnostics: &'b mut Diagnostics,
     stencil: Stencil,
     /// Names of fields and scalars, so that temporaries get names of their own.
@@ -198,7 +198,7 @@ impl<'b, 'p> Builder<'b, 'p> {
     fn new(
         names: &'b Names<'p>,
         config: &'b Config,
-        given: &'b Given,
+        given: &'b TextDefaults,
         diagnostics: &'b mut Diagnostics,
     ) -> Self {
         let mut retyped = |key: &str, is_such: fn(DType) -> bool, otherwise: DType| {
@@ -245,7 +245,7 @@ impl<'b, 'p> Builder<'b, 'p> {
         }
     }
 
-    fn stencil(&mut self, chosen: Chosen<'_>, function: FunctionInfo<'p>) {
+    fn stencil(&mut self, chosen: StencilPick<'_>, function: FunctionInfo<'p>) {
         let id = chosen.stencil;
         let def = function.def;
         self.stencil.name = def.name.name.clone();

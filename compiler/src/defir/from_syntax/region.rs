@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::computation::Call;
-use super::scope::Wanted;
+use super::scope::ExpectedKind;
 use crate::defir::nodes::{Stmt, StmtKind};
 use crate::diag::catalog::computations as catalog;
 use crate::diag::{Span, TextEdit};
@@ -119,15 +119,15 @@ impl<'p> Builder<'_, 'p> {
             }
         };
         let (level, offset) = match position {
-            Place::Position(it) if it.axis != axis => {
+            RegionBound::Position(it) if it.axis != axis => {
                 self.report(catalog::region_of_wrong_axis(axis, it.axis, expr.span));
                 return None;
             }
-            Place::Position(it) => {
+            RegionBound::Position(it) => {
                 let level = if it.index >= 0 { Level::Start } else { Level::End };
                 (level, it.index.saturating_add(it.offset))
             }
-            Place::Integer(it) => (if it >= 0 { Level::Start } else { Level::End }, it),
+            RegionBound::Integer(it) => (if it >= 0 { Level::Start } else { Level::End }, it),
         };
         // A place beyond every domain and halo is as far as any other such place.
         let offset = offset.clamp(-FARTHEST, FARTHEST);
@@ -135,8 +135,8 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// A place along an axis: `I[0]`, `i_start + 1`, `3`. The reason is missing where it is reported.
-    fn place(&mut self, expr: &'p tree::Expr) -> Result<Place, Option<String>> {
-        if self.is_missing_external(expr, Wanted::Position)
+    fn place(&mut self, expr: &'p tree::Expr) -> Result<RegionBound, Option<String>> {
+        if self.is_missing_external(expr, ExpectedKind::Position)
             || self.is_unknown_name(expr)
             || matches!(expr.kind, ExprKind::Missing)
         {
@@ -151,7 +151,9 @@ impl<'p> Builder<'_, 'p> {
                     return Err(Some(format!("`{axis}[...]` takes 0 or -1 and no slice")));
                 }
                 match self.evaluate(index, false).ok().and_then(|it| it.as_int()) {
-                    Some(index @ (0 | -1)) => Ok(Place::Position(AxisPosition { axis, index, offset: 0 })),
+                    Some(index @ (0 | -1)) => {
+                        Ok(RegionBound::Position(AxisPosition { axis, index, offset: 0 }))
+                    }
                     found => {
                         let edit = found.filter(|_| matches!(value.kind, ExprKind::Name(_)));
                         let edit = edit.map(|it| counted_from_an_edge(axis, it, expr.span));
@@ -164,12 +166,12 @@ impl<'p> Builder<'_, 'p> {
                 let (left, right) = (self.place(left)?, self.place(right)?);
                 let is_sum = *op == tree::Operator::Add;
                 let (position, shift) = match (left, right) {
-                    (Place::Position(it), Place::Integer(shift)) => {
+                    (RegionBound::Position(it), RegionBound::Integer(shift)) => {
                         (it, if is_sum { shift } else { shift.saturating_neg() })
                     }
-                    (Place::Integer(shift), Place::Position(it)) if is_sum => (it, shift),
-                    (Place::Integer(a), Place::Integer(b)) => {
-                        return Ok(Place::Integer(a.saturating_add(if is_sum {
+                    (RegionBound::Integer(shift), RegionBound::Position(it)) if is_sum => (it, shift),
+                    (RegionBound::Integer(a), RegionBound::Integer(b)) => {
+                        return Ok(RegionBound::Integer(a.saturating_add(if is_sum {
                             b
                         } else {
                             b.saturating_neg()
@@ -177,15 +179,15 @@ impl<'p> Builder<'_, 'p> {
                     }
                     _ => return Err(Some("only integers are added to a place along an axis".to_owned())),
                 };
-                Ok(Place::Position(AxisPosition {
+                Ok(RegionBound::Position(AxisPosition {
                     offset: position.offset.saturating_add(shift),
                     ..position
                 }))
             }
             _ => match self.evaluate(expr, false) {
-                Ok(Constant::Position(it)) => Ok(Place::Position(it)),
+                Ok(Constant::Position(it)) => Ok(RegionBound::Position(it)),
                 Ok(value) => match value.as_int() {
-                    Some(it) => Ok(Place::Integer(it)),
+                    Some(it) => Ok(RegionBound::Integer(it)),
                     None => {
                         Err(Some(format!("a bound of the region is {} and not a place", value.describe())))
                     }
@@ -211,7 +213,7 @@ fn counted_from_an_edge(axis: Axis, index: i64, span: Span) -> TextEdit {
 
 /// The value of one bound of a region.
 #[derive(Clone, Copy)]
-enum Place {
+enum RegionBound {
     Position(AxisPosition),
     /// Counted from the start if it is 0 or more, from the end if it is negative.
     Integer(i64),

@@ -11,7 +11,7 @@ use crate::diag::Span;
 use crate::diag::catalog::names as catalog;
 use crate::entity::Handle;
 use crate::frontend::Names;
-use crate::frontend::constants::{Constant, Evaluated, Opaque};
+use crate::frontend::constants::{Constant, Evaluation, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::{FunctionId, FunctionInfo, ScopeId};
 use crate::frontend::program::for_each_external;
@@ -24,7 +24,7 @@ pub(super) enum Local {
     Field(Handle<Field>),
     Scalar(Handle<Scalar>),
     /// An external, or a function's parameter that stands for a constant.
-    Known(Evaluated),
+    Known(Evaluation),
     /// An external that was imported and has no value.
     Missing {
         imported: Span,
@@ -48,7 +48,7 @@ pub(super) struct Body<'p> {
     /// Of these the names that some `=` assigns; the others are changed by `+=` and its like alone.
     pub(super) bound: BTreeSet<&'p str>,
     /// Where its statements pass a name, as it is, to what they call.
-    pub(super) passed: BTreeMap<&'p str, Vec<Passed<'p>>>,
+    pub(super) passed: BTreeMap<&'p str, Vec<CalleeParameter<'p>>>,
     /// Every name that it reads with an index behind it.
     pub(super) indexed: BTreeSet<&'p str>,
     /// Its `return`s, with what each gives back.
@@ -59,7 +59,7 @@ pub(super) struct Body<'p> {
 
 /// A name that is an argument of a call.
 #[derive(Debug)]
-pub(super) struct Passed<'p> {
+pub(super) struct CalleeParameter<'p> {
     pub(super) callee: &'p Expr,
     pub(super) parameter: Parameter<'p>,
 }
@@ -111,7 +111,7 @@ impl Local {
 
 /// An external that a body imports and does not use.
 #[derive(Debug)]
-pub(super) struct Unused<'f> {
+pub(super) struct UnusedExternal<'f> {
     pub(super) name: &'f str,
     pub(super) imported: Span,
     pub(super) has_value: bool,
@@ -124,7 +124,7 @@ impl<'p> Body<'p> {
         let (mut assigned, mut bound, mut idle) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         assigned_names(stmts, &mut |name, by| {
             assigned.insert(name);
-            if by == By::Assignment {
+            if by == AssignmentKind::Assignment {
                 bound.insert(name);
             }
         });
@@ -183,7 +183,7 @@ impl<'p> Frame<'p> {
     ///
     /// An external with a value counts as used where its name stands anywhere else in the function. A branch
     /// that is dropped for this value may need it with another one.
-    pub(super) fn unused_externals(&self) -> Vec<Unused<'p>> {
+    pub(super) fn unused_externals(&self) -> Vec<UnusedExternal<'p>> {
         let used = self.missing_used.borrow();
         let mut unused = Vec::new();
         for_each_external(self.body.stmts, &mut |alias, _| {
@@ -191,7 +191,7 @@ impl<'p> Frame<'p> {
             let has_value = !matches!(self.locals.get(bound), Some(Local::Missing { .. }));
             let is_used = if has_value { !self.body.idle.contains(bound) } else { used.contains(bound) };
             if !is_used {
-                unused.push(Unused { name: &alias.name.name, imported: alias.name.span, has_value });
+                unused.push(UnusedExternal { name: &alias.name.name, imported: alias.name.span, has_value });
             }
         });
         unused
@@ -214,15 +214,15 @@ fn find_returns<'p>(body: &'p [Stmt], found: &mut Vec<(Span, Option<&'p Expr>)>)
 
 /// By what statement a name is assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum AssignmentKind {
     Assignment,
     /// `+=` and its like.
     Update,
 }
 
 /// Tells every name that `body` assigns, at any depth.
-fn assigned_names<'p>(body: &'p [Stmt], tell: &mut dyn FnMut(&'p str, By)) {
-    fn target<'p>(expr: &'p Expr, by: By, tell: &mut dyn FnMut(&'p str, By)) {
+fn assigned_names<'p>(body: &'p [Stmt], tell: &mut dyn FnMut(&'p str, AssignmentKind)) {
+    fn target<'p>(expr: &'p Expr, by: AssignmentKind, tell: &mut dyn FnMut(&'p str, AssignmentKind)) {
         match &expr.kind {
             ExprKind::Name(name) => tell(name, by),
             ExprKind::Subscript(value, _) => target(value, by, tell),
@@ -233,10 +233,10 @@ fn assigned_names<'p>(body: &'p [Stmt], tell: &mut dyn FnMut(&'p str, By)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, .. } => {
-                targets.iter().for_each(|it| target(it, By::Assignment, tell))
+                targets.iter().for_each(|it| target(it, AssignmentKind::Assignment, tell))
             }
-            StmtKind::AnnAssign { target: it, .. } => target(it, By::Assignment, tell),
-            StmtKind::AugAssign { target: it, .. } => target(it, By::Update, tell),
+            StmtKind::AnnAssign { target: it, .. } => target(it, AssignmentKind::Assignment, tell),
+            StmtKind::AugAssign { target: it, .. } => target(it, AssignmentKind::Update, tell),
             StmtKind::If { then, otherwise, .. } => {
                 assigned_names(then, tell);
                 assigned_names(otherwise, tell);
@@ -272,13 +272,13 @@ fn for_each_value<'p>(body: &'p [Stmt], visit: &mut dyn FnMut(&'p Expr)) {
 }
 
 /// The names among the arguments of a call.
-fn passed_names<'p>(call: &'p Expr, passed: &mut BTreeMap<&'p str, Vec<Passed<'p>>>) {
+fn passed_names<'p>(call: &'p Expr, passed: &mut BTreeMap<&'p str, Vec<CalleeParameter<'p>>>) {
     let ExprKind::Call { function: callee, args, keywords } = &call.kind else { return };
     let by_position = args.iter().enumerate().map(|(at, it)| (Parameter::At(at), it));
     let named = |it: &'p Keyword| Some((Parameter::Named(&it.name.as_ref()?.name), &it.value));
     for (parameter, given) in by_position.chain(keywords.iter().filter_map(named)) {
         if let Some(name) = given.as_name() {
-            passed.entry(name).or_default().push(Passed { callee, parameter });
+            passed.entry(name).or_default().push(CalleeParameter { callee, parameter });
         }
     }
 }
@@ -316,7 +316,7 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The external of that name: as given, as the text tells, or as NDSL gives it.
-    pub(super) fn external(&self, name: &str, span: Span) -> Option<Evaluated> {
+    pub(super) fn external(&self, name: &str, span: Span) -> Option<Evaluation> {
         if let Some(given) = self.config.externals.get(name) {
             return Some(self.names.external(given, span));
         }
@@ -327,7 +327,7 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The compile-time value of an expression of the present body.
-    pub(super) fn evaluate(&self, expr: &Expr, allows_calls: bool) -> Evaluated {
+    pub(super) fn evaluate(&self, expr: &Expr, allows_calls: bool) -> Evaluation {
         let frame = self.frame();
         let locals = |name: &str| self.local_constant(name, expr.span);
         let environment =
@@ -336,7 +336,7 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// A local name as a constant; `None` where the name is none of the body's.
-    fn local_constant(&self, name: &str, span: Span) -> Option<Evaluated> {
+    fn local_constant(&self, name: &str, span: Span) -> Option<Evaluation> {
         let frame = self.frame();
         let at_run_time = |what| Some(Err(Opaque::new(format!("`{name}` is {what}"), span)));
         match frame.locals.get(name) {
@@ -354,7 +354,7 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Reports that a missing external was read.
-    pub(super) fn missing_external(&mut self, name: &str, wanted: Wanted, used: Span, imported: Span) {
+    pub(super) fn missing_external(&mut self, name: &str, wanted: ExpectedKind, used: Span, imported: Span) {
         self.frame().missing_used.borrow_mut().insert(name.to_owned());
         // A function's parameter may stand for it: then it is used where it was imported, too.
         let name = self.names.text(imported);
@@ -377,7 +377,7 @@ impl<'p> Builder<'_, 'p> {
 
 /// The kind of value that the use of an external without value asks for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted {
+pub(super) enum ExpectedKind {
     Number,
     Integer,
     Condition,
@@ -386,7 +386,7 @@ pub(super) enum Wanted {
     Object,
 }
 
-impl Wanted {
+impl ExpectedKind {
     /// A value of this kind, as the externals spell it.
     fn example(self) -> &'static str {
         match self {

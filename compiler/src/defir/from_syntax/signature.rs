@@ -1,6 +1,6 @@
 //! The parameters of a stencil.
 
-use super::types::{Declared, PythonTypes};
+use super::types::{DeclaredType, PythonTypes};
 use super::{Builder, Local};
 use crate::defir::nodes::{Field, Param, ParamDefault, ParamKind};
 use crate::diag::catalog::{names, signature as catalog, statements, syntax};
@@ -16,7 +16,7 @@ impl<'p> Builder<'_, 'p> {
         for name in &def.variadic {
             self.report(catalog::variadic(&name.name, name.span));
         }
-        let mut declared: Vec<Option<(&'p tree::Param, Declared)>> = Vec::new();
+        let mut declared: Vec<Option<(&'p tree::Param, DeclaredType)>> = Vec::new();
         // Each fault of a type, with the parameters that have it.
         let mut faulty: Vec<(String, Option<Span>, Vec<&'p tree::Param>)> = Vec::new();
         for (position, param) in def.params.iter().enumerate() {
@@ -90,10 +90,10 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    fn parameter(&mut self, param: &'p tree::Param, declared: Declared) {
+    fn parameter(&mut self, param: &'p tree::Param, declared: DeclaredType) {
         let name = &param.name;
         let (what, local, default) = match declared {
-            Declared::Field(it, dtype) => {
+            DeclaredType::Field(it, dtype) => {
                 self.taken.insert(name.name.clone());
                 let field = self.stencil.fields.push(Field {
                     name: name.name.clone(),
@@ -114,7 +114,7 @@ impl<'p> Builder<'_, 'p> {
                 };
                 (ParamKind::Field(field), Local::Field(field), default)
             }
-            Declared::Scalar(dtype) => {
+            DeclaredType::Scalar(dtype) => {
                 let scalar = self.scalar(&name.name, dtype, name.span);
                 let default = match &param.default {
                     None => ParamDefault::Required,

@@ -3,8 +3,8 @@
 use super::Builder;
 use super::computation::{Call, first_line_of};
 use super::decorators::last_ident;
-use super::scope::{Local, Wanted};
-use super::types::{Declared, PythonTypes};
+use super::scope::{ExpectedKind, Local};
+use super::types::{DeclaredType, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
 use crate::diag::catalog::{
@@ -20,12 +20,12 @@ use crate::space::{Axis, AxisSet, LoopOrder, Offset};
 use crate::types::DType;
 
 /// The element that an assignment writes.
-pub(super) struct Aim {
+pub(super) struct AssignmentTarget {
     pub(super) field: Handle<Field>,
     pub(super) index: Index,
 }
 
-impl From<Handle<Field>> for Aim {
+impl From<Handle<Field>> for AssignmentTarget {
     fn from(field: Handle<Field>) -> Self {
         Self { field, index: Index::HERE }
     }
@@ -159,7 +159,7 @@ impl<'p> Builder<'_, 'p> {
                 condition.walk(&mut |it| {
                     is_told |= it.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Faulty)));
                 });
-                if !is_told && !self.names_missing_external(condition, Wanted::Condition) {
+                if !is_told && !self.names_missing_external(condition, ExpectedKind::Condition) {
                     let at = opaque.span.filter(|_| !opaque.is_change);
                     let found = compile_time::not_evaluable(what, &opaque.why, condition.span, at);
                     self.report(names::changed_at(found, opaque.change_place()));
@@ -170,21 +170,21 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Whether a name in the expression is an external without value; the first is reported.
-    fn names_missing_external(&mut self, expr: &'p tree::Expr, wanted: Wanted) -> bool {
+    fn names_missing_external(&mut self, expr: &'p tree::Expr, wanted: ExpectedKind) -> bool {
         match &expr.kind {
             ExprKind::Name(_) => self.is_missing_external(expr, wanted),
-            ExprKind::Attribute(it, _) => self.names_missing_external(it, Wanted::Object),
+            ExprKind::Attribute(it, _) => self.names_missing_external(it, ExpectedKind::Object),
             ExprKind::Unary(_, it) => self.names_missing_external(it, wanted),
             ExprKind::Binary(_, a, b) => {
-                self.names_missing_external(a, Wanted::Number)
-                    || self.names_missing_external(b, Wanted::Number)
+                self.names_missing_external(a, ExpectedKind::Number)
+                    || self.names_missing_external(b, ExpectedKind::Number)
             }
             ExprKind::Logical(_, parts) | ExprKind::Tuple(parts) => {
                 parts.iter().any(|it| self.names_missing_external(it, wanted))
             }
             ExprKind::Compare(left, rest) => {
-                self.names_missing_external(left, Wanted::Integer)
-                    || rest.iter().any(|(_, it)| self.names_missing_external(it, Wanted::Integer))
+                self.names_missing_external(left, ExpectedKind::Integer)
+                    || rest.iter().any(|(_, it)| self.names_missing_external(it, ExpectedKind::Integer))
             }
             _ => false,
         }
@@ -452,15 +452,15 @@ impl<'p> Builder<'_, 'p> {
             None => None,
         };
         let declaration = match self.annotation(annotation, PythonTypes::Literal) {
-            Ok(Declared::Scalar(dtype)) => (AxisSet::IJK, Some(dtype)),
-            Ok(Declared::Field(it, _)) if !it.data_dims.is_empty() || it.is_table => {
+            Ok(DeclaredType::Scalar(dtype)) => (AxisSet::IJK, Some(dtype)),
+            Ok(DeclaredType::Field(it, _)) if !it.data_dims.is_empty() || it.is_table => {
                 let why = "a temporary with data dimensions is declared before the computations";
                 return fail(self, why, annotation.span);
             }
-            Ok(Declared::Field(it, dtype)) if matches!(it.axes, AxisSet::IJ | AxisSet::IJK) => {
+            Ok(DeclaredType::Field(it, dtype)) if matches!(it.axes, AxisSet::IJ | AxisSet::IJK) => {
                 (it.axes, Some(dtype))
             }
-            Ok(Declared::Field(it, _)) => {
+            Ok(DeclaredType::Field(it, _)) => {
                 let why = format!("a temporary with the axes {} is declared by assigning it", it.axes);
                 return fail(self, &why, annotation.span);
             }
@@ -498,8 +498,15 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Appends an assignment.
-    pub(super) fn emit(&mut self, aim: Aim, target_span: Span, value: Expr, span: Span, out: &mut Vec<Stmt>) {
-        let Aim { field: target, index } = aim;
+    pub(super) fn emit(
+        &mut self,
+        aim: AssignmentTarget,
+        target_span: Span,
+        value: Expr,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let AssignmentTarget { field: target, index } = aim;
         let origin = self.origin(span);
         out.push(Stmt { kind: StmtKind::Assign { target, index, target_span, value }, origin });
     }
@@ -535,7 +542,7 @@ impl<'p> Builder<'_, 'p> {
         target: &'p tree::Expr,
         declaration: Option<Declaration>,
         out: &mut Vec<Stmt>,
-    ) -> Option<Aim> {
+    ) -> Option<AssignmentTarget> {
         if self.frame().results.is_some()
             && let Some(problem) = indexed_local(target)
         {
@@ -551,7 +558,7 @@ impl<'p> Builder<'_, 'p> {
         target: &'p tree::Expr,
         declaration: Option<Declaration>,
         out: &mut Vec<Stmt>,
-    ) -> Option<Aim> {
+    ) -> Option<AssignmentTarget> {
         let fail = |this: &mut Self, problem: Diagnostic| {
             this.report(problem);
             None
@@ -603,7 +610,7 @@ impl<'p> Builder<'_, 'p> {
                     self.check_axes(field, target.span)?;
                     let aim = self.place_to_write(field, at, target.span, out)?;
                     let data = self.data_index(field, index, "[...][...]", target.span, out)?;
-                    Some(Aim { field, index: Index { data, ..aim.index } })
+                    Some(AssignmentTarget { field, index: Index { data, ..aim.index } })
                 }
                 ExprKind::Attribute(inner, attribute) if attribute.name == "A" => {
                     let name = inner.as_name().unwrap_or("this");
@@ -650,7 +657,7 @@ impl<'p> Builder<'_, 'p> {
         index: &'p tree::Expr,
         span: Span,
         out: &mut Vec<Stmt>,
-    ) -> Option<Aim> {
+    ) -> Option<AssignmentTarget> {
         let (offset, mut place) = self.pointed(field, index, out)?;
         let name = self.stencil.fields[field].name.clone();
         if offset.is_horizontal() {
@@ -664,7 +671,7 @@ impl<'p> Builder<'_, 'p> {
             self.report(catalog::target_level_in_parallel(&name, span));
             return None;
         }
-        Some(Aim { field, index: place })
+        Some(AssignmentTarget { field, index: place })
     }
 
     /// A field that is assigned has the axes along which the statement runs at once.

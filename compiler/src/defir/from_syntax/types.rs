@@ -3,14 +3,14 @@
 use super::Builder;
 use crate::diag::Span;
 use crate::diag::catalog::signature as catalog;
-use crate::frontend::constants::{Constant, ElementType, Evaluated, FieldType, Opaque};
+use crate::frontend::constants::{Constant, ElementType, Evaluation, FieldType, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::syntax::{Expr, ExprKind};
 use crate::types::DType;
 
 /// The declared type of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Declared {
+pub(super) enum DeclaredType {
     Field(FieldType, DType),
     Scalar(DType),
 }
@@ -49,7 +49,7 @@ impl Builder<'_, '_> {
         &mut self,
         expr: &Expr,
         python: PythonTypes,
-    ) -> Result<Declared, Option<Opaque>> {
+    ) -> Result<DeclaredType, Option<Opaque>> {
         let value = match &expr.kind {
             ExprKind::Str(text) => self.string_annotation(text, expr.span)?,
             ExprKind::Missing => return Err(None),
@@ -88,7 +88,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn type_text(&self, text: &str, span: Span) -> Evaluated {
+    fn type_text(&self, text: &str, span: Span) -> Evaluation {
         let frame = self.frame();
         let environment = Environment::module(frame.scope, frame.defined);
         evaluate::type_text(self.names, &environment, text, span)
@@ -99,7 +99,7 @@ impl Builder<'_, '_> {
         value: &Constant,
         python: PythonTypes,
         span: Span,
-    ) -> Result<Declared, Option<Opaque>> {
+    ) -> Result<DeclaredType, Option<Opaque>> {
         match value {
             Constant::Element(ElementType::Named(name)) => {
                 // A name may mean a whole field type.
@@ -115,16 +115,16 @@ impl Builder<'_, '_> {
                         Ok(value) => self.declared(&value, python, span),
                     };
                 }
-                Ok(Declared::Scalar(
+                Ok(DeclaredType::Scalar(
                     self.element(&ElementType::Named(name.clone()), python, span).ok_or(None)?,
                 ))
             }
             Constant::Element(element) => {
-                Ok(Declared::Scalar(self.element(element, python, span).ok_or(None)?))
+                Ok(DeclaredType::Scalar(self.element(element, python, span).ok_or(None)?))
             }
             Constant::Field(field) => {
                 let dtype = self.element(&field.element, python, span).ok_or(None)?;
-                Ok(Declared::Field(field.clone(), dtype))
+                Ok(DeclaredType::Field(field.clone(), dtype))
             }
             // `T = "float"`
             Constant::Str(text) => match self.string_annotation(text, span)? {
@@ -132,7 +132,7 @@ impl Builder<'_, '_> {
                 value => self.declared(&value, python, span),
             },
             Constant::Class(class) if self.names.is_int_enum(*class) => {
-                Ok(Declared::Scalar(self.literal_int))
+                Ok(DeclaredType::Scalar(self.literal_int))
             }
             other => Err(Some(Opaque::because(format!("it is {}", other.describe())))),
         }

@@ -25,9 +25,10 @@ impl Builder<'_, '_> {
             }
             _ => false,
         };
-        let mut uses = Uses { assigned: BTreeMap::new(), read: BTreeSet::new(), is_function: &is_function };
+        let mut uses =
+            NameUses { assigned: BTreeMap::new(), read: BTreeSet::new(), is_function: &is_function };
         uses.of(&def.body);
-        let Uses { assigned, read, .. } = uses;
+        let NameUses { assigned, read, .. } = uses;
         let params: Vec<&str> = def.params.iter().map(|it| it.name.name.as_str()).collect();
         let is_ours = |name: &str| !params.contains(&name) && !name.starts_with('_');
         for (&name, &span) in assigned.iter().filter(|(name, _)| is_ours(name)) {
@@ -49,13 +50,13 @@ impl Builder<'_, '_> {
 }
 
 /// The names that the statements of a body assign, each with its first place, and those that they read.
-struct Uses<'p, 'f> {
+struct NameUses<'p, 'f> {
     assigned: BTreeMap<&'p str, Span>,
     read: BTreeSet<&'p str>,
     is_function: &'f dyn Fn(&Expr) -> bool,
 }
 
-impl<'p> Uses<'p, '_> {
+impl<'p> NameUses<'p, '_> {
     fn of(&mut self, body: &'p [Stmt]) {
         for stmt in body {
             match &stmt.kind {

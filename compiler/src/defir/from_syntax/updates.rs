@@ -32,12 +32,12 @@ pub(super) enum Usage {
 }
 
 /// The questions asked so far, so that functions that call each other twice are visited once.
-type Asked<'p> = BTreeSet<(FunctionId, &'p str, Functions<'p>)>;
+type UsageQueries<'p> = BTreeSet<(FunctionId, &'p str, Functions<'p>)>;
 
 impl<'p> Builder<'_, 'p> {
     /// How `function` uses its parameter `name`.
     pub(super) fn usage(&mut self, id: FunctionId, name: &'p str, functions: &Functions<'p>) -> Usage {
-        self.usage_once(id, name, functions, &mut Asked::new())
+        self.usage_once(id, name, functions, &mut UsageQueries::new())
     }
 
     fn usage_once(
@@ -45,7 +45,7 @@ impl<'p> Builder<'_, 'p> {
         id: FunctionId,
         name: &'p str,
         functions: &Functions<'p>,
-        asked: &mut Asked<'p>,
+        asked: &mut UsageQueries<'p>,
     ) -> Usage {
         let function = self.names.function(id);
         let body = self.body(id, function);

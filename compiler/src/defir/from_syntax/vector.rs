@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use super::Builder;
 use super::scope::Local;
-use super::statement::Aim;
+use super::statement::AssignmentTarget;
 use crate::defir::nodes::{Expr, Stmt};
 use crate::diag::Span;
 use crate::diag::catalog::data as catalog;
@@ -56,7 +56,7 @@ impl<'p> Builder<'_, 'p> {
             self.element = before;
             let Some(built) = built else { return };
             let index = Index { data: self.element_index(element, span), ..aim.index.clone() };
-            let place = Aim { field: aim.field, index };
+            let place = AssignmentTarget { field: aim.field, index };
             if is_shuffled {
                 let number = element.iter().join("_");
                 let name = format!("{}_{number}_next", self.stencil.fields[aim.field].name);

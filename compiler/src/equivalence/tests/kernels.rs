@@ -3,11 +3,11 @@
 
 use expect_test::expect;
 
-use super::super::compare::{Difference, Reference};
+use super::super::compare::{ReferenceRun, RunDifference};
 use super::super::journey::Level;
 use super::super::run::Stop;
 use super::{launch, scheduled, stencil};
-use crate::backend::kernel::nodes::{Kernels, Piece};
+use crate::backend::kernel::nodes::{BlockStep, Kernels};
 use crate::backend::kernel::{self, print, validate};
 use crate::loops::passes::{KERNELS, PassCx};
 use crate::space::Domain;
@@ -56,17 +56,17 @@ fn kernels(tree: &str) -> Kernels {
 }
 
 /// Whether kernels do what a stencil means, and how they differ where they do not.
-fn divergence(oir: &str, kernels: &Kernels) -> Option<Difference> {
+fn divergence(oir: &str, kernels: &Kernels) -> Option<RunDifference> {
     let stencil = stencil(oir);
     let launch = launch(&stencil, Domain::new(5, 4, 3));
-    let reference = Reference::of(&stencil, &launch);
+    let reference = ReferenceRun::of(&stencil, &launch);
     reference.divergence("kernels", &Level::Kernels(kernels), &[1, 2, 3]).map(|it| it.what)
 }
 
 /// The message of the fault.
 fn fault(oir: &str, kernels: &Kernels) -> String {
     match divergence(oir, kernels) {
-        Some(Difference::End { found: Some(Stop::Fault(what)), .. }) => what,
+        Some(RunDifference::End { found: Some(Stop::Fault(what)), .. }) => what,
         other => format!("{other:?}"),
     }
 }
@@ -100,7 +100,7 @@ fn tiles_with_a_halo_are_stages_with_a_barrier_between() {
 #[test]
 fn a_barrier_that_is_not_there_is_found() {
     let mut kernels = kernels(TILES);
-    kernels.kernels[0].body.retain(|it| !matches!(it, Piece::Barrier));
+    kernels.kernels[0].body.retain(|it| !matches!(it, BlockStep::Barrier));
     expect!["two threads between two barriers write and read one element of `t` at i=0, j=0, k=0"]
         .assert_eq(&fault(FLUXES, &kernels));
 }
@@ -109,13 +109,13 @@ fn a_barrier_that_is_not_there_is_found() {
 fn a_halo_that_is_too_narrow_is_found() {
     let narrow = TILES.replace("min(J + 1, j_tile + 3)", "min(J, j_tile + 2)");
     assert_eq!(narrow.matches("min(J, j_tile + 2)").count(), 2);
-    assert!(matches!(divergence(FLUXES, &kernels(&narrow)), Some(Difference::Element(_))));
+    assert!(matches!(divergence(FLUXES, &kernels(&narrow)), Some(RunDifference::Element(_))));
 }
 
 #[test]
 fn a_place_in_shared_memory_that_is_another_ones_is_found() {
     let moved = TILES.replace("b[i, j, k] = t[i - i_tile, j", "b[i, j, k] = t[i - i_tile + 1, j");
-    assert!(matches!(divergence(FLUXES, &kernels(&moved)), Some(Difference::Element(_))));
+    assert!(matches!(divergence(FLUXES, &kernels(&moved)), Some(RunDifference::Element(_))));
     // A place for two elements: two threads write it between the same barriers.
     let folded = TILES.replace("t[i - i_tile + 1, j - j_tile] =", "t[0, j - j_tile] =");
     expect!["two threads between two barriers write one element of `t` at i=0, j=0, k=0"]

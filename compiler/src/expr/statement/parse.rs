@@ -1,20 +1,20 @@
 //! Typed statements read back from their text.
 
 use super::{Stmt, StmtKind};
-use crate::diag::outline::{Line, Read};
+use crate::diag::outline::{LineResult, OutlineLine};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::Expr;
-use crate::expr::parse::{self, Leaf};
+use crate::expr::parse::{self, LeafReader};
 use crate::space;
 
 /// Finds what a name that is assigned stands for.
-pub type Target<'a, T> = dyn FnMut(&str) -> Result<T, String> + 'a;
+pub type TargetReader<'a, T> = dyn FnMut(&str) -> Result<T, String> + 'a;
 
 /// Reads statements that a [`StmtPrinter`](super::print::StmtPrinter) wrote. They are numbered in order,
 /// and their place is their line.
 pub struct StmtReader<'a, T, A> {
-    pub target: &'a mut Target<'a, T>,
-    pub leaf: &'a mut Leaf<'a, A>,
+    pub target: &'a mut TargetReader<'a, T>,
+    pub leaf: &'a mut LeafReader<'a, A>,
     /// How many statements were read before.
     pub n_stmts: &'a mut u32,
 }
@@ -31,7 +31,7 @@ impl<T, A> StmtReader<'_, T, A> {
     /// # Errors
     ///
     /// The first line that can't be read.
-    pub fn body(&mut self, lines: &[Line<'_>]) -> Read<Vec<Stmt<T, A>>> {
+    pub fn body(&mut self, lines: &[OutlineLine<'_>]) -> LineResult<Vec<Stmt<T, A>>> {
         let mut body = Vec::new();
         let mut rest = lines;
         while let Some((line, after)) = rest.split_first() {
@@ -44,14 +44,14 @@ impl<T, A> StmtReader<'_, T, A> {
     }
 
     /// The statement at `line`; an `if` takes its other branches from `rest`.
-    fn stmt(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<Stmt<T, A>> {
+    fn stmt(&mut self, line: &OutlineLine<'_>, rest: &mut &[OutlineLine<'_>]) -> LineResult<Stmt<T, A>> {
         let origin = Origin::new(StmtId(*self.n_stmts), &[line.span]);
         *self.n_stmts += 1;
         let kind = self.kind(line, rest)?;
         Ok(Stmt { kind, origin })
     }
 
-    fn kind(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<StmtKind<T, A>> {
+    fn kind(&mut self, line: &OutlineLine<'_>, rest: &mut &[OutlineLine<'_>]) -> LineResult<StmtKind<T, A>> {
         let (text, span) = (line.text, line.span);
         if let Some((target, value)) = text.split_once(" = ") {
             let (name, index) = parse::target(target, span, self.leaf).map_err(|message| (span, message))?;
@@ -84,7 +84,7 @@ impl<T, A> StmtReader<'_, T, A> {
         Err((span, "a statement was expected".to_owned()))
     }
 
-    fn expr(&mut self, text: &str, span: Span) -> Read<Expr<A>> {
+    fn expr(&mut self, text: &str, span: Span) -> LineResult<Expr<A>> {
         parse::parse(text, span, self.leaf).map_err(|message| (span, message))
     }
 }
@@ -93,11 +93,11 @@ impl<T, A> StmtReader<'_, T, A> {
 mod tests {
     use super::*;
     use crate::diag::ListingWriter;
-    use crate::diag::outline::{Unreadable, outline};
+    use crate::diag::outline::{ListingFault, outline};
     use crate::expr::statement::print::StmtPrinter;
     use crate::types::DType;
 
-    fn read(text: &str) -> Result<Vec<Stmt<String, String>>, Unreadable> {
+    fn read(text: &str) -> Result<Vec<Stmt<String, String>>, ListingFault> {
         let mut target =
             |name: &str| if name == "x" { Err("`x` is read-only".to_owned()) } else { Ok(name.to_owned()) };
         let mut leaf = |name: &str, _: Vec<crate::expr::Subscript<String>>| {
@@ -105,7 +105,7 @@ mod tests {
             Ok((name.to_owned(), dtype))
         };
         let mut reader = StmtReader { target: &mut target, leaf: &mut leaf, n_stmts: &mut 0 };
-        reader.body(&outline(text)).map_err(|wrong| Unreadable::at(text, wrong))
+        reader.body(&outline(text)).map_err(|wrong| ListingFault::at(text, wrong))
     }
 
     #[test]

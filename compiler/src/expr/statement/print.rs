@@ -6,12 +6,12 @@ use std::fmt;
 use super::{Stmt, StmtKind};
 use crate::diag::{ListingWriter, StmtId};
 use crate::expr::Expr;
-use crate::expr::print::{self, Spell};
+use crate::expr::print::{self, LeafSpelling};
 
 /// Writes statements; what they are called is the level's to say.
 pub struct StmtPrinter<'a, T, A> {
-    target: &'a Spell<'a, T>,
-    access: &'a Spell<'a, A>,
+    target: &'a LeafSpelling<'a, T>,
+    access: &'a LeafSpelling<'a, A>,
     /// How often each statement was met: one that was copied has several nodes.
     seen: BTreeMap<StmtId, u32>,
 }
@@ -24,7 +24,7 @@ impl<T, A> std::fmt::Debug for StmtPrinter<'_, T, A> {
 
 impl<'a, T, A> StmtPrinter<'a, T, A> {
     /// `target` and `access` spell what is assigned and read.
-    pub fn new(target: &'a Spell<'a, T>, access: &'a Spell<'a, A>) -> Self {
+    pub fn new(target: &'a LeafSpelling<'a, T>, access: &'a LeafSpelling<'a, A>) -> Self {
         Self { target, access, seen: BTreeMap::new() }
     }
 

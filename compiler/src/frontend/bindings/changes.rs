@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::{Change, FileNames, Found, Guard, Store};
+use super::{AttributeStore, FileNames, Guard, ObjectChange, UnresolvedChange};
 use crate::diag::Span;
 use crate::frontend::ids::ScopeId;
 use crate::frontend::makers::{Maker, may_build};
@@ -106,7 +106,7 @@ impl<'p> FileNames<'p> {
                     Some(ExprKind::Str(name)) => Some(name.as_str()),
                     _ => None,
                 };
-                self.stores.push(Store { scope, span, object, name });
+                self.stores.push(AttributeStore { scope, span, object, name });
                 if let Some(root) = root_of(object) {
                     self.changed(scope, root, span, None, None);
                 }
@@ -187,7 +187,7 @@ impl<'p> FileNames<'p> {
         if let ExprKind::Attribute(object, name) = &target.kind
             && !self.is_this(scope, object)
         {
-            self.stores.push(Store { scope, span, object, name: Some(&name.name) });
+            self.stores.push(AttributeStore { scope, span, object, name: Some(&name.name) });
         }
     }
 
@@ -207,8 +207,8 @@ impl<'p> FileNames<'p> {
         // In a loop, what the last turn leaves.
         let behind = behind.map(|own| self.around.clone().unwrap_or(own));
         let (at, is_floating, is_followed) = (span.start, false, false);
-        let change = Change { scope, span, at, is_floating, is_followed, callee };
-        self.found.push(Found { root, change, behind });
+        let change = ObjectChange { scope, span, at, is_floating, is_followed, callee };
+        self.found.push(UnresolvedChange { root, change, behind });
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{
-    Binding, Bound, Build, ClassInfo, FileNames, FunctionInfo, Guard, IN_A_LOOP, Part, Registration, number,
+    Binding, BoundValue, BuildCall, ClassInfo, FileNames, FunctionInfo, Guard, GuardBranch, IN_A_LOOP,
+    Registration, number,
 };
 use crate::diag::Span;
 use crate::frontend::ids::{ClassId, FunctionId, ScopeId};
@@ -37,20 +38,22 @@ impl<'p> FileNames<'p> {
             }
             StmtKind::AugAssign { target, op, value } => match &target.kind {
                 ExprKind::Name(name) => {
-                    self.bind(scope, name, stmt.span, guards, Bound::Augmented(*op, name, value));
+                    self.bind(scope, name, stmt.span, guards, BoundValue::Augmented(*op, name, value));
                 }
-                _ => self.bind_attribute(scope, target, stmt.span, guards, Bound::Unknown(WHILE_RUNNING)),
+                _ => {
+                    self.bind_attribute(scope, target, stmt.span, guards, BoundValue::Unknown(WHILE_RUNNING))
+                }
             },
             StmtKind::Import(aliases) => {
                 for Alias { name, alias } in aliases {
                     let path: Vec<String> = name.name.split('.').map(str::to_owned).collect();
                     match alias {
                         Some(alias) => {
-                            self.bind(scope, &alias.name, stmt.span, guards, Bound::Module(path));
+                            self.bind(scope, &alias.name, stmt.span, guards, BoundValue::Module(path));
                         }
                         None => {
                             let first = name.name.split('.').next().unwrap_or(&name.name);
-                            let what = Bound::Module(vec![first.to_owned()]);
+                            let what = BoundValue::Module(vec![first.to_owned()]);
                             self.bind(scope, first, stmt.span, guards, what);
                         }
                     }
@@ -61,7 +64,7 @@ impl<'p> FileNames<'p> {
                     module.split('.').filter(|it| !it.is_empty()).map(str::to_owned).collect();
                 for Alias { name, alias } in names {
                     let bound = alias.as_ref().unwrap_or(name);
-                    let what = Bound::From { level: *level, module: path.clone(), name: &name.name };
+                    let what = BoundValue::From { level: *level, module: path.clone(), name: &name.name };
                     self.bind(scope, &bound.name, stmt.span, guards, what);
                 }
             }
@@ -72,28 +75,28 @@ impl<'p> FileNames<'p> {
                 let id = ClassId { file: self.file, index: number(self.classes.len()) };
                 self.scopes[inner.index as usize].class = Some(id);
                 self.classes.push(ClassInfo { def, scope, body: inner, object });
-                self.bind(scope, &def.name.name, stmt.span, guards, Bound::Class(id));
+                self.bind(scope, &def.name.name, stmt.span, guards, BoundValue::Class(id));
                 let around = self.around.take();
                 self.collect(inner, &def.body, &mut Vec::new());
                 self.around = around;
             }
             StmtKind::If { test, then, otherwise } => {
-                self.collect_part(scope, stmt, then, Part::If(test, true), guards);
-                self.collect_part(scope, stmt, otherwise, Part::If(test, false), guards);
+                self.collect_part(scope, stmt, then, GuardBranch::If(test, true), guards);
+                self.collect_part(scope, stmt, otherwise, GuardBranch::If(test, false), guards);
             }
             StmtKind::Try { body, handlers, otherwise, last } => {
-                self.collect_part(scope, stmt, body, Part::Try, guards);
+                self.collect_part(scope, stmt, body, GuardBranch::Try, guards);
                 for (at, handler) in handlers.iter().enumerate() {
                     if let Some(name) = &handler.name {
                         let inside = within(&handler.body, stmt);
-                        guards.push(Guard { stmt, inside, part: Part::Handler(at) });
-                        let what = Bound::Unknown("it is bound by an `except`");
+                        guards.push(Guard { stmt, inside, part: GuardBranch::Handler(at) });
+                        let what = BoundValue::Unknown("it is bound by an `except`");
                         self.bind(scope, &name.name, name.span, guards, what);
                         guards.pop();
                     }
-                    self.collect_part(scope, stmt, &handler.body, Part::Handler(at), guards);
+                    self.collect_part(scope, stmt, &handler.body, GuardBranch::Handler(at), guards);
                 }
-                self.collect_part(scope, stmt, otherwise, Part::Try, guards);
+                self.collect_part(scope, stmt, otherwise, GuardBranch::Try, guards);
                 self.collect(scope, last, guards);
             }
             StmtKind::With { items, body } => {
@@ -117,7 +120,7 @@ impl<'p> FileNames<'p> {
                 }
                 "del" => {
                     for name in targets.iter().filter_map(Expr::as_name) {
-                        self.bind(scope, name, stmt.span, guards, Bound::Unknown("it is deleted"));
+                        self.bind(scope, name, stmt.span, guards, BoundValue::Unknown("it is deleted"));
                     }
                 }
                 _ => targets.iter().for_each(|it| self.bind_unknown(scope, it, guards, WHILE_RUNNING)),
@@ -140,7 +143,7 @@ impl<'p> FileNames<'p> {
         scope: ScopeId,
         stmt: &'p Stmt,
         body: &'p [Stmt],
-        part: Part<'p>,
+        part: GuardBranch<'p>,
         guards: &mut Vec<Guard<'p>>,
     ) {
         guards.push(Guard { stmt, inside: within(body, stmt), part });
@@ -177,13 +180,14 @@ impl<'p> FileNames<'p> {
         }
         let is_outermost = outer.is_none();
         self.around = outer;
-        let is_definition = |it: &Binding<'p>| matches!(it.what, Bound::Function(_) | Bound::Class(_));
+        let is_definition =
+            |it: &Binding<'p>| matches!(it.what, BoundValue::Function(_) | BoundValue::Class(_));
         let mut inside = BTreeSet::new();
         for index in first..self.bindings.len() {
             let binding = &mut self.bindings[index];
             // A function inside changes names of its own.
             if binding.scope == scope && !is_definition(binding) && !binding.is_floating {
-                binding.what = Bound::Unknown(why);
+                binding.what = BoundValue::Unknown(why);
                 binding.guards = guards.as_slice().into();
                 inside.insert(index);
             }
@@ -202,10 +206,10 @@ impl<'p> FileNames<'p> {
                 at: span.start,
                 is_floating,
                 guards: guards.as_slice().into(),
-                what: Bound::Unknown(why),
+                what: BoundValue::Unknown(why),
             };
             self.bind_in(scope, name, head);
-            let what = if is_outermost { Bound::Behind(stmt, name) } else { Bound::Unknown(why) };
+            let what = if is_outermost { BoundValue::Behind(stmt, name) } else { BoundValue::Unknown(why) };
             let at = span.end.saturating_sub(1);
             let guards = guards.as_slice().into();
             self.bind_in(scope, name, Binding { scope, span, at, is_floating, guards, what });
@@ -217,7 +221,7 @@ impl<'p> FileNames<'p> {
         let is_stencil = is_stencil(def);
         let is_gtscript = def.is_function;
         self.functions.push(FunctionInfo { def, scope, is_stencil, is_gtscript, inner: None });
-        self.bind(scope, &def.name.name, stmt.span, guards, Bound::Function(id));
+        self.bind(scope, &def.name.name, stmt.span, guards, BoundValue::Function(id));
         if is_stencil || is_gtscript {
             return;
         }
@@ -244,17 +248,17 @@ impl<'p> FileNames<'p> {
         guards: &[Guard<'p>],
         value: Option<&'p Expr>,
     ) {
-        let unknown = || Bound::Unknown("it is unpacked from something that is not a tuple of numbers");
+        let unknown = || BoundValue::Unknown("it is unpacked from something that is not a tuple of numbers");
         match &target.kind {
             ExprKind::Name(name) => {
-                self.bind(scope, name, stmt.span, guards, value.map_or_else(unknown, Bound::Value));
+                self.bind(scope, name, stmt.span, guards, value.map_or_else(unknown, BoundValue::Value));
             }
             ExprKind::Tuple(parts) | ExprKind::List(parts) => {
                 let is_plain = !parts.iter().any(|it| matches!(it.kind, ExprKind::Starred(_)));
                 for (position, part) in parts.iter().enumerate() {
                     match (value, &part.kind) {
                         (Some(value), ExprKind::Name(name)) if is_plain => {
-                            self.bind(scope, name, stmt.span, guards, Bound::Element(value, position));
+                            self.bind(scope, name, stmt.span, guards, BoundValue::Element(value, position));
                         }
                         _ => self.bind_target(scope, part, stmt, guards, None),
                     }
@@ -262,7 +266,7 @@ impl<'p> FileNames<'p> {
             }
             ExprKind::Starred(inner) => self.bind_target(scope, inner, stmt, guards, None),
             _ => {
-                let what = value.map_or_else(unknown, Bound::Value);
+                let what = value.map_or_else(unknown, BoundValue::Value);
                 self.bind_attribute(scope, target, stmt.span, guards, what);
             }
         }
@@ -277,12 +281,12 @@ impl<'p> FileNames<'p> {
         why: &'static str,
     ) {
         match &target.kind {
-            ExprKind::Name(name) => self.bind(scope, name, target.span, guards, Bound::Unknown(why)),
+            ExprKind::Name(name) => self.bind(scope, name, target.span, guards, BoundValue::Unknown(why)),
             ExprKind::Tuple(parts) | ExprKind::List(parts) => {
                 parts.iter().for_each(|it| self.bind_unknown(scope, it, guards, why));
             }
             ExprKind::Starred(inner) => self.bind_unknown(scope, inner, guards, why),
-            _ => self.bind_attribute(scope, target, target.span, guards, Bound::Unknown(why)),
+            _ => self.bind_attribute(scope, target, target.span, guards, BoundValue::Unknown(why)),
         }
     }
 
@@ -296,21 +300,21 @@ impl<'p> FileNames<'p> {
             let (name, span) = (&param.name.name, param.name.span);
             let first = listed.iter().find(|(it, _)| it == name).map(|(_, it)| *it);
             let what = match (class, first) {
-                (Some(class), _) if position == 0 && is_decorated("classmethod") => Bound::Class(class),
+                (Some(class), _) if position == 0 && is_decorated("classmethod") => BoundValue::Class(class),
                 (Some(class), _) if position == 0 => {
                     let object = self.classes[class.index as usize].object;
                     self.scopes[inner.index as usize].this = Some((name, object));
-                    Bound::This(class)
+                    BoundValue::This(class)
                 }
-                (_, Some(FirstValue::Whole(value))) => Bound::Value(value),
-                (_, Some(FirstValue::Element(value, at))) => Bound::Element(value, at),
-                (_, None) => Bound::Unknown("it is a parameter of the function around"),
+                (_, Some(FirstValue::Whole(value))) => BoundValue::Value(value),
+                (_, Some(FirstValue::Element(value, at))) => BoundValue::Element(value, at),
+                (_, None) => BoundValue::Unknown("it is a parameter of the function around"),
             };
             let (at, guards) = (span.start, Rc::default());
             self.bind_in(inner, name, Binding { scope: around, span, at, is_floating: false, guards, what });
         }
         for name in &def.variadic {
-            let what = Bound::Unknown("it is a parameter of the function around");
+            let what = BoundValue::Unknown("it is a parameter of the function around");
             self.bind(inner, &name.name, name.span, &[], what);
         }
     }
@@ -322,7 +326,7 @@ impl<'p> FileNames<'p> {
         target: &'p Expr,
         span: Span,
         guards: &[Guard<'p>],
-        what: Bound<'p>,
+        what: BoundValue<'p>,
     ) {
         if let ExprKind::Attribute(object, name) = &target.kind
             && let Some((this, holder)) = self.scopes[scope.index as usize].this
@@ -354,7 +358,7 @@ impl<'p> FileNames<'p> {
                     _ => false,
                 };
                 if is_curried || may_build(keywords) || Maker::of(function).is_some() {
-                    self.builds.push(Build { scope, call: it, name });
+                    self.builds.push(BuildCall { scope, call: it, name });
                 }
             });
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::numbers::{Number, binary, compare, convert, truth};
 use super::{Environment, Evaluator};
-use crate::frontend::constants::{Constant, ElementType, Evaluated, Opaque};
+use crate::frontend::constants::{Constant, ElementType, Evaluation, Opaque};
 use crate::frontend::syntax::{
     Comparison, ComprehensionLoop, Expr, ExprKind, Foreign, Keyword, Operator, arguments,
 };
@@ -28,7 +28,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// An argument; a generator is gone through at once.
-    pub(super) fn argument(&self, expr: &Expr) -> Evaluated {
+    pub(super) fn argument(&self, expr: &Expr) -> Evaluation {
         match &expr.kind {
             ExprKind::Other("generator expression", Some(inner)) if self.environment.allows_calls => {
                 let Foreign::Comprehension { element, value, loops } = &**inner else {
@@ -59,7 +59,7 @@ impl Evaluator<'_, '_> {
         args: &[Expr],
         keywords: &[Keyword],
         whole: &Expr,
-    ) -> Option<Evaluated> {
+    ) -> Option<Evaluation> {
         let fail = |why: String| Opaque::new(why, whole.span);
         let given: Vec<Constant> = match args.iter().map(|it| self.argument(it)).collect() {
             Ok(given) => given,
@@ -154,7 +154,7 @@ impl Evaluator<'_, '_> {
         args: &[Expr],
         keywords: &[Keyword],
         whole: &Expr,
-    ) -> Option<Evaluated> {
+    ) -> Option<Evaluation> {
         let is_of_object = matches!(
             method,
             "get" | "items" | "keys" | "values" | "copy" | "tolist" | "item" | "index" | "count"
@@ -230,7 +230,7 @@ impl Evaluator<'_, '_> {
         (element, value): (&Expr, Option<&Expr>),
         loops: &[ComprehensionLoop],
         span: crate::diag::Span,
-    ) -> Evaluated {
+    ) -> Evaluation {
         let bound = RefCell::new(BTreeMap::new());
         let outer = self.environment.locals;
         let locals = |name: &str| {

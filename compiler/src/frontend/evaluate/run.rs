@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::python::{put, unpack};
 use super::{Environment, Evaluator, binary, expression, truth};
 use crate::diag::Span;
-use crate::frontend::constants::{Constant, Evaluated, Opaque};
+use crate::frontend::constants::{Constant, Evaluation, Opaque};
 use crate::frontend::modules::{FunctionId, Names, ScopeId};
 use crate::frontend::reaching::Moment;
 use crate::frontend::syntax::{Expr, ExprKind, Keyword, Operator, Stmt, StmtKind};
@@ -49,7 +49,7 @@ struct Run<'r, 'p> {
 /// # Errors
 ///
 /// Why that is not known.
-pub(in crate::frontend) fn behind(names: &Names<'_>, scope: ScopeId, stmt: &Stmt, name: &str) -> Evaluated {
+pub(in crate::frontend) fn behind(names: &Names<'_>, scope: ScopeId, stmt: &Stmt, name: &str) -> Evaluation {
     let run = Run {
         names,
         scope,
@@ -91,7 +91,7 @@ impl Evaluator<'_, '_> {
         args: &[Expr],
         keywords: &[Keyword],
         whole: &Expr,
-    ) -> Evaluated {
+    ) -> Evaluation {
         let info = self.names.function(id);
         let def = info.def;
         let fail = |why: &str| Opaque::new(why, whole.span);
@@ -160,7 +160,7 @@ impl Run<'_, '_> {
         compute(&Evaluator { names: self.names, environment: &environment })
     }
 
-    fn expr(&self, expr: &Expr) -> Evaluated {
+    fn expr(&self, expr: &Expr) -> Evaluation {
         self.with(|it| it.expr(expr))
     }
 

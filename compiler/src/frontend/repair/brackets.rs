@@ -20,7 +20,7 @@ pub(super) enum Unbalanced {
 
 /// How the end of a statement is known whose brackets are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum StatementEnd {
     /// By a line that looks like the next statement.
     Lines,
     /// By the end of the file alone.
@@ -37,7 +37,7 @@ pub(super) const HEADERS: [&str; 11] =
     ["def", "class", "with", "if", "elif", "else", "while", "for", "try", "except", "finally"];
 
 /// The first bracket without a partner.
-pub(super) fn unbalanced(text: &str, tokens: &[Token], reading: Reading) -> Option<Unbalanced> {
+pub(super) fn unbalanced(text: &str, tokens: &[Token], reading: StatementEnd) -> Option<Unbalanced> {
     let mut open: Vec<Token> = Vec::new();
     // The first token of the statement, and how far it is indented.
     let mut statement = (0, 0);
@@ -48,7 +48,7 @@ pub(super) fn unbalanced(text: &str, tokens: &[Token], reading: Reading) -> Opti
         let indent = indent_of_first(text, token);
         if let (Some(indent), Some(before)) = (indent, last) {
             let is_behind_header = before.is(text, ":") && header.is_some();
-            let is_next = reading == Reading::Lines
+            let is_next = reading == StatementEnd::Lines
                 && !open.is_empty()
                 && (is_behind_header || starts_statement(text, &tokens[at..], indent <= statement.1));
             if is_next {
@@ -149,7 +149,7 @@ mod tests {
     use crate::frontend::tokens::tokens;
 
     fn found(text: &str) -> String {
-        match unbalanced(text, &tokens(text), Reading::Lines) {
+        match unbalanced(text, &tokens(text), StatementEnd::Lines) {
             None => String::new(),
             Some(Unbalanced::Open { open, end, .. }) => {
                 let open: Vec<String> =

@@ -1,6 +1,6 @@
 //! Characters that look like others and mean nothing in a program, and what was meant by them.
 
-use super::text::Change;
+use super::text::TextChange;
 use crate::frontend::tokens::{Token, TokenKind};
 
 /// The name of such a character, and the character that Python knows in its place.
@@ -12,18 +12,18 @@ pub(super) struct Lookalike {
 
 /// Characters of one name: as they stand in the text, and what to write for each.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct CharacterGroup {
     pub(super) name: &'static str,
     /// The first of them, and what is meant by it.
     pub(super) first: char,
     pub(super) meant: String,
     /// In order of their places; neighbours are one.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<TextChange>,
 }
 
 /// The lookalikes among the tokens that mean nothing, in order of their first places.
-pub(super) fn groups(text: &str, tokens: &[Token]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+pub(super) fn groups(text: &str, tokens: &[Token]) -> Vec<CharacterGroup> {
+    let mut groups: Vec<CharacterGroup> = Vec::new();
     for token in tokens.iter().filter(|it| it.kind == TokenKind::Unknown) {
         let Some(first) = token.text(text).chars().next() else { continue };
         // Of an open string that is one token, only the quotation mark is strange.
@@ -32,7 +32,7 @@ pub(super) fn groups(text: &str, tokens: &[Token]) -> Vec<Group> {
         let text = meant_text(first, meant);
         let known = groups.iter().position(|it| it.name == name && (it.meant == text || meant == OWN));
         let at = known.unwrap_or_else(|| {
-            groups.push(Group { name, first, meant: text.clone(), changes: Vec::new() });
+            groups.push(CharacterGroup { name, first, meant: text.clone(), changes: Vec::new() });
             groups.len() - 1
         });
         let changes = &mut groups[at].changes;
@@ -41,7 +41,7 @@ pub(super) fn groups(text: &str, tokens: &[Token]) -> Vec<Group> {
                 last.range.end = end;
                 last.text += &text;
             }
-            _ => changes.push(Change { range: token.start..end, text }),
+            _ => changes.push(TextChange { range: token.start..end, text }),
         }
     }
     groups

@@ -19,11 +19,11 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use self::brackets::{Reading as By, Unbalanced};
-use self::signs::What;
-pub(super) use self::text::Copy;
+use self::brackets::{StatementEnd, Unbalanced};
+use self::signs::SlipKind;
+pub(super) use self::text::TextCopy;
 
-use self::text::Change;
+use self::text::TextChange;
 use super::tokens::{Token, TokenKind};
 use crate::diag::catalog::syntax::{self as catalog, SyntaxFault};
 use crate::diag::mend::mend;
@@ -44,7 +44,7 @@ const MOST_BYTES_READ: usize = 8 << 20;
 
 /// A text as the parser takes it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct ParserReading {
     pub(super) tokens: Vec<Token>,
     /// Where its statements end.
     pub(super) ends: Vec<Range<u32>>,
@@ -62,9 +62,9 @@ pub(super) struct Fault {
 
 /// A text with faults, and what became of it.
 #[derive(Debug)]
-pub(super) struct Repaired<'t> {
+pub(super) struct RepairedText<'t> {
     /// The text to read instead, with the places of the text as written.
-    pub(super) copy: Copy<'t>,
+    pub(super) copy: TextCopy<'t>,
     pub(super) told: Vec<Diagnostic>,
     /// Lines that could not be read: what else is said of them is guesswork.
     pub(super) broken: Vec<Span>,
@@ -73,12 +73,16 @@ pub(super) struct Repaired<'t> {
 }
 
 /// Finds what is wrong with a text that has faults.
-pub(super) fn repair<'t>(file: FileId, written: &'t str, read: &dyn Fn(&str) -> Reading) -> Repaired<'t> {
-    let copy = Copy::of(written);
+pub(super) fn repair<'t>(
+    file: FileId,
+    written: &'t str,
+    read: &dyn Fn(&str) -> ParserReading,
+) -> RepairedText<'t> {
+    let copy = TextCopy::of(written);
     let reading = read(written);
-    let repaired = Repaired { copy, told: Vec::new(), broken: Vec::new(), slipped: Vec::new() };
+    let repaired = RepairedText { copy, told: Vec::new(), broken: Vec::new(), slipped: Vec::new() };
     let left = (MOST_BYTES_READ / written.len().max(1)).min(MOST_READINGS);
-    let mut work = Work { file, read, left: Cell::new(left), reading, unclosed: None, repaired };
+    let mut work = Repair { file, read, left: Cell::new(left), reading, unclosed: None, repaired };
     work.characters();
     for _ in 0..MOST_SLIPS {
         if work.reading.faults.is_empty() || !(work.bracket() || work.sign()) {
@@ -90,19 +94,19 @@ pub(super) fn repair<'t>(file: FileId, written: &'t str, read: &dyn Fn(&str) -> 
     work.repaired
 }
 
-struct Work<'t, 'r> {
+struct Repair<'t, 'r> {
     file: FileId,
-    read: &'r dyn Fn(&str) -> Reading,
+    read: &'r dyn Fn(&str) -> ParserReading,
     /// How often it may be called yet.
     left: Cell<usize>,
     /// Of the copy.
-    reading: Reading,
+    reading: ParserReading,
     /// Where in the copy a bracket opens that could not be closed: what follows is read inside of it.
     unclosed: Option<u32>,
-    repaired: Repaired<'t>,
+    repaired: RepairedText<'t>,
 }
 
-impl Work<'_, '_> {
+impl Repair<'_, '_> {
     /// The place in the written text of a range of the copy.
     fn span(&self, range: &Range<u32>) -> Span {
         let copy = &self.repaired.copy;
@@ -119,8 +123,8 @@ impl Work<'_, '_> {
         }
     }
 
-    fn edits(&self, changes: &[Change]) -> Vec<TextEdit> {
-        let edit = |it: &Change| {
+    fn edits(&self, changes: &[TextChange]) -> Vec<TextEdit> {
+        let edit = |it: &TextChange| {
             let span = self.span(&it.range);
             let span = if it.range.is_empty() { Span { end: span.start, ..span } } else { span };
             TextEdit::replace(span, it.text.as_str())
@@ -129,7 +133,7 @@ impl Work<'_, '_> {
     }
 
     /// Takes a slip out of the copy, which is `mended` then.
-    fn take(&mut self, told: Diagnostic, line: &Range<u32>, changes: &[Change], reading: Reading) {
+    fn take(&mut self, told: Diagnostic, line: &Range<u32>, changes: &[TextChange], reading: ParserReading) {
         let Some(copy) = self.repaired.copy.with(changes) else { return };
         let line = self.span(line);
         self.repaired.slipped.push(line);
@@ -138,12 +142,12 @@ impl Work<'_, '_> {
         self.reading = reading;
     }
 
-    fn read_with(&self, changes: &[Change]) -> Option<Reading> {
+    fn read_with(&self, changes: &[TextChange]) -> Option<ParserReading> {
         self.read(&self.repaired.copy.with(changes)?.text)
     }
 
     /// Parses a text; `None` after too many readings.
-    fn read(&self, text: &str) -> Option<Reading> {
+    fn read(&self, text: &str) -> Option<ParserReading> {
         self.left.set(self.left.get().checked_sub(1)?);
         Some((self.read)(text))
     }
@@ -152,7 +156,7 @@ impl Work<'_, '_> {
     fn characters(&mut self) {
         let mut groups = characters::groups(&self.repaired.copy.text, &self.reading.tokens);
         groups.iter_mut().for_each(|it| it.changes.truncate(MOST_CHARACTERS));
-        let mut changes: Vec<Change> = groups.iter().flat_map(|it| it.changes.iter().cloned()).collect();
+        let mut changes: Vec<TextChange> = groups.iter().flat_map(|it| it.changes.iter().cloned()).collect();
         changes.sort_by_key(|it| it.range.start);
         let Some(reading) = self.read_with(&changes).filter(|_| !changes.is_empty()) else { return };
         if reading.faults.len() >= self.reading.faults.len() {
@@ -185,19 +189,19 @@ impl Work<'_, '_> {
         }
         let text = self.repaired.copy.text.clone();
         let mut found = None;
-        for by in [By::Lines, By::Brackets] {
+        for by in [StatementEnd::Lines, StatementEnd::Brackets] {
             let Some(unbalanced) = brackets::unbalanced(&text, &self.reading.tokens, by) else { continue };
             let (statement, change) = match &unbalanced {
                 Unbalanced::Open { open, statement, end } => {
                     let closers = open.iter().rev().map(|it| brackets::closer(&text, *it)).collect();
-                    (*statement, Change { range: *end..*end, text: closers })
+                    (*statement, TextChange { range: *end..*end, text: closers })
                 }
                 Unbalanced::Crossed { open, close, statement } => {
                     let meant = brackets::closer(&text, *open).to_owned();
-                    (*statement, Change { range: close.start..close.end, text: meant })
+                    (*statement, TextChange { range: close.start..close.end, text: meant })
                 }
                 Unbalanced::Alone { close, statement } => {
-                    (*statement, Change { range: close.start..close.end, text: String::new() })
+                    (*statement, TextChange { range: close.start..close.end, text: String::new() })
                 }
             };
             let end = change.range.end;
@@ -275,10 +279,10 @@ impl Work<'_, '_> {
                     let spans: Vec<Span> = slip.changes.iter().map(|it| self.span(&it.range)).collect();
                     let edits = self.edits(&slip.changes);
                     let told = match slip.what {
-                        What::Assignment => catalog::assignment_in_condition(&spans, edits),
-                        What::NoColon(word) => catalog::colon_missing(word, spans[0], edits),
-                        What::ElseIf => catalog::else_if(spans[0], edits),
-                        What::Operator { written, meant } => {
+                        SlipKind::Assignment => catalog::assignment_in_condition(&spans, edits),
+                        SlipKind::NoColon(word) => catalog::colon_missing(word, spans[0], edits),
+                        SlipKind::ElseIf => catalog::else_if(spans[0], edits),
+                        SlipKind::Operator { written, meant } => {
                             catalog::foreign_operator(written, meant, &spans, edits)
                         }
                     };

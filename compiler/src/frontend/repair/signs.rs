@@ -1,19 +1,19 @@
 //! Signs and words of other languages, and a sign that is missing.
 
 use super::brackets::HEADERS;
-use super::text::Change;
+use super::text::TextChange;
 use crate::frontend::tokens::{Token, TokenKind};
 
 /// One slip in a line, and how the line was meant.
 #[derive(Clone, Debug)]
 pub(super) struct Slip {
-    pub(super) what: What,
-    pub(super) changes: Vec<Change>,
+    pub(super) what: SlipKind,
+    pub(super) changes: Vec<TextChange>,
 }
 
 /// The kind of a slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum SlipKind {
     /// `if a = b:`
     Assignment,
     /// `if a > b` with nothing behind it; the word that starts the line.
@@ -30,7 +30,7 @@ pub(super) fn slips(text: &str, line: &[Token]) -> Vec<Slip> {
     let signs =
         [("&&", "and"), ("||", "or"), ("<>", "!="), ("=<", "<="), ("=>", ">="), ("!", "not")].map(|it| {
             let changes = operators(text, line, it);
-            let what = What::Operator { written: it.0, meant: it.1 };
+            let what = SlipKind::Operator { written: it.0, meant: it.1 };
             (!changes.is_empty()).then_some(Slip { what, changes })
         });
     words.into_iter().chain(signs).chain([colon(text, line)]).flatten().collect()
@@ -66,18 +66,18 @@ fn assignments(text: &str, line: &[Token]) -> Option<Slip> {
             TokenKind::Sign if token.is(text, "=") => {
                 let inside = condition.map(|depth| open.get(depth..).unwrap_or_default());
                 if inside.is_some_and(|it| it.last() != Some(&true)) {
-                    changes.push(Change { range: token.start..token.end, text: "==".to_owned() });
+                    changes.push(TextChange { range: token.start..token.end, text: "==".to_owned() });
                 }
             }
             _ => {}
         }
         before = Some(token);
     }
-    (!changes.is_empty()).then_some(Slip { what: What::Assignment, changes })
+    (!changes.is_empty()).then_some(Slip { what: SlipKind::Assignment, changes })
 }
 
 /// Two signs side by side, or one, that Python writes otherwise.
-fn operators(text: &str, line: &[Token], (written, meant): (&str, &str)) -> Vec<Change> {
+fn operators(text: &str, line: &[Token], (written, meant): (&str, &str)) -> Vec<TextChange> {
     let is_word = meant.starts_with(char::is_alphabetic);
     let n = u32::try_from(written.len()).unwrap_or(1);
     let starts = line.iter().enumerate().filter(|(at, it)| {
@@ -96,15 +96,15 @@ fn operators(text: &str, line: &[Token], (written, meant): (&str, &str)) -> Vec<
         format!("{}{meant}{}", space(before || is_first), space(after))
     };
     starts
-        .map(|(_, it)| Change { range: it.start..it.start + n, text: spaced(it.start, it.start + n) })
+        .map(|(_, it)| TextChange { range: it.start..it.start + n, text: spaced(it.start, it.start + n) })
         .collect()
 }
 
 fn else_if(text: &str, line: &[Token]) -> Option<Slip> {
     let [first, second, ..] = line else { return None };
     let is_else_if = first.is_word(text, "else") && second.is_word(text, "if");
-    let change = Change { range: first.start..second.end, text: "elif".to_owned() };
-    is_else_if.then(|| Slip { what: What::ElseIf, changes: vec![change] })
+    let change = TextChange { range: first.start..second.end, text: "elif".to_owned() };
+    is_else_if.then(|| Slip { what: SlipKind::ElseIf, changes: vec![change] })
 }
 
 /// A colon behind the last token of a line that needs one.
@@ -120,8 +120,8 @@ fn colon(text: &str, line: &[Token]) -> Option<Slip> {
             _ => {}
         }
     }
-    let change = Change { range: last.end..last.end, text: ":".to_owned() };
-    (depth == 0).then(|| Slip { what: What::NoColon(word), changes: vec![change] })
+    let change = TextChange { range: last.end..last.end, text: ":".to_owned() };
+    (depth == 0).then(|| Slip { what: SlipKind::NoColon(word), changes: vec![change] })
 }
 
 #[cfg(test)]

@@ -4,29 +4,29 @@ use std::ops::Range;
 
 /// New text for a range of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct TextChange {
     pub(super) range: Range<u32>,
     pub(super) text: String,
 }
 
 /// A copy of a text with changes.
 #[derive(Clone, Debug)]
-pub(in crate::frontend) struct Copy<'t> {
+pub(in crate::frontend) struct TextCopy<'t> {
     pub(super) written: &'t str,
     pub(in crate::frontend) text: String,
     /// In order of their places in the written text, none over another.
-    changes: Vec<Change>,
+    changes: Vec<TextChange>,
     /// For each change, where its text stands in the copy.
     in_copy: Vec<Range<u32>>,
 }
 
-impl<'t> Copy<'t> {
+impl<'t> TextCopy<'t> {
     pub(super) fn of(written: &'t str) -> Self {
         Self { written, text: written.to_owned(), changes: Vec::new(), in_copy: Vec::new() }
     }
 
     /// The same with further changes, whose places are those of this copy; `None` where one changes what was changed.
-    pub(super) fn with(&self, further: &[Change]) -> Option<Self> {
+    pub(super) fn with(&self, further: &[TextChange]) -> Option<Self> {
         let mut changes = self.changes.clone();
         for it in further {
             let range = self.start(it.range.start)..self.end(it.range.end);
@@ -34,10 +34,10 @@ impl<'t> Copy<'t> {
             if range.start > range.end {
                 return None;
             }
-            changes.push(Change { range, text: it.text.clone() });
+            changes.push(TextChange { range, text: it.text.clone() });
         }
         changes.sort_by_key(|it| (it.range.start, it.range.end));
-        let is_apart = |it: &[Change]| it[0].range.end <= it[1].range.start && it[0].range != it[1].range;
+        let is_apart = |it: &[TextChange]| it[0].range.end <= it[1].range.start && it[0].range != it[1].range;
         if !changes.windows(2).all(is_apart) {
             return None;
         }
@@ -74,13 +74,13 @@ impl<'t> Copy<'t> {
 mod tests {
     use super::*;
 
-    fn change(range: Range<u32>, text: &str) -> Change {
-        Change { range, text: text.to_owned() }
+    fn change(range: Range<u32>, text: &str) -> TextChange {
+        TextChange { range, text: text.to_owned() }
     }
 
     #[test]
     fn places_are_those_of_the_written_text() {
-        let copy = Copy::of("if a = bc: d").with(&[change(5..6, "==")]).unwrap();
+        let copy = TextCopy::of("if a = bc: d").with(&[change(5..6, "==")]).unwrap();
         assert_eq!(copy.text, "if a == bc: d");
         let copy = copy.with(&[change(3..4, ""), change(13..13, "!")]).unwrap();
         assert_eq!(copy.text, "if  == bc: d!");

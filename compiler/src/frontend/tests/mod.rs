@@ -9,14 +9,14 @@ mod modules;
 mod ndsl_constants;
 mod values;
 
-use super::constants::{Constant, Evaluated};
+use super::constants::{Constant, Evaluation};
 use super::{Names, parse};
 use crate::config::Config;
 use crate::diag::Diagnostics;
 use crate::project::Project;
 
 /// The value of `name` at the end of the first of some files.
-fn value_in(files: &[(&str, &str)], config: &Config, name: &str) -> Evaluated {
+fn value_in(files: &[(&str, &str)], config: &Config, name: &str) -> Evaluation {
     let main = files[0].0.to_owned();
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).into())).collect();
     let program = parse(&Project { files, main, stencil: None }, &mut Diagnostics::default());

@@ -2,9 +2,9 @@
 
 use super::{value, value_in, why_not};
 use crate::config::Config;
-use crate::frontend::constants::{Constant, Evaluated};
+use crate::frontend::constants::{Constant, Evaluation};
 
-fn found(files: &[(&str, &str)]) -> Evaluated {
+fn found(files: &[(&str, &str)]) -> Evaluation {
     value_in(files, &Config::default(), "it")
 }
 

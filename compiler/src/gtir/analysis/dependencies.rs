@@ -9,7 +9,7 @@ use crate::entity::{Handle, SideTable};
 use crate::space::{Axis, AxisSet, LoopOrder};
 
 use super::super::nodes::{Field, Stencil, Stmt, StmtKind, VerticalLoop};
-use super::super::visit::Touch;
+use super::super::visit::FieldTouch;
 
 /// Reports every violation; whether there was none (warnings aside).
 pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
@@ -27,7 +27,7 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     }
     let touches = |vertical_loop: &VerticalLoop| {
         let mut found = Vec::new();
-        let mut keep = |it: Touch| {
+        let mut keep = |it: FieldTouch| {
             if concerned.get(it.field).is_some() {
                 found.push(it);
             }
@@ -36,11 +36,11 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
         found
     };
     let mut check = Check { stencil, diagnostics, is_legal: true };
-    let loops: Vec<Vec<Touch>> = stencil.vertical_loops.iter().map(touches).collect();
+    let loops: Vec<Vec<FieldTouch>> = stencil.vertical_loops.iter().map(touches).collect();
     for (vertical_loop, touches) in stencil.vertical_loops.iter().zip(&loops) {
         check.targets(vertical_loop, touches);
         // Most loops read nothing beside the point.
-        if touches.iter().any(Touch::is_read_beside) {
+        if touches.iter().any(FieldTouch::is_read_beside) {
             check.statements(vertical_loop);
             check.parameters(vertical_loop, touches);
         }
@@ -70,7 +70,7 @@ impl<'a> Check<'a> {
     }
 
     /// E24: each point must have an element of its own.
-    fn targets(&mut self, vertical_loop: &VerticalLoop, touches: &[Touch]) {
+    fn targets(&mut self, vertical_loop: &VerticalLoop, touches: &[FieldTouch]) {
         for write in touches.iter().filter(|it| it.is_write) {
             let axes = self.stencil.fields[write.field].axes;
             let is_sequential = vertical_loop.order != LoopOrder::Parallel;
@@ -111,7 +111,7 @@ impl<'a> Check<'a> {
     }
 
     /// E19: a parameter is not both written and read beside the point in one vertical loop.
-    fn parameters(&mut self, vertical_loop: &VerticalLoop, touches: &[Touch]) {
+    fn parameters(&mut self, vertical_loop: &VerticalLoop, touches: &[FieldTouch]) {
         let written: BTreeSet<Handle<Field>> =
             touches.iter().filter(|it| it.is_write).map(|it| it.field).collect();
         for read in touches.iter().filter(|it| it.is_read_beside() && written.contains(&it.field)) {
@@ -128,7 +128,7 @@ impl<'a> Check<'a> {
     }
 
     /// W07, E21: reads at another level of what the same parallel loop writes; one that is found at run time is refused.
-    fn levels(&mut self, touches: &[Touch]) {
+    fn levels(&mut self, touches: &[FieldTouch]) {
         for read in touches.iter().filter(|it| !it.is_write && it.is_of_other_level()) {
             if let Some(write) = touches.iter().find(|it| it.is_write && it.field == read.field) {
                 let name = self.name(read.field);
@@ -143,7 +143,7 @@ impl<'a> Check<'a> {
     }
 
     /// E15: what was written before, outside any region, a region does not read beside the point.
-    fn regions(&mut self, loops: &[Vec<Touch>]) {
+    fn regions(&mut self, loops: &[Vec<FieldTouch>]) {
         let mut written: BTreeMap<Handle<Field>, Span> = BTreeMap::new();
         for touch in loops.iter().flatten() {
             if touch.is_write && touch.scope.region.is_none() {
@@ -160,7 +160,7 @@ impl<'a> Check<'a> {
 
     /// E23 for temporaries with few users. If one block alone uses a temporary, it does not read it at
     /// another level. If one vertical loop alone uses it, it does not assign it at another level.
-    fn single_blocks(&mut self, loops: &[Vec<Touch>]) {
+    fn single_blocks(&mut self, loops: &[Vec<FieldTouch>]) {
         // Most temporaries are not touched at another level at all.
         let elsewhere: BTreeSet<Handle<Field>> =
             loops.iter().flatten().filter(|it| it.is_of_other_level()).map(|it| it.field).collect();
@@ -168,7 +168,7 @@ impl<'a> Check<'a> {
             return;
         }
         let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
-        let blocks: Vec<Vec<Touch>> = blocks.map(Stmt::touches).collect();
+        let blocks: Vec<Vec<FieldTouch>> = blocks.map(Stmt::touches).collect();
         let temporaries = self.stencil.fields.iter().filter(|(_, it)| it.is_temporary);
         for (field, declared) in temporaries.filter(|(field, _)| elsewhere.contains(field)) {
             let mut users = blocks.iter().filter(|it| it.iter().any(|it| it.field == field));
@@ -191,9 +191,9 @@ impl<'a> Check<'a> {
 }
 
 /// Whether this statement holds the read and writes the same field.
-fn reads_what_it_writes(stmt: &Stmt, read: &Touch) -> bool {
+fn reads_what_it_writes(stmt: &Stmt, read: &FieldTouch) -> bool {
     let touches = stmt.touches();
-    let is_same_read = |it: &Touch| !it.is_write && it.span == read.span && it.offset == read.offset;
+    let is_same_read = |it: &FieldTouch| !it.is_write && it.span == read.span && it.offset == read.offset;
     touches.iter().any(|it| it.field == read.field && is_same_read(it))
         && touches.iter().any(|it| it.field == read.field && it.is_write)
 }

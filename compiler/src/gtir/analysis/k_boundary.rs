@@ -13,11 +13,11 @@ use super::super::nodes::{Field, Stencil};
 /// Levels that are found at run time are not known here. The sides may point inward: with `interval(1, -1)` and no offset they are `[1, -1]`.
 #[must_use]
 pub fn k_boundaries(stencil: &Stencil) -> SideTable<Field, Reach> {
-    let mut sides: SideTable<Field, Sides> = SideTable::default();
+    let mut sides: SideTable<Field, LevelEnds> = SideTable::default();
     stencil.each_touch(&mut |interval, touch| {
         if touch.is_level_known {
             let known = sides.get_or_default(touch.field);
-            *known = known.union(Sides::of(interval, touch.offset.k));
+            *known = known.union(LevelEnds::of(interval, touch.offset.k));
         }
     });
     let mut boundaries = SideTable::default();
@@ -38,7 +38,7 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
         if !touch.is_level_known || !field.is_temporary || !field.axes.has(Axis::K) {
             return;
         }
-        let sides = Sides::of(interval, touch.offset.k);
+        let sides = LevelEnds::of(interval, touch.offset.k);
         let below = sides.lo.filter(|&lo| lo < 0).map(|lo| (true, -lo));
         let above = sides.hi.filter(|&hi| hi > 0).map(|hi| (false, hi));
         if let Some((is_low, levels)) = below.or(above) {
@@ -51,12 +51,12 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
 
 /// The known ends of the touched levels: `lo` counts from the first level, `hi` from the end.
 #[derive(Clone, Copy, Default)]
-struct Sides {
+struct LevelEnds {
     lo: Option<i32>,
     hi: Option<i32>,
 }
 
-impl Sides {
+impl LevelEnds {
     fn of(interval: Interval, offset: i32) -> Self {
         let lo = (interval.start.level == Level::Start).then(|| interval.start.offset.saturating_add(offset));
         let hi = (interval.end.level == Level::End).then(|| interval.end.offset.saturating_add(offset));

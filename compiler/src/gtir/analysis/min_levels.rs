@@ -1,7 +1,7 @@
 //! The fewest levels for which no interval is empty or reversed, and every temporary has the levels that are read.
 
 use super::super::nodes::Stencil;
-use super::super::visit::Touch;
+use super::super::visit::FieldTouch;
 use crate::space::{self, Axis, Interval, Level};
 
 /// Fewer levels than this are refused at a call; 0 where any number will do.
@@ -18,7 +18,7 @@ pub fn min_levels(stencil: &Stencil) -> i64 {
 }
 
 /// The levels that there must be for a touch to stay among them; E23 sees to the ends that it is counted from.
-fn levels_for(interval: Interval, touch: Touch) -> i64 {
+fn levels_for(interval: Interval, touch: FieldTouch) -> i64 {
     let k = i64::from(touch.offset.k);
     let above = match interval.end.level {
         Level::Start => i64::from(interval.end.offset) + k,

@@ -11,10 +11,10 @@ use crate::entity::Handle;
 use crate::space::{Axis, LoopOrder, Offset};
 
 use super::super::nodes::{Field, Stencil, VerticalLoop};
-use super::super::visit::Touch;
+use super::super::visit::FieldTouch;
 
 /// One assignment's dependence of what it writes on what it reads.
-struct Edge {
+struct Dependence {
     writes: Handle<Field>,
     reads: Handle<Field>,
     offset: Offset,
@@ -29,7 +29,7 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     for vertical_loop in stencil.vertical_loops.iter().filter(|it| it.order != LoopOrder::Parallel) {
         let edges = edges(stencil, vertical_loop);
         for beside in edges.iter().filter(|it| it.offset.is_horizontal()) {
-            let cycle = |it: &&Edge| {
+            let cycle = |it: &&Dependence| {
                 it.is_lagging
                     && reaches(&edges, beside.reads, it.writes)
                     && reaches(&edges, it.reads, beside.writes)
@@ -46,11 +46,11 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     is_legal
 }
 
-fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Edge> {
+fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Dependence> {
     let mut edges = Vec::new();
-    let blocks: Vec<Vec<Touch>> = vertical_loop.body.iter().map(|it| it.touches()).collect();
+    let blocks: Vec<Vec<FieldTouch>> = vertical_loop.body.iter().map(|it| it.touches()).collect();
     // Without a neighbour there is nothing to need more and more of.
-    if !blocks.iter().flatten().any(Touch::is_read_beside) {
+    if !blocks.iter().flatten().any(FieldTouch::is_read_beside) {
         return edges;
     }
     for (at, block) in blocks.iter().enumerate() {
@@ -63,7 +63,7 @@ fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Edge> {
                 let is_plane = !stencil.fields[read.field].axes.has(Axis::K);
                 let is_written_before =
                     || blocks[..at].iter().flatten().any(|it| it.is_write && it.field == read.field);
-                edges.push(Edge {
+                edges.push(Dependence {
                     writes: write.field,
                     reads: read.field,
                     offset: read.offset,
@@ -77,7 +77,7 @@ fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Edge> {
 }
 
 /// Whether the sweep can have written on an earlier level what is read.
-fn is_before(order: LoopOrder, read: &Touch, write: &Touch) -> bool {
+fn is_before(order: LoopOrder, read: &FieldTouch, write: &FieldTouch) -> bool {
     if !read.is_level_known || !write.is_level_known {
         return true;
     }
@@ -90,7 +90,7 @@ fn is_before(order: LoopOrder, read: &Touch, write: &Touch) -> bool {
 
 /// Whether a value of `from`, read within the loop, can be a value of `to` or depend on one. Follows the
 /// dependences from `from` until `to` is met.
-fn reaches(edges: &[Edge], from: Handle<Field>, to: Handle<Field>) -> bool {
+fn reaches(edges: &[Dependence], from: Handle<Field>, to: Handle<Field>) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut open = vec![from];
     while let Some(field) = open.pop() {

@@ -27,7 +27,7 @@ pub(super) fn guard_reads(
     (order, interval): (LoopOrder, Interval),
     body: Vec<Stmt>,
 ) -> Vec<Vec<Stmt>> {
-    let beyond = Beyond::new(source, interval);
+    let beyond = MissingLevels::new(source, interval);
     let mut runs = vec![Vec::new()];
     let (mut written, mut read) = (BTreeSet::new(), BTreeSet::new());
     for mut stmt in body {
@@ -49,14 +49,14 @@ pub(super) fn guard_reads(
 }
 
 /// Which levels the temporaries of a computation do not have.
-struct Beyond<'a> {
+struct MissingLevels<'a> {
     source: &'a def::Stencil,
     /// The offsets of its first and of the level behind its last one, where they are counted from the ends.
     low: Option<i32>,
     high: Option<i32>,
 }
 
-impl<'a> Beyond<'a> {
+impl<'a> MissingLevels<'a> {
     fn new(source: &'a def::Stencil, interval: Interval) -> Self {
         let low = (interval.start.level == Level::Start).then_some(interval.start.offset);
         let high = (interval.end.level == Level::End).then_some(interval.end.offset);

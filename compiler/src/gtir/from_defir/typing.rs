@@ -5,7 +5,7 @@ use crate::defir::nodes as def;
 use crate::diag::Span;
 use crate::diag::catalog::{data, types, warnings};
 use crate::expr::{ExprKind, Vertical};
-use crate::types::math::builtins::Integers;
+use crate::types::math::builtins::IntegerTreatment;
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
 use super::super::nodes::{Expr, Index};
@@ -164,7 +164,7 @@ impl Lowering<'_> {
         }
         let keeps = common.is_float() || function.keeps_integers();
         let taken = if keeps { common } else { DType::Float32 };
-        if common.is_int() && function.row().integers == Integers::Themselves {
+        if common.is_int() && function.row().integers == IntegerTreatment::Themselves {
             return arguments.pop();
         }
         let dtype = if function.is_predicate() { DType::Bool } else { taken };

@@ -6,17 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Array, At, Branch, Element, Item, Part, Positions, Program, Read, Storage, Target,
+    Array, Branch, DimensionIndex, Element, Item, Positions, Program, Read, Storage, StripPart, Target,
 };
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
-use crate::space::assume::{Assumptions, Limit};
+use crate::space::assume::{Assumptions, SymbolLimit};
 use crate::space::{Affine, Size};
 use crate::types::{BinaryOp, UnaryOp, Value};
 
 /// An access that the proof does not place inside its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outside {
+pub struct OutOfBoundsAccess {
     /// As the stencil calls it.
     pub array: String,
     /// The index, counted from the start of the array.
@@ -32,16 +32,16 @@ pub struct Outside {
 /// Arrays that tell their number of levels have an entry. The key is the stencil's name and the dimension, the value half-open
 /// ranges.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct GuaranteedPositions {
     ranges: BTreeMap<(String, usize), BTreeSet<(Size, Size)>>,
 }
 
-impl Held {
+impl GuaranteedPositions {
     /// The positions that a program touches before any step of a schedule. Each call is held against these.
     #[must_use]
     pub fn of(program: &Program) -> Self {
         let mut held = Self::default();
-        let mut seek = Seek { program, loops: Vec::new(), held: &mut held };
+        let mut seek = GuaranteeSearch { program, loops: Vec::new(), held: &mut held };
         for step in &program.steps {
             if let Some(function) = program.functions.get(step.function) {
                 seek.block(&function.body);
@@ -51,13 +51,13 @@ impl Held {
     }
 }
 
-struct Seek<'p, 'h> {
+struct GuaranteeSearch<'p, 'h> {
     program: &'p Program,
     loops: Vec<&'p Positions>,
-    held: &'h mut Held,
+    held: &'h mut GuaranteedPositions,
 }
 
-impl<'p> Seek<'p, '_> {
+impl<'p> GuaranteeSearch<'p, '_> {
     fn block(&mut self, items: &'p [Item]) {
         for item in items {
             item.each_element(&mut |it| self.element(it));
@@ -88,7 +88,7 @@ impl<'p> Seek<'p, '_> {
             return;
         }
         for (dimension, at) in element.index.iter().enumerate() {
-            let At::Known(sum) = at else { continue };
+            let DimensionIndex::Known(sum) = at else { continue };
             let variable = sum.terms().find_map(|(it, factor)| {
                 let around = self.loops.iter().find(|around| around.variable == *it)?;
                 Some((*around, factor))
@@ -112,7 +112,7 @@ impl<'p> Seek<'p, '_> {
 ///
 /// The program is one before its passes. `known` limits its symbols, and `held` has positions of the caller's arrays.
 #[must_use]
-pub fn outside(program: &Program, held: &Held, known: &Assumptions) -> Vec<Outside> {
+pub fn outside(program: &Program, held: &GuaranteedPositions, known: &Assumptions) -> Vec<OutOfBoundsAccess> {
     let mut proof = Proof { program, held, found: Vec::new(), integers: BTreeMap::new(), origin: None };
     for step in &program.steps {
         if let Some(function) = program.functions.get(step.function) {
@@ -124,8 +124,8 @@ pub fn outside(program: &Program, held: &Held, known: &Assumptions) -> Vec<Outsi
 
 struct Proof<'p> {
     program: &'p Program,
-    held: &'p Held,
-    found: Vec<Outside>,
+    held: &'p GuaranteedPositions,
+    found: Vec<OutOfBoundsAccess>,
     /// A check holds each integer of run time below this size.
     integers: BTreeMap<usize, &'p Size>,
     /// The statement that the proof looks at.
@@ -191,15 +191,15 @@ impl<'p> Proof<'p> {
         }
     }
 
-    fn part(&mut self, part: &'p Part, known: &Assumptions) {
+    fn part(&mut self, part: &'p StripPart, known: &Assumptions) {
         match part {
-            Part::Lanes(items) => self.block(items, known),
-            Part::While(it) => {
+            StripPart::Lanes(items) => self.block(items, known),
+            StripPart::While(it) => {
                 self.origin = Some(&it.origin);
                 self.expr(&it.condition, known);
                 it.parts.iter().for_each(|it| self.block(it, known));
             }
-            Part::Branch(it) => {
+            StripPart::Branch(it) => {
                 it.arms.iter().for_each(|it| self.expr(&it.condition, known));
                 it.arms().flatten().for_each(|it| self.part(it, known));
             }
@@ -233,14 +233,14 @@ impl<'p> Proof<'p> {
             // The array of an iteration counts from its own start.
             let shift = if array.storage == Storage::Private { &zero } else { shift };
             let (is_inside, index) = match at {
-                At::Known(sum) => {
+                DimensionIndex::Known(sum) => {
                     let index = sum + shift;
                     let next = index.clone().moved(1).into();
                     let is_inside = known.is_at_most(&zero.clone().into(), &index.clone().into())
                         && known.is_at_most(&next, size);
                     (is_inside || self.is_held(array, dimension, sum, known), index.to_string())
                 }
-                At::Found { integer, .. } => {
+                DimensionIndex::Found { integer, .. } => {
                     let checked = self.integers.get(integer);
                     let is_inside = checked.is_some_and(|it| known.is_at_most(it, size));
                     (is_inside, self.program.integers.get(*integer).cloned().unwrap_or_default())
@@ -248,7 +248,7 @@ impl<'p> Proof<'p> {
             };
             if !is_inside {
                 let (array, size) = (array.stencil_name.clone(), size.clone());
-                self.found.push(Outside { array, index, size, origin: self.origin.cloned() });
+                self.found.push(OutOfBoundsAccess { array, index, size, origin: self.origin.cloned() });
             }
         }
     }
@@ -300,7 +300,7 @@ fn assume(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Assumptio
 }
 
 /// The limit that tests of one position set.
-fn limit(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Option<Limit> {
+fn limit(known: &Assumptions, condition: &Expr<Read>, holds: bool) -> Option<SymbolLimit> {
     use BinaryOp::{And, Ge, Gt, Le, Lt, Or};
     let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
     if matches!(op, And | Or) {
@@ -358,7 +358,7 @@ step step_1 on all threads
 "
         );
         let program = parse(&text).expect("it is a program");
-        let all = outside(&program, &Held::default(), &Assumptions::some_point());
+        let all = outside(&program, &GuaranteedPositions::default(), &Assumptions::some_point());
         all.into_iter().map(|it| format!("{}: {} < {}", it.array, it.index, it.size)).collect()
     }
 

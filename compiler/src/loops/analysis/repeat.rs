@@ -1,6 +1,6 @@
 //! Loops over rows that may compute some points twice, so that the last vector of a row is a whole one too.
 
-use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
+use super::super::nodes::{Assign, DimensionIndex, Element, For, Item, Program, Read, Target};
 use super::super::visit::{any, walk};
 
 /// Whether points of a loop may be computed twice.
@@ -51,7 +51,7 @@ pub fn may_repeat_with_branches(program: &Program, it: &For) -> bool {
     each_element(body, &mut |it, is_written| {
         if is_written { written.push(it.clone()) } else { read.push(it.clone()) }
     });
-    let is_known = |it: &Element| it.index.iter().all(|at| matches!(at, At::Known(_)));
+    let is_known = |it: &Element| it.index.iter().all(|at| matches!(at, DimensionIndex::Known(_)));
     written.iter().all(|one| {
         let ring = program.arrays[one.array].ring;
         let is_same = |other: &Element| other.array == one.array;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{At, Element, Item, Meaning, Part, Program, Read, Side, Strides, Target};
+use super::super::nodes::{
+    DimensionIndex, Element, Item, Program, Read, Side, Strides, StripPart, SymbolMeaning, Target,
+};
 use crate::expr::Expr;
 use crate::space::{Affine, Size, Symbol};
 
@@ -47,8 +49,8 @@ impl Uses {
             Item::Checked(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             Item::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             Item::Strips(it) => it.parts.iter().for_each(|part| match part {
-                Part::Lanes(_) | Part::Branch(_) => {}
-                Part::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
+                StripPart::Lanes(_) | StripPart::Branch(_) => {}
+                StripPart::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             }),
             Item::Declare(_) | Item::For(_) | Item::If(_) | Item::Barrier => {}
         }
@@ -69,11 +71,11 @@ impl Uses {
         let is_packed = program.arrays[element.array].strides == Strides::Packed;
         for (dimension, at) in element.index.iter().enumerate() {
             let sum = match at {
-                At::Known(sum) => sum,
-                At::Found { shift, .. } => shift,
+                DimensionIndex::Known(sum) => sum,
+                DimensionIndex::Found { shift, .. } => shift,
             };
             self.affine(program, sum);
-            let is_start = matches!(at, At::Known(sum) if sum.as_constant() == Some(0));
+            let is_start = matches!(at, DimensionIndex::Known(sum) if sum.as_constant() == Some(0));
             if !(is_start || is_packed && dimension == 0) {
                 self.strides.insert((element.array, dimension));
             }
@@ -91,13 +93,13 @@ impl Uses {
     fn affine(&mut self, program: &Program, sum: &Affine) {
         for (symbol, _) in sum.terms() {
             match program.symbols.get(symbol) {
-                Some(Meaning::Size(axis)) => {
+                Some(SymbolMeaning::Size(axis)) => {
                     self.sizes.insert(axis.index());
                 }
-                Some(&Meaning::Levels { array, side }) => {
+                Some(&SymbolMeaning::Levels { array, side }) => {
                     self.levels.insert((array, side));
                 }
-                Some(Meaning::Position(_)) | None => {
+                Some(SymbolMeaning::Position(_)) | None => {
                     self.positions.insert(symbol.clone());
                 }
             }

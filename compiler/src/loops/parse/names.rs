@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Array, ArrayKind, At, Element, Function, GpuAxis, Local, Meaning, Place, Program, Read, Side, Step,
-    Storage, Strides,
+    Array, ArrayKind, DimensionIndex, Element, Function, GpuAxis, GpuMemory, Local, Program, Read, Side,
+    Step, Storage, Strides, SymbolMeaning,
 };
 use super::super::print::SUM;
 use super::super::reserved::RESERVED;
@@ -16,7 +16,7 @@ use crate::types::DType;
 
 /// The meaning of a name in an expression.
 #[derive(Clone, Debug)]
-pub(super) enum Word {
+pub(super) enum NameMeaning {
     Read(Read),
     /// An integer of run time, by position.
     Integer(usize),
@@ -32,7 +32,7 @@ pub(super) struct Names {
     arrays: Vec<Array>,
     locals: Vec<Local>,
     integers: Vec<String>,
-    symbols: BTreeMap<Symbol, Meaning>,
+    symbols: BTreeMap<Symbol, SymbolMeaning>,
 }
 
 impl Names {
@@ -76,11 +76,11 @@ impl Names {
                 let (symbol, meaning) = rest.split_once(" = ")?;
                 let (word, rest) = meaning.split_once(' ')?;
                 let meaning = match word {
-                    "position" => Meaning::Position(rest.to_owned()),
+                    "position" => SymbolMeaning::Position(rest.to_owned()),
                     "levels" => {
                         let (side, array) = rest.split_once(' ')?;
                         let side = [Side::Below, Side::Above].into_iter().find(|it| it.name() == side)?;
-                        Meaning::Levels { array: self.array(array)?, side }
+                        SymbolMeaning::Levels { array: self.array(array)?, side }
                     }
                     _ => return None,
                 };
@@ -121,18 +121,22 @@ impl Names {
     /// It is named like its symbol, if no line before has told another name.
     pub(super) fn position(&mut self, symbol: &Symbol) {
         let name = symbol.name().to_owned();
-        self.symbols.entry(symbol.clone()).or_insert(Meaning::Position(name));
+        self.symbols.entry(symbol.clone()).or_insert(SymbolMeaning::Position(name));
     }
 
     /// Finds the meaning of a name, with the index in brackets behind it.
     ///
     /// Arrays come before locals, and locals before integers; no two of them have one name, as
     /// [`Self::namer`] makes sure of.
-    pub(super) fn word(&self, name: &str, index: Vec<Subscript<Word>>) -> Result<(Word, DType), String> {
+    pub(super) fn word(
+        &self,
+        name: &str,
+        index: Vec<Subscript<NameMeaning>>,
+    ) -> Result<(NameMeaning, DType), String> {
         if name == SUM {
             let sum = index.first().filter(|_| index.len() == 1).and_then(Subscript::as_known);
             let sum = sum.ok_or_else(|| format!("`{SUM}[k]` was expected"))?;
-            return Ok((Word::Read(Read::Sum(sum.clone())), DType::Int64));
+            return Ok((NameMeaning::Read(Read::Sum(sum.clone())), DType::Int64));
         }
         if let Some(array) = self.array(name) {
             let rank = self.arrays[array].shape.len();
@@ -141,16 +145,16 @@ impl Names {
             }
             let index = index.into_iter().map(at).collect::<Result<_, _>>()?;
             let read = Read::Element(Element { array, index });
-            return Ok((Word::Read(read), self.arrays[array].dtype));
+            return Ok((NameMeaning::Read(read), self.arrays[array].dtype));
         }
         if !index.is_empty() {
             return Err(format!("there is no array `{name}`"));
         }
         if let Some(local) = self.locals.iter().position(|it| it.name == name) {
-            return Ok((Word::Read(Read::Local(local)), self.locals[local].dtype));
+            return Ok((NameMeaning::Read(Read::Local(local)), self.locals[local].dtype));
         }
         match self.integer(name) {
-            Some(integer) => Ok((Word::Integer(integer), DType::Int64)),
+            Some(integer) => Ok((NameMeaning::Integer(integer), DType::Int64)),
             None => Err(format!("there is no `{name}`")),
         }
     }
@@ -158,7 +162,7 @@ impl Names {
     /// The whole program.
     pub(super) fn program(mut self, functions: Vec<Function>, steps: Vec<Step>) -> Result<Program, String> {
         for axis in Axis::ALL {
-            self.symbols.insert(Symbol::new(axis.name()), Meaning::Size(axis));
+            self.symbols.insert(Symbol::new(axis.name()), SymbolMeaning::Size(axis));
         }
         let namer = self.namer(&functions)?;
         let argument = |name: &String| self.array(name).ok_or_else(|| format!("there is no array `{name}`"));
@@ -198,8 +202,8 @@ impl Names {
         }
         let positions = self.symbols.values().filter_map(|it| match it {
             // Letters of positions are taken from the start.
-            Meaning::Position(name) if !RESERVED.contains(&name.as_str()) => Some(name.as_str()),
-            Meaning::Position(_) | Meaning::Size(_) | Meaning::Levels { .. } => None,
+            SymbolMeaning::Position(name) if !RESERVED.contains(&name.as_str()) => Some(name.as_str()),
+            SymbolMeaning::Position(_) | SymbolMeaning::Size(_) | SymbolMeaning::Levels { .. } => None,
         });
         let locals = self.locals.iter().map(|it| it.name.as_str());
         let integers = self.integers.iter().map(String::as_str);
@@ -222,11 +226,11 @@ fn plain(name: &str) -> &str {
 ///
 /// A number that is added to an integer of run time is kept with its sign changed: `{n} + 1` is `n` less the
 /// shift -1.
-fn at(it: Subscript<Word>) -> Result<At, String> {
+fn at(it: Subscript<NameMeaning>) -> Result<DimensionIndex, String> {
     match it.found.map(|it| it.kind) {
-        None => Ok(At::Known(it.known)),
-        Some(ExprKind::Access(Word::Integer(integer))) => {
-            Ok(At::Found { integer, shift: &Affine::default() - &it.known })
+        None => Ok(DimensionIndex::Known(it.known)),
+        Some(ExprKind::Access(NameMeaning::Integer(integer))) => {
+            Ok(DimensionIndex::Found { integer, shift: &Affine::default() - &it.known })
         }
         Some(_) => Err("an integer of run time was expected in braces".to_owned()),
     }
@@ -314,16 +318,16 @@ fn array(before: &[Array], word: &str, text: &str) -> Option<Array> {
             }
             "as" => {
                 array.place = Some(match words.next()? {
-                    "register" => Place::Register,
-                    "shared" => Place::Shared,
-                    "scratch" => Place::Scratch,
+                    "register" => GpuMemory::Register,
+                    "shared" => GpuMemory::Shared,
+                    "scratch" => GpuMemory::Scratch,
                     _ => return None,
                 });
             }
             "over" => {
                 let output = plain(words.next()?);
                 let output = before.iter().position(|it| it.name.as_deref() == Some(output))?;
-                array.place = Some(Place::Over(output));
+                array.place = Some(GpuMemory::Over(output));
             }
             "of" => {
                 array.owner = Some(match words.next()? {

@@ -34,7 +34,7 @@ pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
     };
     let mut has_functions = false;
     program.each_expr(&mut |expr| expr.walk(&mut |it| has_functions |= it.is_transcendental()));
-    let mut found = Found { bytes, least: 0, most_loops: 0 };
+    let mut found = BlockTotals { bytes, least: 0, most_loops: 0 };
     program.functions.iter().for_each(|it| found.iteration(program, &it.body));
     let is_long = found.most_loops > 0 && n_operations(program) >= least_operations;
     let is_faster = !has_functions && found.most_loops >= least_loops;
@@ -67,7 +67,7 @@ fn mark(program: &Program, items: &mut [Item], bytes: i64) {
 
 /// A row that may be computed in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Block {
+struct RowBlock {
     /// Points of a block.
     points: i64,
     /// The domain must have at least so many points along I.
@@ -75,7 +75,7 @@ struct Block {
 }
 
 /// Totals of the loops that may be computed in blocks.
-struct Found {
+struct BlockTotals {
     bytes: i64,
     /// The domain must have at least so many points along I.
     least: i64,
@@ -83,7 +83,7 @@ struct Found {
     most_loops: usize,
 }
 
-impl Found {
+impl BlockTotals {
     /// Looks through one iteration of a loop.
     fn iteration(&mut self, program: &Program, items: &[Item]) {
         let n_loops = self.loops_of(program, items);
@@ -110,13 +110,13 @@ impl Found {
 }
 
 /// How a loop over a row is computed in blocks, where it may be.
-fn block_of(program: &Program, it: &For, bytes: i64) -> Option<Block> {
+fn block_of(program: &Program, it: &For, bytes: i64) -> Option<RowBlock> {
     if !it.is_simd || it.axis != Axis::I || it.is_descending || it.positions.only_turn().is_some() {
         return None;
     }
     let beside = points_beside(&it.positions)?;
     let points = bytes / size_of_elements(program, &it.body)?;
-    may_repeat_with_branches(program, it).then_some(Block { points, least: points - beside })
+    may_repeat_with_branches(program, it).then_some(RowBlock { points, least: points - beside })
 }
 
 /// By how many points a loop over a row is longer than the domain, at least.

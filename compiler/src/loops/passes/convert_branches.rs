@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 mod extrema;
 
-use super::super::nodes::{Assign, At, Branch, Element, If, Item, Program, Read, Target};
+use super::super::nodes::{Assign, Branch, DimensionIndex, Element, If, Item, Program, Read, Target};
 use super::super::visit::{any, walk};
 use super::split_loops::is_passed_over;
 use super::{Names, PassCx, each_body};
@@ -47,7 +47,8 @@ const MOST_ARMS: usize = 4;
 /// - **Precondition**: locals are not declared yet.
 /// - **Effect**: new locals; assignments of locals in branches become choices, whose arms read nothing but
 ///   locals; stores that are overwritten unread are dropped.
-/// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
+/// - **Legality**: [`ConvertibleBranch::of`]. Every value is computed by the operations that computed it
+///   before.
 /// - **Why**: reads need no masks, and intermediate values are not read from memory.
 pub fn convert_branches(program: &mut Program, cx: &mut PassCx) {
     each_body(program, &mut |items, names| in_lanes(items, names, cx));
@@ -79,7 +80,7 @@ fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
                         Item::If(branches) => {
                             let origins: Vec<Origin> =
                                 branches.branches.iter().map(|it| it.origin.clone()).collect();
-                            match Choice::of(&branches, &it.body, &variable) {
+                            match ConvertibleBranch::of(&branches, &it.body, &variable) {
                                 Ok(choice) => {
                                     cx.applied(
                                         "the branch is a choice between values that all lanes compute",
@@ -134,7 +135,7 @@ fn read_before_choosing(body: &mut Vec<Item>, variable: &Symbol, names: &mut Nam
                 for arm in [then, otherwise] {
                     arm.walk(&mut |expr| {
                         if let ExprKind::Access(Read::Element(element)) = &expr.kind
-                            && element.index.iter().all(|it| matches!(it, At::Known(_)))
+                            && element.index.iter().all(|it| matches!(it, DimensionIndex::Known(_)))
                             && elements.iter().all(|(known, _)| known != element)
                         {
                             elements.push((element.clone(), expr.dtype));
@@ -164,9 +165,10 @@ fn tells_points_apart(condition: &Expr<Read>, variable: &Symbol, before: &[Item]
     let mut differs = false;
     condition.accesses(&mut |read| {
         differs |= match read {
-            Read::Element(element) => {
-                element.index.iter().any(|at| matches!(at, At::Known(sum) if sum.factor(variable) != 0))
-            }
+            Read::Element(element) => element
+                .index
+                .iter()
+                .any(|at| matches!(at, DimensionIndex::Known(sum) if sum.factor(variable) != 0)),
             Read::Local(local) => any(before, &mut |it| assigns(it, *local)),
             Read::Sum(_) => false,
         };
@@ -221,7 +223,7 @@ fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
 /// assigned again is not used, since it does not keep the stored value.
 fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
     let Item::Assign(Assign { target: Target::Element(element), value, .. }) = &body[at] else { return None };
-    let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
+    let is_known = element.index.iter().all(|it| matches!(it, DimensionIndex::Known(_)));
     if !is_known || !value.dtype.is_float() {
         return None;
     }
@@ -284,7 +286,7 @@ fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Name
             expr.accesses(&mut |it| is_read |= matches!(it, Read::Element(it) if may_read(it)));
         });
     });
-    let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
+    let is_known = element.index.iter().all(|it| matches!(it, DimensionIndex::Known(_)));
     is_known && !is_read
 }
 
@@ -366,12 +368,12 @@ impl Blocked {
 }
 
 /// A branch whose arms assign locals alone.
-struct Choice {
+struct ConvertibleBranch {
     /// The locals that some arm assigns, in the order of their first assignments.
     targets: Vec<usize>,
 }
 
-impl Choice {
+impl ConvertibleBranch {
     /// A branch as a choice, behind the statements `before` in the loop over `variable`.
     ///
     /// All arms will be evaluated. So a condition must tell points apart by stored values. A condition on
@@ -395,7 +397,9 @@ impl Choice {
                 let ExprKind::Access(read) = &it.kind else { return };
                 is_fit &= it.dtype != DType::Bool;
                 is_fit &= match read {
-                    Read::Element(element) => element.index.iter().all(|it| matches!(it, At::Known(_))),
+                    Read::Element(element) => {
+                        element.index.iter().all(|it| matches!(it, DimensionIndex::Known(_)))
+                    }
                     Read::Local(local) => !targets.contains(local),
                     Read::Sum(_) => false,
                 };

@@ -24,15 +24,15 @@ pub const NAME: &str = "loops/declare-locals";
 /// - **Why**: short-lived values are kept in registers. Code generators need it, so it always runs.
 pub fn declare_locals(program: &mut Program, cx: &mut PassCx) {
     for function in &mut program.functions {
-        let mut found = Found::default();
-        found.block(&function.body, Block { around: Place { block: 0, at: 0 }, depth: 0 });
+        let mut found = LocalUses::default();
+        found.block(&function.body, BlockNesting { around: ItemPosition { block: 0, at: 0 }, depth: 0 });
         if !found.homes.is_empty() && cx.may_change() {
             declare(&mut function.body, found);
         }
     }
 }
 
-fn declare(items: &mut Vec<Item>, found: Found) {
+fn declare(items: &mut Vec<Item>, found: LocalUses) {
     let mut homes: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (local, home) in found.homes {
         homes.entry((home.block, home.at)).or_default().push(local);
@@ -42,33 +42,33 @@ fn declare(items: &mut Vec<Item>, found: Found) {
 
 /// A place among the items of a block; blocks are numbered in the order in which they open.
 #[derive(Clone, Copy)]
-struct Place {
+struct ItemPosition {
     block: usize,
     at: usize,
 }
 
 /// A block, by the item that it stands in, and how many blocks are around it. The outermost stands in itself.
 #[derive(Clone, Copy)]
-struct Block {
-    around: Place,
+struct BlockNesting {
+    around: ItemPosition,
     depth: usize,
 }
 
 /// Where locals are used.
 #[derive(Default)]
-struct Found {
-    blocks: Vec<Block>,
+struct LocalUses {
+    blocks: Vec<BlockNesting>,
     /// For each local the innermost block that holds the uses found so far, and the first of its items that does.
-    homes: BTreeMap<usize, Place>,
+    homes: BTreeMap<usize, ItemPosition>,
     n_assignments: BTreeMap<usize, usize>,
 }
 
-impl Found {
-    fn block(&mut self, items: &[Item], this: Block) {
+impl LocalUses {
+    fn block(&mut self, items: &[Item], this: BlockNesting) {
         let block = self.blocks.len();
         self.blocks.push(this);
         for (at, item) in items.iter().enumerate() {
-            let place = Place { block, at };
+            let place = ItemPosition { block, at };
             if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
                 *self.n_assignments.entry(*local).or_default() += 1;
             }
@@ -76,12 +76,12 @@ impl Found {
             if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
                 self.use_at(*local, place);
             }
-            let inside = Block { around: place, depth: this.depth + 1 };
+            let inside = BlockNesting { around: place, depth: this.depth + 1 };
             item.blocks().into_iter().for_each(|inner| self.block(inner, inside));
         }
     }
 
-    fn use_at(&mut self, local: usize, place: Place) {
+    fn use_at(&mut self, local: usize, place: ItemPosition) {
         let Some(&known) = self.homes.get(&local) else {
             self.homes.insert(local, place);
             return;

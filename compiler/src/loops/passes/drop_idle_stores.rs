@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{Assign, At, Element, If, Item, Program, Read, Target};
+use super::super::nodes::{Assign, DimensionIndex, Element, If, Item, Program, Read, Target};
 use super::super::visit::{any, walk};
 use super::{PassCx, each_body};
 use crate::expr::ExprKind;
@@ -66,7 +66,7 @@ fn is_idle(items: &[Item], at: usize) -> bool {
 }
 
 fn is_known(element: &Element) -> bool {
-    element.index.iter().all(|it| matches!(it, At::Known(_)))
+    element.index.iter().all(|it| matches!(it, DimensionIndex::Known(_)))
 }
 
 /// Whether an element holds the value of a local behind these statements. The last statement that assigns the

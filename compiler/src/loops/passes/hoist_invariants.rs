@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
+use super::super::nodes::{Assign, DimensionIndex, Element, For, Item, Program, Read, Target};
 use super::super::visit::walk;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
@@ -28,8 +28,8 @@ pub const NAME: &str = "loops/hoist-invariants";
 ///
 /// - **Precondition**: locals are not declared yet.
 /// - **Effect**: new locals, which are assigned once, before the outermost loop that all their operands allow.
-/// - **Legality**: [`Loop::is_same`]. An element is read earlier only where every iteration of the loop reads
-///   it. It is never read before a loop over levels, since levels need not exist.
+/// - **Legality**: [`HoistedLoop::is_same`]. An element is read earlier only where every iteration of the
+///   loop reads it. It is never read before a loop over levels, since levels need not exist.
 /// - **Why**: without it, a value that depends on the level alone is a division or a logarithm at each point
 ///   of a plane.
 pub fn hoist_invariants(program: &mut Program, cx: &mut PassCx) {
@@ -62,9 +62,9 @@ fn hoist(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
 fn block(items: &mut Vec<Item>, names: &mut Names<'_>, copies: &mut BTreeSet<usize>, cx: &mut PassCx) {
     for mut item in std::mem::take(items) {
         if let Item::For(it) = &mut item {
-            let mut around = Loop::of(it, names, cx);
-            let mut known = Known::default();
-            around.items(&mut it.body, &mut known, Runs::Always);
+            let mut around = HoistedLoop::of(it, names, cx);
+            let mut known = AvailableValues::default();
+            around.items(&mut it.body, &mut known, ExecutionCertainty::Always);
             copies.append(&mut around.copies);
             items.append(&mut around.before);
         }
@@ -78,21 +78,21 @@ fn block(items: &mut Vec<Item>, names: &mut Names<'_>, copies: &mut BTreeSet<usi
 /// A statement that perhaps runs may read elements that do not exist in other iterations. So these are not
 /// read before the loop. Scalars and locals always exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Runs {
+enum ExecutionCertainty {
     Always,
     Perhaps,
 }
 
 /// Elements and locals whose values are those of a local from before the loop.
 #[derive(Clone, Default)]
-struct Known {
+struct AvailableValues {
     elements: BTreeMap<Element, usize>,
     locals: BTreeMap<usize, usize>,
 }
 
-impl Known {
+impl AvailableValues {
     /// Forgets what items write.
-    fn forget(&mut self, written: &Written) {
+    fn forget(&mut self, written: &WriteSet) {
         self.elements.retain(|it, _| !written.arrays.contains(&it.array));
         self.locals.retain(|it, _| !written.locals.contains(it));
     }
@@ -100,7 +100,7 @@ impl Known {
 
 /// The arrays and locals that items write, at any depth, and the positions of the loops among them.
 #[derive(Default)]
-struct Written {
+struct WriteSet {
     arrays: BTreeSet<usize>,
     locals: BTreeSet<usize>,
     positions: BTreeSet<Symbol>,
@@ -109,7 +109,7 @@ struct Written {
     has_levels: bool,
 }
 
-impl Written {
+impl WriteSet {
     fn by(items: &[Item]) -> Self {
         let mut written = Self::default();
         walk(items, &mut |item| match item {
@@ -134,9 +134,9 @@ impl Written {
 }
 
 /// A loop, and the statements that are hoisted before it.
-struct Loop<'l, 'a> {
+struct HoistedLoop<'l, 'a> {
     axis: Axis,
-    written: Written,
+    written: WriteSet,
     names: &'l mut Names<'a>,
     cx: &'l mut PassCx,
     before: Vec<Item>,
@@ -146,10 +146,10 @@ struct Loop<'l, 'a> {
     copies: BTreeSet<usize>,
 }
 
-impl<'l, 'a> Loop<'l, 'a> {
+impl<'l, 'a> HoistedLoop<'l, 'a> {
     /// A loop before which nothing is hoisted yet, with all that its body may change.
     fn of(it: &For, names: &'l mut Names<'a>, cx: &'l mut PassCx) -> Self {
-        let mut written = Written::by(&it.body);
+        let mut written = WriteSet::by(&it.body);
         written.positions.insert(it.positions.variable.clone());
         written.has_levels |= it.axis == Axis::K;
         Self {
@@ -166,38 +166,44 @@ impl<'l, 'a> Loop<'l, 'a> {
     /// Goes through a body in the order in which it runs, and keeps the values known so far. A loop or a
     /// `while` first forgets the writes of its own body, since an earlier iteration may have made them. A
     /// branch or a check forgets them afterwards.
-    fn items(&mut self, items: &mut [Item], known: &mut Known, runs: Runs) {
+    fn items(&mut self, items: &mut [Item], known: &mut AvailableValues, runs: ExecutionCertainty) {
         for item in items {
             match item {
                 Item::Assign(it) => self.assign(it, known, runs),
                 Item::For(it) => {
-                    let written = Written::by(&it.body);
+                    let written = WriteSet::by(&it.body);
                     known.forget(&written);
                     self.items(&mut it.body, &mut known.clone(), runs);
                 }
                 Item::If(it) => {
                     for branch in &mut it.branches {
-                        self.expr(&mut branch.condition, &branch.origin, known, Runs::Perhaps, None);
+                        self.expr(
+                            &mut branch.condition,
+                            &branch.origin,
+                            known,
+                            ExecutionCertainty::Perhaps,
+                            None,
+                        );
                     }
-                    let written = it.branches.iter().map(|it| Written::by(&it.body));
-                    let written: Vec<Written> = written.chain([Written::by(&it.otherwise)]).collect();
+                    let written = it.branches.iter().map(|it| WriteSet::by(&it.body));
+                    let written: Vec<WriteSet> = written.chain([WriteSet::by(&it.otherwise)]).collect();
                     let bodies = it.branches.iter_mut().map(|it| &mut it.body).chain([&mut it.otherwise]);
-                    bodies.for_each(|it| self.items(it, &mut known.clone(), Runs::Perhaps));
+                    bodies.for_each(|it| self.items(it, &mut known.clone(), ExecutionCertainty::Perhaps));
                     written.iter().for_each(|it| known.forget(it));
                 }
                 Item::While(it) => {
-                    let written = Written::by(&it.body);
+                    let written = WriteSet::by(&it.body);
                     known.forget(&written);
-                    self.expr(&mut it.condition, &it.origin, known, Runs::Perhaps, None);
-                    self.items(&mut it.body, &mut known.clone(), Runs::Perhaps);
+                    self.expr(&mut it.condition, &it.origin, known, ExecutionCertainty::Perhaps, None);
+                    self.items(&mut it.body, &mut known.clone(), ExecutionCertainty::Perhaps);
                 }
                 Item::Checked(it) => {
-                    let written = Written::by(&it.body);
-                    self.items(&mut it.body, &mut known.clone(), Runs::Perhaps);
+                    let written = WriteSet::by(&it.body);
+                    self.items(&mut it.body, &mut known.clone(), ExecutionCertainty::Perhaps);
                     known.forget(&written);
                 }
                 // Strips are made behind this pass, so their writes are unknown here.
-                Item::Launch(_) | Item::Strips(_) => *known = Known::default(),
+                Item::Launch(_) | Item::Strips(_) => *known = AvailableValues::default(),
                 // Writes of other threads stand in the loops before it, with all their iterations.
                 Item::Declare(_) | Item::Barrier => {}
             }
@@ -206,7 +212,7 @@ impl<'l, 'a> Loop<'l, 'a> {
 
     /// Hoists out of the value, and notes the new value of the target. If that is a value from before the
     /// loop, later reads of the target become reads of that value. They may be hoisted in turn.
-    fn assign(&mut self, it: &mut Assign, known: &mut Known, runs: Runs) {
+    fn assign(&mut self, it: &mut Assign, known: &mut AvailableValues, runs: ExecutionCertainty) {
         let wanted = match &it.target {
             Target::Element(element) => self.names.arrays[element.array].name.clone(),
             Target::Local(local) => Some(self.names.locals[*local].name.clone()),
@@ -219,7 +225,7 @@ impl<'l, 'a> Loop<'l, 'a> {
         match &it.target {
             Target::Element(element) => {
                 known.elements.retain(|it, _| it.array != element.array);
-                let is_found = element.index.iter().any(|it| matches!(it, At::Found { .. }));
+                let is_found = element.index.iter().any(|it| matches!(it, DimensionIndex::Found { .. }));
                 if let Some(local) = value.filter(|_| !is_found) {
                     known.elements.insert(element.clone(), local);
                 }
@@ -239,8 +245,8 @@ impl<'l, 'a> Loop<'l, 'a> {
         &mut self,
         expr: &mut Expr<Read>,
         origin: &Origin,
-        known: &Known,
-        runs: Runs,
+        known: &AvailableValues,
+        runs: ExecutionCertainty,
         wanted: Option<&str>,
     ) {
         expr.accesses_mut(&mut |read| {
@@ -258,7 +264,13 @@ impl<'l, 'a> Loop<'l, 'a> {
 
     /// Hoists the largest parts first: an expression that cannot be hoisted as a whole may have operands that
     /// can. An expression of a few additions is not worth a register.
-    fn parts(&mut self, expr: &mut Expr<Read>, origin: &Origin, runs: Runs, wanted: Option<&str>) {
+    fn parts(
+        &mut self,
+        expr: &mut Expr<Read>,
+        origin: &Origin,
+        runs: ExecutionCertainty,
+        wanted: Option<&str>,
+    ) {
         if !takes_long(expr) {
             return;
         }
@@ -293,15 +305,16 @@ impl<'l, 'a> Loop<'l, 'a> {
     /// It names no position of this loop or of one inside, and no index of run time. It reads no local and no
     /// array that the body writes. The body launches no function, since that may write any array. A loop over
     /// levels may have no iteration, so no element is read before it.
-    fn is_same(&self, expr: &Expr<Read>, runs: Runs) -> bool {
+    fn is_same(&self, expr: &Expr<Read>, runs: ExecutionCertainty) -> bool {
         let written = &self.written;
         let mut is_same = true;
         expr.walk(&mut |it| match &it.kind {
             ExprKind::Access(Read::Element(it)) => {
-                let is_there = it.index.is_empty() || runs == Runs::Always && !written.has_levels;
-                let is_fixed = |at: &At| match at {
-                    At::Known(sum) => sum.terms().all(|(it, _)| !written.positions.contains(it)),
-                    At::Found { .. } => false,
+                let is_there =
+                    it.index.is_empty() || runs == ExecutionCertainty::Always && !written.has_levels;
+                let is_fixed = |at: &DimensionIndex| match at {
+                    DimensionIndex::Known(sum) => sum.terms().all(|(it, _)| !written.positions.contains(it)),
+                    DimensionIndex::Found { .. } => false,
                 };
                 is_same &= is_there && !written.launches && !written.arrays.contains(&it.array);
                 is_same &= it.index.iter().all(is_fixed);

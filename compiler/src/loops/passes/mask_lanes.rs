@@ -12,7 +12,9 @@
 use std::collections::BTreeSet;
 
 use super::super::analysis::repeat::may_repeat;
-use super::super::nodes::{Assign, At, Element, For, Item, Lanes, Program, Read, Target as Written};
+use super::super::nodes::{
+    Assign, DimensionIndex, Element, For, Item, Lanes, Program, Read, Target as Written,
+};
 use super::super::visit::{any, each_origin, walk};
 use super::PassCx;
 use super::hoist_invariants::is_long;
@@ -179,8 +181,8 @@ fn may_be_masked(program: &Program, it: &For, target: &Target) -> Result<(), Blo
 /// Whether the element is another one at each position.
 fn moves(element: &Element, symbol: &Symbol) -> bool {
     element.index.iter().any(|at| match at {
-        At::Known(sum) => sum.factor(symbol) != 0,
-        At::Found { shift, .. } => shift.factor(symbol) != 0,
+        DimensionIndex::Known(sum) => sum.factor(symbol) != 0,
+        DimensionIndex::Found { shift, .. } => shift.factor(symbol) != 0,
     })
 }
 
@@ -188,7 +190,7 @@ fn moves(element: &Element, symbol: &Symbol) -> bool {
 fn comes_round(program: &Program, element: &Element, symbol: &Symbol) -> bool {
     let ring = program.arrays[element.array].ring;
     ring.is_some_and(|ring| match &element.index[ring.dimension] {
-        At::Known(sum) => sum.factor(symbol) != 0,
-        At::Found { .. } => true,
+        DimensionIndex::Known(sum) => sum.factor(symbol) != 0,
+        DimensionIndex::Found { .. } => true,
     })
 }

@@ -10,7 +10,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::nodes::{Array, Assign, At, For, Item, LINE_BYTES, Positions, Program, Storage, Target};
+use super::super::nodes::{
+    Array, Assign, DimensionIndex, For, Item, LINE_BYTES, Positions, Program, Storage, Target,
+};
 use super::PassCx;
 use crate::space::{Affine, Axis, Size};
 
@@ -75,8 +77,10 @@ fn written_first(it: &For) -> Vec<(usize, i64)> {
     });
     let first = targets.filter_map(|element| match element.index.first()? {
         // Rows of a tile count from where it starts.
-        At::Known(sum) => Some((element.array, (&(sum - &Affine::symbol(variable)) + start).as_constant()?)),
-        At::Found { .. } => None,
+        DimensionIndex::Known(sum) => {
+            Some((element.array, (&(sum - &Affine::symbol(variable)) + start).as_constant()?))
+        }
+        DimensionIndex::Found { .. } => None,
     });
     first.collect()
 }

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::nodes::{ArrayKind, At, Element, For, Item, Positions, Program, Read, Storage};
+use super::super::nodes::{ArrayKind, DimensionIndex, Element, For, Item, Positions, Program, Read, Storage};
 use super::super::visit::{each_origin, walk};
 use super::PassCx;
 use crate::diag::Origin;
@@ -36,7 +36,7 @@ pub fn prefetch_rows(program: &mut Program, cx: &mut PassCx) {
     let descending = descending(program);
     for function in 0..program.functions.len() {
         let mut body = std::mem::take(&mut program.functions[function].body);
-        let mut marking = Marking { program, distances, descending: &descending, cx };
+        let mut marking = PrefetchMarker { program, distances, descending: &descending, cx };
         marking.items(&mut body);
         program.functions[function].body = body;
     }
@@ -58,14 +58,14 @@ fn descending(program: &Program) -> Vec<Symbol> {
 }
 
 /// A program whose loops are marked, and the distances by which they prefetch.
-struct Marking<'p, 'c> {
+struct PrefetchMarker<'p, 'c> {
     program: &'p Program,
     distances: Prefetch,
     descending: &'p [Symbol],
     cx: &'c mut PassCx,
 }
 
-impl Marking<'_, '_> {
+impl PrefetchMarker<'_, '_> {
     /// Marks the outermost loop that runs row by row, and nothing inside of it.
     fn items(&mut self, items: &mut [Item]) {
         for item in items {
@@ -73,7 +73,8 @@ impl Marking<'_, '_> {
                 && it.positions.only_turn().is_none()
             {
                 let rows = rows_of_later_iterations(self.program, it, self.distances, self.descending);
-                let is_along_i = matches!(rows.first().map(|it| it.index.first()), Some(Some(At::Known(_))));
+                let is_along_i =
+                    matches!(rows.first().map(|it| it.index.first()), Some(Some(DimensionIndex::Known(_))));
                 if is_along_i && self.cx.may_change() {
                     let mut names: Vec<&str> =
                         rows.iter().map(|it| self.program.arrays[it.array].stencil_name.as_str()).collect();
@@ -125,15 +126,21 @@ fn rows_of_later_iterations(
     distances: Prefetch,
     descending: &[Symbol],
 ) -> Vec<Element> {
-    let mut rows =
-        Rows { program, around, descending, known: BTreeMap::new(), found: BTreeMap::new(), has_rows: false };
+    let mut rows = RowSearch {
+        program,
+        around,
+        descending,
+        known: BTreeMap::new(),
+        found: BTreeMap::new(),
+        has_rows: false,
+    };
     if around.axis == Axis::I || around.positions.step != 1 || !rows.items(&around.body) || !rows.has_rows {
         return Vec::new();
     }
     let ahead = distance(&around.body, distances);
     let ahead = if around.is_descending { -ahead } else { ahead };
     let found = rows.first_of_their_kind().into_iter().map(|(mut row, at)| {
-        if let Some(At::Known(sum)) = row.index.get_mut(at.dimension) {
+        if let Some(DimensionIndex::Known(sum)) = row.index.get_mut(at.dimension) {
             *sum = sum.clone().moved(at.distance + ahead);
         }
         row
@@ -152,7 +159,7 @@ fn ahead_of(one: &Element, other: &Element) -> Option<(Symbol, i64)> {
     }
     let mut found = None;
     for (one, other) in one.index.iter().zip(&other.index).filter(|(one, other)| one != other) {
-        let (At::Known(one), At::Known(other)) = (one, other) else { return None };
+        let (DimensionIndex::Known(one), DimensionIndex::Known(other)) = (one, other) else { return None };
         let distance = (one - other).as_constant()?;
         let mut terms = one.terms();
         let (Some((symbol, 1)), None, None) = (terms.next(), terms.next(), &found) else { return None };
@@ -163,12 +170,12 @@ fn ahead_of(one: &Element, other: &Element) -> Option<(Symbol, i64)> {
 
 /// Where a row lies along the loop.
 #[derive(Clone, Copy)]
-struct Place {
+struct RowPosition {
     dimension: usize,
     distance: i64,
 }
 
-struct Rows<'p> {
+struct RowSearch<'p> {
     program: &'p Program,
     around: &'p For,
     /// The variables of loops that go down.
@@ -176,13 +183,13 @@ struct Rows<'p> {
     /// The positions of inner loops that have only one position.
     known: BTreeMap<Symbol, Affine>,
     /// Rows at the iteration at hand, and how far ahead of it the loop comes to them first.
-    found: BTreeMap<Element, Place>,
+    found: BTreeMap<Element, RowPosition>,
     has_rows: bool,
 }
 
-impl Rows<'_> {
+impl RowSearch<'_> {
     /// Returns the rows found, without those that an earlier iteration of a loop around has read already.
-    fn first_of_their_kind(&mut self) -> Vec<(Element, Place)> {
+    fn first_of_their_kind(&mut self) -> Vec<(Element, RowPosition)> {
         let found = std::mem::take(&mut self.found);
         let is_known = |row: &Element| {
             let mut others = found.keys().filter_map(|other| ahead_of(other, row));
@@ -253,14 +260,14 @@ impl Rows<'_> {
         let variable = &self.around.positions.variable;
         let (mut row, mut place) = (element.clone(), None);
         for (dimension, at) in row.index.iter_mut().enumerate() {
-            let At::Known(sum) = at else { return };
+            let DimensionIndex::Known(sum) = at else { return };
             for (symbol, value) in &self.known {
                 *sum = sum.substituted(symbol, value);
             }
             if dimension == 0 {
                 *sum = Affine::symbol(along);
             } else if sum.factor(variable) == 1 && place.is_none() {
-                place = Some(Place { dimension, distance: sum.offset() });
+                place = Some(RowPosition { dimension, distance: sum.offset() });
                 *sum = sum.clone().moved(-sum.offset());
             }
         }

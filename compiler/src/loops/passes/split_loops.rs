@@ -27,8 +27,8 @@ mod functions;
 use self::branches::{branch_of_strip, has_long_branch, is_long_branch, may_pass_over, pieces_of_arm};
 use self::functions::named;
 use super::super::nodes::{
-    Assign, Declare, For, If, Item, MOST_BRANCHES, Part, Program, Read, Strips, Target as Written, While,
-    WhileOfStrip,
+    Assign, Declare, For, If, Item, MOST_BRANCHES, Program, Read, StripPart, Strips, Target as Written,
+    While, WhileOfStrip,
 };
 use super::super::visit::{any, each_origin, walk};
 use super::hoist_invariants::takes_long;
@@ -111,9 +111,9 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
         parts: parts(&it.body, is_cut).map(<[Item]>::to_vec).collect(),
     };
     let part = |items: &[Item]| match items {
-        [Item::While(it)] => Part::While(Box::new(of_while(it))),
-        [Item::If(it)] if is_long_branch(it) => Part::Branch(branch_of_strip(it, 1)),
-        items => Part::Lanes(items.to_vec()),
+        [Item::While(it)] => StripPart::While(Box::new(of_while(it))),
+        [Item::If(it)] if is_long_branch(it) => StripPart::Branch(branch_of_strip(it, 1)),
+        items => StripPart::Lanes(items.to_vec()),
     };
     Strips {
         positions: it.positions.clone(),
@@ -180,7 +180,7 @@ fn is_worth(it: &For) -> bool {
         && (parts(&it.body, true).nth(1).is_some() || it.body.iter().any(names_something))
 }
 
-/// Whether [`Named::functions`] finds something in an expression.
+/// Whether [`FunctionNamer::functions`] finds something in an expression.
 fn reaches_function(expr: &Expr<Read>) -> bool {
     expr.is_transcendental()
         || !matches!(expr.kind, ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..))
@@ -217,7 +217,7 @@ fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
             own.insert(it.local);
         }
     });
-    let mut kept = Kept::default();
+    let mut kept = SharedLocals::default();
     for items in parts(&it.body, is_cut) {
         match items {
             [Item::While(it)] => {
@@ -240,13 +240,13 @@ fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
 
 /// Which locals more than one part names.
 #[derive(Default)]
-struct Kept {
+struct SharedLocals {
     first_part: BTreeMap<usize, usize>,
     locals: BTreeSet<usize>,
     n_parts: usize,
 }
 
-impl Kept {
+impl SharedLocals {
     /// Adds a branch, whose conditions are evaluated in a loop of their own.
     fn branch(&mut self, it: &If, depth: usize) {
         self.n_parts += 1;

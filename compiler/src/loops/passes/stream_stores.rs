@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 
 use super::super::nodes::{
-    ArrayKind, Assign, At, Buffer, Element, For, Item, Program, Read, Storage, Stores, Target,
+    ArrayKind, Assign, DimensionIndex, Element, For, Item, Program, Read, RowBuffer, Storage, Stores, Target,
 };
 use super::super::visit::{any, walk};
 use super::PassCx;
@@ -82,19 +82,19 @@ fn mark(program: &Program, items: &mut [Item], cx: &PassCx) {
 
 /// Where rows are before they are stored. None where there are no rows, or where each vector is stored as it
 /// is.
-fn buffer(program: &Program, it: &For, rows: &[Element], stores: NonTemporal) -> Option<Buffer> {
+fn buffer(program: &Program, it: &For, rows: &[Element], stores: NonTemporal) -> Option<RowBuffer> {
     let dtype = |row: &Element| program.arrays[row.array].dtype;
     let is_one_size = rows.windows(2).all(|pair| dtype(&pair[0]) == dtype(&pair[1]));
     let is_plain = !any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));
     match stores {
         _ if rows.is_empty() => None,
         NonTemporal::Vectors => None,
-        NonTemporal::Rows { elements } => Some(Buffer::Row { elements }),
+        NonTemporal::Rows { elements } => Some(RowBuffer::Row { elements }),
         NonTemporal::Registers { one, several, elements } => match (is_one_size && is_plain, rows.len()) {
-            (false, _) => Some(Buffer::Row { elements }),
-            (true, 1) => Some(Buffer::Registers { bytes: one }),
+            (false, _) => Some(RowBuffer::Row { elements }),
+            (true, 1) => Some(RowBuffer::Registers { bytes: one }),
             // Shorter buffers of several rows wait for each other.
-            (true, _) => Some(Buffer::Registers { bytes: several }),
+            (true, _) => Some(RowBuffer::Registers { bytes: several }),
         },
     }
 }
@@ -188,8 +188,12 @@ fn streamed_rows(program: &Program, it: &For) -> Vec<Element> {
 fn rows_of(it: &For) -> impl Iterator<Item = &Element> {
     let is_along = it.is_simd && it.axis == Axis::I && it.positions.step == 1;
     let variable = &it.positions.variable;
-    let along = move |at: &At| matches!(at, At::Known(sum) if *sum == Affine::symbol(variable));
-    let beside = move |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
+    let along = move |at: &DimensionIndex| match at {
+        DimensionIndex::Known(sum) => *sum == Affine::symbol(variable),
+        DimensionIndex::Found { .. } => false,
+    };
+    let beside =
+        move |at: &DimensionIndex| matches!(at, DimensionIndex::Known(sum) if sum.factor(variable) == 0);
     let targets = it.body.iter().filter_map(|item| match item {
         Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{At, Buffer, For, Item, Stores};
+use super::super::nodes::{DimensionIndex, For, Item, RowBuffer, Stores};
 use super::super::visit::any;
 use super::{Rules, name_of};
 use crate::space::Axis;
@@ -32,9 +32,10 @@ impl Rules<'_> {
         self.demand(is_row || !lanes.is_masked && lanes.block.is_none(), || {
             format!("the loop over `{variable}` has lanes and a loop inside")
         });
-        self.demand(it.prefetched.iter().all(|it| matches!(it.index.first(), Some(At::Known(_)))), || {
-            format!("the loop over `{variable}` prefetches what is found at run time")
-        });
+        self.demand(
+            it.prefetched.iter().all(|it| matches!(it.index.first(), Some(DimensionIndex::Known(_)))),
+            || format!("the loop over `{variable}` prefetches what is found at run time"),
+        );
         if let Some(stores) = &it.stores {
             self.stores(it, stores, is_row);
         }
@@ -48,8 +49,8 @@ impl Rules<'_> {
             format!("the loop over `{variable}` is no row and stores rows past the caches")
         });
         let is_some = match buffer {
-            Buffer::Row { elements } => *elements > 0,
-            Buffer::Registers { bytes } => *bytes > 0,
+            RowBuffer::Row { elements } => *elements > 0,
+            RowBuffer::Registers { bytes } => *bytes > 0,
         };
         self.demand(is_some, || format!("the loop over `{variable}` stores rows through nothing"));
         let mut arrays = BTreeSet::new();
@@ -60,7 +61,8 @@ impl Rules<'_> {
                 format!("`{name}` is stored past the caches and not marked so")
             });
             self.demand(arrays.insert(row.array), || format!("two rows of `{name}` are stored in one loop"));
-            let is_along = matches!(row.index.first(), Some(At::Known(it)) if it.factor(variable) == 1);
+            let is_along =
+                matches!(row.index.first(), Some(DimensionIndex::Known(it)) if it.factor(variable) == 1);
             self.demand(is_along, || format!("a row of `{name}` does not lie along the loop that stores it"));
         }
     }

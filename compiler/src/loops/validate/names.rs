@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{Array, ArrayKind, Meaning, Program, Storage};
+use super::super::nodes::{Array, ArrayKind, Program, Storage, SymbolMeaning};
 use super::name_of;
 
 /// Adds the violations of names, arrays and arguments.
@@ -10,8 +10,8 @@ use super::name_of;
 /// Names of all kinds are one space: C has arrays, locals and functions side by side.
 pub(super) fn names(program: &Program, found: &mut Vec<String>) {
     let positions = program.symbols.values().filter_map(|it| match it {
-        Meaning::Position(name) => Some(name.as_str()),
-        Meaning::Size(_) | Meaning::Levels { .. } => None,
+        SymbolMeaning::Position(name) => Some(name.as_str()),
+        SymbolMeaning::Size(_) | SymbolMeaning::Levels { .. } => None,
     });
     let all = program
         .arrays
@@ -34,8 +34,8 @@ pub(super) fn names(program: &Program, found: &mut Vec<String>) {
         }
     }
     let levels = program.symbols.iter().filter_map(|(symbol, it)| match it {
-        Meaning::Levels { array, .. } => Some((symbol, *array)),
-        Meaning::Size(_) | Meaning::Position(_) => None,
+        SymbolMeaning::Levels { array, .. } => Some((symbol, *array)),
+        SymbolMeaning::Size(_) | SymbolMeaning::Position(_) => None,
     });
     for (symbol, array) in levels.filter(|(_, it)| !program.arguments.contains(it)) {
         found.push(format!("`{symbol}` tells the levels of array {array}, which nobody passes"));

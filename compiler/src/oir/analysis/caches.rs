@@ -88,7 +88,7 @@ impl Analysis<Stencil> for CachesOf {
 #[must_use]
 pub fn caches(stencil: &Stencil) -> Caches {
     let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
-    let uses: Vec<BTreeMap<Handle<Field>, Use>> =
+    let uses: Vec<BTreeMap<Handle<Field>, LoopUse>> =
         stencil.vertical_loops.iter().map(|it| uses(stencil, it, min_levels)).collect();
     let mut homes: BTreeMap<Handle<Field>, usize> = BTreeMap::new();
     let mut last_read: BTreeMap<Handle<Field>, usize> = BTreeMap::new();
@@ -100,9 +100,9 @@ pub fn caches(stencil: &Stencil) -> Caches {
             }
         }
     }
-    let of_loop = |(at, of_loop): (usize, &BTreeMap<Handle<Field>, Use>)| {
+    let of_loop = |(at, of_loop): (usize, &BTreeMap<Handle<Field>, LoopUse>)| {
         let order = stencil.vertical_loops[at].order;
-        let cache = |(&field, it): (&Handle<Field>, &Use)| {
+        let cache = |(&field, it): (&Handle<Field>, &LoopUse)| {
             let declared = &stencil.fields[field];
             if !it.is_static || !declared.data_dims.is_empty() || !declared.axes.has(Axis::K) {
                 return None;
@@ -129,7 +129,7 @@ pub fn caches(stencil: &Stencil) -> Caches {
 
 /// How a vertical loop uses a field.
 #[derive(Clone, Debug)]
-struct Use {
+struct LoopUse {
     range: (i32, i32),
     is_static: bool,
     is_read_beside: bool,
@@ -139,8 +139,12 @@ struct Use {
     needs_fill: bool,
 }
 
-fn uses(stencil: &Stencil, vertical_loop: &VerticalLoop, min_levels: i64) -> BTreeMap<Handle<Field>, Use> {
-    let mut uses: BTreeMap<Handle<Field>, Use> = BTreeMap::new();
+fn uses(
+    stencil: &Stencil,
+    vertical_loop: &VerticalLoop,
+    min_levels: i64,
+) -> BTreeMap<Handle<Field>, LoopUse> {
+    let mut uses: BTreeMap<Handle<Field>, LoopUse> = BTreeMap::new();
     // For each field, the intervals of the earlier sections that set it on each of their levels.
     let mut swept: BTreeMap<Handle<Field>, Vec<Interval>> = BTreeMap::new();
     for section in &vertical_loop.sections {
@@ -150,7 +154,7 @@ fn uses(stencil: &Stencil, vertical_loop: &VerticalLoop, min_levels: i64) -> BTr
             stencil.executions[execution].each_touch(&mut |touch| {
                 let Some(field) = touch.what.field() else { return };
                 let k = touch.offset.k;
-                let it = uses.entry(field).or_insert_with(|| Use {
+                let it = uses.entry(field).or_insert_with(|| LoopUse {
                     range: (k, k),
                     is_static: true,
                     is_read_beside: false,

@@ -20,7 +20,7 @@ use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Regi
 /// The fields and locals that these statements can read at a point before they assign them there.
 #[must_use]
 pub fn read_unassigned(body: &[Stmt]) -> FxHashSet<Target> {
-    Walk::over(body).reads.iter().map(|it| it.what).collect()
+    ExecutionWalk::over(body).reads.iter().map(|it| it.what).collect()
 }
 
 /// Warns once for each temporary that may be read where no statement wrote it (W01).
@@ -34,7 +34,7 @@ pub fn warn(stencil: &Stencil, extents: &Extents, diagnostics: &mut Diagnostics)
 
 /// A temporary that may be read where no statement wrote it.
 #[derive(Clone, Debug)]
-pub struct Undefined<'a> {
+pub struct UndefinedRead<'a> {
     pub field: Handle<Field>,
     /// The first read that may.
     pub span: Span,
@@ -46,8 +46,8 @@ pub struct Undefined<'a> {
 
 /// The temporaries that may be read where no statement wrote them; all others need no value to start with.
 #[must_use]
-pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Undefined<'a>> {
-    Progress::through(stencil, extents, Subject::Temporaries).found
+pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<UndefinedRead<'a>> {
+    DefiniteAssignment::through(stencil, extents, Subject::Temporaries).found
 }
 
 /// The fields of the caller that need no initial value: each element of the compute domain is written before
@@ -65,7 +65,7 @@ pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Un
 /// domain are never written for sure, so a read of one needs the old values.
 #[must_use]
 pub fn written_whole(stencil: &Stencil, extents: &Extents) -> FxHashSet<Handle<Field>> {
-    let at = Progress::through(stencil, extents, Subject::Parameters);
+    let at = DefiniteAssignment::through(stencil, extents, Subject::Parameters);
     let fields = stencil.fields.handles().filter(|&it| at.is_meant(it));
     let needs_nothing = |it: &Handle<Field>| !at.found.iter().any(|found| found.field == *it);
     fields.filter(needs_nothing).filter(|&it| at.is_whole(it)).collect()
@@ -80,7 +80,7 @@ enum Subject {
 }
 
 /// The analysis of a whole stencil, in program order.
-struct Progress<'a> {
+struct DefiniteAssignment<'a> {
     stencil: &'a Stencil,
     extents: &'a Extents,
     subject: Subject,
@@ -89,13 +89,13 @@ struct Progress<'a> {
     /// Every field and local that some statement writes.
     changed: FxHashSet<Target>,
     /// The writes so far, by field.
-    written: SideTable<Field, Vec<Written<'a>>>,
+    written: SideTable<Field, Vec<ElementWrite<'a>>>,
     n_written: usize,
-    found: Vec<Undefined<'a>>,
+    found: Vec<UndefinedRead<'a>>,
 }
 
 /// How much of what a read touches was written before it.
-enum Cover {
+enum Coverage {
     Whole,
     /// All levels of these columns.
     Columns(Extent),
@@ -103,7 +103,7 @@ enum Cover {
 }
 
 /// A write of one element of a field, done at all of these points and levels.
-struct Written<'a> {
+struct ElementWrite<'a> {
     /// How many others were written before.
     at: usize,
     /// Only where this holds, which always does or never does at a point.
@@ -115,7 +115,7 @@ struct Written<'a> {
     k: i32,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> DefiniteAssignment<'a> {
     /// Walks the whole stencil and returns the state at its end.
     fn through(stencil: &'a Stencil, extents: &'a Extents, subject: Subject) -> Self {
         let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
@@ -146,13 +146,13 @@ impl<'a> Progress<'a> {
     /// Whether each element of the compute domain was written.
     fn is_whole(&self, field: Handle<Field>) -> bool {
         let Field { axes, data_dims, .. } = &self.stencil.fields[field];
-        let always = |it: &&Written<'_>| it.condition.is_none() && it.extent.holds(Extent::ZERO);
-        let written: Vec<&Written<'_>> =
+        let always = |it: &&ElementWrite<'_>| it.condition.is_none() && it.extent.holds(Extent::ZERO);
+        let written: Vec<&ElementWrite<'_>> =
             self.written.get(field).into_iter().flatten().filter(always).collect();
         axes.has(Axis::I)
             && axes.has(Axis::J)
             && every_element(data_dims).all(|data| {
-                let writes: Vec<&Written<'_>> =
+                let writes: Vec<&ElementWrite<'_>> =
                     written.iter().copied().filter(|it| it.data == data).collect();
                 if axes.has(Axis::K) { self.hold(&writes, Interval::FULL) } else { !writes.is_empty() }
             })
@@ -162,7 +162,7 @@ impl<'a> Progress<'a> {
         let n_before = self.n_written;
         let mut reads = Vec::new();
         for &execution in &section.executions {
-            let walk = Walk::over(&self.stencil.executions[execution].body);
+            let walk = ExecutionWalk::over(&self.stencil.executions[execution].body);
             let n_so_far = self.n_written;
             reads.extend(walk.reads.into_iter().map(|read| (execution, n_so_far, read)));
             let extent = self.extents.executions[execution];
@@ -171,12 +171,12 @@ impl<'a> Progress<'a> {
             let lasting = known.filter(|it| self.is_lasting(it.condition));
             let sometimes =
                 lasting.flat_map(|it| it.sets.into_iter().map(move |one| (Some(it.condition), one)));
-            let written: Vec<(Option<&Expr>, Assigned)> = always.chain(sometimes).collect();
-            for (condition, Assigned { what, data, k }) in written {
+            let written: Vec<(Option<&Expr>, AssignedElement)> = always.chain(sometimes).collect();
+            for (condition, AssignedElement { what, data, k }) in written {
                 let Some(field) = what.field() else { continue };
                 let (at, levels) = (self.n_written, moved(section.interval, k));
                 self.n_written += 1;
-                let written = Written { at, condition, data, extent, levels, k };
+                let written = ElementWrite { at, condition, data, extent, levels, k };
                 self.written.get_or_default(field).push(written);
             }
         }
@@ -188,7 +188,7 @@ impl<'a> Progress<'a> {
                 continue;
             }
             // A sweep has written in all of its executions what lies behind it, and in none what lies ahead.
-            let is_visible = |it: &&Written<'_>| {
+            let is_visible = |it: &&ElementWrite<'_>| {
                 let is_met = it.condition.is_none_or(|condition| {
                     let is_same_point = !read.offset.is_horizontal() && read.k == Some(it.k);
                     is_same_point && read.conditions.iter().any(|it| it.is_same(condition))
@@ -203,7 +203,7 @@ impl<'a> Progress<'a> {
                 is_met && is_before
             };
             let written = self.written.get(field).into_iter().flatten();
-            let written: Vec<&Written<'_>> = written.filter(is_visible).collect();
+            let written: Vec<&ElementWrite<'_>> = written.filter(is_visible).collect();
             let cover = self.cover(&written, section, execution, field, &read);
             self.note(field, &read, cover);
         }
@@ -217,56 +217,57 @@ impl<'a> Progress<'a> {
         !is_changed
     }
 
-    fn note(&mut self, field: Handle<Field>, read: &Read<'a>, cover: Cover) {
+    fn note(&mut self, field: Handle<Field>, read: &ExposedRead<'a>, cover: Coverage) {
         let written = match cover {
-            Cover::Columns(extent) => Some(extent),
-            Cover::Nothing => None,
-            Cover::Whole => return,
+            Coverage::Columns(extent) => Some(extent),
+            Coverage::Nothing => None,
+            Coverage::Whole => return,
         };
         match self.found.iter_mut().find(|it| it.field == field) {
             Some(it) => it.written = it.written.zip(written).map(|(one, other)| one.intersection(other)),
-            None => self.found.push(Undefined { field, span: read.span, origin: read.origin, written }),
+            None => self.found.push(UndefinedRead { field, span: read.span, origin: read.origin, written }),
         }
     }
 
     /// How much of what `read` can touch is among the writes of its field.
     fn cover(
         &self,
-        written: &[&Written<'_>],
+        written: &[&ElementWrite<'_>],
         section: &Section,
         execution: Handle<HorizontalExecution>,
         field: Handle<Field>,
-        read: &Read<'_>,
-    ) -> Cover {
+        read: &ExposedRead<'_>,
+    ) -> Coverage {
         let block = self.extents.executions[execution];
-        let Some(needed) = true_contribution(block, read.offset, read.region) else { return Cover::Whole };
+        let Some(needed) = true_contribution(block, read.offset, read.region) else { return Coverage::Whole };
         let field = &self.stencil.fields[field];
         // A level that is found at run time may be any.
         let levels = read.k.map_or(Interval::FULL, |k| moved(section.interval, k));
         let has_levels = field.axes.has(Axis::K);
         // The caller's arrays have levels outside the domain, which a temporary lacks.
         if self.subject == Subject::Parameters && has_levels && (read.k.is_none() || !self.exist(levels)) {
-            return Cover::Nothing;
+            return Coverage::Nothing;
         }
-        let hold_levels = |writes: &[&Written<'_>]| {
+        let hold_levels = |writes: &[&ElementWrite<'_>]| {
             if has_levels { self.hold(writes, levels) } else { !writes.is_empty() }
         };
         let of_element = |data: &[i64]| {
-            let writes: Vec<&Written<'_>> = written.iter().copied().filter(|it| it.data == data).collect();
-            let wide: Vec<&Written<'_>> =
+            let writes: Vec<&ElementWrite<'_>> =
+                written.iter().copied().filter(|it| it.data == data).collect();
+            let wide: Vec<&ElementWrite<'_>> =
                 writes.iter().copied().filter(|it| it.extent.holds(needed)).collect();
             match writes.iter().map(|it| it.extent).reduce(Extent::intersection) {
-                _ if hold_levels(&wide) => Cover::Whole,
-                Some(columns) if hold_levels(&writes) => Cover::Columns(columns),
-                _ => Cover::Nothing,
+                _ if hold_levels(&wide) => Coverage::Whole,
+                Some(columns) if hold_levels(&writes) => Coverage::Columns(columns),
+                _ => Coverage::Nothing,
             }
         };
         match &read.data {
             Some(data) => of_element(data),
             None => every_element(&field.data_dims)
                 .map(|it| of_element(&it))
-                .reduce(Cover::least)
-                .unwrap_or(Cover::Nothing),
+                .reduce(Coverage::least)
+                .unwrap_or(Coverage::Nothing),
         }
     }
 
@@ -280,7 +281,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Whether the writes together hold all of these levels that exist.
-    fn hold(&self, writes: &[&Written<'_>], levels: Interval) -> bool {
+    fn hold(&self, writes: &[&ElementWrite<'_>], levels: Interval) -> bool {
         // Up to here they do.
         let mut at = levels.start.max(Bound::start(0));
         while !levels.end.is_at_most(at, self.min_levels) && at < Bound::end(0) {
@@ -294,13 +295,15 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Cover {
+impl Coverage {
     fn least(self, other: Self) -> Self {
         match (self, other) {
-            (Cover::Nothing, _) | (_, Cover::Nothing) => Cover::Nothing,
-            (Cover::Columns(one), Cover::Columns(other)) => Cover::Columns(one.intersection(other)),
-            (Cover::Columns(it), Cover::Whole) | (Cover::Whole, Cover::Columns(it)) => Cover::Columns(it),
-            (Cover::Whole, Cover::Whole) => Cover::Whole,
+            (Coverage::Nothing, _) | (_, Coverage::Nothing) => Coverage::Nothing,
+            (Coverage::Columns(one), Coverage::Columns(other)) => Coverage::Columns(one.intersection(other)),
+            (Coverage::Columns(it), Coverage::Whole) | (Coverage::Whole, Coverage::Columns(it)) => {
+                Coverage::Columns(it)
+            }
+            (Coverage::Whole, Coverage::Whole) => Coverage::Whole,
         }
     }
 }
@@ -316,7 +319,7 @@ fn every_element(data_dims: &[u32]) -> impl Iterator<Item = Vec<i64>> {
 }
 
 /// A read of something that the execution at hand did not write before, or of another point or level.
-struct Read<'a> {
+struct ExposedRead<'a> {
     what: Target,
     span: Span,
     /// Where from the point, along I and J.
@@ -333,7 +336,7 @@ struct Read<'a> {
 
 /// An element that a statement has set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Assigned {
+struct AssignedElement {
     what: Target,
     data: Vec<i64>,
     /// How many levels above the point.
@@ -342,43 +345,43 @@ struct Assigned {
 
 /// The statements of one execution, in order.
 #[derive(Default)]
-struct Walk<'a> {
+struct ExecutionWalk<'a> {
     /// The elements that are set at each point that runs the next statement.
-    assigned: FxHashSet<Assigned>,
+    assigned: FxHashSet<AssignedElement>,
     /// The same, in the order in which it was set.
-    trail: Vec<Assigned>,
+    trail: Vec<AssignedElement>,
     /// The elements that are set where a condition holds.
-    under: Under<'a>,
+    under: ConditionalElements<'a>,
     /// The conditions of the branches around.
     conditions: Rc<[&'a Expr]>,
-    reads: Vec<Read<'a>>,
+    reads: Vec<ExposedRead<'a>>,
 }
 
 /// The elements that are set where a condition holds, kept as long as its value stays the same.
 #[derive(Default)]
-struct Under<'a> {
-    known: Vec<Known<'a>>,
+struct ConditionalElements<'a> {
+    known: Vec<BranchElements<'a>>,
     /// The known conditions that read something.
     reading: FxHashMap<Target, Vec<usize>>,
 }
 
 /// The elements that a branch has set.
-struct Known<'a> {
+struct BranchElements<'a> {
     condition: &'a Expr,
-    sets: Vec<Assigned>,
+    sets: Vec<AssignedElement>,
     /// Whether it does not hold any more.
     is_over: bool,
 }
 
-impl<'a> Under<'a> {
+impl<'a> ConditionalElements<'a> {
     /// Finds the elements that are set where `condition` holds.
-    fn find(&self, condition: &Expr) -> Option<&Known<'a>> {
+    fn find(&self, condition: &Expr) -> Option<&BranchElements<'a>> {
         self.known.iter().rev().find(|it| !it.is_over && it.condition.is_same(condition))
     }
 
-    fn push(&mut self, condition: &'a Expr, sets: Vec<Assigned>) {
+    fn push(&mut self, condition: &'a Expr, sets: Vec<AssignedElement>) {
         let at = self.known.len();
-        self.known.push(Known { condition, sets, is_over: false });
+        self.known.push(BranchElements { condition, sets, is_over: false });
         condition.accesses(&mut |it| {
             if let Some(what) = it.target() {
                 self.reading.entry(what).or_default().push(at);
@@ -404,7 +407,7 @@ impl<'a> Under<'a> {
     }
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ExecutionWalk<'a> {
     fn over(body: &'a [Stmt]) -> Self {
         let mut walk = Self::default();
         walk.body(body, None);
@@ -423,7 +426,7 @@ impl<'a> Walk<'a> {
             StmtKind::Assign { target, index, .. } => {
                 self.under.change(*target);
                 if let (Some(data), Some(k)) = (index.literal_data(), index.level_offset()) {
-                    self.set(Assigned { what: *target, data, k });
+                    self.set(AssignedElement { what: *target, data, k });
                 }
             }
             StmtKind::If { condition, then, otherwise } => {
@@ -433,7 +436,7 @@ impl<'a> Walk<'a> {
                 let in_then = self.branch(then, region, known);
                 self.conditions = around;
                 let in_otherwise = self.branch(otherwise, region, Vec::new());
-                let in_otherwise: FxHashSet<Assigned> = in_otherwise.into_iter().collect();
+                let in_otherwise: FxHashSet<AssignedElement> = in_otherwise.into_iter().collect();
                 for it in &in_then {
                     if in_otherwise.contains(it) {
                         self.set(it.clone());
@@ -460,14 +463,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn set(&mut self, it: Assigned) {
+    fn set(&mut self, it: AssignedElement) {
         if self.assigned.insert(it.clone()) {
             self.trail.push(it);
         }
     }
 
     /// A body that only some points run, at which all this is set; answers what is set at its end and was not before.
-    fn branch(&mut self, body: &'a [Stmt], region: Option<Region>, known: Vec<Assigned>) -> Vec<Assigned> {
+    fn branch(
+        &mut self,
+        body: &'a [Stmt],
+        region: Option<Region>,
+        known: Vec<AssignedElement>,
+    ) -> Vec<AssignedElement> {
         let (n_set, n_known) = (self.trail.len(), self.under.known.len());
         known.into_iter().for_each(|it| self.set(it));
         self.body(body, region);
@@ -492,10 +500,19 @@ impl<'a> Walk<'a> {
             let data = index.map_or(Some(Vec::new()), |it| it.literal_data());
             let is_assigned = !offset.is_horizontal()
                 && k.zip(data.clone())
-                    .is_some_and(|(k, data)| self.assigned.contains(&Assigned { what, data, k }));
+                    .is_some_and(|(k, data)| self.assigned.contains(&AssignedElement { what, data, k }));
             if !is_assigned {
                 let conditions = Rc::clone(&self.conditions);
-                self.reads.push(Read { what, span: it.span, offset, k, data, conditions, region, origin });
+                self.reads.push(ExposedRead {
+                    what,
+                    span: it.span,
+                    offset,
+                    k,
+                    data,
+                    conditions,
+                    region,
+                    origin,
+                });
             }
         });
     }

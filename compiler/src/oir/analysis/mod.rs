@@ -12,7 +12,7 @@ pub mod weight;
 pub use access::{AccessKind, access_kinds};
 pub use extents::{Extents, extents};
 pub use program_order::program_order;
-pub use touches::{Touch, touched, touches, touches_of_params};
+pub use touches::{TouchedPositions, touched, touches, touches_of_params};
 
 #[cfg(test)]
 mod tests;

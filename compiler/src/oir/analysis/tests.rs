@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::access::{AccessKind, access_kinds};
-use super::definite_assignment::{Undefined, reads_undefined, warn};
+use super::definite_assignment::{UndefinedRead, reads_undefined, warn};
 use super::extents::{Extents, clipped, extents};
 use super::touches::{touched, touches_of_params};
 use crate::diag::Diagnostics;
@@ -409,7 +409,7 @@ temporary p: float64[IJ]
 ";
     let (stencil, extents) = parsed(&format!("{header}{loops}"));
     let found = reads_undefined(&stencil, &extents);
-    let text = |it: Undefined<'_>| {
+    let text = |it: UndefinedRead<'_>| {
         let beside = it.written.map_or(String::new(), |written| format!(" beside {written}"));
         format!("{} in {}{beside}", stencil.fields[it.field].name, it.origin.stmt)
     };

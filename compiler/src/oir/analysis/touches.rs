@@ -12,7 +12,7 @@ use crate::space::{Axis, Domain, Interval, Reach, Region};
 
 /// Positions of a field that statements touch alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Touch {
+pub struct TouchedPositions {
     /// The number of the field, as given by the caller that made the table.
     pub field: usize,
     /// How far beyond the compute domain the statement runs along I and J.
@@ -30,12 +30,12 @@ pub fn touches(
     stencil: &Stencil,
     extents: &Extents,
     number: impl Fn(Handle<Field>) -> Option<usize>,
-) -> Vec<Touch> {
+) -> Vec<TouchedPositions> {
     let mut found = BTreeSet::new();
     for placed in stencil.placed() {
         let extent = extents.executions[placed.execution];
         for touch in stencil.executions[placed.execution].touches() {
-            found.extend(touch.what.field().and_then(&number).map(|field| Touch {
+            found.extend(touch.what.field().and_then(&number).map(|field| TouchedPositions {
                 field,
                 reach: [extent.i, extent.j],
                 region: touch.scope.region.unwrap_or_default(),
@@ -50,7 +50,7 @@ pub fn touches(
 
 /// All that is touched of parameters, each row once; fields are numbered as the parameters are, scalars among them.
 #[must_use]
-pub fn touches_of_params(stencil: &Stencil, extents: &Extents) -> Vec<Touch> {
+pub fn touches_of_params(stencil: &Stencil, extents: &Extents) -> Vec<TouchedPositions> {
     let number = |field| stencil.params.iter().position(|it| it.what == ParamKind::Field(field));
     touches(stencil, extents, number)
 }
@@ -60,7 +60,11 @@ pub fn touches_of_params(stencil: &Stencil, extents: &Extents) -> Vec<Touch> {
 /// The ranges are relative to the compute domain. Where a field lacks an axis the range along it has no meaning. Along K
 /// the range may be empty.
 #[must_use]
-pub fn touched(touches: &[Touch], n_fields: usize, domain: Domain) -> Vec<Option<[Range<i64>; 3]>> {
+pub fn touched(
+    touches: &[TouchedPositions],
+    n_fields: usize,
+    domain: Domain,
+) -> Vec<Option<[Range<i64>; 3]>> {
     let mut ranges: Vec<Option<[Range<i64>; 3]>> = vec![None; n_fields];
     for it in touches {
         let levels = it.interval.start.at(domain.k).max(0)..it.interval.end.at(domain.k).min(domain.k);

@@ -107,12 +107,12 @@ fn masks(
     locals: &crate::entity::Arena<Local>,
     execution: &HorizontalExecution,
 ) -> BTreeMap<Handle<Local>, Mask> {
-    let mut walk = Walk { locals, versions: Versions::default(), masks: BTreeMap::new(), n_loops: 0 };
+    let mut walk = MaskWalk { locals, versions: Versions::default(), masks: BTreeMap::new(), n_loops: 0 };
     walk.body(&execution.body);
     walk.masks
 }
 
-struct Walk<'a> {
+struct MaskWalk<'a> {
     locals: &'a crate::entity::Arena<Local>,
     versions: Versions,
     masks: BTreeMap<Handle<Local>, Mask>,
@@ -120,7 +120,7 @@ struct Walk<'a> {
     n_loops: u32,
 }
 
-impl Walk<'_> {
+impl MaskWalk<'_> {
     fn body(&mut self, body: &[Stmt]) {
         body.iter().for_each(|it| self.stmt(it));
     }

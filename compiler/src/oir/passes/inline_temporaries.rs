@@ -5,7 +5,7 @@ pub(super) mod facts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use self::facts::{Definition, Facts, Read};
+use self::facts::{Definition, Facts, FieldRead};
 use super::PassCx;
 use crate::entity::Handle;
 use crate::expr::{ExprKind, Index, Vertical};
@@ -70,7 +70,7 @@ pub fn inline_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
 
 /// The expression that replaces a temporary.
 #[derive(Clone, Debug)]
-struct Value {
+struct InlinedValue {
     expr: Expr,
     /// The first statement that it was computed by: what it reads may not be written after that.
     since: usize,
@@ -79,7 +79,7 @@ struct Value {
 struct Inlining<'a> {
     stencil: &'a Stencil,
     facts: &'a Facts,
-    values: BTreeMap<Handle<Field>, Value>,
+    values: BTreeMap<Handle<Field>, InlinedValue>,
     /// By how many parts the stencil may still grow, so that long chains do not explode.
     budget: usize,
 }
@@ -141,7 +141,12 @@ impl Inlining<'_> {
     /// # Errors
     ///
     /// The reason why there is none.
-    fn value(&self, field: Handle<Field>, definition: &Definition, reads: &[Read]) -> Result<Value, Blocked> {
+    fn value(
+        &self,
+        field: Handle<Field>,
+        definition: &Definition,
+        reads: &[FieldRead],
+    ) -> Result<InlinedValue, Blocked> {
         let is_whole = definition.is_whole && self.facts.writes.get(&field).is_some_and(|it| it.len() == 1);
         if !is_whole || !self.stencil.fields[field].data_dims.is_empty() {
             return Err(Blocked::NotOneAssignment);
@@ -164,7 +169,7 @@ impl Inlining<'_> {
                 return Err(Blocked::OtherLevels);
             }
         }
-        let mut value = Value { expr: definition.value.clone(), since: definition.since };
+        let mut value = InlinedValue { expr: definition.value.clone(), since: definition.since };
         self.expand(&mut value)?;
         if may_end_run(&value.expr) {
             return Err(Blocked::MayEndRun);
@@ -192,7 +197,7 @@ impl Inlining<'_> {
     }
 
     /// Puts in what stands for the temporaries and locals that the expression reads.
-    fn expand(&self, value: &mut Value) -> Result<(), Blocked> {
+    fn expand(&self, value: &mut InlinedValue) -> Result<(), Blocked> {
         replace(&mut value.expr, &self.values, &self.stencil.fields);
         let mut read = Vec::new();
         let mut locals = BTreeSet::new();
@@ -207,7 +212,7 @@ impl Inlining<'_> {
         let mut expressions = BTreeMap::new();
         for local in locals {
             let definition = self.facts.of_local(local).ok_or(Blocked::Local)?;
-            let mut inner = Value { expr: definition.value.clone(), since: definition.since };
+            let mut inner = InlinedValue { expr: definition.value.clone(), since: definition.since };
             self.expand(&mut inner)?;
             value.since = value.since.min(inner.since);
             expressions.insert(local, inner.expr);
@@ -217,7 +222,7 @@ impl Inlining<'_> {
     }
 
     /// Whether computing it at each place is cheaper than storing it once.
-    fn pays(&self, expr: &Expr, reads: &[Read]) -> Result<(), Blocked> {
+    fn pays(&self, expr: &Expr, reads: &[FieldRead]) -> Result<(), Blocked> {
         if growth(expr, reads) > self.budget {
             return Err(Blocked::TooLarge);
         }
@@ -234,7 +239,7 @@ impl Inlining<'_> {
             (2, weight, n_loads) => weight <= CHEAP.0 && n_loads <= CHEAP.1,
             // Beside the point, tiles and rows of stages keep it at hand.
             (n_places, weight, n_loads) => {
-                let in_column = |it: &Read| it.offset.is_some_and(|it| it.i == 0 && it.j == 0);
+                let in_column = |it: &FieldRead| it.offset.is_some_and(|it| it.i == 0 && it.j == 0);
                 n_places <= CHEAPER.0
                     && weight <= CHEAPER.1
                     && n_loads <= CHEAPER.2
@@ -246,7 +251,7 @@ impl Inlining<'_> {
 }
 
 /// How many parts of an expression are added.
-fn growth(expr: &Expr, reads: &[Read]) -> usize {
+fn growth(expr: &Expr, reads: &[FieldRead]) -> usize {
     (size(expr) - 1) * reads.len().saturating_sub(1)
 }
 
@@ -259,7 +264,7 @@ fn size(expr: &Expr) -> usize {
 
 type Fields = crate::entity::Arena<Field>;
 
-fn replace_in(stmt: &mut Stmt, values: &BTreeMap<Handle<Field>, Value>, fields: &Fields) {
+fn replace_in(stmt: &mut Stmt, values: &BTreeMap<Handle<Field>, InlinedValue>, fields: &Fields) {
     stmt.exprs_mut().for_each(|it| replace(it, values, fields));
     for body in stmt.bodies_mut() {
         body.iter_mut().for_each(|it| replace_in(it, values, fields));
@@ -267,7 +272,7 @@ fn replace_in(stmt: &mut Stmt, values: &BTreeMap<Handle<Field>, Value>, fields: 
 }
 
 /// Replaces the reads of what has a value by that value, as seen from where it is read.
-fn replace(expr: &mut Expr, values: &BTreeMap<Handle<Field>, Value>, fields: &Fields) {
+fn replace(expr: &mut Expr, values: &BTreeMap<Handle<Field>, InlinedValue>, fields: &Fields) {
     if let ExprKind::Access(Access::Field { field, offset }) = expr.kind
         && let Some(value) = values.get(&field)
     {

@@ -18,13 +18,13 @@ pub const AGAIN: &str = "oir/localize-again";
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: fewer temporaries.
-/// - **Legality**: [`Homes::homes`]; a refusal that could surprise becomes a remark.
+/// - **Legality**: [`FieldUses::homes`]; a refusal that could surprise becomes a remark.
 /// - **Why**: a temporary costs an array and the traffic to fill and read it.
 pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     let temporaries: Vec<Handle<Field>> =
         stencil.fields.iter().filter(|(_, it)| it.is_temporary).map(|(field, _)| field).collect();
     // Making a local of one temporary changes nothing that the others' homes depend on.
-    let mut homes = Homes::of(stencil);
+    let mut homes = FieldUses::of(stencil);
     let mut locals: FxHashMap<(Handle<HorizontalExecution>, Handle<Field>), Handle<Local>> =
         FxHashMap::default();
     let mut names = Names::of(stencil);
@@ -91,8 +91,8 @@ impl fmt::Display for Blocked {
 
 /// Where fields are used: found once for all of them, since a stencil may have a thousand temporaries.
 #[derive(Debug, Default)]
-struct Homes {
-    uses: SideTable<Field, Use>,
+struct FieldUses {
+    uses: SideTable<Field, FieldUse>,
     /// The fields and locals that an execution can read before it assigns them, for each execution looked at
     /// so far.
     unassigned: FxHashMap<Handle<HorizontalExecution>, FxHashSet<Target>>,
@@ -100,7 +100,7 @@ struct Homes {
 
 /// Where a field is used.
 #[derive(Clone, Debug, Default)]
-struct Use {
+struct FieldUse {
     /// In program order, each once.
     executions: Vec<Handle<HorizontalExecution>>,
     is_read_elsewhere: bool,
@@ -108,9 +108,9 @@ struct Use {
     origins: Vec<Origin>,
 }
 
-impl Homes {
+impl FieldUses {
     fn of(stencil: &Stencil) -> Self {
-        let mut uses: SideTable<Field, Use> = SideTable::default();
+        let mut uses: SideTable<Field, FieldUse> = SideTable::default();
         for execution in stencil.placed().map(|it| it.execution) {
             stencil.executions[execution].each_touch(&mut |touch| {
                 let Some(field) = touch.what.field().filter(|&it| stencil.fields[it].is_temporary) else {
@@ -143,7 +143,7 @@ impl Homes {
         if !stencil.fields[field].data_dims.is_empty() {
             return Err(Blocked::Several);
         }
-        let Use { executions, is_read_elsewhere, .. } = self.uses.get(field).ok_or(Blocked::Unused)?;
+        let FieldUse { executions, is_read_elsewhere, .. } = self.uses.get(field).ok_or(Blocked::Unused)?;
         let mut carries = false;
         for &execution in executions {
             let unassigned = self

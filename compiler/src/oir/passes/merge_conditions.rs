@@ -31,7 +31,7 @@ fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
     let mut changed = BTreeSet::new();
     for mut next in std::mem::take(body) {
         if let StmtKind::While { condition, body } = &mut next.kind {
-            flatten(Asked { condition, is_true: true, by: "loop" }, body, cx);
+            flatten(EnclosingCondition { condition, is_true: true, by: "loop" }, body, cx);
         }
         let assigned = assigned(std::slice::from_ref(&next));
         if let Some(prev) = merged.last_mut() {
@@ -52,8 +52,8 @@ fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
     // Inside, once all has come together that stands beside each other there.
     for stmt in &mut merged {
         if let StmtKind::If { condition, then, otherwise } = &mut stmt.kind {
-            flatten(Asked { condition, is_true: true, by: "branch" }, then, cx);
-            flatten(Asked { condition, is_true: false, by: "branch" }, otherwise, cx);
+            flatten(EnclosingCondition { condition, is_true: true, by: "branch" }, then, cx);
+            flatten(EnclosingCondition { condition, is_true: false, by: "branch" }, otherwise, cx);
         }
         stmt.bodies_mut().for_each(|it| merge_body(it, cx));
     }
@@ -145,14 +145,14 @@ fn append(prev: &mut Stmt, next: Stmt, likeness: Likeness) {
 
 /// The condition of a statement around.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct EnclosingCondition<'a> {
     condition: &'a Expr,
     /// The value of the condition inside that statement.
     is_true: bool,
     by: &'static str,
 }
 
-impl Asked<'_> {
+impl EnclosingCondition<'_> {
     /// The value of another condition there, if it follows.
     fn answer(self, other: &Expr) -> Option<bool> {
         if other.is_same(self.condition) {
@@ -168,8 +168,8 @@ impl Asked<'_> {
 }
 
 /// Removes the branches of a body whose condition follows from the one around, as long as that still holds.
-fn flatten(asked: Asked<'_>, body: &mut Vec<Stmt>, cx: &mut PassCx) {
-    let Asked { condition, by, .. } = asked;
+fn flatten(asked: EnclosingCondition<'_>, body: &mut Vec<Stmt>, cx: &mut PassCx) {
+    let EnclosingCondition { condition, by, .. } = asked;
     let mut flat: Vec<Stmt> = Vec::with_capacity(body.len());
     let mut holds = true;
     for stmt in std::mem::take(body) {

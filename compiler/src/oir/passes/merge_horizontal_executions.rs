@@ -36,9 +36,9 @@ fn merge_section(
     order: LoopOrder,
     section: &mut Section,
 ) {
-    let mut merged: Vec<(Handle<HorizontalExecution>, Accesses)> = Vec::new();
+    let mut merged: Vec<(Handle<HorizontalExecution>, ExecutionAccesses)> = Vec::new();
     for next in std::mem::take(&mut section.executions) {
-        let after = Accesses::of(order, &stencil.executions[next]);
+        let after = ExecutionAccesses::of(order, &stencil.executions[next]);
         let Some((prev, before)) = merged.last_mut() else {
             merged.push((next, after));
             continue;
@@ -68,7 +68,7 @@ fn merge_section(
 /// The fields that an execution touches, as far as merging depends on them. They are updated while other
 /// executions are merged into it, since a section may have a thousand of them.
 #[derive(Debug, Default)]
-struct Accesses {
+struct ExecutionAccesses {
     /// Read at a point other than the one at hand, in order, each once.
     ///
     /// In a sweep the other levels are out of reach of both executions.
@@ -76,7 +76,7 @@ struct Accesses {
     written: BTreeSet<Handle<Field>>,
 }
 
-impl Accesses {
+impl ExecutionAccesses {
     fn of(order: LoopOrder, execution: &HorizontalExecution) -> Self {
         let mut all = Self::default();
         execution.each_touch(&mut |it| {
@@ -148,8 +148,8 @@ impl fmt::Display for Blocked {
 fn may_merge(
     stencil: &Stencil,
     extents: &Extents,
-    (prev, before): (Handle<HorizontalExecution>, &Accesses),
-    (next, after): (Handle<HorizontalExecution>, &Accesses),
+    (prev, before): (Handle<HorizontalExecution>, &ExecutionAccesses),
+    (next, after): (Handle<HorizontalExecution>, &ExecutionAccesses),
 ) -> Result<(), Blocked> {
     if extents.executions.get(prev) != extents.executions.get(next) {
         return Err(Blocked::ExtentsDiffer);

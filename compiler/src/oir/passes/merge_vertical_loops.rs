@@ -23,9 +23,9 @@ pub const NAME: &str = "oir/merge-vertical-loops";
 ///   runs in another order than before.
 /// - **Why**: executions can be merged within a section only, and a sweep keeps values at hand from level to level.
 pub fn merge_vertical_loops(stencil: &mut Stencil, cx: &mut PassCx) {
-    let mut merged: Vec<(VerticalLoop, Accesses)> = Vec::new();
+    let mut merged: Vec<(VerticalLoop, LoopAccesses)> = Vec::new();
     for next in std::mem::take(&mut stencil.vertical_loops) {
-        let after = Accesses::of(stencil, &next);
+        let after = LoopAccesses::of(stencil, &next);
         let origin = first_origin(stencil, &next);
         let Some((prev, before)) = merged.last_mut().filter(|(it, _)| it.order == next.order) else {
             merged.push((next, after));
@@ -89,35 +89,35 @@ fn has_same_levels(prev: &VerticalLoop, next: &VerticalLoop) -> bool {
 
 /// The fields that a loop touches, as far as merging depends on them; updated while other loops join it.
 #[derive(Debug, Default)]
-struct Accesses(BTreeMap<Handle<Field>, Levels>);
+struct LoopAccesses(BTreeMap<Handle<Field>, TouchedLevels>);
 
 /// The levels of a field that are touched, as seen from the level at hand.
 #[derive(Clone, Copy, Debug, Default)]
-struct Levels {
-    reads: Option<Range>,
-    writes: Option<Range>,
+struct TouchedLevels {
+    reads: Option<LevelRange>,
+    writes: Option<LevelRange>,
     is_read_beside: bool,
 }
 
 /// From lowest to highest; nothing is known where a level is found at run time.
 #[derive(Clone, Copy, Debug)]
-struct Range(Option<(i32, i32)>);
+struct LevelRange(Option<(i32, i32)>);
 
-impl Range {
+impl LevelRange {
     fn union(self, other: Self) -> Self {
         let both = self.0.zip(other.0);
         Self(both.map(|((lo, hi), (other_lo, other_hi))| (lo.min(other_lo), hi.max(other_hi))))
     }
 }
 
-fn include(known: &mut Option<Range>, range: Option<Range>) {
+fn include(known: &mut Option<LevelRange>, range: Option<LevelRange>) {
     *known = match (*known, range) {
         (Some(known), Some(range)) => Some(known.union(range)),
         (known, range) => known.or(range),
     };
 }
 
-impl Accesses {
+impl LoopAccesses {
     fn of(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Self {
         let mut all = Self::default();
         for Section { executions, .. } in &vertical_loop.sections {
@@ -126,7 +126,7 @@ impl Accesses {
                     let Some(field) = it.what.field() else { return };
                     // Without an axis K, all levels touch the same element.
                     let is_known = it.is_level_known && stencil.fields[field].axes.has(Axis::K);
-                    let range = Some(Range(is_known.then_some((it.offset.k, it.offset.k))));
+                    let range = Some(LevelRange(is_known.then_some((it.offset.k, it.offset.k))));
                     let levels = all.0.entry(field).or_default();
                     levels.is_read_beside |= it.is_read_beside();
                     include(if it.is_write { &mut levels.writes } else { &mut levels.reads }, range);
@@ -204,8 +204,8 @@ impl fmt::Display for Blocked {
 fn may_join(
     stencil: &Stencil,
     prev: &VerticalLoop,
-    before: &Accesses,
-    after: &Accesses,
+    before: &LoopAccesses,
+    after: &LoopAccesses,
 ) -> Result<(), Blocked> {
     if prev.order == LoopOrder::Parallel && prev.sections.len() == 1 {
         return Ok(());
@@ -220,7 +220,7 @@ fn may_join(
         }
         let unknown = || Blocked::UnknownLevels(name());
         // The range along the sweep: the least and the greatest number of levels ahead.
-        let ahead = |range: Range| {
+        let ahead = |range: LevelRange| {
             let (lo, hi) = range.0.ok_or_else(unknown)?;
             match prev.order {
                 LoopOrder::Parallel | LoopOrder::Forward => Ok((lo, hi)),

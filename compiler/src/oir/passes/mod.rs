@@ -25,12 +25,12 @@ use crate::pass::{Analyses, Level, Pass, Pipeline};
 
 /// Statements of the text that want to stay as they are.
 #[derive(Clone, Debug, Default)]
-pub struct Pinned {
+pub struct PinnedStmts {
     /// They start loops of their own: what stands before them does not go on with them.
     pub apart: BTreeSet<StmtId>,
 }
 
-impl Pinned {
+impl PinnedStmts {
     /// Whether a statement is one that stays apart from what stands before it.
     fn is_apart(&self, origin: Option<&Origin>) -> bool {
         origin.is_some_and(|it| self.apart.contains(&it.stmt))
@@ -101,7 +101,7 @@ pub const PIPELINE: Pipeline<Stencil> = Pipeline { passes: PASSES, needed: &[] }
 
 impl Level for Stencil {
     const NAME: &'static str = "oir";
-    type Options = Pinned;
+    type Options = PinnedStmts;
 
     fn violations(&self) -> Vec<String> {
         validate::validate(self)
@@ -134,7 +134,7 @@ pub(super) mod tests {
     pub(in crate::oir) fn after(text: &str, pass: fn(&mut Stencil, &mut PassCx)) -> String {
         let mut stencil = parse(text).expect("the text is OIR");
         assert_eq!(validate(&stencil), Vec::<String>::new(), "before the pass");
-        let mut cx = PassCx::new(Pinned::default());
+        let mut cx = PassCx::new(PinnedStmts::default());
         pass(&mut stencil, &mut cx);
         stencil.compact();
         assert_eq!(validate(&stencil), Vec::<String>::new(), "after the pass");

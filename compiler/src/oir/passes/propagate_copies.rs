@@ -25,12 +25,12 @@ pub fn propagate_copies(stencil: &mut Stencil, cx: &mut PassCx) {
 
 struct Copies<'a> {
     versions: Versions,
-    known: BTreeMap<Handle<Local>, Copy>,
+    known: BTreeMap<Handle<Local>, LocalCopy>,
     cx: &'a mut PassCx,
 }
 
 /// The original of a local that is a copy.
-struct Copy {
+struct LocalCopy {
     /// The version of the local that is.
     version: u32,
     original: ExprKind<Access>,
@@ -69,7 +69,7 @@ impl Copies<'_> {
                 );
                 if let (Target::Local(local), true) = (*target, is_leaf) {
                     let (version, original) = (self.versions.of(*target), value.kind.clone());
-                    self.known.insert(local, Copy { version, original, of, is_wanted: None });
+                    self.known.insert(local, LocalCopy { version, original, of, is_wanted: None });
                 }
             }
             StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::Region { .. } => {

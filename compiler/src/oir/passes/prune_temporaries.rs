@@ -22,7 +22,7 @@ pub const INLINED: &str = "oir/prune-inlined";
 ///   becomes empty: whether it ends is part of the meaning.
 /// - **Why**: functions compute several results, and callers use some of them.
 pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
-    let mut uses = Uses::of(stencil);
+    let mut uses = TargetUses::of(stencil);
     // A target that becomes unread is added. Each is looked at once, since a stencil may have a thousand.
     while let Some(dead) = uses.dead.pop_first()
         && cx.may_change()
@@ -42,8 +42,8 @@ pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
 }
 
 /// The statements of a stencil in program order, and the reads and assignments of each target.
-struct Uses {
-    stmts: Vec<Counted>,
+struct TargetUses {
+    stmts: Vec<StmtUses>,
     /// How many reads are left of each.
     n_reads: FxHashMap<Target, usize>,
     /// The assignments of each, by position.
@@ -53,7 +53,7 @@ struct Uses {
 }
 
 /// A statement, and what must go before it can.
-struct Counted {
+struct StmtUses {
     origin: Origin,
     /// The statement around it.
     parent: Option<usize>,
@@ -63,7 +63,7 @@ struct Counted {
     may_go: bool,
     is_gone: bool,
 }
-impl Uses {
+impl TargetUses {
     fn of(stencil: &Stencil) -> Self {
         let mut all = Self {
             stmts: Vec::new(),
@@ -100,7 +100,7 @@ impl Uses {
         };
         let n_inside = stmt.children().count();
         let origin = stmt.origin.clone();
-        self.stmts.push(Counted { origin, parent, reads, n_inside, may_go, is_gone: false });
+        self.stmts.push(StmtUses { origin, parent, reads, n_inside, may_go, is_gone: false });
         stmt.children().for_each(|it| self.add(it, Some(at)));
     }
 
@@ -134,7 +134,7 @@ impl Uses {
 }
 
 /// Removes the statements that are gone; `at` counts them all in program order.
-fn remove(body: &mut Vec<Stmt>, stmts: &[Counted], at: &mut usize) {
+fn remove(body: &mut Vec<Stmt>, stmts: &[StmtUses], at: &mut usize) {
     body.retain_mut(|stmt| {
         let is_gone = stmts[*at].is_gone;
         *at += 1;

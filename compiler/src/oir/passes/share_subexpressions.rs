@@ -30,17 +30,17 @@ const LEAST_WEIGHT: u32 = 2;
 /// - **Why**: an expression that was inlined into several places is computed in each.
 pub fn share_subexpressions(stencil: &mut Stencil, cx: &mut PassCx) {
     let mut counting = Counting::default();
-    let counted: Vec<(Handle<HorizontalExecution>, Found)> = stencil
+    let counted: Vec<(Handle<HorizontalExecution>, RepeatedValues)> = stencil
         .executions
         .iter()
         .map(|(handle, execution)| (handle, counting.execution(execution)))
-        .filter(|(_, found)| found.homes.iter().any(Home::is_shared))
+        .filter(|(_, found)| found.homes.iter().any(FirstUse::is_shared))
         .collect();
     if counted.is_empty() {
         return;
     }
     let mut names = Names::of(stencil);
-    for (execution, Found { homes, visits }) in counted {
+    for (execution, RepeatedValues { homes, visits }) in counted {
         let visits = visits.into_iter();
         let mut sharing = Sharing { homes, visits, locals: &mut stencil.locals, names: &mut names, cx };
         sharing.body(&mut stencil.executions[execution].body);
@@ -49,7 +49,7 @@ pub fn share_subexpressions(stencil: &mut Stencil, cx: &mut PassCx) {
 
 /// A first use of an expression.
 #[derive(Clone, Debug)]
-struct Home {
+struct FirstUse {
     /// The statements of all uses.
     origins: SmallVec<[Origin; 1]>,
     /// The local that holds the value.
@@ -60,7 +60,7 @@ struct Home {
     is_wanted: bool,
 }
 
-impl Home {
+impl FirstUse {
     fn is_shared(&self) -> bool {
         self.origins.len() > 1
     }
@@ -81,8 +81,8 @@ enum Visit {
 
 /// The values that an execution computes more than once.
 #[derive(Default)]
-struct Found {
-    homes: Vec<Home>,
+struct RepeatedValues {
+    homes: Vec<FirstUse>,
     /// In the order of a walk over statements and expressions.
     visits: Vec<Visit>,
 }
@@ -96,13 +96,13 @@ struct Counting {
     /// The homes that the bodies around have made available, each with the entry that it replaced.
     scopes: Vec<Vec<(u32, Option<usize>)>>,
     /// The expressions of the statement at hand, in the order of a walk.
-    table: Vec<Numbered>,
-    found: Found,
+    table: Vec<NumberedExpr>,
+    found: RepeatedValues,
 }
 
 /// An expression.
 #[derive(Clone, Copy, Debug, Default)]
-struct Numbered {
+struct NumberedExpr {
     number: u32,
     /// How many expressions it is made of.
     size: usize,
@@ -110,14 +110,14 @@ struct Numbered {
 }
 
 /// The statement in which an expression stands.
-struct Place<'a> {
+struct EnclosingStmt<'a> {
     origin: &'a Origin,
     /// Whether a local may be assigned before the statement.
     may_define: bool,
 }
 
 impl Counting {
-    fn execution(&mut self, execution: &HorizontalExecution) -> Found {
+    fn execution(&mut self, execution: &HorizontalExecution) -> RepeatedValues {
         self.numbering.forget();
         self.available.clear();
         self.body(&execution.body);
@@ -155,7 +155,7 @@ impl Counting {
         };
         // The value of a local has a home already.
         let mut holds = None;
-        let place = Place { origin: &stmt.origin, may_define: !is_loop };
+        let place = EnclosingStmt { origin: &stmt.origin, may_define: !is_loop };
         let mut at = 0;
         for expr in stmt.exprs() {
             let is_value = at == last;
@@ -184,10 +184,10 @@ impl Counting {
         &mut self,
         expr: &Expr,
         mut at: usize,
-        place: &Place<'_>,
+        place: &EnclosingStmt<'_>,
         holder: Option<Handle<Local>>,
     ) -> Option<usize> {
-        let Numbered { number, weight, .. } = self.table[at];
+        let NumberedExpr { number, weight, .. } = self.table[at];
         if weight < LEAST_WEIGHT {
             self.found.visits.push(Visit::Leave);
             return None;
@@ -221,7 +221,7 @@ impl Counting {
     fn open(&mut self, number: u32, origin: &Origin, holder: Option<Handle<Local>>) -> usize {
         let home = self.found.homes.len();
         let origins = SmallVec::from_iter([origin.clone()]);
-        self.found.homes.push(Home { origins, holder, assigned: None, is_wanted: false });
+        self.found.homes.push(FirstUse { origins, holder, assigned: None, is_wanted: false });
         let before = self.available[number as usize].replace(home);
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((number, before));
@@ -232,7 +232,7 @@ impl Counting {
 
 /// The walk that changes what the other one found, in the same order.
 struct Sharing<'a> {
-    homes: Vec<Home>,
+    homes: Vec<FirstUse>,
     visits: std::vec::IntoIter<Visit>,
     locals: &'a mut Arena<Local>,
     names: &'a mut Names,
@@ -268,7 +268,7 @@ impl Sharing<'_> {
         let home = match self.visits.next() {
             None | Some(Visit::Leave) => return,
             Some(Visit::Use(home)) => {
-                if let Home { is_wanted: true, holder: Some(local), .. } = self.homes[home] {
+                if let FirstUse { is_wanted: true, holder: Some(local), .. } = self.homes[home] {
                     expr.kind = ExprKind::Access(Access::Local(local));
                 }
                 return;
@@ -346,10 +346,10 @@ impl Numbering {
     }
 
     /// Numbers an expression and all below it; `table` gets them in the order of a walk.
-    fn number(&mut self, expr: &Expr, table: &mut Vec<Numbered>) -> Numbered {
+    fn number(&mut self, expr: &Expr, table: &mut Vec<NumberedExpr>) -> NumberedExpr {
         let at = table.len();
-        table.push(Numbered::default());
-        let mut all = Numbered { number: 0, size: 1, weight: own_weight(expr) };
+        table.push(NumberedExpr::default());
+        let mut all = NumberedExpr { number: 0, size: 1, weight: own_weight(expr) };
         let mut operands = Operands::new();
         for operand in expr.operands() {
             let it = self.number(operand, table);

@@ -17,21 +17,21 @@ use std::ops::Deref;
 
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Node, Tree};
-use crate::schedule::visit::Role;
+use crate::schedule::visit::AccessRole;
 use crate::schedule::visit::place::Path;
 
 /// All accesses of some nodes, in textual order. In a statement, reads come before the write, and the
 /// accesses in an index come before the element that it finds.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses<'t> {
-    all: Vec<Accessed<'t>>,
+    all: Vec<AccessWithRole<'t>>,
 }
 
 /// An access and its role.
 #[derive(Clone, Copy, Debug)]
-pub struct Accessed<'t> {
+pub struct AccessWithRole<'t> {
     pub access: &'t Access,
-    pub role: Role,
+    pub role: AccessRole,
 }
 
 /// How often each container is accessed.
@@ -43,13 +43,15 @@ impl<'t> Accesses<'t> {
     pub fn of(nodes: &'t [Node]) -> Self {
         let mut all = Vec::new();
         for node in nodes {
-            node.walk(&mut |it| it.each_own_access(&mut |role, access| all.push(Accessed { access, role })));
+            node.walk(&mut |it| {
+                it.each_own_access(&mut |role, access| all.push(AccessWithRole { access, role }))
+            });
         }
         Self { all }
     }
 
     /// The accesses to one container.
-    pub fn of_container(&self, container: Handle<Container>) -> impl Iterator<Item = &Accessed<'t>> {
+    pub fn of_container(&self, container: Handle<Container>) -> impl Iterator<Item = &AccessWithRole<'t>> {
         self.all.iter().filter(move |it| it.access.container == container)
     }
 
@@ -74,9 +76,9 @@ impl<'t> Accesses<'t> {
 }
 
 impl<'t> Deref for Accesses<'t> {
-    type Target = [Accessed<'t>];
+    type Target = [AccessWithRole<'t>];
 
-    fn deref(&self) -> &[Accessed<'t>] {
+    fn deref(&self) -> &[AccessWithRole<'t>] {
         &self.all
     }
 }
@@ -170,10 +172,10 @@ for k in [0, K) ascending:
             .iter()
             .map(|it| {
                 let role = match it.role {
-                    Role::Read => "read",
-                    Role::Condition => "condition",
-                    Role::Index => "index",
-                    Role::Write => "write",
+                    AccessRole::Read => "read",
+                    AccessRole::Condition => "condition",
+                    AccessRole::Index => "index",
+                    AccessRole::Write => "write",
                 };
                 format!("{role} {}", name(it.access.container))
             })

@@ -113,7 +113,8 @@ pub fn cost(tree: &Tree, machine: &Machine) -> Cost {
 pub fn compulsory_bytes(tree: &Tree, machine: &Machine) -> f64 {
     let ranges = &mut sizes(machine);
     let boxes = boxes(tree, &tree.children, ranges);
-    let of_caller = |it: &&Touched| matches!(tree.containers[it.container].kind, ContainerKind::Field { .. });
+    let of_caller =
+        |it: &&ContainerFootprint| matches!(tree.containers[it.container].kind, ContainerKind::Field { .. });
     boxes.iter().filter(of_caller).map(|it| it.traffic(tree, ranges)).sum()
 }
 
@@ -162,7 +163,7 @@ fn touched(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> BTreeMap<Handle<
 
 /// The part of a container that some nodes touch.
 #[derive(Clone, Debug)]
-pub(in crate::schedule) struct Touched {
+pub(in crate::schedule) struct ContainerFootprint {
     pub(in crate::schedule) container: Handle<Container>,
     /// From the least to the greatest index, per dimension.
     pub(in crate::schedule) ranges: Vec<(i64, i64)>,
@@ -171,7 +172,7 @@ pub(in crate::schedule) struct Touched {
     pub(in crate::schedule) is_needed: bool,
 }
 
-impl Touched {
+impl ContainerFootprint {
     pub(in crate::schedule) fn bytes(&self, tree: &Tree) -> f64 {
         let container = &tree.containers[self.container];
         let length = |(dimension, &(lo, hi)): (usize, &(i64, i64))| {
@@ -199,7 +200,11 @@ impl Touched {
 }
 
 /// The parts of all containers that nodes touch while variables lie in `ranges`.
-pub(in crate::schedule) fn boxes(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> Vec<Touched> {
+pub(in crate::schedule) fn boxes(
+    tree: &Tree,
+    nodes: &[Node],
+    ranges: &mut Ranges,
+) -> Vec<ContainerFootprint> {
     let mut found = BTreeMap::new();
     add_boxes(tree, nodes, ranges, Certainty::Always, &mut found);
     found.into_values().collect()
@@ -216,7 +221,7 @@ fn add_boxes(
     nodes: &[Node],
     ranges: &mut Ranges,
     certainty: Certainty,
-    found: &mut BTreeMap<Handle<Container>, Touched>,
+    found: &mut BTreeMap<Handle<Container>, ContainerFootprint>,
 ) {
     for node in nodes {
         node.each_own_access(&mut |role, access| {
@@ -224,7 +229,10 @@ fn add_boxes(
         });
         match node {
             Node::Loop(it) => {
-                let range = (value(&it.start, ranges, End::Least), value(&it.end, ranges, End::Greatest) - 1);
+                let range = (
+                    value(&it.start, ranges, RangeEnd::Least),
+                    value(&it.end, ranges, RangeEnd::Greatest) - 1,
+                );
                 if range.0 > range.1 {
                     continue;
                 }
@@ -234,8 +242,8 @@ fn add_boxes(
             }
             Node::Where(it) => {
                 let known = ranges.get(&it.variable).copied().unwrap_or((i64::MIN, i64::MAX));
-                let start = value(&it.start, ranges, End::Least).max(known.0);
-                let end = (value(&it.end, ranges, End::Greatest) - 1).min(known.1);
+                let start = value(&it.start, ranges, RangeEnd::Least).max(known.0);
+                let end = (value(&it.end, ranges, RangeEnd::Greatest) - 1).min(known.1);
                 if start > end {
                     continue;
                 }
@@ -268,13 +276,13 @@ fn add(
     access: &Access,
     ranges: &Ranges,
     written: Option<Certainty>,
-    found: &mut BTreeMap<Handle<Container>, Touched>,
+    found: &mut BTreeMap<Handle<Container>, ContainerFootprint>,
 ) {
     let container = access.container;
     let shape = &tree.containers[container].shape;
     let along = access.index.iter().zip(shape).map(|(index, size)| match index.as_known() {
         Some(known) => affine_range(known, ranges),
-        None => (0, value(size, ranges, End::Greatest) - 1),
+        None => (0, value(size, ranges, RangeEnd::Greatest) - 1),
     });
     match found.get_mut(&container) {
         Some(it) => {
@@ -286,7 +294,7 @@ fn add(
         None => {
             let is_needed = written != Some(Certainty::Always);
             let (ranges, is_written) = (along.collect(), written.is_some());
-            found.insert(container, Touched { container, ranges, is_written, is_needed });
+            found.insert(container, ContainerFootprint { container, ranges, is_written, is_needed });
         }
     }
 }
@@ -304,17 +312,17 @@ fn affine_range(sum: &Affine, ranges: &Ranges) -> (i64, i64) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::schedule) enum End {
+pub(in crate::schedule) enum RangeEnd {
     Least,
     Greatest,
 }
 
 /// The least or the greatest value of a size.
-pub(in crate::schedule) fn value(size: &Size, ranges: &Ranges, end: End) -> i64 {
+pub(in crate::schedule) fn value(size: &Size, ranges: &Ranges, end: RangeEnd) -> i64 {
     match size {
         Size::Affine(sum) => {
             let (least, greatest) = affine_range(sum, ranges);
-            if end == End::Least { least } else { greatest }
+            if end == RangeEnd::Least { least } else { greatest }
         }
         Size::Min(parts) => parts.iter().map(|it| value(it, ranges, end)).min().unwrap_or(0),
         Size::Max(parts) => parts.iter().map(|it| value(it, ranges, end)).max().unwrap_or(0),
@@ -323,8 +331,8 @@ pub(in crate::schedule) fn value(size: &Size, ranges: &Ranges, end: End) -> i64 
 
 /// The number of iterations of a loop, and the value of its variable halfway.
 fn turns_of(it: &Loop, ranges: &Ranges) -> (i64, i64) {
-    let start = value(&it.start, ranges, End::Least);
-    let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
+    let start = value(&it.start, ranges, RangeEnd::Least);
+    let n = (value(&it.end, ranges, RangeEnd::Greatest) - start).max(0);
     let turns = (n + it.step - 1) / it.step;
     (turns, start + (turns / 2) * it.step)
 }

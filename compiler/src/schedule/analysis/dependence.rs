@@ -3,7 +3,7 @@
 //! An index that symbols tell is `position + constant`, so along a loop an access lies a number of
 //! iterations away, or every iteration touches it. One that is found at run time may be any.
 
-use super::accesses::{Accessed, Accesses};
+use super::accesses::{AccessWithRole, Accesses};
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Node};
 use crate::space::Symbol;
@@ -40,9 +40,9 @@ fn may_meet(one: &Access, other: &Access) -> bool {
 
 /// The pairs of accesses, one of `first` and one of `second`, that may be to one element, which one of the two writes.
 pub fn conflicts<'a, 'b>(
-    first: &'b [Accessed<'a>],
-    second: &'b [Accessed<'a>],
-) -> impl Iterator<Item = (&'b Accessed<'a>, &'b Accessed<'a>)> {
+    first: &'b [AccessWithRole<'a>],
+    second: &'b [AccessWithRole<'a>],
+) -> impl Iterator<Item = (&'b AccessWithRole<'a>, &'b AccessWithRole<'a>)> {
     first.iter().flat_map(move |one| {
         second.iter().filter_map(move |other| {
             let is_conflict = one.access.container == other.access.container
@@ -60,7 +60,7 @@ pub fn is_private(container: &Container) -> bool {
 
 /// Two accesses that keep a loop from running its iterations in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct CarriedDependence {
     pub container: Handle<Container>,
 }
 
@@ -73,7 +73,7 @@ pub fn carried(
     body: &[Node],
     variable: &Symbol,
     is_private: &dyn Fn(Handle<Container>) -> bool,
-) -> Result<(), Carried> {
+) -> Result<(), CarriedDependence> {
     let all = Accesses::of(body);
     for (one, other) in conflicts(&all, &all) {
         let container = one.access.container;
@@ -82,7 +82,7 @@ pub fn carried(
         }
         match (distance(one.access, variable), distance(other.access, variable)) {
             (Distance::Exactly(one), Distance::Exactly(other)) if one == other => {}
-            _ => return Err(Carried { container }),
+            _ => return Err(CarriedDependence { container }),
         }
     }
     Ok(())

@@ -6,11 +6,11 @@
 //! Arithmetic is the longer of issue and arithmetic of 64 bits. `at_work` is the ratio of the threads to
 //! those that hide the latency of arithmetic, at most 1. `fullness` is that of the last wave of blocks.
 
-use super::cost::{End, Ranges, boxes, operations_of, restore, sizes, value};
+use super::cost::{RangeEnd, Ranges, boxes, operations_of, restore, sizes, value};
 use super::launch::{Launch, elements, own_arrays, shared_bytes, threads};
 use crate::pass::GpuModel;
 use crate::schedule::analysis::cost::Machine;
-use crate::schedule::nodes::{ContainerKind, Node, Place, Placement, Tree};
+use crate::schedule::nodes::{ContainerKind, GpuMemory, Node, Placement, Tree};
 use crate::space::Axis;
 use crate::types::DType;
 
@@ -72,7 +72,7 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     for depth in 1..launch.path.len() {
         if let Some(it) = tree.loop_at(&launch.path[..depth]) {
             let (start, end) =
-                (value(&it.start, &ranges, End::Least), value(&it.end, &ranges, End::Greatest));
+                (value(&it.start, &ranges, RangeEnd::Least), value(&it.end, &ranges, RangeEnd::Greatest));
             turns_around *= turns(start, end, it.step);
             let middle = (start + end) / 2;
             ranges.insert(it.variable.clone(), (middle, middle));
@@ -84,7 +84,8 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let operations = operations_of(node, &mut ranges);
     let mut blocks = 1.0;
     for it in &launch.grid {
-        let (start, end) = (value(&it.start, &ranges, End::Least), value(&it.end, &ranges, End::Greatest));
+        let (start, end) =
+            (value(&it.start, &ranges, RangeEnd::Least), value(&it.end, &ranges, RangeEnd::Greatest));
         blocks *= turns(start, end, it.step);
     }
     let threads = threads(launch).iter().product::<i64>().max(1);
@@ -92,7 +93,7 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let words = |dtype: DType| if dtype.size_bytes() > 4 { 2 } else { 1 };
     let mut registers = 24 + 2 * locals_at_once(tree, node);
     let arrays = own_arrays(tree, launch);
-    for &(handle, _) in arrays.iter().filter(|it| tree.containers[it.0].place == Some(Place::Register)) {
+    for &(handle, _) in arrays.iter().filter(|it| tree.containers[it.0].place == Some(GpuMemory::Register)) {
         let container = &tree.containers[handle];
         let n = elements(container, Some(levels())).unwrap_or(i64::MAX / 64);
         registers += n.min(512) * words(container.dtype);
@@ -109,17 +110,17 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
         let size = n as f64 * container.dtype.size_bytes() as f64;
         let copies = if is_of_thread { blocks * threads as f64 } else { blocks };
         match container.place {
-            Some(Place::Register) => {}
+            Some(GpuMemory::Register) => {}
             // An array in scratch memory goes to memory and comes back.
-            Some(Place::Scratch) => scratch_bytes += 2.0 * size * copies,
+            Some(GpuMemory::Scratch) => scratch_bytes += 2.0 * size * copies,
             // An array over an output is read back from the second cache, where that holds all arrays in
             // flight.
-            Some(Place::Over(_)) => {
+            Some(GpuMemory::Over(_)) => {
                 if at_once.min(blocks) * threads as f64 * size > gpu.l2_bytes as f64 {
                     bytes += 2.0 * size * copies;
                 }
             }
-            Some(Place::Shared) | None => shared_traffic += 4.0 * size * copies,
+            Some(GpuMemory::Shared) | None => shared_traffic += 4.0 * size * copies,
         }
     }
     bytes += scratch_bytes;
@@ -176,7 +177,7 @@ fn stages_of(nodes: &[Node], ranges: &mut Ranges) -> (f64, f64) {
             Node::Loop(it) if it.placement == Placement::Block => stages += 1.0,
             Node::Loop(it) => {
                 let (start, end) =
-                    (value(&it.start, ranges, End::Least), value(&it.end, ranges, End::Greatest));
+                    (value(&it.start, ranges, RangeEnd::Least), value(&it.end, ranges, RangeEnd::Greatest));
                 let turns = turns(start, end, it.step);
                 let outer = ranges.insert(it.variable.clone(), (start, start));
                 let inside = stages_of(&it.children, ranges);

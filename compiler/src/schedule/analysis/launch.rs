@@ -19,7 +19,9 @@
 use std::collections::BTreeSet;
 
 use crate::entity::Handle;
-use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Place, Placement, Storage, Tree};
+use crate::schedule::nodes::{
+    Access, Container, ContainerKind, GpuMemory, Loop, Node, Placement, Storage, Tree,
+};
 use crate::schedule::visit::place::Path;
 use crate::space::threads::of_tile;
 use crate::space::{Affine, Axis, Ring, Size, Symbol, names};
@@ -74,7 +76,7 @@ impl<'t> Launch<'t> {
     }
 
     /// All accesses inside of the launch.
-    fn touches(&self) -> Vec<Touch<'t>> {
+    fn touches(&self) -> Vec<LaunchAccess<'t>> {
         let mut all = Vec::new();
         let mut around = self.grid.clone();
         self.body.iter().for_each(|it| touches_of(it, &mut around, &mut all));
@@ -84,15 +86,15 @@ impl<'t> Launch<'t> {
 
 /// An access, and the loops around it, from the outermost of the launch on.
 #[derive(Clone, Debug)]
-struct Touch<'t> {
+struct LaunchAccess<'t> {
     access: &'t Access,
     is_write: bool,
     around: Vec<&'t Loop>,
 }
 
-fn touches_of<'t>(node: &'t Node, around: &mut Vec<&'t Loop>, all: &mut Vec<Touch<'t>>) {
+fn touches_of<'t>(node: &'t Node, around: &mut Vec<&'t Loop>, all: &mut Vec<LaunchAccess<'t>>) {
     node.each_own_access(&mut |role, access| {
-        all.push(Touch { access, is_write: role.is_write(), around: around.clone() });
+        all.push(LaunchAccess { access, is_write: role.is_write(), around: around.clone() });
     });
     if let Node::Loop(it) = node {
         around.push(it);
@@ -168,14 +170,14 @@ pub fn carried_by_grid(tree: &Tree, launch: &Launch<'_>) -> Option<(Handle<Conta
 }
 
 /// Whether two accesses to an element are always of one iteration of a loop of the grid.
-fn is_of_one_block(tree: &Tree, grid: &Loop, one: &Touch<'_>, other: &Touch<'_>) -> bool {
+fn is_of_one_block(tree: &Tree, grid: &Loop, one: &LaunchAccess<'_>, other: &LaunchAccess<'_>) -> bool {
     let position = Symbol::new(grid.axis.position_name());
     if grid.variable == position {
         let distance = beside(tree, one.access, &position);
         return distance.is_some() && distance == beside(tree, other.access, &position);
     }
     // Tiles do not share the positions inside of them.
-    let in_tile = |it: &Touch<'_>| {
+    let in_tile = |it: &LaunchAccess<'_>| {
         let around = it.around.iter().find(|it| it.variable == position)?;
         let (lo, hi) = reach(around, &it.around, &grid.variable)?;
         (lo >= 0 && hi <= grid.step).then(|| beside(tree, it.access, &position)).flatten()
@@ -225,17 +227,17 @@ fn varying<'t>(loops: impl Iterator<Item = &'t Loop>, nodes: &'t [Node]) -> BTre
 /// barrier belongs behind the last child.
 #[must_use]
 pub fn missing_barriers(tree: &Tree, launch: &Launch<'_>) -> Vec<(Path, Handle<Container>)> {
-    let mut search = Search {
+    let mut search = BarrierSearch {
         tree,
         varying: varying(std::iter::empty(), launch.body),
         around: launch.grid.clone(),
         missing: Vec::new(),
     };
-    search.block(launch.body, &mut launch.body_path.clone(), &mut Interval::default());
+    search.block(launch.body, &mut launch.body_path.clone(), &mut BarrierInterval::default());
     search.missing
 }
 
-struct Search<'t> {
+struct BarrierSearch<'t> {
     tree: &'t Tree,
     /// The variables of loops inside of the body: they differ between the threads and the iterations of a
     /// block.
@@ -246,21 +248,21 @@ struct Search<'t> {
 
 /// The accesses between two barriers.
 #[derive(Clone, Debug, Default)]
-struct Interval<'t> {
+struct BarrierInterval<'t> {
     /// Since the last barrier.
-    open: Vec<Touch<'t>>,
+    open: Vec<LaunchAccess<'t>>,
     /// Since the start of a block, before its first barrier.
-    head: Vec<Touch<'t>>,
+    head: Vec<LaunchAccess<'t>>,
     has_barrier: bool,
 }
 
-impl<'t> Interval<'t> {
+impl<'t> BarrierInterval<'t> {
     fn barrier(&mut self) {
         self.open.clear();
         self.has_barrier = true;
     }
 
-    fn add(&mut self, touches: &[Touch<'t>]) {
+    fn add(&mut self, touches: &[LaunchAccess<'t>]) {
         self.open.extend_from_slice(touches);
         if !self.has_barrier {
             self.head.extend_from_slice(touches);
@@ -268,8 +270,8 @@ impl<'t> Interval<'t> {
     }
 }
 
-impl<'t> Search<'t> {
-    fn block(&mut self, block: &'t [Node], path: &mut Path, interval: &mut Interval<'t>) {
+impl<'t> BarrierSearch<'t> {
+    fn block(&mut self, block: &'t [Node], path: &mut Path, interval: &mut BarrierInterval<'t>) {
         for (at, node) in block.iter().enumerate() {
             path.push(at);
             match node {
@@ -278,9 +280,10 @@ impl<'t> Search<'t> {
                     self.around.push(it);
                     // The accesses open before the loop meet its first iteration; those that an iteration
                     // leaves open meet the next.
-                    let mut inside = Interval { open: interval.open.clone(), ..Interval::default() };
+                    let mut inside =
+                        BarrierInterval { open: interval.open.clone(), ..BarrierInterval::default() };
                     self.block(&it.children, path, &mut inside);
-                    let own_tail: Vec<Touch<'t>> =
+                    let own_tail: Vec<LaunchAccess<'t>> =
                         if inside.has_barrier { inside.open.clone() } else { inside.head.clone() };
                     let wraps = self.conflict(&own_tail, &inside.head);
                     if let Some(container) = wraps {
@@ -313,7 +316,7 @@ impl<'t> Search<'t> {
     }
 
     /// Finds a container where two threads may touch the same element while one of them writes it.
-    fn conflict(&self, first: &[Touch<'_>], second: &[Touch<'_>]) -> Option<Handle<Container>> {
+    fn conflict(&self, first: &[LaunchAccess<'_>], second: &[LaunchAccess<'_>]) -> Option<Handle<Container>> {
         for one in first {
             for other in second.iter().filter(|it| it.access.container == one.access.container) {
                 let container = &self.tree.containers[one.access.container];
@@ -330,8 +333,8 @@ impl<'t> Search<'t> {
     }
 
     /// Whether two accesses to an element are always of one thread.
-    fn is_of_one_thread(&self, one: &Touch<'_>, other: &Touch<'_>) -> bool {
-        let blocks = |it: &Touch<'_>| -> BTreeSet<Symbol> {
+    fn is_of_one_thread(&self, one: &LaunchAccess<'_>, other: &LaunchAccess<'_>) -> bool {
+        let blocks = |it: &LaunchAccess<'_>| -> BTreeSet<Symbol> {
             let all = it.around.iter().filter(|it| it.placement == Placement::Block);
             all.map(|it| it.variable.clone()).collect()
         };
@@ -470,7 +473,7 @@ pub fn shared_bytes(tree: &Tree, launch: &Launch<'_>, levels: Option<i64>) -> Op
     let mut all = 0;
     for (handle, is_of_thread) in own_arrays(tree, launch) {
         let container = &tree.containers[handle];
-        if container.place == Some(Place::Shared) {
+        if container.place == Some(GpuMemory::Shared) {
             let copies = if is_of_thread { threads(launch).iter().product() } else { 1 };
             let size = i64::try_from(container.dtype.size_bytes()).unwrap_or(8);
             all += elements(container, levels)? * copies * size;

@@ -11,13 +11,13 @@ use crate::space::{Affine, Ring, Symbol};
 /// How far along a variable the accesses of some nodes lie from the iteration, per container.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    of: BTreeMap<Handle<Container>, Vec<Entry>>,
+    of: BTreeMap<Handle<Container>, Vec<AccessGroup>>,
 }
 
 /// The accesses of a container to one row, level or element of data, which are kept apart from its other
 /// accesses.
 #[derive(Clone, Debug)]
-struct Entry {
+struct AccessGroup {
     /// The index along each dimension, where it is the same in all iterations.
     fixed: Vec<Option<Affine>>,
     ring: Option<Ring>,
@@ -94,7 +94,7 @@ impl Summary {
         let hull = Hull::of(beside(container, access, variable));
         let entries = self.of.entry(access.container).or_default();
         let at = entries.iter().position(|it| it.fixed == fixed).unwrap_or_else(|| {
-            entries.push(Entry { fixed, ring: container.ring, reads: None, writes: None });
+            entries.push(AccessGroup { fixed, ring: container.ring, reads: None, writes: None });
             entries.len() - 1
         });
         let known = if is_write { &mut entries[at].writes } else { &mut entries[at].reads };
@@ -195,7 +195,7 @@ impl Summary {
 
 /// Whether accesses of two entries can be to the same element. They cannot where their fixed indices differ
 /// by a constant. In a ring, that constant must be no multiple of its places.
-fn may_meet(one: &Entry, other: &Entry) -> bool {
+fn may_meet(one: &AccessGroup, other: &AccessGroup) -> bool {
     let mut indices = one.fixed.iter().zip(&other.fixed).enumerate();
     !indices.any(|(dimension, (a, b))| {
         let distance = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| a.distance_from(b)).unwrap_or(0);

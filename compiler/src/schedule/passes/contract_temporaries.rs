@@ -5,7 +5,7 @@ use crate::entity::Handle;
 use crate::schedule::analysis::accesses::AccessPaths;
 use crate::schedule::nodes::{Container, ContainerKind, Node, Storage, Tree};
 use crate::schedule::step::Step;
-use crate::schedule::transform::contract::{Shrinking, contract};
+use crate::schedule::transform::contract::{Contraction, contract};
 use crate::schedule::transform::{Path, Refusal};
 use crate::space::names::of_stencil;
 
@@ -16,7 +16,7 @@ pub const NAME: &str = "schedule/contract-temporaries";
 /// - **Precondition**: a valid schedule tree whose loops are in their final order.
 /// - **Effect**: dimensions along which an iteration touches one position go; an array without dimensions is
 ///   a value.
-/// - **Legality**: [`Shrinking::of`]; where no loop around all uses will do, the reason becomes a remark.
+/// - **Legality**: [`Contraction::of`]; where no loop around all uses will do, the reason becomes a remark.
 /// - **Why**: a row or a plane stays in the cache, and a value in a register.
 pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {
     let temporaries: Vec<Handle<Container>> = tree
@@ -35,7 +35,7 @@ pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {
             if tree.loop_at(owner).is_none() {
                 return false;
             }
-            match Shrinking::of(tree, owner, container, paths) {
+            match Contraction::of(tree, owner, container, paths) {
                 Ok(it) => it.is_smaller(&tree.containers[container]),
                 Err(why) => {
                     refusal = Some(why);

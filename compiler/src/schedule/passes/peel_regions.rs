@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{PassCx, named_at};
 use crate::diag::StmtId;
-use crate::schedule::analysis::cost::{End, Machine, sizes, value};
+use crate::schedule::analysis::cost::{Machine, RangeEnd, sizes, value};
 use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::schedule::step::{Pin, Step};
 use crate::schedule::transform::Path;
@@ -55,7 +55,7 @@ pub(super) fn peel_below(tree: &mut Tree, cx: &mut PassCx, below: &Path, (machin
     // From the last, so that the places of those before stay.
     for (path, cuts) in loops.into_iter().rev() {
         let Some(it) = tree.loop_at(&path) else { continue };
-        let length = value(&it.end, &ranges, End::Greatest) - value(&it.start, &ranges, End::Least);
+        let length = value(&it.end, &ranges, RangeEnd::Greatest) - value(&it.start, &ranges, RangeEnd::Least);
         let pinned = pinned(tree, it);
         match pinned.map_or_else(|| worth(it, length, &cuts), |stmt| Err(format!("{stmt} is kept guarded"))) {
             Ok(()) if cx.may_change() => carry_out(tree, cx, &path),

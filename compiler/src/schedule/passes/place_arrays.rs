@@ -7,7 +7,7 @@ use crate::pass::GpuModel;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::analysis::gpu::levels;
 use crate::schedule::analysis::launch::elements;
-use crate::schedule::nodes::{Container, ContainerKind, Place, Storage, Tree};
+use crate::schedule::nodes::{Container, ContainerKind, GpuMemory, Storage, Tree};
 use crate::schedule::step::{Residence, Step};
 use crate::schedule::transform::residence::reside;
 use crate::schedule::visit::place::Path;
@@ -54,28 +54,28 @@ fn tell(
     tree: &mut Tree,
     cx: &mut PassCx,
     container: Handle<Container>,
-    (place, why, origin): (Place, Option<String>, Option<&Origin>),
+    (place, why, origin): (GpuMemory, Option<String>, Option<&Origin>),
 ) {
     let it = &tree.containers[container];
     let (name, shown) = (it.name.clone(), names::of_stencil(&it.name).to_owned());
     let message = match place {
-        Place::Register => format!("`{shown}` is in registers"),
-        Place::Shared => format!("`{shown}` is in shared memory"),
-        Place::Scratch => {
+        GpuMemory::Register => format!("`{shown}` is in registers"),
+        GpuMemory::Shared => format!("`{shown}` is in shared memory"),
+        GpuMemory::Scratch => {
             let why = why.map_or_else(String::new, |it| format!(": {it}"));
             format!("`{shown}` has memory of its own, since it fits nowhere nearer{why}")
         }
-        Place::Over(output) => {
+        GpuMemory::Over(output) => {
             format!("`{shown}` waits in `{}`", names::of_stencil(&tree.containers[output].name))
         }
     };
     cx.applied(message, origin);
     if cx.options.keeps_steps {
         let place = match place {
-            Place::Register => Residence::Register,
-            Place::Shared => Residence::Shared,
-            Place::Scratch => Residence::Scratch,
-            Place::Over(output) => Residence::Over(tree.containers[output].name.clone()),
+            GpuMemory::Register => Residence::Register,
+            GpuMemory::Shared => Residence::Shared,
+            GpuMemory::Scratch => Residence::Scratch,
+            GpuMemory::Over(output) => Residence::Over(tree.containers[output].name.clone()),
         };
         tree.steps.push(Step::Reside { container: name, place });
     }
@@ -91,14 +91,14 @@ fn chosen(
     container: Handle<Container>,
     uses: &[Path],
     taken: &mut i64,
-) -> (Place, Option<String>) {
+) -> (GpuMemory, Option<String>) {
     let it = &tree.containers[container];
-    let Storage::Private(owner) = &it.storage else { return (Place::Scratch, None) };
+    let Storage::Private(owner) = &it.storage else { return (GpuMemory::Scratch, None) };
     let threads = threads_that_own(tree, owner.name(), uses);
     let size = i64::try_from(it.dtype.size_bytes()).unwrap_or(8);
     let n = elements(it, Some(levels()));
     if threads.is_some() && elements(it, None).is_some_and(|n| n <= MOST_IN_REGISTERS) {
-        return (Place::Register, None);
+        return (GpuMemory::Register, None);
     }
     if threads.is_some() {
         let outputs = tree
@@ -107,8 +107,8 @@ fn chosen(
             .filter(|(_, it)| matches!(it.kind, ContainerKind::Field { is_read: false, is_written: true }));
         for (output, _) in outputs {
             let mut tried = tree.clone();
-            if reside(&mut tried, container, Place::Over(output)).is_ok() {
-                return (Place::Over(output), None);
+            if reside(&mut tried, container, GpuMemory::Over(output)).is_ok() {
+                return (GpuMemory::Over(output), None);
             }
         }
     }
@@ -120,16 +120,16 @@ fn chosen(
         None => bytes(gpu.shared_bytes_of_block),
     };
     let Some(n) = n.filter(|_| is_known) else {
-        return (Place::Scratch, Some("only the run tells its length".to_owned()));
+        return (GpuMemory::Scratch, Some("only the run tells its length".to_owned()));
     };
     let needed = n * size * threads.unwrap_or(1);
     if *taken + needed <= limit {
         *taken += needed;
-        return (Place::Shared, None);
+        return (GpuMemory::Shared, None);
     }
     let beside = if *taken > 0 { format!(" beside {taken} of others") } else { String::new() };
     let why = format!("{needed} bytes of shared memory for a block{beside} are more than {limit}");
-    (Place::Scratch, Some(why))
+    (GpuMemory::Scratch, Some(why))
 }
 
 /// The number of threads that each have an array that belongs to the iterations over a variable. There are as

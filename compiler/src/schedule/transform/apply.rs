@@ -6,7 +6,7 @@ use super::{
 };
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
-use crate::schedule::nodes::{Container, Place, Tree};
+use crate::schedule::nodes::{Container, GpuMemory, Tree};
 use crate::schedule::step::{LoopRef, Residence, Side, Step};
 
 impl Step {
@@ -68,10 +68,10 @@ impl Step {
             Step::Reside { container, place } => {
                 let found = named(tree, container)?;
                 let place = match place {
-                    Residence::Register => Place::Register,
-                    Residence::Shared => Place::Shared,
-                    Residence::Scratch => Place::Scratch,
-                    Residence::Over(output) => Place::Over(named(tree, output)?),
+                    Residence::Register => GpuMemory::Register,
+                    Residence::Shared => GpuMemory::Shared,
+                    Residence::Scratch => GpuMemory::Scratch,
+                    Residence::Over(output) => GpuMemory::Over(named(tree, output)?),
                 };
                 residence::reside(tree, found, place)?;
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
-use crate::schedule::analysis::accesses::{Accessed, Accesses};
+use crate::schedule::analysis::accesses::{AccessWithRole, Accesses};
 use crate::schedule::analysis::dependence::{Distance, distance};
 use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order, Storage, Subscript, Tree};
 use crate::space::order::is_at_most;
@@ -18,7 +18,7 @@ use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol, names};
 ///   long as the tile and the positions needed beside it. One along a front inside of the loop keeps as many
 ///   positions as lie between the accesses that come first and last to an element. The other dimensions stay.
 ///   Without any, it is a value in a register.
-/// - **Legality**: [`Shrinking::of`].
+/// - **Legality**: [`Contraction::of`].
 /// - **Why**: an array that fits into a cache costs no traffic, and arrays of their own let iterations run at
 ///   the same time.
 ///
@@ -31,7 +31,7 @@ pub fn contract(
     container: Handle<Container>,
     uses: &[Path],
 ) -> Result<(), Refusal> {
-    let plan = Shrinking::of(tree, owner, container, uses)?;
+    let plan = Contraction::of(tree, owner, container, uses)?;
     let Some(it) = tree.loop_at(owner) else { return Ok(()) };
     let variable = it.variable.clone();
     for path in uses {
@@ -84,7 +84,7 @@ pub fn contract(
 
 /// The change of each dimension of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shrinking {
+pub struct Contraction {
     dimensions: Vec<Dimension>,
     /// The former shift of each dimension: index = position + shift.
     shift: Vec<Affine>,
@@ -118,7 +118,7 @@ impl Dimension {
     }
 }
 
-impl Shrinking {
+impl Contraction {
     /// Plans an array of its own for each iteration of the loop at `owner`.
     ///
     /// All statements that access the array, which are those at `uses`, stand in that loop. No iteration sees
@@ -330,10 +330,10 @@ pub(super) fn swept(
 }
 
 /// Whether all writes of an array are to the same points of a level, and no read is of any other point.
-pub(super) fn is_written_wherever_read(array: &Container, found: &[(Accessed<'_>, Bounds)]) -> bool {
+pub(super) fn is_written_wherever_read(array: &Container, found: &[(AccessWithRole<'_>, Bounds)]) -> bool {
     let horizontal = |axis: &(usize, Axis)| axis.1 != Axis::K;
     array.axes.iter().enumerate().filter(horizontal).all(|(dimension, axis)| {
-        let reach = |(it, bounds): &(Accessed<'_>, Bounds)| {
+        let reach = |(it, bounds): &(AccessWithRole<'_>, Bounds)| {
             let index = &it.access.index[dimension];
             let place = index.as_known()? - &array.shift[dimension];
             let position = Symbol::new(axis.position_name());
@@ -381,7 +381,7 @@ fn is_inside_of_one(tree: &Tree, owner: &Path, variable: &Symbol, uses: &[Path])
 /// The positions that are touched within a tile, or while a front is at one position. None where a loop over
 /// positions is not limited to the tile or the front.
 fn window(
-    found: &[(Accessed<'_>, Bounds)],
+    found: &[(AccessWithRole<'_>, Bounds)],
     (dimension, shift): (usize, &Affine),
     position: &Symbol,
     tile: &Symbol,
@@ -418,7 +418,7 @@ pub(super) fn accesses_of<'t>(
     owner: &Path,
     container: Handle<Container>,
     uses: &[Path],
-) -> Vec<(Accessed<'t>, Bounds)> {
+) -> Vec<(AccessWithRole<'t>, Bounds)> {
     let mut found = Vec::new();
     for path in uses {
         let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
@@ -435,12 +435,12 @@ fn collect<'t>(
     nodes: &'t [Node],
     bounds: &mut Bounds,
     container: Handle<Container>,
-    found: &mut Vec<(Accessed<'t>, Bounds)>,
+    found: &mut Vec<(AccessWithRole<'t>, Bounds)>,
 ) {
     for node in nodes {
         node.each_own_access(&mut |role, access| {
             if access.container == container {
-                found.push((Accessed { access, role }, bounds.clone()));
+                found.push((AccessWithRole { access, role }, bounds.clone()));
             }
         });
         if let Node::Loop(it) = node {

@@ -1,6 +1,6 @@
 //! Gives the values that a sweep writes into a field and reads again an array of their own beside the field.
 
-use super::contract::{Shrinking, accesses_of, is_written_wherever_read, swept};
+use super::contract::{Contraction, accesses_of, is_written_wherever_read, swept};
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
@@ -34,7 +34,7 @@ pub(in crate::schedule) fn small_copy(
     field: Handle<Container>,
 ) -> Option<Vec<Path>> {
     let uses = may_copy(tree, owner, field).ok()?;
-    let plan = Shrinking::of_any(tree, owner, field, &uses).ok()?;
+    let plan = Contraction::of_any(tree, owner, field, &uses).ok()?;
     plan.keeps_a_ring().then_some(uses)
 }
 

@@ -10,7 +10,7 @@ use crate::schedule::analysis::accesses::Counts;
 use crate::schedule::nodes::{
     Access, Assign, Container, ContainerKind, Expr, Loop, Node, Order, Storage, Tree,
 };
-use crate::schedule::visit::Role;
+use crate::schedule::visit::AccessRole;
 use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Symbol};
 
@@ -45,7 +45,8 @@ pub fn recompute(
     let plan = plan(tree, nodes, counts)?;
     let nests: Vec<Nest> = nodes.iter().map(Nest::of).collect::<Result<_, _>>()?;
     let names: BTreeSet<String> = tree.containers.iter().map(|(_, it)| it.name.clone()).collect();
-    let mut making = Making { containers: &tree.containers, new: Vec::new(), known: BTreeMap::new(), names };
+    let mut making =
+        LocalMaker { containers: &tree.containers, new: Vec::new(), known: BTreeMap::new(), names };
     let mut body = Vec::new();
     for (number, nest) in nests.iter().enumerate().take(nests.len() - 1) {
         for (shift, wanted) in plan.needed.range((number, LEAST)..=(number, MOST)).map(|(at, it)| (at.1, it))
@@ -97,11 +98,11 @@ const MOST: [i64; 3] = [i64::MAX; 3];
 
 /// The containers needed of each nest, by distance from a position of the last one.
 #[derive(Debug)]
-pub(in crate::schedule) struct Plan {
+pub(in crate::schedule) struct RecomputePlan {
     needed: BTreeMap<(usize, [i64; 3]), BTreeSet<Handle<Container>>>,
 }
 
-impl Plan {
+impl RecomputePlan {
     /// How many statements the last nest would have beside its own.
     pub(in crate::schedule) fn n_statements(&self) -> usize {
         self.needed.values().map(BTreeSet::len).sum()
@@ -117,7 +118,11 @@ impl Plan {
 /// # Errors
 ///
 /// The reason why not.
-pub(in crate::schedule) fn plan(tree: &Tree, nodes: &[Node], counts: &Counts) -> Result<Plan, Refusal> {
+pub(in crate::schedule) fn plan(
+    tree: &Tree,
+    nodes: &[Node],
+    counts: &Counts,
+) -> Result<RecomputePlan, Refusal> {
     let [.., last_node] = nodes else { return Err(Refusal::new("there is nothing to compute again")) };
     let about = |it: Refusal| it.about(last_node);
     let nests: Vec<Nest> = nodes.iter().map(Nest::of).collect::<Result<_, _>>().map_err(about)?;
@@ -147,7 +152,7 @@ pub(in crate::schedule) fn plan(tree: &Tree, nodes: &[Node], counts: &Counts) ->
             return Err(Refusal::new(format!("`{name}` is used elsewhere")).about(last_node));
         }
     }
-    let mut at = Planning { tree, nests: &nests, needed: BTreeMap::new() };
+    let mut at = RecomputePlanner { tree, nests: &nests, needed: BTreeMap::new() };
     at.nest(last, [0; 3], None).map_err(about)?;
     for number in (0..last).rev() {
         let shifts: Vec<[i64; 3]> =
@@ -157,7 +162,7 @@ pub(in crate::schedule) fn plan(tree: &Tree, nodes: &[Node], counts: &Counts) ->
             at.nest(number, shift, Some(wanted)).map_err(about)?;
         }
     }
-    let plan = Plan { needed: at.needed };
+    let plan = RecomputePlan { needed: at.needed };
     if plan.n_statements() > MOST_STATEMENTS {
         let n = plan.n_statements();
         return Err(Refusal::new(format!("a position would compute {n} values")).about(last_node));
@@ -216,9 +221,9 @@ impl<'t> Nest<'t> {
 }
 
 impl Assign {
-    fn each_access<'a>(&'a self, each: &mut dyn FnMut(Role, &'a Access)) {
-        self.value.accesses(&mut |it| it.walk_as(Role::Read, each));
-        self.target.walk_as(Role::Write, each);
+    fn each_access<'a>(&'a self, each: &mut dyn FnMut(AccessRole, &'a Access)) {
+        self.value.accesses(&mut |it| it.walk_as(AccessRole::Read, each));
+        self.target.walk_as(AccessRole::Write, each);
     }
 }
 
@@ -246,13 +251,13 @@ fn distance(write: &Access, read: &Access) -> Result<[i64; 3], ()> {
     Ok(shift)
 }
 
-struct Planning<'t> {
+struct RecomputePlanner<'t> {
     tree: &'t Tree,
     nests: &'t [Nest<'t>],
     needed: BTreeMap<(usize, [i64; 3]), BTreeSet<Handle<Container>>>,
 }
 
-impl Planning<'_> {
+impl RecomputePlanner<'_> {
     /// Notes the containers that a nest needs of those before it, at this distance from the position at hand.
     /// `wanted` are those that are wanted of this nest, or all where it is `None`. It grows by the containers
     /// that these need of the same nest.
@@ -273,7 +278,7 @@ impl Planning<'_> {
                 return Err(Refusal::new("a statement reads its position"));
             }
             let mut reads = Vec::new();
-            it.value.accesses(&mut |access| access.walk_as(Role::Read, &mut |_, it| reads.push(it)));
+            it.value.accesses(&mut |access| access.walk_as(AccessRole::Read, &mut |_, it| reads.push(it)));
             for read in reads {
                 let name = || name_of(&self.tree.containers[read.container]).to_owned();
                 // A value computed before in the same nest belongs to this very position.
@@ -359,7 +364,7 @@ pub(super) fn has_position(expr: &Expr) -> bool {
     has
 }
 
-struct Making<'t> {
+struct LocalMaker<'t> {
     containers: &'t crate::entity::Arena<Container>,
     new: Vec<Container>,
     /// The local that stands for a container of a nest at a distance.
@@ -367,14 +372,14 @@ struct Making<'t> {
     names: BTreeSet<String>,
 }
 
-impl Making<'_> {
+impl LocalMaker<'_> {
     /// The local that holds the value of a nest at a distance.
     fn local(
         &mut self,
         number: usize,
         shift: [i64; 3],
         of: Handle<Container>,
-        plan: &Plan,
+        plan: &RecomputePlan,
     ) -> Handle<Container> {
         if let Some(&known) = self.known.get(&(number, shift, of)) {
             return known;
@@ -396,7 +401,7 @@ impl Making<'_> {
     /// An expression of a nest at a distance from the position at hand.
     fn shifted(
         &mut self,
-        plan: &Plan,
+        plan: &RecomputePlan,
         nests: &[Nest<'_>],
         number: usize,
         shift: [i64; 3],

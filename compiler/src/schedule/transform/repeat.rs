@@ -72,7 +72,7 @@ pub fn repeat(tree: &mut Tree, path: &Path, container: Handle<Container>) -> Res
 
 /// A value to be computed again.
 #[derive(Clone, Debug)]
-struct Again {
+struct RepeatedValue {
     container: Handle<Container>,
     /// So many levels above the one at hand.
     levels: i64,
@@ -92,7 +92,7 @@ struct Again {
 /// # Errors
 ///
 /// The reason why not.
-fn plan(tree: &Tree, path: &Path, container: Handle<Container>) -> Result<Vec<Again>, Refusal> {
+fn plan(tree: &Tree, path: &Path, container: Handle<Container>) -> Result<Vec<RepeatedValue>, Refusal> {
     let (&at, outer) = path.split_last().ok_or_else(|| Refusal::new("there is no such loop"))?;
     let it = tree.loop_at(path).ok_or_else(|| Refusal::new("there is no such loop"))?;
     let array = &tree.containers[container];
@@ -111,7 +111,7 @@ fn plan(tree: &Tree, path: &Path, container: Handle<Container>) -> Result<Vec<Ag
         return refuse(format!("`{name}` is written in the loop itself"));
     }
     let before = tree.block(outer).and_then(|it| it.get(..at)).unwrap_or_default();
-    let mut planning = Planning { tree, before, at: it, values: Vec::new(), open: Vec::new() };
+    let mut planning = RepeatPlanner { tree, before, at: it, values: Vec::new(), open: Vec::new() };
     let target = planning.only(container)?.target.clone();
     let mut levels = BTreeSet::new();
     for read in inside.of_container(container) {
@@ -186,17 +186,17 @@ fn covers(ranges: &[(Size, Size)], start: &Size, end: &Size) -> bool {
     })
 }
 
-struct Planning<'t> {
+struct RepeatPlanner<'t> {
     tree: &'t Tree,
     /// The nodes before the loop that computes again, and that loop.
     before: &'t [Node],
     at: &'t Loop,
-    values: Vec<Again>,
+    values: Vec<RepeatedValue>,
     /// Containers that are being looked into.
     open: Vec<Handle<Container>>,
 }
 
-impl<'t> Planning<'t> {
+impl<'t> RepeatPlanner<'t> {
     /// The one statement, in one or several copies, that writes a container.
     fn only(&self, container: Handle<Container>) -> Result<&'t Assign, Refusal> {
         let name = name_of(&self.tree.containers[container]);
@@ -269,7 +269,7 @@ impl<'t> Planning<'t> {
             self.value(read.container, levels + by)?;
         }
         self.open.pop();
-        self.values.push(Again { container, levels, assign: assign.clone(), of });
+        self.values.push(RepeatedValue { container, levels, assign: assign.clone(), of });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
-use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Place, Storage, Tree};
+use crate::schedule::nodes::{Access, Container, ContainerKind, GpuMemory, Loop, Node, Storage, Tree};
 use crate::space::assume::Assumptions;
 use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -18,18 +18,18 @@ use crate::space::{Affine, Axis, Size, Symbol};
 /// # Errors
 ///
 /// The reason why not; the tree is as it was.
-pub fn reside(tree: &mut Tree, container: Handle<Container>, place: Place) -> Result<(), Refusal> {
+pub fn reside(tree: &mut Tree, container: Handle<Container>, place: GpuMemory) -> Result<(), Refusal> {
     let array = &tree.containers[container];
     let name = name_of(array);
     if !matches!(array.storage, Storage::Private(_)) {
         return Err(Refusal::new(format!("`{name}` is no array that iterations have for themselves")));
     }
     match place {
-        Place::Register if crate::schedule::analysis::launch::elements(array, None).is_none() => {
+        GpuMemory::Register if crate::schedule::analysis::launch::elements(array, None).is_none() => {
             return Err(Refusal::new(format!("`{name}` has no length that is known")));
         }
-        Place::Over(output) => may_wait(tree, container, output)?,
-        Place::Register | Place::Shared | Place::Scratch => {}
+        GpuMemory::Over(output) => may_wait(tree, container, output)?,
+        GpuMemory::Register | GpuMemory::Shared | GpuMemory::Scratch => {}
     }
     tree.containers[container].place = Some(place);
     Ok(())
@@ -61,7 +61,7 @@ pub fn may_wait(tree: &Tree, container: Handle<Container>, output: Handle<Contai
     {
         return refuse("it is no column of an output of its type".to_owned());
     }
-    if tree.containers.iter().any(|(_, it)| it.place == Some(Place::Over(output))) {
+    if tree.containers.iter().any(|(_, it)| it.place == Some(GpuMemory::Over(output))) {
         return refuse("something waits there already".to_owned());
     }
     let uses = AccessPaths::of(tree);

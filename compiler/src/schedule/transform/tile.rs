@@ -212,11 +212,11 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
         tree.containers[container].kind == ContainerKind::Temporary
             && inside.get(&container) == counts.get(&container)
     };
-    let mut uses: Vec<BTreeMap<Handle<Container>, Use>> = Vec::new();
+    let mut uses: Vec<BTreeMap<Handle<Container>, StageUse>> = Vec::new();
     // The stages that write each container.
     let mut written: BTreeMap<Handle<Container>, Vec<usize>> = BTreeMap::new();
     for (at, stage) in found.iter().enumerate() {
-        let mut of_stage: BTreeMap<Handle<Container>, Use> = BTreeMap::new();
+        let mut of_stage: BTreeMap<Handle<Container>, StageUse> = BTreeMap::new();
         for touch in Accesses::of(&stage.node.children).iter() {
             let container = touch.access.container;
             if tree.containers[container].shape.is_empty() {
@@ -335,25 +335,25 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
 
 /// The range along the axis in which a stage reads and writes a container, where that is known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Use {
+struct StageUse {
     reads: Option<Option<(i64, i64)>>,
     writes: Option<Option<(i64, i64)>>,
 }
 
-pub(super) struct Found<'t> {
+pub(super) struct StageLoop<'t> {
     pub(super) path: Path,
     pub(super) node: &'t Loop,
     /// The sweeps around, by their paths.
     sweeps: Vec<Path>,
 }
 
-fn are_in_one_sweep(found: &[Found<'_>], one: usize, other: usize) -> bool {
+fn are_in_one_sweep(found: &[StageLoop<'_>], one: usize, other: usize) -> bool {
     found[one].sweeps.iter().any(|it| found[other].sweeps.contains(it))
 }
 
 /// The loops over a position inside the nodes.
-pub(super) fn stages<'t>(nodes: &'t [Node], position: &Symbol) -> Result<Vec<Found<'t>>, Refusal> {
-    let mut found: Vec<Found<'t>> = Vec::new();
+pub(super) fn stages<'t>(nodes: &'t [Node], position: &Symbol) -> Result<Vec<StageLoop<'t>>, Refusal> {
+    let mut found: Vec<StageLoop<'t>> = Vec::new();
     let mut wrong = None;
     collect(nodes, &mut Vec::new(), &mut Vec::new(), position, &mut found, &mut wrong);
     if let Some(wrong) = wrong {
@@ -370,7 +370,7 @@ fn collect<'t>(
     path: &mut Path,
     sweeps: &mut Vec<Path>,
     position: &Symbol,
-    found: &mut Vec<Found<'t>>,
+    found: &mut Vec<StageLoop<'t>>,
     wrong: &mut Option<Refusal>,
 ) {
     for (at, node) in nodes.iter().enumerate() {
@@ -378,7 +378,7 @@ fn collect<'t>(
         match node {
             Node::Loop(it) if it.variable == *position => {
                 if it.order == Order::Parallel {
-                    found.push(Found { path: path.clone(), node: it, sweeps: sweeps.clone() });
+                    found.push(StageLoop { path: path.clone(), node: it, sweeps: sweeps.clone() });
                 } else {
                     let reason = format!("the loop over `{position}` has an order");
                     *wrong = Some(Refusal::new(reason).about(node));

@@ -22,7 +22,7 @@ use crate::sdfg::nodes::{
     BlockKind, Condition, Container, ControlFlowRegion, LoopRegion, Map, MapParam, Memlet, Node, NodeKind,
     Operand, Range, Sdfg, State, Tasklet,
 };
-use crate::sdfg::visit::{EdgeAccess, Role};
+use crate::sdfg::visit::{AccessRole, EdgeAccess};
 
 /// All accesses of the containers of one graph.
 #[derive(Clone, Debug)]
@@ -36,17 +36,17 @@ pub struct Accesses<'s> {
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'s> {
     pub data: Handle<Container>,
-    pub role: Role,
+    pub role: AccessRole,
     /// Position of the block of the outermost region that holds it, in the order in which they run.
     pub block: usize,
     /// The innermost scope around it.
     pub scope: Option<Handle<Scope<'s>>>,
-    by: By<'s>,
+    by: Accessor<'s>,
 }
 
 /// The condition or the node that accesses.
 #[derive(Clone, Copy, Debug)]
-enum By<'s> {
+enum Accessor<'s> {
     Condition,
     Node { state: &'s State, state_idx: usize, edge: EdgeAccess<'s> },
 }
@@ -76,8 +76,8 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn state(&self) -> Option<&'s State> {
         match self.by {
-            By::Condition => None,
-            By::Node { state, .. } => Some(state),
+            Accessor::Condition => None,
+            Accessor::Node { state, .. } => Some(state),
         }
     }
 
@@ -85,8 +85,8 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn node(&self) -> Option<Handle<Node>> {
         match self.by {
-            By::Condition => None,
-            By::Node { edge, .. } => Some(edge.node),
+            Accessor::Condition => None,
+            Accessor::Node { edge, .. } => Some(edge.node),
         }
     }
 
@@ -94,8 +94,8 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn source(&self) -> Option<Handle<Node>> {
         match self.by {
-            By::Condition => None,
-            By::Node { edge, .. } => Some(edge.source),
+            Accessor::Condition => None,
+            Accessor::Node { edge, .. } => Some(edge.source),
         }
     }
 
@@ -103,8 +103,8 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn state_idx(&self) -> Option<usize> {
         match self.by {
-            By::Condition => None,
-            By::Node { state_idx, .. } => Some(state_idx),
+            Accessor::Condition => None,
+            Accessor::Node { state_idx, .. } => Some(state_idx),
         }
     }
 
@@ -112,8 +112,8 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn tasklet(&self) -> Option<&'s Tasklet> {
         match self.by {
-            By::Condition => None,
-            By::Node { state, edge, .. } => state.nodes[edge.node].kind.tasklet(),
+            Accessor::Condition => None,
+            Accessor::Node { state, edge, .. } => state.nodes[edge.node].kind.tasklet(),
         }
     }
 
@@ -121,8 +121,8 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn is_by_graph(&self) -> bool {
         match self.by {
-            By::Condition => false,
-            By::Node { state, edge, .. } => state.nodes[edge.node].kind.nested().is_some(),
+            Accessor::Condition => false,
+            Accessor::Node { state, edge, .. } => state.nodes[edge.node].kind.nested().is_some(),
         }
     }
 
@@ -132,10 +132,10 @@ impl<'s> Access<'s> {
     #[must_use]
     pub fn element(&self) -> Option<&'s [Range]> {
         match self.by {
-            By::Node { edge, .. } if self.tasklet().is_some() && edge.memlet.as_element().is_some() => {
+            Accessor::Node { edge, .. } if self.tasklet().is_some() && edge.memlet.as_element().is_some() => {
                 Some(&edge.memlet.subset)
             }
-            By::Condition | By::Node { .. } => None,
+            Accessor::Condition | Accessor::Node { .. } => None,
         }
     }
 }
@@ -146,7 +146,7 @@ impl<'s> Accesses<'s> {
     pub fn of(sdfg: &'s Sdfg) -> Self {
         let mut all = Self { scopes: Arena::default(), all: Vec::new(), n_states: 0 };
         for (block, it) in sdfg.region.in_sequence().enumerate() {
-            all.add_block(&it.kind, At { block, scope: None });
+            all.add_block(&it.kind, WalkPosition { block, scope: None });
         }
         all
     }
@@ -240,15 +240,15 @@ impl<'s> Accesses<'s> {
         std::iter::successors(access.scope.map(with_handle), move |(_, it)| it.outer.map(with_handle))
     }
 
-    fn enter(&mut self, at: At<'s>, kind: ScopeKind<'s>) -> At<'s> {
-        At { scope: Some(self.scopes.push(Scope { outer: at.scope, kind })), ..at }
+    fn enter(&mut self, at: WalkPosition<'s>, kind: ScopeKind<'s>) -> WalkPosition<'s> {
+        WalkPosition { scope: Some(self.scopes.push(Scope { outer: at.scope, kind })), ..at }
     }
 
-    fn add_region(&mut self, region: &'s ControlFlowRegion, at: At<'s>) {
+    fn add_region(&mut self, region: &'s ControlFlowRegion, at: WalkPosition<'s>) {
         region.in_sequence().for_each(|it| self.add_block(&it.kind, at));
     }
 
-    fn add_block(&mut self, block: &'s BlockKind, at: At<'s>) {
+    fn add_block(&mut self, block: &'s BlockKind, at: WalkPosition<'s>) {
         match block {
             BlockKind::State(state) => self.add_state(state, at),
             BlockKind::Loop(it) => {
@@ -270,30 +270,30 @@ impl<'s> Accesses<'s> {
         }
     }
 
-    fn add_condition(&mut self, condition: &'s Condition, at: At<'s>) {
+    fn add_condition(&mut self, condition: &'s Condition, at: WalkPosition<'s>) {
         condition.accesses(&mut |operand| match operand {
             Operand::Element { container, .. } => {
-                let (data, role, by) = (*container, Role::Condition, By::Condition);
+                let (data, role, by) = (*container, AccessRole::Condition, Accessor::Condition);
                 self.all.push(Access { data, role, block: at.block, scope: at.scope, by });
             }
             Operand::Symbolic(_) => {}
         });
     }
 
-    fn add_state(&mut self, state: &'s State, at: At<'s>) {
+    fn add_state(&mut self, state: &'s State, at: WalkPosition<'s>) {
         let maps = self.enter_maps(state, at);
         let state_idx = self.n_states;
         self.n_states += 1;
         state.each_access(&mut |edge| {
             let scope = state.nodes[edge.node].scope.map_or(at.scope, |it| maps[it.index()]);
             let (data, role) = (edge.memlet.data, edge.role);
-            let by = By::Node { state, state_idx, edge };
+            let by = Accessor::Node { state, state_idx, edge };
             self.all.push(Access { data, role, block: at.block, scope, by });
         });
     }
 
     /// The scope of each map, by the index of its entry.
-    fn enter_maps(&mut self, state: &'s State, at: At<'s>) -> Vec<Option<Handle<Scope<'s>>>> {
+    fn enter_maps(&mut self, state: &'s State, at: WalkPosition<'s>) -> Vec<Option<Handle<Scope<'s>>>> {
         let mut maps = vec![None; state.nodes.len()];
         for entry in state.nodes.handles() {
             self.enter_map(state, at, entry, &mut maps);
@@ -304,7 +304,7 @@ impl<'s> Accesses<'s> {
     fn enter_map(
         &mut self,
         state: &'s State,
-        at: At<'s>,
+        at: WalkPosition<'s>,
         entry: Handle<Node>,
         maps: &mut [Option<Handle<Scope<'s>>>],
     ) {
@@ -313,14 +313,14 @@ impl<'s> Accesses<'s> {
         if let Some(outer) = outer {
             self.enter_map(state, at, outer, maps);
         }
-        let around = At { scope: outer.map_or(at.scope, |it| maps[it.index()]), ..at };
+        let around = WalkPosition { scope: outer.map_or(at.scope, |it| maps[it.index()]), ..at };
         maps[entry.index()] = self.enter(around, ScopeKind::Map(map)).scope;
     }
 }
 
 /// Where a walk is.
 #[derive(Clone, Copy)]
-struct At<'s> {
+struct WalkPosition<'s> {
     block: usize,
     scope: Option<Handle<Scope<'s>>>,
 }
@@ -331,7 +331,7 @@ pub struct WorkAccess<'s> {
     /// The node at the edge. For a map, its entry for a read and its exit for a write.
     pub node: Handle<Node>,
     pub work: Work,
-    pub role: Role,
+    pub role: AccessRole,
     pub memlet: &'s Memlet,
 }
 
@@ -348,7 +348,7 @@ pub fn of_work(state: &State, scope: Option<Handle<Node>>) -> Vec<WorkAccess<'_>
     let mut exits = vec![None; state.nodes.len()];
     state.exits().for_each(|(entry, exit)| exits[entry.index()] = Some(exit));
     let mut found = Vec::new();
-    let mut add = |node: Handle<Node>, role: Option<Role>, memlet| {
+    let mut add = |node: Handle<Node>, role: Option<AccessRole>, memlet| {
         let (starts, ends) = match state.nodes[node].kind {
             NodeKind::MapEntry(_) => (node, exits[node.index()].unwrap_or(node)),
             NodeKind::MapExit { entry } => (entry, node),
@@ -361,11 +361,11 @@ pub fn of_work(state: &State, scope: Option<Handle<Node>>) -> Vec<WorkAccess<'_>
     for edge in &state.edges {
         let Some(memlet) = &edge.memlet else { continue };
         let out_of = match &state.nodes[edge.source].kind {
-            NodeKind::MapExit { .. } => Some(Role::Write),
+            NodeKind::MapExit { .. } => Some(AccessRole::Write),
             it => it.role_of_output(),
         };
         let into = match &state.nodes[edge.target].kind {
-            NodeKind::MapEntry(_) => Some(Role::Read),
+            NodeKind::MapEntry(_) => Some(AccessRole::Read),
             it => it.role_of_input(edge.target_connector.as_deref()),
         };
         add(edge.source, out_of, memlet);
@@ -389,10 +389,10 @@ mod tests {
         let mut text = String::new();
         for it in accesses.iter() {
             let role = match it.role {
-                Role::Read => "read",
-                Role::Condition => "condition",
-                Role::Index => "index",
-                Role::Write => "write",
+                AccessRole::Read => "read",
+                AccessRole::Condition => "condition",
+                AccessRole::Index => "index",
+                AccessRole::Write => "write",
             };
             let _ = write!(text, "block {} {role} {}", it.block, sdfg.containers[it.data].name);
             match it.element() {

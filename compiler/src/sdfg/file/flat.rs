@@ -7,22 +7,22 @@ use crate::sdfg::nodes::{Block, BlockKind, Branch, ConditionalBlock, ControlFlow
 
 /// States and the edges between them, in the making.
 #[derive(Debug, Default)]
-pub(super) struct Flat {
+pub(super) struct FlatGraph {
     pub(super) nodes: Vec<Value>,
     pub(super) edges: Vec<Value>,
 }
 
 /// Where control flow enters a part, and where it leaves it.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct FlatRegion {
     first: usize,
     last: usize,
 }
 
 impl Writer<'_> {
     /// The blocks of a graph, which are states.
-    pub(super) fn flattened(&mut self, sdfg: &Sdfg, region: &ControlFlowRegion) -> Flat {
-        let mut flat = Flat::default();
+    pub(super) fn flattened(&mut self, sdfg: &Sdfg, region: &ControlFlowRegion) -> FlatGraph {
+        let mut flat = FlatGraph::default();
         self.flat_region(&mut flat, sdfg, "", region);
         for (at, node) in flat.nodes.iter_mut().enumerate() {
             node["id"] = json!(at);
@@ -30,31 +30,37 @@ impl Writer<'_> {
         flat
     }
 
-    fn flat_region(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, region: &ControlFlowRegion) -> Part {
-        let mut whole: Option<Part> = None;
+    fn flat_region(
+        &mut self,
+        flat: &mut FlatGraph,
+        sdfg: &Sdfg,
+        label: &str,
+        region: &ControlFlowRegion,
+    ) -> FlatRegion {
+        let mut whole: Option<FlatRegion> = None;
         for block in region.in_sequence() {
             let part = self.flat_block(flat, sdfg, block);
             whole = Some(match whole {
                 None => part,
-                Some(Part { first, last }) => {
+                Some(FlatRegion { first, last }) => {
                     flat.edge(last, part.first, None, None);
-                    Part { first, last: part.last }
+                    FlatRegion { first, last: part.last }
                 }
             });
         }
         whole.unwrap_or_else(|| {
             let only = flat.empty(&format!("{label}_body"));
-            Part { first: only, last: only }
+            FlatRegion { first: only, last: only }
         })
     }
 
-    fn flat_block(&mut self, flat: &mut Flat, sdfg: &Sdfg, block: &Block) -> Part {
+    fn flat_block(&mut self, flat: &mut FlatGraph, sdfg: &Sdfg, block: &Block) -> FlatRegion {
         let label = &block.label;
         match &block.kind {
             BlockKind::State(state) => {
                 flat.nodes.push(self.state(label, sdfg, state));
                 let only = flat.nodes.len() - 1;
-                Part { first: only, last: only }
+                FlatRegion { first: only, last: only }
             }
             BlockKind::Loop(it) => {
                 let first = flat.empty(&format!("{label}_enter"));
@@ -70,7 +76,7 @@ impl Writer<'_> {
                 flat.edge(body.last, guard, None, Some((variable, &update)));
                 let last = flat.empty(&format!("{label}_leave"));
                 flat.edge(guard, last, Some(&format!("not ({test})")), None);
-                Part { first, last }
+                FlatRegion { first, last }
             }
             BlockKind::While(it) => {
                 let guard = flat.empty(&format!("{label}_guard"));
@@ -81,13 +87,19 @@ impl Writer<'_> {
                 flat.edge(body.last, guard, None, None);
                 let last = flat.empty(&format!("{label}_leave"));
                 flat.edge(guard, last, Some(&format!("not ({test})")), None);
-                Part { first: guard, last }
+                FlatRegion { first: guard, last }
             }
             BlockKind::Conditional(it) => self.flat_conditional(flat, sdfg, label, it),
         }
     }
 
-    fn flat_conditional(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, it: &ConditionalBlock) -> Part {
+    fn flat_conditional(
+        &mut self,
+        flat: &mut FlatGraph,
+        sdfg: &Sdfg,
+        label: &str,
+        it: &ConditionalBlock,
+    ) -> FlatRegion {
         let first = flat.empty(&format!("{label}_pick"));
         let entry = |it: &Branch| condition_entry(&it.condition, &it.origin, &sdfg.containers);
         flat.note(first, it.branches.iter().map(entry).collect());
@@ -114,11 +126,11 @@ impl Writer<'_> {
         for end in ends {
             flat.edge(end, last, None, None);
         }
-        Part { first, last }
+        FlatRegion { first, last }
     }
 }
 
-impl Flat {
+impl FlatGraph {
     fn empty(&mut self, label: &str) -> usize {
         self.nodes.push(empty_state(label));
         self.nodes.len() - 1

@@ -9,15 +9,15 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::json::{Form, source_connector, target_connector, to_json};
+use super::json::{ControlFlowStyle, source_connector, target_connector, to_json};
 use super::notation::{named, read_code, read_condition, read_origin, read_picked};
 use crate::diag::{FileId, Origin, Span};
 use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
 use crate::sdfg::nodes::{
-    At, Block, BlockKind, Branch, ConditionalBlock, Connector, Container, ContainerKind, ControlFlowRegion,
-    Edge, Found, InterstateEdge, LoopOrder, LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind,
-    Range, Schedule, Sdfg, State, Storage, Strides, Tasklet, Volume, WhileLoop,
+    Block, BlockKind, Branch, ConditionalBlock, Connector, Container, ContainerKind, ControlFlowRegion, Edge,
+    InterstateEdge, LoopOrder, LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Range,
+    RunTimeIndex, RunTimeSubscript, Schedule, Sdfg, State, Storage, Strides, Tasklet, Volume, WhileLoop,
 };
 use crate::sdfg::subset::moved;
 use crate::space::{Affine, Axis, Size, Symbol, parse};
@@ -25,41 +25,41 @@ use crate::types::{DType, Value as Number};
 
 /// Why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct SdfgImportError {
     /// Where in the file, as `nodes[2].attributes.range`.
     pub place: String,
     pub why: String,
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for SdfgImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", if self.place.is_empty() { "the file" } else { &self.place }, self.why)
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl std::error::Error for SdfgImportError {}
 
 /// Reads the graph that [`to_json`] wrote.
 ///
 /// # Errors
 ///
 /// Where the file is none of ours, or was changed in a way that is not understood.
-pub fn from_json(file: &Value) -> Result<Sdfg, Unreadable> {
-    let here = Entry { value: file, place: String::new() };
+pub fn from_json(file: &Value) -> Result<Sdfg, SdfgImportError> {
+    let here = FileValue { value: file, place: String::new() };
     if file["type"] != "SDFG" {
         return here.fail("it is no graph");
     }
     let sdfg = graph(&here)?;
-    let form = if is_flat(&here) { Form::Flat } else { Form::Regions };
+    let form = if is_flat(&here) { ControlFlowStyle::Flat } else { ControlFlowStyle::Regions };
     let again = to_json(&sdfg, &[], form);
     match first_difference(file, &again, String::new()) {
-        Some(place) => Err(Unreadable { place, why: "something here is not understood".to_owned() }),
+        Some(place) => Err(SdfgImportError { place, why: "something here is not understood".to_owned() }),
         None => Ok(sdfg),
     }
 }
 
 /// Whether loops and branches of a graph are states and edges: only then it has the name of old viewers for its number.
-fn is_flat(file: &Entry<'_>) -> bool {
+fn is_flat(file: &FileValue<'_>) -> bool {
     file.value["sdfg_list_id"].is_number()
 }
 
@@ -82,65 +82,65 @@ fn first_difference(one: &Value, other: &Value, place: String) -> Option<String>
 }
 
 /// A value of the file, and where it stands.
-struct Entry<'v> {
+struct FileValue<'v> {
     value: &'v Value,
     place: String,
 }
 
-impl<'v> Entry<'v> {
-    fn fail<T>(&self, why: impl Into<String>) -> Result<T, Unreadable> {
-        Err(Unreadable { place: self.place.clone(), why: why.into() })
+impl<'v> FileValue<'v> {
+    fn fail<T>(&self, why: impl Into<String>) -> Result<T, SdfgImportError> {
+        Err(SdfgImportError { place: self.place.clone(), why: why.into() })
     }
 
-    fn get(&self, name: &str) -> Entry<'v> {
+    fn get(&self, name: &str) -> FileValue<'v> {
         let place = if self.place.is_empty() { name.to_owned() } else { format!("{}.{name}", self.place) };
-        Entry { value: &self.value[name], place }
+        FileValue { value: &self.value[name], place }
     }
 
-    fn at(&self, index: usize) -> Entry<'v> {
-        Entry { value: &self.value[index], place: format!("{}[{index}]", self.place) }
+    fn at(&self, index: usize) -> FileValue<'v> {
+        FileValue { value: &self.value[index], place: format!("{}[{index}]", self.place) }
     }
 
-    fn text(&self) -> Result<&'v str, Unreadable> {
+    fn text(&self) -> Result<&'v str, SdfgImportError> {
         self.value.as_str().map_or_else(|| self.fail("a text was expected"), Ok)
     }
 
-    fn all(&self) -> Result<Vec<Entry<'v>>, Unreadable> {
+    fn all(&self) -> Result<Vec<FileValue<'v>>, SdfgImportError> {
         match self.value.as_array() {
             Some(all) => Ok((0..all.len()).map(|at| self.at(at)).collect()),
             None => self.fail("a list was expected"),
         }
     }
 
-    fn entries(&self) -> Result<Vec<(&'v String, Entry<'v>)>, Unreadable> {
+    fn entries(&self) -> Result<Vec<(&'v String, FileValue<'v>)>, SdfgImportError> {
         match self.value.as_object() {
             Some(all) => Ok(all.keys().map(|name| (name, self.get(name))).collect()),
             None => self.fail("entries were expected"),
         }
     }
 
-    fn number(&self) -> Result<usize, Unreadable> {
+    fn number(&self) -> Result<usize, SdfgImportError> {
         let number = self.value.as_u64().or_else(|| self.value.as_str()?.parse().ok());
         let number = number.and_then(|it| usize::try_from(it).ok());
         number.map_or_else(|| self.fail("a number was expected"), Ok)
     }
 
-    fn affine(&self) -> Result<Affine, Unreadable> {
+    fn affine(&self) -> Result<Affine, SdfgImportError> {
         if let Some(number) = self.value.as_i64() {
             return Ok(Affine::constant(number));
         }
         parse::affine(self.text()?).map_or_else(|| self.fail("a sum of symbols was expected"), Ok)
     }
 
-    fn size(&self) -> Result<Size, Unreadable> {
+    fn size(&self) -> Result<Size, SdfgImportError> {
         size(self.text()?).map_or_else(|| self.fail("a size was expected"), Ok)
     }
 
-    fn read<T>(&self, read: Result<T, String>) -> Result<T, Unreadable> {
+    fn read<T>(&self, read: Result<T, String>) -> Result<T, SdfgImportError> {
         read.or_else(|why| self.fail(why))
     }
 
-    fn some<T>(&self, it: Option<T>, why: &str) -> Result<T, Unreadable> {
+    fn some<T>(&self, it: Option<T>, why: &str) -> Result<T, SdfgImportError> {
         it.map_or_else(|| self.fail(why), Ok)
     }
 }
@@ -153,7 +153,7 @@ fn nowhere() -> Span {
     Span::new(FileId::default(), 0, 0)
 }
 
-fn graph(file: &Entry<'_>) -> Result<Sdfg, Unreadable> {
+fn graph(file: &FileValue<'_>) -> Result<Sdfg, SdfgImportError> {
     let attributes = file.get("attributes");
     let mut containers = Arena::default();
     for (name, descriptor) in attributes.get("_arrays").entries()? {
@@ -192,7 +192,7 @@ fn loop_variables(region: &ControlFlowRegion, found: &mut Vec<Symbol>) {
     }
 }
 
-fn container(name: &str, descriptor: &Entry<'_>) -> Result<Container, Unreadable> {
+fn container(name: &str, descriptor: &FileValue<'_>) -> Result<Container, SdfgImportError> {
     let attributes = descriptor.get("attributes");
     let entry = attributes.get("_meta_isobar");
     let kind = entry.get("kind");
@@ -212,8 +212,9 @@ fn container(name: &str, descriptor: &Entry<'_>) -> Result<Container, Unreadable
     let is_transient = attributes.get("transient").value == true;
     let (mut shape, mut shift, mut strides) = (Vec::new(), Vec::new(), Strides::Packed);
     if descriptor.value["type"] == "Array" {
-        shape = attributes.get("shape").all()?.iter().map(Entry::size).collect::<Result<_, _>>()?;
-        shift = attributes.get("_meta_shift").all()?.iter().map(Entry::affine).collect::<Result<_, _>>()?;
+        shape = attributes.get("shape").all()?.iter().map(FileValue::size).collect::<Result<_, _>>()?;
+        shift =
+            attributes.get("_meta_shift").all()?.iter().map(FileValue::affine).collect::<Result<_, _>>()?;
         if matches!(kind, ContainerKind::Field { .. }) {
             let names = attributes.get("strides").all()?;
             strides =
@@ -233,11 +234,11 @@ fn container(name: &str, descriptor: &Entry<'_>) -> Result<Container, Unreadable
     Ok(Container { name, dtype, kind, is_transient, axes, shape, shift, strides, storage, ring, place, span })
 }
 
-fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable> {
+fn region(file: &FileValue<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, SdfgImportError> {
     let mut blocks = Vec::new();
     // States for the allocation of transients stand before and behind blocks that are none.
     let nodes = file.get("nodes").all()?;
-    let is_added = |it: &Entry<'_>, end: &str| {
+    let is_added = |it: &FileValue<'_>, end: &str| {
         it.value["type"] == "SDFGState"
             && it.value["nodes"].as_array().is_some_and(Vec::is_empty)
             && it.value["label"].as_str().is_some_and(|label| label.ends_with(end))
@@ -259,7 +260,7 @@ fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable
     Ok(ControlFlowRegion { blocks, edges })
 }
 
-fn block(file: &Entry<'_>, sdfg: &Sdfg) -> Result<Block, Unreadable> {
+fn block(file: &FileValue<'_>, sdfg: &Sdfg) -> Result<Block, SdfgImportError> {
     let label = file.get("label").text()?.to_owned();
     let attributes = file.get("attributes");
     let entry = attributes.get("_meta_isobar");
@@ -291,10 +292,10 @@ fn block(file: &Entry<'_>, sdfg: &Sdfg) -> Result<Block, Unreadable> {
 }
 
 fn loop_region(
-    variable: &Entry<'_>,
-    entry: &Entry<'_>,
+    variable: &FileValue<'_>,
+    entry: &FileValue<'_>,
     body: ControlFlowRegion,
-) -> Result<LoopRegion, Unreadable> {
+) -> Result<LoopRegion, SdfgImportError> {
     let name = variable.text()?;
     let descends = entry.get("descends").value == true;
     Ok(LoopRegion {
@@ -308,14 +309,17 @@ fn loop_region(
     })
 }
 
-fn condition(entry: &Entry<'_>, sdfg: &Sdfg) -> Result<(crate::sdfg::nodes::Condition, Origin), Unreadable> {
+fn condition(
+    entry: &FileValue<'_>,
+    sdfg: &Sdfg,
+) -> Result<(crate::sdfg::nodes::Condition, Origin), SdfgImportError> {
     let origin = origin(entry)?;
     let text = entry.get("condition");
     let read = read_condition(text.text()?, origin.span(), &sdfg.containers);
     Ok((text.read(read)?, origin))
 }
 
-fn origin(entry: &Entry<'_>) -> Result<Origin, Unreadable> {
+fn origin(entry: &FileValue<'_>) -> Result<Origin, SdfgImportError> {
     let origin = entry.get("origin");
     origin.some(read_origin(origin.value), "it does not say which statement it is: the file is none of ours")
 }
@@ -325,10 +329,10 @@ fn axis_of(variable: &str) -> Option<Axis> {
     Axis::ALL.into_iter().find(|axis| variable.starts_with(axis.position_name()))
 }
 
-fn state(file: &Entry<'_>, sdfg: &Sdfg) -> Result<State, Unreadable> {
+fn state(file: &FileValue<'_>, sdfg: &Sdfg) -> Result<State, SdfgImportError> {
     let mut state = State::default();
     let nodes = file.get("nodes").all()?;
-    let handle = |it: &Entry<'_>| {
+    let handle = |it: &FileValue<'_>| {
         let number = it.number()?;
         if number < nodes.len() { Ok(Handle::new(number)) } else { it.fail("there is no such node") }
     };
@@ -372,7 +376,7 @@ fn state(file: &Entry<'_>, sdfg: &Sdfg) -> Result<State, Unreadable> {
     Ok(state)
 }
 
-fn node(file: &Entry<'_>, at: usize, state: &State, sdfg: &Sdfg) -> Result<NodeKind, Unreadable> {
+fn node(file: &FileValue<'_>, at: usize, state: &State, sdfg: &Sdfg) -> Result<NodeKind, SdfgImportError> {
     let attributes = file.get("attributes");
     Ok(match file.get("type").text()? {
         "AccessNode" => {
@@ -401,11 +405,11 @@ fn node(file: &Entry<'_>, at: usize, state: &State, sdfg: &Sdfg) -> Result<NodeK
 }
 
 fn tasklet(
-    attributes: &Entry<'_>,
+    attributes: &FileValue<'_>,
     node: Handle<Node>,
     state: &State,
     sdfg: &Sdfg,
-) -> Result<Tasklet, Unreadable> {
+) -> Result<Tasklet, SdfgImportError> {
     let entry = attributes.get("_meta_isobar");
     let origin = origin(&entry)?;
     let connector = |name: &Option<String>, memlet: &Option<Memlet>| {
@@ -418,13 +422,19 @@ fn tasklet(
     let output = attributes.some(output, "a tasklet writes nothing")?;
     let span = origin.span();
     let code = Expr { kind: ExprKind::Literal(Number::Bool(false)), dtype: DType::Bool, span };
-    let mut tasklet =
-        Tasklet { inputs, found: Vec::new(), output, output_at: Vec::<At>::new(), code, origin };
+    let mut tasklet = Tasklet {
+        inputs,
+        found: Vec::new(),
+        output,
+        output_at: Vec::<RunTimeSubscript>::new(),
+        code,
+        origin,
+    };
     if !entry.get("found").value.is_null() {
         for found in entry.get("found").all()? {
             let code = found.at(1);
             let code = code.read(read_code(code.text()?, span, &tasklet))?;
-            tasklet.found.push(Found {
+            tasklet.found.push(RunTimeIndex {
                 name: found.at(0).text()?.to_owned(),
                 code,
                 size: found.at(2).size()?,
@@ -438,7 +448,7 @@ fn tasklet(
     Ok(tasklet)
 }
 
-fn map(attributes: &Entry<'_>) -> Result<Map, Unreadable> {
+fn map(attributes: &FileValue<'_>) -> Result<Map, SdfgImportError> {
     let schedule = attributes.get("schedule");
     let schedule = match (schedule.text()?, attributes.get("_meta_isobar").value.as_str()) {
         ("CPU_Multicore", _) => Schedule::Threads,
@@ -463,11 +473,11 @@ fn map(attributes: &Entry<'_>) -> Result<Map, Unreadable> {
 }
 
 /// Ends are inclusive in the format.
-fn range(file: &Entry<'_>) -> Result<Range, Unreadable> {
+fn range(file: &FileValue<'_>) -> Result<Range, SdfgImportError> {
     Ok(Range::new(file.get("start").size()?, moved(&file.get("end").size()?, 1)))
 }
 
-fn memlet(attributes: &Entry<'_>, sdfg: &Sdfg) -> Result<Option<Memlet>, Unreadable> {
+fn memlet(attributes: &FileValue<'_>, sdfg: &Sdfg) -> Result<Option<Memlet>, SdfgImportError> {
     let data = attributes.get("data");
     if data.value.is_null() {
         return Ok(None);
@@ -529,7 +539,7 @@ mod tests {
     #[test]
     fn a_file_reads_back_as_it_was_written() {
         for tree in samples::all() {
-            for form in [Form::Regions, Form::Flat] {
+            for form in [ControlFlowStyle::Regions, ControlFlowStyle::Flat] {
                 let file = to_json(&lower(&tree), &[], form);
                 let read = from_json(&file).unwrap_or_else(|why| panic!("{}: {why}", tree.name));
                 assert_eq!(validate(&read), Vec::<String>::new(), "{}", tree.name);
@@ -543,8 +553,13 @@ mod tests {
         for tree in samples::all() {
             let graph = lower(&tree);
             let read = |form| from_json(&to_json(&graph, &[], form)).expect("it is a file of ours");
-            let again = |read: &Sdfg| to_json(read, &[], Form::Regions);
-            assert_eq!(again(&read(Form::Flat)), again(&read(Form::Regions)), "{}", tree.name);
+            let again = |read: &Sdfg| to_json(read, &[], ControlFlowStyle::Regions);
+            assert_eq!(
+                again(&read(ControlFlowStyle::Flat)),
+                again(&read(ControlFlowStyle::Regions)),
+                "{}",
+                tree.name
+            );
         }
     }
 
@@ -560,7 +575,7 @@ for k in [1, K) ascending:
       a[i, j, k] = a[i, j, k - 1]
 ",
         );
-        let file = to_json(&lower(&tree), &[], Form::Flat);
+        let file = to_json(&lower(&tree), &[], ControlFlowStyle::Flat);
         let mut states = file["nodes"].as_array().expect("there are states").iter();
         let guard = states.position(|it| it["label"] == "loop_0_guard").expect("there is a loop").to_string();
         let edges = file["edges"].as_array().expect("there are edges");
@@ -575,7 +590,7 @@ for k in [1, K) ascending:
 
     #[test]
     fn a_change_that_is_not_understood_is_found_with_its_place() {
-        let file = to_json(&lower(&samples::laplacian()), &[], Form::Regions);
+        let file = to_json(&lower(&samples::laplacian()), &[], ControlFlowStyle::Regions);
         let said = |change: &dyn Fn(&mut Value)| {
             let mut changed = file.clone();
             change(&mut changed);

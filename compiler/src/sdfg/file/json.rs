@@ -2,15 +2,15 @@
 
 use serde_json::{Map as JsonMap, Value, json};
 
-use super::flat::Flat;
+use super::flat::FlatGraph;
 use super::portable::{portable, with_wide_numbers};
 use super::{notation, python};
 use crate::diag::{FileId, LineIndex, Origin, Span};
 use crate::entity::{Arena, Handle};
 use crate::sdfg::nodes::{
-    At, Block, BlockKind, Condition, Container, ContainerKind, ControlFlowRegion, Edge, Input, LoopOrder,
-    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage,
-    Strides, Tasklet, Volume,
+    Block, BlockKind, Condition, Container, ContainerKind, ControlFlowRegion, Edge, Input, LoopOrder,
+    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, RunTimeSubscript, Schedule, Sdfg,
+    State, Storage, Strides, Tasklet, Volume,
 };
 use crate::space::{Affine, Size, Symbol};
 
@@ -19,7 +19,7 @@ const DIALECT: &str = "1.0.2";
 
 /// How control flow is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum ControlFlowStyle {
     /// Loops and branches as blocks.
     #[default]
     Regions,
@@ -30,7 +30,7 @@ pub enum Form {
 /// The whole graph. `files` are names and texts of the sources, in the order of their ids, and
 /// give nodes their places; without them the nodes have none.
 #[must_use]
-pub fn to_json(sdfg: &Sdfg, files: &[(&str, &str)], form: Form) -> Value {
+pub fn to_json(sdfg: &Sdfg, files: &[(&str, &str)], form: ControlFlowStyle) -> Value {
     let indices = files.iter().map(|it| LineIndex::new(it.1)).collect();
     let mut writer = Writer { files, indices, form, n_graphs: 0 };
     let mut root = writer.sdfg(&portable(sdfg));
@@ -41,7 +41,7 @@ pub fn to_json(sdfg: &Sdfg, files: &[(&str, &str)], form: Form) -> Value {
 pub(super) struct Writer<'f> {
     files: &'f [(&'f str, &'f str)],
     indices: Vec<LineIndex>,
-    form: Form,
+    form: ControlFlowStyle,
     /// Regions and graphs so far, numbered depth first.
     n_graphs: usize,
 }
@@ -68,7 +68,7 @@ impl Writer<'_> {
             "_arrays": arrays,
             "symbols": symbols,
         });
-        if self.form == Form::Regions && has_control_flow(&sdfg.region) {
+        if self.form == ControlFlowStyle::Regions && has_control_flow(&sdfg.region) {
             attributes["using_experimental_blocks"] = json!(true);
             attributes["using_explicit_control_flow"] = json!(true);
         }
@@ -76,11 +76,11 @@ impl Writer<'_> {
             attributes["debuginfo"] = place;
         }
         match self.form {
-            Form::Regions => self.region("SDFG", "", attributes, sdfg, &sdfg.region),
-            Form::Flat => {
+            ControlFlowStyle::Regions => self.region("SDFG", "", attributes, sdfg, &sdfg.region),
+            ControlFlowStyle::Flat => {
                 let number = self.n_graphs;
                 self.n_graphs += 1;
-                let Flat { nodes, edges } = self.flattened(sdfg, &sdfg.region);
+                let FlatGraph { nodes, edges } = self.flattened(sdfg, &sdfg.region);
                 // Old viewers have other names for the number and the start.
                 json!({
                     "type": "SDFG", "label": "", "id": null, "collapsed": false,
@@ -349,14 +349,15 @@ fn number_or_sum(sum: &Affine) -> Value {
 /// A line for each index that is found, then the assignment.
 fn tasklet_code(tasklet: &Tasklet, state: &State, node: Handle<Node>) -> String {
     // A connector is an array with only those dimensions in which its memlet moves more than one index.
-    let element = |name: &str, at: &[At], edge: Option<&Edge>| {
+    let element = |name: &str, at: &[RunTimeSubscript], edge: Option<&Edge>| {
         let subset = edge.and_then(|it| it.memlet.as_ref()).map_or(&[][..], |it| &it.subset);
-        let is_array = |it: &&At| subset.get(it.dimension).is_some_and(|it| it.as_point().is_none());
+        let is_array =
+            |it: &&RunTimeSubscript| subset.get(it.dimension).is_some_and(|it| it.as_point().is_none());
         let index: Vec<&str> =
             at.iter().filter(is_array).map(|it| tasklet.found[it.found].name.as_str()).collect();
         if index.is_empty() { name.to_owned() } else { format!("{name}[{}]", index.join(", ")) }
     };
-    let input = |connector: usize, at: &[At]| {
+    let input = |connector: usize, at: &[RunTimeSubscript]| {
         let name = tasklet.inputs.get(connector).map_or("", |it| it.name.as_str());
         let edge = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(name));
         element(name, at, edge)

@@ -11,7 +11,7 @@ use crate::entity::{Arena, Handle};
 use crate::expr::parse::{parse, spelled};
 use crate::expr::print::text_in_loops;
 use crate::expr::{Expr, Subscript};
-use crate::sdfg::nodes::{At, Condition, Container, Found, Input, Operand, Tasklet};
+use crate::sdfg::nodes::{Condition, Container, Input, Operand, RunTimeIndex, RunTimeSubscript, Tasklet};
 use crate::space::Affine;
 use crate::types::DType;
 
@@ -59,8 +59,8 @@ pub(super) fn code_text(code: &Expr<Input>, tasklet: &Tasklet) -> String {
 }
 
 /// Pairs of a dimension and the name of the index into it.
-fn picked(at: &[At], tasklet: &Tasklet) -> String {
-    let pair = |it: &At| {
+fn picked(at: &[RunTimeSubscript], tasklet: &Tasklet) -> String {
+    let pair = |it: &RunTimeSubscript| {
         let found = tasklet.found.get(it.found).map_or("", |it| it.name.as_str());
         format!("{}, {found}", it.dimension)
     };
@@ -100,7 +100,7 @@ pub(super) fn tasklet_entry(tasklet: &Tasklet) -> Value {
 }
 
 /// The pairs that [`picked`] wrote.
-pub(super) fn read_picked(text: &str, found: &[Found]) -> Result<Vec<At>, String> {
+pub(super) fn read_picked(text: &str, found: &[RunTimeIndex]) -> Result<Vec<RunTimeSubscript>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
@@ -108,7 +108,7 @@ pub(super) fn read_picked(text: &str, found: &[Found]) -> Result<Vec<At>, String
     pairs(&text.split(',').map(part).collect::<Result<Vec<_>, _>>()?, found)
 }
 
-fn pairs(index: &[Affine], found: &[Found]) -> Result<Vec<At>, String> {
+fn pairs(index: &[Affine], found: &[RunTimeIndex]) -> Result<Vec<RunTimeSubscript>, String> {
     let pair = |pair: &[Affine]| {
         let [dimension, name] = pair else { return Err("an index has no name".to_owned()) };
         let dimension = dimension.as_constant().and_then(|it| usize::try_from(it).ok());
@@ -117,7 +117,7 @@ fn pairs(index: &[Affine], found: &[Found]) -> Result<Vec<At>, String> {
         let (Some(dimension), Some(found)) = (dimension, at) else {
             return Err(format!("`{name}` is found nowhere"));
         };
-        Ok(At { dimension, found })
+        Ok(RunTimeSubscript { dimension, found })
     };
     index.chunks(2).map(pair).collect()
 }

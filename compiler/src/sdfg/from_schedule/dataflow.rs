@@ -9,8 +9,8 @@ use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
 use crate::schedule::visit::numbering::Numbered;
 use crate::sdfg::nodes::{
-    At, Connector, Container, Edge, Found, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range,
-    Schedule, State, Tasklet, Volume,
+    Connector, Container, Edge, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range, RunTimeIndex,
+    RunTimeSubscript, Schedule, State, Tasklet, Volume,
 };
 use crate::sdfg::subset::{are_disjoint, sum, volume_over};
 use crate::space::Affine;
@@ -28,7 +28,7 @@ pub(super) struct StateBuilder {
 struct Scope {
     entry: Option<Handle<Node>>,
     /// The writes here, in order.
-    written: Vec<Written>,
+    written: Vec<PendingWrite>,
     /// By container, the positions in `written`.
     writes_of: BTreeMap<Handle<Container>, Vec<usize>>,
     /// At the outermost level: the access nodes of data from before the state.
@@ -39,7 +39,7 @@ struct Scope {
 
 /// A write, and the access node that holds its outcome once someone needs it.
 #[derive(Debug)]
-struct Written {
+struct PendingWrite {
     memlet: Memlet,
     node: Handle<Node>,
     connector: Option<String>,
@@ -47,12 +47,12 @@ struct Written {
 }
 
 /// Where data comes from: a node and a connector of it.
-type Source = (Handle<Node>, Option<String>);
+type DataSource = (Handle<Node>, Option<String>);
 
 impl Scope {
     fn write(&mut self, memlet: Memlet, node: Handle<Node>, connector: Option<String>) {
         self.writes_of.entry(memlet.data).or_default().push(self.written.len());
-        self.written.push(Written { memlet, node, connector, access: None });
+        self.written.push(PendingWrite { memlet, node, connector, access: None });
     }
 
     /// The positions of the writes of a container, in order.
@@ -99,7 +99,7 @@ impl StateBuilder {
         let code = reader.value(&assign.value);
         let output_at = reader.found_indices(&assign.target);
         let Reader { moved, inputs, found, .. } = reader;
-        let sources: Vec<(Source, Memlet)> =
+        let sources: Vec<(DataSource, Memlet)> =
             moved.into_iter().map(|memlet| (self.source(scope, &memlet), memlet)).collect();
         let containers = graph.containers();
         let target = &containers[graph.container(assign.target.container)];
@@ -190,8 +190,9 @@ impl StateBuilder {
             for (nth, &at) in writes.iter().enumerate() {
                 let written = &inner.written[at];
                 // A value that is overwritten before the iteration ends is not seen outside.
-                let overwrites =
-                    |it: &Written| it.memlet.subset == written.memlet.subset && !it.memlet.volume.is_bound;
+                let overwrites = |it: &PendingWrite| {
+                    it.memlet.subset == written.memlet.subset && !it.memlet.volume.is_bound
+                };
                 if writes[nth + 1..].iter().any(|&it| overwrites(&inner.written[it])) {
                     continue;
                 }
@@ -264,7 +265,7 @@ impl StateBuilder {
     }
 
     /// The source of the elements of `memlet`: the last write here that overlaps them, or data from outside.
-    fn source(&mut self, scope: &mut Scope, memlet: &Memlet) -> Source {
+    fn source(&mut self, scope: &mut Scope, memlet: &Memlet) -> DataSource {
         let overlaps = |it: &&usize| !are_disjoint(&scope.written[**it].memlet.subset, &memlet.subset);
         if let Some(&at) = scope.writes_of(memlet.data).iter().rev().find(overlaps) {
             return (self.access_of(scope.entry, &mut scope.written[at]), None);
@@ -289,7 +290,7 @@ impl StateBuilder {
         }
     }
 
-    fn access_of(&mut self, entry: Option<Handle<Node>>, written: &mut Written) -> Handle<Node> {
+    fn access_of(&mut self, entry: Option<Handle<Node>>, written: &mut PendingWrite) -> Handle<Node> {
         if let Some(access) = written.access {
             return access;
         }
@@ -304,7 +305,12 @@ impl StateBuilder {
         self.state.nodes.push(Node { kind, scope })
     }
 
-    fn connect(&mut self, source: Source, target: (Handle<Node>, Option<String>), memlet: Option<Memlet>) {
+    fn connect(
+        &mut self,
+        source: DataSource,
+        target: (Handle<Node>, Option<String>),
+        memlet: Option<Memlet>,
+    ) {
         self.state.edges.push(Edge {
             source: source.0,
             source_connector: source.1,
@@ -321,7 +327,7 @@ struct Reader<'g, 'c> {
     /// For each input, the memlet of its edge.
     moved: Vec<Memlet>,
     inputs: Vec<Connector>,
-    found: Vec<Found>,
+    found: Vec<RunTimeIndex>,
 }
 
 impl Reader<'_, '_> {
@@ -346,7 +352,7 @@ impl Reader<'_, '_> {
     }
 
     /// The indices of an access that are found at run time, each evaluated before those that need it.
-    fn found_indices(&mut self, access: &Access) -> Vec<At> {
+    fn found_indices(&mut self, access: &Access) -> Vec<RunTimeSubscript> {
         let shape = &self.graph.context.tree.containers[access.container].shape;
         let mut at = Vec::new();
         for (dimension, (index, size)) in access.index.iter().zip(shape).enumerate() {
@@ -357,10 +363,10 @@ impl Reader<'_, '_> {
                 let containers = self.graph.containers();
                 let wanted = format!("{}_at", containers[self.graph.container(access.container)].name);
                 let name = free_name(self.graph, &self.inputs, &self.found, &wanted);
-                self.found.push(Found { name, code, size: size.clone() });
+                self.found.push(RunTimeIndex { name, code, size: size.clone() });
                 self.found.len() - 1
             });
-            at.push(At { dimension, found });
+            at.push(RunTimeSubscript { dimension, found });
         }
         at
     }
@@ -396,7 +402,7 @@ fn moved_by(graph: &Graph<'_>, access: &Access) -> Memlet {
 }
 
 /// A name for a connector or an index that nothing else in the graph has.
-fn free_name(graph: &Graph<'_>, taken: &[Connector], found: &[Found], wanted: &str) -> String {
+fn free_name(graph: &Graph<'_>, taken: &[Connector], found: &[RunTimeIndex], wanted: &str) -> String {
     let is_free = |name: &str| {
         !taken.iter().any(|it| it.name == name)
             && !found.iter().any(|it| it.name == name)

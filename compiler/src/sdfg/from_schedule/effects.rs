@@ -17,7 +17,7 @@ use crate::space::{Affine, Size, Symbol};
 
 /// Elements of a container of the schedule tree.
 #[derive(Clone, Debug)]
-pub(super) struct Touched {
+pub(super) struct ContainerSubset {
     pub(super) container: Handle<Container>,
     /// Shared, since each scope around has it too.
     pub(super) subset: Rc<[Range]>,
@@ -27,8 +27,8 @@ pub(super) struct Touched {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
     /// Reads that no earlier write of the node itself covers.
-    pub(super) reads: Vec<Touched>,
-    pub(super) writes: Vec<Touched>,
+    pub(super) reads: Vec<ContainerSubset>,
+    pub(super) writes: Vec<ContainerSubset>,
     /// Those of `writes` that control flow cannot skip, by container and position.
     certain: BTreeSet<(Handle<Container>, usize)>,
 }
@@ -81,7 +81,7 @@ impl Effects {
                 let in_then = node.block(&it.then);
                 let then = Self::of_all(cx, in_then);
                 let otherwise = Self::of_all(cx, cx.numbering.block_behind(in_then, &it.otherwise));
-                let in_both: Vec<Touched> =
+                let in_both: Vec<ContainerSubset> =
                     then.certain_writes().filter(|it| otherwise.covers(it)).cloned().collect();
                 // Neither branch sees what the other wrote.
                 let before = effects.clone();
@@ -115,7 +115,7 @@ impl Effects {
         let body = Self::of_all(cx, it.block(&it.it.children));
         let over = Range::new(it.start.clone(), it.end.clone());
         let inside = cx.uses_of(it);
-        let spread = |touched: &Touched| Touched {
+        let spread = |touched: &ContainerSubset| ContainerSubset {
             container: touched.container,
             // A region may keep the loop from elements outside of the array, which are cut off again.
             subset: touched
@@ -125,7 +125,7 @@ impl Effects {
                 .map(|(at, size)| clipped(propagated(at, &it.variable, &over), size))
                 .collect(),
         };
-        let is_seen = |touched: &Touched| !uses.is_private(cx, touched.container, &inside);
+        let is_seen = |touched: &ContainerSubset| !uses.is_private(cx, touched.container, &inside);
         effects.reads = body.reads.iter().filter(|it| is_seen(it)).map(spread).collect();
         for (at, touched) in body.writes.iter().enumerate().filter(|(_, it)| is_seen(it)) {
             if body.is_certain(at) && touches_all(touched, &it) {
@@ -147,14 +147,14 @@ impl Effects {
     }
 
     fn read_element(&mut self, cx: &Context<'_>, access: &Access) {
-        let touched = Touched::element(cx.tree, access);
+        let touched = ContainerSubset::element(cx.tree, access);
         if !self.covers(&touched) {
             self.reads.push(touched);
         }
     }
 
     fn write(&mut self, cx: &Context<'_>, target: &Access) {
-        let touched = Touched::element(cx.tree, target);
+        let touched = ContainerSubset::element(cx.tree, target);
         // Only one element of the range of a found index is written.
         if target.index.iter().all(|it| it.found.is_none()) {
             self.push_certain(touched);
@@ -178,7 +178,7 @@ impl Effects {
         }
     }
 
-    fn push_certain(&mut self, touched: Touched) {
+    fn push_certain(&mut self, touched: ContainerSubset) {
         self.certain.insert((touched.container, self.writes.len()));
         self.writes.push(touched);
     }
@@ -197,19 +197,19 @@ impl Effects {
         merged
     }
 
-    fn overwrites(&self, other: &Touched) -> bool {
+    fn overwrites(&self, other: &ContainerSubset) -> bool {
         self.writes.iter().any(|it| it.conflicts(other))
     }
 
-    fn overwrites_all_of(&self, other: &Touched) -> bool {
+    fn overwrites_all_of(&self, other: &ContainerSubset) -> bool {
         self.writes.iter().any(|it| it.container == other.container && holds(&it.subset, &other.subset))
     }
 
-    fn certain_writes(&self) -> impl Iterator<Item = &Touched> {
+    fn certain_writes(&self) -> impl Iterator<Item = &ContainerSubset> {
         self.certain.iter().map(|&(_, at)| &self.writes[at])
     }
 
-    fn covers(&self, read: &Touched) -> bool {
+    fn covers(&self, read: &ContainerSubset) -> bool {
         let of_container = (read.container, 0)..=(read.container, usize::MAX);
         self.certain.range(of_container).any(|&(_, at)| holds(&self.writes[at].subset, &read.subset))
     }
@@ -221,7 +221,7 @@ enum Certainty {
     Perhaps,
 }
 
-fn united(tree: &Tree, parts: &[Touched]) -> Vec<Touched> {
+fn united(tree: &Tree, parts: &[ContainerSubset]) -> Vec<ContainerSubset> {
     let mut by_container = BTreeMap::<_, Rc<[Range]>>::new();
     for part in parts {
         by_container
@@ -244,12 +244,12 @@ fn united(tree: &Tree, parts: &[Touched]) -> Vec<Touched> {
             })
             .or_insert_with(|| Rc::clone(&part.subset));
     }
-    by_container.into_iter().map(|(container, subset)| Touched { container, subset }).collect()
+    by_container.into_iter().map(|(container, subset)| ContainerSubset { container, subset }).collect()
 }
 
 /// Whether the writes of all iterations together leave no gap in the spread subset. For that, each dimension
 /// follows the variable step by step, or not at all.
-fn touches_all(touched: &Touched, it: &Loop) -> bool {
+fn touches_all(touched: &ContainerSubset, it: &Loop) -> bool {
     touched.subset.iter().all(|range| match range.as_point() {
         Some(at) => at.factor(&it.variable).abs() <= 1,
         None => range_is_free_of(range, it),
@@ -261,7 +261,7 @@ fn range_is_free_of(range: &Range, it: &Loop) -> bool {
     propagated(range, &it.variable, &over) == *range
 }
 
-impl Touched {
+impl ContainerSubset {
     pub(super) fn element(tree: &Tree, access: &Access) -> Self {
         let shape = &tree.containers[access.container].shape;
         let subset = access.index.iter().zip(shape).map(|(at, size)| range(at, size)).collect();
@@ -279,13 +279,13 @@ pub(super) fn range(at: &Subscript, size: &Size) -> Range {
 
 /// The accesses in a part of the tree, and the loops in it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Inside {
+pub(super) struct SubtreeAccesses {
     counts: Counts,
     /// The variables of the loops.
     variables: BTreeSet<Symbol>,
 }
 
-impl Inside {
+impl SubtreeAccesses {
     pub(super) fn of_all(nodes: &[Node]) -> Self {
         let mut variables = BTreeSet::new();
         for node in nodes {
@@ -312,7 +312,12 @@ impl Inside {
 
     /// Whether a container is private to a loop with the uses `inside`. Then nothing outside sees the values
     /// that the loop leaves in it, and the loop sees none from outside. `self` is the whole tree.
-    pub(super) fn is_private(&self, cx: &Context<'_>, container: Handle<Container>, inside: &Inside) -> bool {
+    pub(super) fn is_private(
+        &self,
+        cx: &Context<'_>,
+        container: Handle<Container>,
+        inside: &SubtreeAccesses,
+    ) -> bool {
         match &cx.tree.containers[container].storage {
             // Each loop over that variable has its own array: if a loop was split, each part has one.
             Storage::Private(variable) => inside.variables.contains(variable),
@@ -328,13 +333,14 @@ impl Inside {
 ///
 /// All other registers hold values of one iteration of the loop that they stand in.
 pub(super) fn handed_on(tree: &Tree) -> BTreeSet<Handle<Container>> {
-    let mut walk = Written { tree, written: FxHashSet::default(), trail: Vec::new(), found: BTreeSet::new() };
+    let mut walk =
+        WriteTracker { tree, written: FxHashSet::default(), trail: Vec::new(), found: BTreeSet::new() };
     walk.block(&tree.children);
     walk.found
 }
 
 /// A walk through a tree.
-struct Written<'a> {
+struct WriteTracker<'a> {
     tree: &'a Tree,
     /// The containers written before the node at hand, in the loop around it.
     written: FxHashSet<Handle<Container>>,
@@ -343,7 +349,7 @@ struct Written<'a> {
     found: BTreeSet<Handle<Container>>,
 }
 
-impl Written<'_> {
+impl WriteTracker<'_> {
     fn block(&mut self, nodes: &[Node]) {
         for node in nodes {
             node.each_own_access(&mut |role, access| {
@@ -405,21 +411,21 @@ impl Written<'_> {
 
 /// The elements of one scope that data flow alone puts in order. An element is a statement or a loop.
 #[derive(Debug, Default)]
-pub(super) struct Order {
-    elements: Vec<Ordered>,
+pub(super) struct ElementOrder {
+    elements: Vec<OrderedElement>,
     /// The elements that read and that write something of a container, in order.
     readers: BTreeMap<Handle<Container>, Vec<usize>>,
     writers: BTreeMap<Handle<Container>, Vec<usize>>,
 }
 
 #[derive(Debug)]
-struct Ordered {
+struct OrderedElement {
     effects: Rc<Effects>,
     /// The elements whose data this one reads.
     sources: BTreeSet<usize>,
 }
 
-impl Order {
+impl ElementOrder {
     /// Adds an element behind the others, if data flow puts it behind every one that it conflicts with.
     pub(super) fn admit(&mut self, effects: Rc<Effects>) -> bool {
         let mut sources = BTreeSet::new();
@@ -432,7 +438,7 @@ impl Order {
             }
             sources.insert(writer);
         }
-        let is_behind = |touched: &Touched, is_write: bool| {
+        let is_behind = |touched: &ContainerSubset, is_write: bool| {
             // The search ends at an element that overwrites all that is touched. Earlier elements that
             // conflict lie before that overwriter already: this was checked when it was added.
             let mut overwriter = None;
@@ -463,7 +469,7 @@ impl Order {
                 all.entry(container).or_default().push(at);
             }
         }
-        self.elements.push(Ordered { effects, sources });
+        self.elements.push(OrderedElement { effects, sources });
         true
     }
 
@@ -488,12 +494,15 @@ impl Order {
     }
 }
 
-fn all_of<'e>(elements: &'e BTreeMap<Handle<Container>, Vec<usize>>, touched: &Touched) -> &'e [usize] {
+fn all_of<'e>(
+    elements: &'e BTreeMap<Handle<Container>, Vec<usize>>,
+    touched: &ContainerSubset,
+) -> &'e [usize] {
     elements.get(&touched.container).map_or(&[], Vec::as_slice)
 }
 
-impl Touched {
-    fn conflicts(&self, other: &Touched) -> bool {
+impl ContainerSubset {
+    fn conflicts(&self, other: &ContainerSubset) -> bool {
         self.container == other.container && !are_disjoint(&self.subset, &other.subset)
     }
 }

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use self::dataflow::StateBuilder;
-use self::effects::{Effects, Inside, Memo, Order, handed_on};
+use self::effects::{Effects, ElementOrder, Memo, SubtreeAccesses, handed_on};
 use super::nodes::{
     Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
-    LoopOrder, LoopRegion, NestedSdfg, Operand, Place, Sdfg, State, Storage, Strides, WhileLoop,
+    GpuMemory, LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, State, Storage, Strides, WhileLoop,
 };
 use crate::diag::Span;
 use crate::entity::{Arena, Handle};
@@ -29,7 +29,7 @@ use crate::types::{BinaryOp, DType};
 /// Lowers a whole schedule tree.
 #[must_use]
 pub fn lower(tree: &Tree) -> Sdfg {
-    let uses = Inside::of_all(&tree.children);
+    let uses = SubtreeAccesses::of_all(&tree.children);
     let owners = tree.containers.iter().filter_map(|(_, it)| match &it.storage {
         schedule::Storage::Private(variable) => Some(variable.clone()),
         schedule::Storage::Caller | schedule::Storage::Heap | schedule::Storage::Register => None,
@@ -68,7 +68,7 @@ struct Context<'t> {
     tree: &'t Tree,
     numbering: Numbering,
     /// The whole tree.
-    uses: Inside,
+    uses: SubtreeAccesses,
     /// The registers whose value may come from outside of the loop that reads it.
     handed_on: BTreeSet<Handle<schedule::Container>>,
     /// The variables of the loops that have arrays of their own in each iteration.
@@ -76,7 +76,7 @@ struct Context<'t> {
     effects: Memo<Rc<Effects>>,
     /// The same with one subset per container.
     merged: Memo<Rc<Effects>>,
-    uses_of: Memo<Rc<Inside>>,
+    uses_of: Memo<Rc<SubtreeAccesses>>,
     /// Whether one scope of data flow can hold the body of a loop.
     one_scopes: Memo<bool>,
 }
@@ -99,8 +99,8 @@ impl<'t> Context<'t> {
     }
 
     /// The uses in all iterations of a loop.
-    fn uses_of(&self, it: Numbered<'t, Loop>) -> Rc<Inside> {
-        self.uses_of.get_or(it.handle, || Rc::new(Inside::of_loop(&it)))
+    fn uses_of(&self, it: Numbered<'t, Loop>) -> Rc<SubtreeAccesses> {
+        self.uses_of.get_or(it.handle, || Rc::new(SubtreeAccesses::of_loop(&it)))
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
@@ -108,7 +108,7 @@ impl<'t> Context<'t> {
     /// It cannot where an array lives in each iteration: that takes a graph of its own.
     fn is_one_scope(&self, it: Numbered<'t, Loop>) -> bool {
         let is_one = || {
-            let mut order = Order::default();
+            let mut order = ElementOrder::default();
             !self.owners.contains(&it.variable)
                 && self
                     .numbering
@@ -282,12 +282,14 @@ impl<'c> Graph<'c> {
         self.declared.insert(handle, declared);
     }
 
-    fn place(&self, place: schedule::Place) -> Place {
+    fn place(&self, place: schedule::GpuMemory) -> GpuMemory {
         match place {
-            schedule::Place::Register => Place::Register,
-            schedule::Place::Shared => Place::Shared,
-            schedule::Place::Scratch => Place::Scratch,
-            schedule::Place::Over(output) => Place::Over(self.context.tree.containers[output].name.clone()),
+            schedule::GpuMemory::Register => GpuMemory::Register,
+            schedule::GpuMemory::Shared => GpuMemory::Shared,
+            schedule::GpuMemory::Scratch => GpuMemory::Scratch,
+            schedule::GpuMemory::Over(output) => {
+                GpuMemory::Over(self.context.tree.containers[output].name.clone())
+            }
         }
     }
 
@@ -350,7 +352,7 @@ impl<'c> Graph<'c> {
     }
 
     fn add_blocks(&mut self, nodes: NumberedBlock<'c>, blocks: &mut Blocks) {
-        let mut open: Option<(StateBuilder, Order)> = None;
+        let mut open: Option<(StateBuilder, ElementOrder)> = None;
         for node in self.context.numbering.nodes(nodes) {
             if is_dataflow(&node) {
                 let effects = self.context.effects(node);
@@ -361,7 +363,7 @@ impl<'c> Graph<'c> {
                     continue;
                 }
                 self.close(open.take(), blocks);
-                let mut order = Order::default();
+                let mut order = ElementOrder::default();
                 let is_admitted = order.admit(effects);
                 debug_assert!(is_admitted, "nothing stands before the first node of a state");
                 let mut state = StateBuilder::default();
@@ -375,7 +377,7 @@ impl<'c> Graph<'c> {
         self.close(open, blocks);
     }
 
-    fn close(&mut self, open: Option<(StateBuilder, Order)>, blocks: &mut Blocks) {
+    fn close(&mut self, open: Option<(StateBuilder, ElementOrder)>, blocks: &mut Blocks) {
         if let Some((state, _)) = open {
             blocks.push(Block { label: self.label("state"), kind: BlockKind::State(state.finish()) });
         }
@@ -504,7 +506,7 @@ impl<'c> Graph<'c> {
         let sizes = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
         let name = format!("{}_body", self.label("map"));
         let sdfg = inner.finish(name, self.context.tree.span, sizes, region);
-        let names = |touched: &[effects::Touched]| {
+        let names = |touched: &[effects::ContainerSubset]| {
             let mut names: Vec<String> = Vec::new();
             for it in touched {
                 let name = &self.context.tree.containers[it.container].name;

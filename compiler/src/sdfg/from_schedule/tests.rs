@@ -7,7 +7,7 @@ use super::lower;
 use crate::entity::Handle;
 use crate::sdfg::nodes::{Edge, Node, NodeKind, Sdfg};
 use crate::sdfg::{
-    file::json::{Form, to_json},
+    file::json::{ControlFlowStyle, to_json},
     print::listing,
     samples::parsed,
     validate::validate,
@@ -64,7 +64,7 @@ fn an_index_is_checked_in_the_tasklet_that_picks_the_element() {
 
 #[test]
 fn a_file_holds_arrays_at_connectors_and_what_indices_are_checked_against() {
-    let file = to_json(&graph(ELEMENTS), &[], Form::Regions);
+    let file = to_json(&graph(ELEMENTS), &[], ControlFlowStyle::Regions);
     let mut found = String::new();
     tasklets(&file, &mut found);
     expect![[r#"

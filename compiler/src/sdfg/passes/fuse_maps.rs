@@ -103,13 +103,13 @@ struct Scene<'s> {
 
 /// Both ends of a map.
 #[derive(Clone, Copy, Debug)]
-struct Ends {
+struct MapEnds {
     entry: Handle<Node>,
     exit: Handle<Node>,
 }
 
 /// A remark, and the statements that it is about.
-type Told = (String, Vec<Origin>);
+type FusionRemark = (String, Vec<Origin>);
 
 impl Scene<'_> {
     /// The nodes inside a map, at any depth.
@@ -131,12 +131,12 @@ impl Scene<'_> {
 fn fused_once(
     scene: &Scene<'_>,
     from: &mut Cursor,
-    refused: &mut Vec<Told>,
+    refused: &mut Vec<FusionRemark>,
 ) -> Option<(State, String, Vec<Origin>)> {
     let state = scene.state;
-    let mut of_scopes: BTreeMap<Option<Handle<Node>>, Vec<Ends>> = BTreeMap::new();
+    let mut of_scopes: BTreeMap<Option<Handle<Node>>, Vec<MapEnds>> = BTreeMap::new();
     for (entry, exit) in state.exits() {
-        of_scopes.entry(state.nodes[entry].scope).or_default().push(Ends { entry, exit });
+        of_scopes.entry(state.nodes[entry].scope).or_default().push(MapEnds { entry, exit });
     }
     for (number, (scope, mut maps)) in of_scopes.into_iter().enumerate().skip(from.scope) {
         if number > from.scope {
@@ -177,7 +177,7 @@ fn fused_once(
 }
 
 /// The first array that both maps touch, where these have the same schedule, axes and steps.
-fn in_common(scene: &Scene<'_>, first: Ends, second: Ends) -> Option<Handle<Container>> {
+fn in_common(scene: &Scene<'_>, first: MapEnds, second: MapEnds) -> Option<Handle<Container>> {
     let (one, other) = (map_of(scene.state, first.entry)?, map_of(scene.state, second.entry)?);
     let is_alike = one.schedule == other.schedule
         && one.params.len() == other.params.len()
@@ -189,7 +189,7 @@ fn in_common(scene: &Scene<'_>, first: Ends, second: Ends) -> Option<Handle<Cont
     if !is_alike {
         return None;
     }
-    let moved = |ends: Ends| {
+    let moved = |ends: MapEnds| {
         let edges = scene.state.edges_into(ends.entry).chain(scene.state.edges_out_of(ends.exit));
         edges.filter_map(|it| it.memlet.as_ref()).map(|it| it.data).collect::<BTreeSet<_>>()
     };
@@ -201,7 +201,7 @@ type Pair = (Handle<Node>, Handle<Node>);
 
 /// Whether each iteration of the second map may run right after the same one of the first. Returns the pairs
 /// of nodes inside that then have to stay in order.
-fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, String> {
+fn may_fuse(scene: &Scene<'_>, first: MapEnds, second: MapEnds) -> Result<Vec<Pair>, String> {
     let state = scene.state;
     let (Some(one), Some(other)) = (map_of(state, first.entry), map_of(state, second.entry)) else {
         return Err("one of them is no map".to_owned());
@@ -275,7 +275,7 @@ fn map_of(state: &State, entry: Handle<Node>) -> Option<&Map> {
 }
 
 /// The accesses of the work right inside of a map. The reads of each node come before its writes.
-fn of_work_in(state: &State, map: Ends) -> Vec<WorkAccess<'_>> {
+fn of_work_in(state: &State, map: MapEnds) -> Vec<WorkAccess<'_>> {
     let mut found = of_work(state, Some(map.entry));
     found.sort_by_key(|it| (it.node, it.role.is_write()));
     found
@@ -286,13 +286,13 @@ fn map_params(params: &[crate::sdfg::nodes::MapParam]) -> Vec<&Symbol> {
 }
 
 /// Whether each iteration of each map has the container for itself.
-fn is_own(scene: &Scene<'_>, first: Ends, second: Ends, data: Handle<Container>) -> bool {
+fn is_own(scene: &Scene<'_>, first: MapEnds, second: MapEnds, data: Handle<Container>) -> bool {
     let container = &scene.containers[data];
     let moves = |it: &&Edge| it.memlet.as_ref().is_some_and(|it| it.data == data);
-    let enters = |ends: Ends| scene.state.edges_into(ends.entry).any(|it| moves(&it));
+    let enters = |ends: MapEnds| scene.state.edges_into(ends.entry).any(|it| moves(&it));
     // Data also crosses where it leaves for a node from which somebody reads it.
     let is_read = |access| scene.state.edges_out_of(access).any(|it| moves(&it));
-    let crosses = |ends: Ends| {
+    let crosses = |ends: MapEnds| {
         enters(ends) || scene.state.edges_out_of(ends.exit).filter(moves).any(|it| is_read(it.target))
     };
     container.is_transient && container.storage == Storage::Register && !crosses(first) && !crosses(second)

@@ -6,7 +6,7 @@ use super::PassCx;
 use crate::entity::Handle;
 use crate::sdfg::analysis::accesses::{Work, of_work};
 use crate::sdfg::nodes::{Block, BlockKind, Container, ControlFlowRegion, Node, NodeKind, Sdfg, State};
-use crate::sdfg::visit::Role;
+use crate::sdfg::visit::AccessRole;
 
 pub const NAME: &str = "sdfg/fuse-states";
 
@@ -29,11 +29,11 @@ pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
 fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> String, cx: &mut PassCx) {
     let mut blocks: Vec<(Block, bool)> = Vec::new();
     // Facts about the last block, where that is a state.
-    let mut known: Option<Known> = None;
+    let mut known: Option<StateFacts> = None;
     for (mut block, is_behind_barrier) in region.take_sequence() {
         match &mut block.kind {
             BlockKind::State(second) => {
-                let of_second = Known::of(second);
+                let of_second = StateFacts::of(second);
                 if let (false, Some((Block { kind: BlockKind::State(first), label }, _)), Some(of_first)) =
                     (is_behind_barrier, blocks.last_mut(), &mut known)
                 {
@@ -63,16 +63,16 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
 
 /// Facts about a state that are asked for over and over while others are added to it.
 #[derive(Debug, Default)]
-struct Known {
+struct StateFacts {
     /// The access nodes of each container, outside of maps.
     accesses: BTreeMap<Handle<Container>, Vec<Handle<Node>>>,
     /// The work that reads and writes each container there, from where it starts to where it ends.
-    work: BTreeMap<Handle<Container>, Vec<(Role, Work)>>,
+    work: BTreeMap<Handle<Container>, Vec<(AccessRole, Work)>>,
     /// The entry of each map, by its exit.
     entries: BTreeMap<Handle<Node>, Handle<Node>>,
 }
 
-impl Known {
+impl StateFacts {
     fn of(state: &State) -> Self {
         let mut known =
             Self { entries: state.exits().map(|(entry, exit)| (exit, entry)).collect(), ..Self::default() };
@@ -88,8 +88,8 @@ impl Known {
     }
 
     /// All nodes that a path leads from to one of `targets`, and these; a map leads from its entry to its exit.
-    fn leading_to(&self, state: &State, targets: impl IntoIterator<Item = Handle<Node>>) -> Reached {
-        let mut reached = Reached { is_in: vec![false; state.nodes.len()] };
+    fn leading_to(&self, state: &State, targets: impl IntoIterator<Item = Handle<Node>>) -> NodeSet {
+        let mut reached = NodeSet { is_in: vec![false; state.nodes.len()] };
         let mut open: Vec<Handle<Node>> = targets.into_iter().collect();
         while let Some(node) = open.pop() {
             if !std::mem::replace(&mut reached.is_in[node.index()], true) {
@@ -115,11 +115,11 @@ impl Known {
 }
 
 /// Nodes of a state.
-struct Reached {
+struct NodeSet {
     is_in: Vec<bool>,
 }
 
-impl Reached {
+impl NodeSet {
     fn has(&self, node: Handle<Node>) -> bool {
         self.is_in[node.index()]
     }
@@ -131,8 +131,8 @@ impl Reached {
 /// A path from one state to the other leads through such a node. There has to be a path between two pieces of
 /// work that touch one container, if either of them writes it.
 fn shared(
-    (first, of_first): (&State, &Known),
-    (second, of_second): (&State, &Known),
+    (first, of_first): (&State, &StateFacts),
+    (second, of_second): (&State, &StateFacts),
     names: &dyn Fn(Handle<Container>) -> String,
 ) -> Result<BTreeMap<Handle<Node>, Handle<Node>>, String> {
     let mut shared = BTreeMap::new();
@@ -171,11 +171,11 @@ fn shared(
 /// Adds the nodes and edges of `second`, but for those whose place is taken.
 fn append(
     first: &mut State,
-    known: &mut Known,
+    known: &mut StateFacts,
     second: State,
     shared: &BTreeMap<Handle<Node>, Handle<Node>>,
 ) {
-    let of_second = Known::of(&second);
+    let of_second = StateFacts::of(&second);
     let n_before = first.nodes.len();
     let mut renamed = BTreeMap::new();
     for (handle, node) in second.nodes.iter() {
@@ -199,8 +199,9 @@ fn append(
         known.accesses.entry(data).or_default().extend(new);
     }
     for (data, work) in of_second.work {
-        let moved =
-            |(role, it): (Role, Work)| (role, Work { starts: renamed[&it.starts], ends: renamed[&it.ends] });
+        let moved = |(role, it): (AccessRole, Work)| {
+            (role, Work { starts: renamed[&it.starts], ends: renamed[&it.ends] })
+        };
         known.work.entry(data).or_default().extend(work.into_iter().map(moved));
     }
     known.entries.extend(of_second.entries.iter().map(|(exit, entry)| (renamed[exit], renamed[entry])));

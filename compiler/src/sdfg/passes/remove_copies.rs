@@ -34,7 +34,7 @@ pub fn remove_copies(sdfg: &mut Sdfg, cx: &mut PassCx) {
 
 /// A statement that moves elements of one array to another, with the same distance along each dimension.
 #[derive(Clone, Debug)]
-struct Copied {
+struct CopyStatement {
     from: Handle<Container>,
     to: Handle<Container>,
     /// Index in `from` - index in `to`, per dimension.
@@ -78,7 +78,7 @@ fn remove_one(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
 }
 
 /// The statements of this graph that only copy.
-fn copies(sdfg: &Sdfg) -> Vec<Copied> {
+fn copies(sdfg: &Sdfg) -> Vec<CopyStatement> {
     let mut found = Vec::new();
     sdfg.region.each_state(&mut |state| {
         for (node, it) in state.nodes.iter() {
@@ -92,7 +92,7 @@ fn copies(sdfg: &Sdfg) -> Vec<Copied> {
     found
 }
 
-fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) -> Option<Copied> {
+fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) -> Option<CopyStatement> {
     if !matches!(tasklet.code.kind, ExprKind::Access(Input::Connector(0))) || !tasklet.found.is_empty() {
         return None;
     }
@@ -106,7 +106,12 @@ fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) ->
     let pairs = read.as_element()?.into_iter().zip(written.as_element()?);
     let distance = pairs.map(|(from, to)| from.distance_from(&to)).collect::<Option<Vec<i64>>>()?;
     let has_rank = distance.len() == from.shape.len() && distance.len() == to.shape.len();
-    has_rank.then(|| Copied { from: read.data, to: written.data, distance, origin: tasklet.origin.clone() })
+    has_rank.then(|| CopyStatement {
+        from: read.data,
+        to: written.data,
+        distance,
+        origin: tasklet.origin.clone(),
+    })
 }
 
 /// Whether a nested graph, a condition or an index of run time accesses a container, at elements that are not
@@ -121,7 +126,7 @@ fn covered(all: &Accesses<'_>, access: &Access<'_>) -> Vec<Range> {
 }
 
 /// Whether readers of the copy may read the original.
-fn may_read_original(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(), String> {
+fn may_read_original(sdfg: &Sdfg, all: &Accesses<'_>, copy: &CopyStatement) -> Result<(), String> {
     let original = &sdfg.containers[copy.from].name;
     if is_picked_of(all, copy.to) {
         return Err("a graph inside, a condition or an index of run time picks of it".to_owned());
@@ -142,7 +147,7 @@ fn may_read_original(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(
 }
 
 /// Whether writers of the original may write its copy. Nothing but the copying statement reads the original.
-fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(), String> {
+fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &CopyStatement) -> Result<(), String> {
     let (original, target) = (&sdfg.containers[copy.from].name, &sdfg.containers[copy.to].name);
     if is_picked_of(all, copy.from) || is_picked_of(all, copy.to) {
         return Err("a graph inside, a condition or an index of run time picks of one of them".to_owned());
@@ -175,7 +180,7 @@ fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<()
 }
 
 /// Takes the copy out, and lets all accesses of `gone` access `kept`.
-fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, copy: &Copied) {
+fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, copy: &CopyStatement) {
     let is_original_kept = kept == copy.from;
     // From an index of the one that goes to the same element of the one that stays.
     let sign = if is_original_kept { 1 } else { -1 };
@@ -214,7 +219,7 @@ fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, co
     drop_empty_states(&mut sdfg.region);
 }
 
-fn is_copy(state: &State, node: Handle<Node>, copy: &Copied) -> bool {
+fn is_copy(state: &State, node: Handle<Node>, copy: &CopyStatement) -> bool {
     let moves = |edge: &Edge, data| edge.memlet.as_ref().is_some_and(|it| it.data == data);
     matches!(state.nodes[node].kind, NodeKind::Tasklet(_))
         && state.edges_into(node).any(|it| moves(it, copy.from))

@@ -93,11 +93,11 @@ fn is_name_taken(sdfg: &Sdfg, name: &str) -> bool {
 
 /// The uses of an array, by block. In a state, these are nodes right in it; a map counts by its entry.
 #[derive(Clone, Debug, Default)]
-struct Life {
+struct Lifetime {
     of_blocks: BTreeMap<usize, BTreeSet<Handle<Node>>>,
 }
 
-impl Life {
+impl Lifetime {
     fn first_block(&self) -> usize {
         self.of_blocks.keys().next().copied().unwrap_or(0)
     }
@@ -106,7 +106,7 @@ impl Life {
         self.of_blocks.keys().next_back().copied().unwrap_or(0)
     }
 
-    fn extend(&mut self, other: Life) {
+    fn extend(&mut self, other: Lifetime) {
         for (block, nodes) in other.of_blocks {
             self.of_blocks.entry(block).or_default().extend(nodes);
         }
@@ -114,12 +114,12 @@ impl Life {
 }
 
 /// The lives of all arrays that are allocated for the run.
-fn lives(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Life> {
+fn lives(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Lifetime> {
     let is_array = |it: Handle<Container>| {
         let container = &sdfg.containers[it];
         container.is_transient && container.storage == Storage::Heap
     };
-    let mut lives: BTreeMap<Handle<Container>, Life> = BTreeMap::new();
+    let mut lives: BTreeMap<Handle<Container>, Lifetime> = BTreeMap::new();
     let accesses = Accesses::of(sdfg);
     for access in accesses.iter().filter(|it| is_array(it.data)) {
         let nodes = lives.entry(access.data).or_default().of_blocks.entry(access.block).or_default();
@@ -143,8 +143,8 @@ fn is_alike(one: &Container, other: &Container) -> bool {
 /// Whether all is done with one array before anything is done with the other.
 fn may_share(
     sdfg: &Sdfg,
-    earlier: &Life,
-    later: &Life,
+    earlier: &Lifetime,
+    later: &Lifetime,
     (one, other): (Handle<Container>, Handle<Container>),
 ) -> Result<(), &'static str> {
     if is_name_in_the_way(sdfg, &sdfg.containers[one].name, &sdfg.containers[other].name) {

@@ -1,14 +1,14 @@
 //! Completions inside brackets: of calls, intervals, regions, offsets and annotations.
 
-use super::{Completions, Item, ItemKind, Place, item};
+use super::{CompletionSite, Completions, Item, ItemKind, item};
 use crate::service::analysis::{Type, about_parameter, docstring};
-use crate::service::facts::What;
+use crate::service::facts::VariableKind;
 use crate::service::scopes::SymbolKind;
 use crate::service::signature::{OpenCall, is_callable};
 use crate::service::words::{AXIS_OFFSETS, WordKind, axis_offset, word_named};
 use crate::space::{Axis, AxisSet};
 
-impl Place<'_> {
+impl CompletionSite<'_> {
     pub(super) fn inside(mut self, call: &OpenCall<'_>) -> Completions {
         match (call.name, call.bracket) {
             ("computation", "(") => {
@@ -204,8 +204,10 @@ impl Place<'_> {
         }
         if let Some((facts, _)) = self.analysis.facts_of(id) {
             match facts.first()?.what {
-                What::Parameter { axes, .. } | What::Temporary { axes, .. } => return Some(axes),
-                What::Scalar { .. } => return None,
+                VariableKind::Parameter { axes, .. } | VariableKind::Temporary { axes, .. } => {
+                    return Some(axes);
+                }
+                VariableKind::Scalar { .. } => return None,
             }
         }
         match self.analysis.types.get(&id) {

@@ -19,7 +19,7 @@ use super::visit::accesses;
 use crate::diag::Origin;
 use crate::entity::{Handle, SideTable};
 use crate::expr::{ExprKind, Vertical};
-use crate::oir::analysis::definite_assignment::{Undefined, reads_undefined};
+use crate::oir::analysis::definite_assignment::{UndefinedRead, reads_undefined};
 use crate::oir::analysis::extents::Extents;
 use crate::oir::nodes as oir;
 use crate::space::{
@@ -149,7 +149,7 @@ impl<'a> Lowering<'a> {
     /// interpreter gives that value to all temporaries.
     fn undefined(&mut self) -> Vec<Node> {
         let (stencil, extents) = (self.stencil, self.extents);
-        let mut fill = |it: Undefined<'_>| {
+        let mut fill = |it: UndefinedRead<'_>| {
             let container = self.fields[it.field];
             let (dtype, span) = (self.tree.containers[container].dtype, it.origin.span());
             let value = Expr { kind: ExprKind::Literal(Value::undefined(dtype)), dtype, span };

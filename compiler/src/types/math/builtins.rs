@@ -5,7 +5,7 @@
 //! translate. So a back end names no builtin. A new builtin is a row here and, where it is a formula, a
 //! generic function over [`Real`](super::real::Real) beside. `tests/tests/builtins.rs` counts the files.
 
-use super::formula::{Formula, Loops, formula};
+use super::formula::{ArrayLoops, Formula, formula};
 use super::{arc, area, cbrt, erf, exp, gamma, hyperbolic, log, trigonometric};
 use crate::types::primitive::{BinaryPrimitive, Predicate, Primitive, UnaryPrimitive};
 
@@ -19,7 +19,7 @@ pub struct Builtin {
     /// A description for authors of stencils.
     pub about: &'static str,
     pub meaning: Meaning,
-    pub integers: Integers,
+    pub integers: IntegerTreatment,
     /// The builtin whose calls it stands for where a project asks for C's arithmetic.
     pub instead_of: Option<&'static str>,
     /// Its further names in NumPy.
@@ -39,7 +39,7 @@ pub enum Meaning {
 
 /// The treatment of an argument that is an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Integers {
+pub enum IntegerTreatment {
     /// It is taken to a float first.
     Converted,
     /// The result is an integer too.
@@ -55,14 +55,14 @@ impl Builtin {
             form,
             about,
             meaning,
-            integers: Integers::Converted,
+            integers: IntegerTreatment::Converted,
             instead_of: None,
             in_numpy: &[],
             in_dace: None,
         }
     }
 
-    const fn integers(mut self, integers: Integers) -> Self {
+    const fn integers(mut self, integers: IntegerTreatment) -> Self {
         self.integers = integers;
         self
     }
@@ -107,7 +107,7 @@ macro_rules! of_formula {
             $about,
             $double,
             $single,
-            Some(Loops {
+            Some(ArrayLoops {
                 double: |to, from| to.iter_mut().zip(from).for_each(|(to, x)| *to = $double(*x)),
                 single: |to, from| {
                     to.iter_mut().zip(from).for_each(|(to, x)| *to = super::narrow($single(f64::from(*x))));
@@ -130,7 +130,7 @@ pub static ROWS: [Builtin; 35] = [
         "The distance of `x` from zero; keeps the type.",
         unary(UnaryPrimitive::Magnitude),
     )
-    .integers(Integers::Kept)
+    .integers(IntegerTreatment::Kept)
     .in_numpy(&["absolute", "fabs"]),
     Builtin::new(
         "min",
@@ -138,7 +138,7 @@ pub static ROWS: [Builtin; 35] = [
         "The smaller of two; NaN where one of them is.",
         binary(BinaryPrimitive::Minimum),
     )
-    .integers(Integers::Kept)
+    .integers(IntegerTreatment::Kept)
     .in_numpy(&["minimum"]),
     Builtin::new(
         "max",
@@ -146,7 +146,7 @@ pub static ROWS: [Builtin; 35] = [
         "The larger of two; NaN where one of them is.",
         binary(BinaryPrimitive::Maximum),
     )
-    .integers(Integers::Kept)
+    .integers(IntegerTreatment::Kept)
     .in_numpy(&["maximum"]),
     Builtin::new(
         "mod",
@@ -154,17 +154,17 @@ pub static ROWS: [Builtin; 35] = [
         "What is left of `a` divided by `b`, with the sign of `b`; the same as `a % b`.",
         binary(BinaryPrimitive::FlooredRemainder),
     )
-    .integers(Integers::Kept),
+    .integers(IntegerTreatment::Kept),
     Builtin::new("min_c", "min(a, b)", "", binary(BinaryPrimitive::Lesser))
-        .integers(Integers::Kept)
+        .integers(IntegerTreatment::Kept)
         .instead_of("min")
         .in_dace("min"),
     Builtin::new("max_c", "max(a, b)", "", binary(BinaryPrimitive::Greater))
-        .integers(Integers::Kept)
+        .integers(IntegerTreatment::Kept)
         .instead_of("max")
         .in_dace("max"),
     Builtin::new("mod_c", "mod(a, b)", "", binary(BinaryPrimitive::TruncatedRemainder))
-        .integers(Integers::Kept)
+        .integers(IntegerTreatment::Kept)
         .instead_of("mod")
         .in_dace("fmod"),
     Builtin::new(
@@ -301,21 +301,21 @@ pub static ROWS: [Builtin; 35] = [
         "The next whole number toward minus infinity; keeps the type.",
         unary(UnaryPrimitive::Floor),
     )
-    .integers(Integers::Themselves),
+    .integers(IntegerTreatment::Themselves),
     Builtin::new(
         "ceil",
         "ceil(x)",
         "The next whole number toward infinity; keeps the type.",
         unary(UnaryPrimitive::Ceiling),
     )
-    .integers(Integers::Themselves),
+    .integers(IntegerTreatment::Themselves),
     Builtin::new(
         "trunc",
         "trunc(x)",
         "`x` without what is behind the point; keeps the type.",
         unary(UnaryPrimitive::Truncation),
     )
-    .integers(Integers::Themselves),
+    .integers(IntegerTreatment::Themselves),
     Builtin::new(
         "round",
         "round(x)",
@@ -343,7 +343,7 @@ pub static ROWS: [Builtin; 35] = [
 #[cfg(test)]
 mod tests {
     use super::super::POWER;
-    use super::super::record::{Definition, Kind, Op, Step};
+    use super::super::record::{Definition, Op, Step, ValueKind};
     use super::*;
     use crate::entity::Handle;
     use crate::types::{DType, Function, math};
@@ -524,7 +524,7 @@ mod tests {
                 assert_eq!(definition.is_some(), function.is_transcendental(), "{function}");
                 let Some(definition) = definition else { continue };
                 assert!(definition.uses().iter().all(|&it| it > 0), "{function}");
-                let of = if dtype == DType::Float32 { Kind::Single } else { Kind::Double };
+                let of = if dtype == DType::Float32 { ValueKind::Single } else { ValueKind::Double };
                 assert_eq!(definition.steps[definition.result].op.kind(), of, "{function}");
             }
         }

@@ -40,14 +40,14 @@ pub(super) fn exp_double<T: Real>(x: Double<T>) -> (Double<T>, T) {
 }
 
 /// k ln(2) + r, where exp(r) = 1 + r_high + tail.
-struct Reduced<T> {
+struct ExpReduction<T> {
     k: T,
     r_high: T,
     tail: T,
 }
 
 #[inline]
-fn reduce<T: Real>(high: T, low: Option<T>) -> Reduced<T> {
+fn reduce<T: Real>(high: T, low: Option<T>) -> ExpReduction<T> {
     let k = ((high * LOG2_E + SHIFT) - SHIFT).named("k");
     let r_high = (high - k * LN_2_HIGH).named("r_high");
     let rest = k * -LN_2_LOW;
@@ -68,7 +68,7 @@ fn reduce<T: Real>(high: T, low: Option<T>) -> Reduced<T> {
         2.510_520_637_395_710_7e-8,
         2.091_467_937_658_400_5e-9,
     ];
-    Reduced { k, r_high, tail: r_low + (r * r) * polynomial(r, C) }
+    ExpReduction { k, r_high, tail: r_low + (r * r) * polynomial(r, C) }
 }
 
 const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;

@@ -20,27 +20,27 @@ pub struct Formula {
     pub single: fn(f32, f32) -> f32,
     /// Loops over many numbers, for functions that are called often: the result of each element of the second
     /// slice.
-    pub loops: Option<Loops>,
+    pub loops: Option<ArrayLoops>,
     /// Its steps in double and in single precision.
-    pub(super) recorded: [Recorded; 2],
+    pub(super) recorded: [RecordedSteps; 2],
 }
 
 /// Computes for many numbers, in both precisions.
 #[derive(Clone, Copy, Debug)]
-pub struct Loops {
+pub struct ArrayLoops {
     pub double: fn(&mut [f64], &[f64]),
     pub single: fn(&mut [f32], &[f32]),
 }
 
 /// How the steps are recorded, and the steps once they are.
-pub(super) struct Recorded {
+pub(super) struct RecordedSteps {
     pub(super) record: for<'r> fn(&[Number<'r>]) -> Number<'r>,
     pub(super) steps: OnceLock<Definition>,
 }
 
-impl std::fmt::Debug for Recorded {
+impl std::fmt::Debug for RecordedSteps {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorded").finish_non_exhaustive()
+        f.debug_struct("RecordedSteps").finish_non_exhaustive()
     }
 }
 
@@ -88,8 +88,14 @@ macro_rules! formula {
     };
     (@recorded $double:expr, $single:expr) => {
         [
-            $crate::types::math::formula::Recorded { record: $double, steps: std::sync::OnceLock::new() },
-            $crate::types::math::formula::Recorded { record: $single, steps: std::sync::OnceLock::new() },
+            $crate::types::math::formula::RecordedSteps {
+                record: $double,
+                steps: std::sync::OnceLock::new(),
+            },
+            $crate::types::math::formula::RecordedSteps {
+                record: $single,
+                steps: std::sync::OnceLock::new(),
+            },
         ]
     };
 }

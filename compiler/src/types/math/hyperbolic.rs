@@ -32,7 +32,7 @@ pub(super) fn tanh<T: Real>(x: T) -> T {
     quotient(upper, lower).rounded().signed_as(x).or_nan_of(x)
 }
 
-struct Parts<T> {
+struct HyperbolicReduction<T> {
     k: T,
     /// 1 + 2^-2k and 1 - 2^-2k: cosine and sine of k ln(2), over 2^(k-1).
     sum: Double<T>,
@@ -43,7 +43,7 @@ struct Parts<T> {
 }
 
 #[inline]
-fn parts<T: Real>(size: T) -> Parts<T> {
+fn parts<T: Real>(size: T) -> HyperbolicReduction<T> {
     // Beyond, the sine is infinite, and the tangent is 1.
     let size = size.but(size.above(711.0), 711.0).named("size");
     let k = ((size * std::f64::consts::LOG2_E + SHIFT) - SHIFT).named("k");
@@ -75,7 +75,7 @@ fn parts<T: Real>(size: T) -> Parts<T> {
     let z = square.high.named("z");
     let cosine_low = (z * z) * polynomial(z, COSINE) + (square.low * 0.5 + r * r_low);
     let sine_low = (r * z) * polynomial(z, SINE) + (r_low + r_low * (z * 0.5));
-    Parts {
+    HyperbolicReduction {
         k,
         sum: quick_two_sum(one, small),
         difference: quick_two_sum(one, -small),
@@ -86,7 +86,7 @@ fn parts<T: Real>(size: T) -> Parts<T> {
 
 /// a cosh(r) + b sinh(r)
 #[inline]
-fn sum<T: Real>(a: Double<T>, b: Double<T>, parts: &Parts<T>) -> Double<T> {
+fn sum<T: Real>(a: Double<T>, b: Double<T>, parts: &HyperbolicReduction<T>) -> Double<T> {
     let (cosine, sine) = (parts.cosine, parts.sine);
     let second = two_product(b.high, sine.high);
     let sum = two_sum(a.high, second.high);

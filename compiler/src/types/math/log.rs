@@ -128,7 +128,7 @@ pub(super) fn log_to_single<T: Real>(x: T) -> T {
 }
 
 /// 2^k c (1 + r + rest), with c from the tables.
-struct Parts<T: Real> {
+struct LogReduction<T: Real> {
     k: T,
     interval: T::Bits,
     r: T,
@@ -137,14 +137,14 @@ struct Parts<T: Real> {
 
 /// The parts of a positive, finite number.
 #[inline]
-fn decompose<T: Real>(x: T) -> Parts<T> {
+fn decompose<T: Real>(x: T) -> LogReduction<T> {
     let (scaled, bias) = normal(x);
     let shifted = scaled.bits().plus_constant(ONE_BITS - LOWEST_BITS);
     let (k, m) = split(shifted, bias);
     let interval = (shifted >> 45) & 127;
     let quotient = two_product(m, T::pick(&INVERSES, interval).named("inverse"));
     let r = quotient.high.named("quotient") - 1.0;
-    Parts { k, interval, r: r.named("r"), rest: quotient.low.named("rest") }
+    LogReduction { k, interval, r: r.named("r"), rest: quotient.low.named("rest") }
 }
 
 /// A normal number, 2^54 times as large where `x` is subnormal, and what its exponent is too large

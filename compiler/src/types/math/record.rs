@@ -119,7 +119,7 @@ pub enum Op {
 
 /// The type of a step's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Double,
     Single,
     Bits,
@@ -129,18 +129,18 @@ pub enum Kind {
 impl Op {
     /// The type of the value.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ValueKind {
         match self {
-            Op::Less(..) | Op::Equal(..) | Op::And(..) | Op::Or(..) | Op::Not(_) => Kind::Truth,
+            Op::Less(..) | Op::Equal(..) | Op::And(..) | Op::Or(..) | Op::Not(_) => ValueKind::Truth,
             Op::BitsOf(_)
             | Op::BitsConstant(_)
             | Op::Plus(..)
             | Op::BitAnd(..)
             | Op::BitOr(..)
             | Op::ShiftLeft(..)
-            | Op::ShiftRight(..) => Kind::Bits,
-            Op::Narrow(_) => Kind::Single,
-            _ => Kind::Double,
+            | Op::ShiftRight(..) => ValueKind::Bits,
+            Op::Narrow(_) => ValueKind::Single,
+            _ => ValueKind::Double,
         }
     }
 
@@ -274,11 +274,11 @@ pub struct Number<'r> {
 
 /// Bits that a [`Recorder`] follows.
 #[derive(Clone, Copy, Debug)]
-pub struct Word<'r>(Number<'r>);
+pub struct RecordedBits<'r>(Number<'r>);
 
 /// A truth that a [`Recorder`] follows.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'r>(Number<'r>);
+pub struct RecordedTruth<'r>(Number<'r>);
 
 macro_rules! recorded_operators {
     ($($trait:ident $method:ident),*) => {
@@ -309,8 +309,8 @@ impl std::ops::Neg for Number<'_> {
 }
 
 impl<'r> Real for Number<'r> {
-    type Truth = Answer<'r>;
-    type Bits = Word<'r>;
+    type Truth = RecordedTruth<'r>;
+    type Bits = RecordedBits<'r>;
 
     fn constant(self, value: f64) -> Self {
         self.recorder.number(Op::Constant(value))
@@ -341,32 +341,32 @@ impl<'r> Real for Number<'r> {
         self.recorder.number(Op::ProductError(self.value, other.value, product.value))
     }
 
-    fn less(self, other: Self) -> Answer<'r> {
-        Answer(self.recorder.number(Op::Less(self.value, other.value)))
+    fn less(self, other: Self) -> RecordedTruth<'r> {
+        RecordedTruth(self.recorder.number(Op::Less(self.value, other.value)))
     }
 
-    fn equals(self, other: Self) -> Answer<'r> {
-        Answer(self.recorder.number(Op::Equal(self.value, other.value)))
+    fn equals(self, other: Self) -> RecordedTruth<'r> {
+        RecordedTruth(self.recorder.number(Op::Equal(self.value, other.value)))
     }
 
-    fn choose(condition: Answer<'r>, yes: Self, no: Self) -> Self {
+    fn choose(condition: RecordedTruth<'r>, yes: Self, no: Self) -> Self {
         yes.recorder.number(Op::Choose(condition.0.value, yes.value, no.value))
     }
 
-    fn bits(self) -> Word<'r> {
-        Word(self.recorder.number(Op::BitsOf(self.value)))
+    fn bits(self) -> RecordedBits<'r> {
+        RecordedBits(self.recorder.number(Op::BitsOf(self.value)))
     }
 
-    fn of_bits(bits: Word<'r>) -> Self {
+    fn of_bits(bits: RecordedBits<'r>) -> Self {
         bits.0.recorder.number(Op::OfBits(bits.0.value))
     }
 
-    fn pick(table: &'static Table, index: Word<'r>) -> Self {
+    fn pick(table: &'static Table, index: RecordedBits<'r>) -> Self {
         index.0.recorder.number(Op::Pick(table, index.0.value))
     }
 }
 
-impl Bits for Word<'_> {
+impl Bits for RecordedBits<'_> {
     fn plus(self, other: Self) -> Self {
         Self(self.0.recorder.number(Op::Plus(self.0.value, other.0.value)))
     }
@@ -376,58 +376,58 @@ impl Bits for Word<'_> {
     }
 }
 
-impl std::ops::BitAnd<u64> for Word<'_> {
+impl std::ops::BitAnd<u64> for RecordedBits<'_> {
     type Output = Self;
     fn bitand(self, mask: u64) -> Self {
         Self(self.0.recorder.number(Op::BitAnd(self.0.value, mask)))
     }
 }
 
-impl std::ops::BitOr for Word<'_> {
+impl std::ops::BitOr for RecordedBits<'_> {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0.recorder.number(Op::BitOr(self.0.value, other.0.value)))
     }
 }
 
-impl std::ops::BitOr<u64> for Word<'_> {
+impl std::ops::BitOr<u64> for RecordedBits<'_> {
     type Output = Self;
     fn bitor(self, other: u64) -> Self {
         self | Self(self.0.recorder.number(Op::BitsConstant(other)))
     }
 }
 
-impl std::ops::Shl<u32> for Word<'_> {
+impl std::ops::Shl<u32> for RecordedBits<'_> {
     type Output = Self;
     fn shl(self, by: u32) -> Self {
         Self(self.0.recorder.number(Op::ShiftLeft(self.0.value, by)))
     }
 }
 
-impl std::ops::Shr<u32> for Word<'_> {
+impl std::ops::Shr<u32> for RecordedBits<'_> {
     type Output = Self;
     fn shr(self, by: u32) -> Self {
         Self(self.0.recorder.number(Op::ShiftRight(self.0.value, by)))
     }
 }
 
-impl Truth for Answer<'_> {}
+impl Truth for RecordedTruth<'_> {}
 
-impl std::ops::BitAnd for Answer<'_> {
+impl std::ops::BitAnd for RecordedTruth<'_> {
     type Output = Self;
     fn bitand(self, other: Self) -> Self {
         Self(self.0.recorder.number(Op::And(self.0.value, other.0.value)))
     }
 }
 
-impl std::ops::BitOr for Answer<'_> {
+impl std::ops::BitOr for RecordedTruth<'_> {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0.recorder.number(Op::Or(self.0.value, other.0.value)))
     }
 }
 
-impl std::ops::Not for Answer<'_> {
+impl std::ops::Not for RecordedTruth<'_> {
     type Output = Self;
     fn not(self) -> Self {
         Self(self.0.recorder.number(Op::Not(self.0.value)))

@@ -53,7 +53,7 @@ fn finite<T: Real>(x: T, y: T) -> T {
 }
 
 /// n pi/2 + r
-struct Reduced<T: Real> {
+struct TrigReduction<T: Real> {
     r: Double<T>,
     /// n in its low bits.
     quadrant: T::Bits,
@@ -61,7 +61,7 @@ struct Reduced<T: Real> {
 }
 
 #[inline]
-fn reduce<T: Real>(size: T) -> Reduced<T> {
+fn reduce<T: Real>(size: T) -> TrigReduction<T> {
     // Row j of the table has the fraction of 2^(32 j) 2/pi in four doubles. The integer part is left out:
     // times a number of 2^(32 j + 54) and more, it is a multiple of 4.
     let at_least = T::choose(size.below(TWO_54), size.constant(TWO_54), size).named("at_least");
@@ -100,7 +100,7 @@ fn reduce<T: Real>(size: T) -> Reduced<T> {
     };
     let n = T::choose(is_small, zero, n);
     let half = n * 0.5;
-    Reduced { r, quadrant: (n + SHIFT).bits(), is_odd: !half.floor().equals(half) }
+    TrigReduction { r, quadrant: (n + SHIFT).bits(), is_odd: !half.floor().equals(half) }
 }
 
 /// 2^54

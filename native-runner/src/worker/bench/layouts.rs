@@ -8,24 +8,24 @@ use isobar_compiler::backend::signature::Param;
 use isobar_compiler::space::Axis;
 use isobar_protocol::bench::{OnLayout, Samples};
 use isobar_protocol::job::EventKind;
-use isobar_protocol::layout::{Layout, Lies};
+use isobar_protocol::layout::{Layout, UnitStrideAxis};
 use isobar_runtime::copying::Copiers;
 
 use super::{Contestant, Rounds, same_bits};
 use crate::backends::events::{Event, milliseconds};
-use crate::backends::{Failure, Near, Prepared, along};
+use crate::backends::{Failure, Prepared, RunThreads, along};
 use crate::translate;
 
 /// The layouts to measure, and the parameters of the stencil.
-pub(super) struct Asked<'a> {
+pub(super) struct LayoutSelection<'a> {
     pub params: &'a [Param],
-    pub axes: &'a [Lies],
-    pub near: &'a Near,
+    pub axes: &'a [UnitStrideAxis],
+    pub near: &'a RunThreads,
 }
 
 /// Arrays of a caller, and what calls on them took.
 struct Turn {
-    lies: Lies,
+    lies: UnitStrideAxis,
     axis: Axis,
     prepared: Prepared,
     launch: Launch,
@@ -37,8 +37,8 @@ struct Turn {
 pub(super) fn fit(
     own: &mut Contestant<'_>,
     params: &[Param],
-    axes: &[Lies],
-    near: &Near,
+    axes: &[UnitStrideAxis],
+    near: &RunThreads,
 ) -> Result<(), Failure> {
     for axis in axes.iter().copied().filter_map(axis) {
         let launch = along(params, &mut own.launch, axis, near);
@@ -47,12 +47,12 @@ pub(super) fn fit(
     Ok(())
 }
 
-fn axis(lies: Lies) -> Option<Axis> {
+fn axis(lies: UnitStrideAxis) -> Option<Axis> {
     match lies {
-        Lies::I => Some(Axis::I),
-        Lies::J => Some(Axis::J),
-        Lies::K => Some(Axis::K),
-        Lies::Apart => None,
+        UnitStrideAxis::I => Some(Axis::I),
+        UnitStrideAxis::J => Some(Axis::J),
+        UnitStrideAxis::K => Some(Axis::K),
+        UnitStrideAxis::Apart => None,
     }
 }
 
@@ -61,11 +61,11 @@ fn axis(lies: Lies) -> Option<Axis> {
 /// with copying.
 pub(super) fn measured(
     own: &mut Contestant<'_>,
-    asked: &Asked<'_>,
+    asked: &LayoutSelection<'_>,
     copiers: &mut Copiers,
     (part, rounds): (u64, &Rounds<'_>),
 ) -> Result<(Vec<OnLayout>, bool), Failure> {
-    let &Asked { params, axes, near } = asked;
+    let &LayoutSelection { params, axes, near } = asked;
     let mut turns = Vec::with_capacity(axes.len());
     for &lies in axes {
         let Some(axis) = axis(lies) else { continue };

@@ -23,13 +23,13 @@ use isobar_compiler::space::Domain;
 
 use super::bytes::{bytes_of, with_bytes};
 use super::error::{CudaError, said};
-use super::gpu::OnGpu;
-use super::plan::{CallPlan, Passed, bits};
+use super::gpu::CudaMemory;
+use super::plan::{CallPlan, LaunchArgument, bits};
 use super::{CudaCode, StoredModule, slice};
-use crate::device::{Memory, Over, Ticket};
+use crate::device::{DeviceMemory, FinishedTicket, Ticket};
 use crate::executors::{Caller, Failure, Progress};
-use crate::wanted::{Plane, Wanted};
-use isobar_compiler::backend::kernel::call::{Place, ended};
+use crate::wanted::{ArrayPlane, FetchSelection};
+use isobar_compiler::backend::kernel::call::{ArrayArgument, ended};
 
 /// The longest sleep of a waiting thread between two queries.
 const ASKED: Duration = Duration::from_millis(1);
@@ -37,40 +37,40 @@ const ASKED: Duration = Duration::from_millis(1);
 const AWAKE: Duration = Duration::from_micros(500);
 
 /// The state of one caller.
-pub(super) struct OfCaller {
+pub(super) struct CudaCaller {
     made: Arc<CudaCode>,
     /// How far its call is, and how long each step of the last one took.
     progress: Arc<Progress>,
     /// The GPU's memory of the host's fields, by position in the launch.
-    fields: Vec<Option<OnGpu>>,
+    fields: Vec<Option<CudaMemory>>,
     /// Whether these stay there for calls to come, until they are fetched.
     is_resident: bool,
     /// The arrays that a run allocates, by position in the program's arrays.
-    own: Vec<Option<OnGpu>>,
+    own: Vec<Option<CudaMemory>>,
     /// A word for each place where a run may have to end, if there are any.
-    slots: Option<Arc<OnGpu>>,
+    slots: Option<Arc<CudaMemory>>,
     /// Events between the steps of a run, and behind the last one.
     events: Arc<Vec<CudaEvent>>,
-    last: Option<Last>,
+    last: Option<PreviousCall>,
 }
 
 /// The call before this one, and its launches as a graph as soon as a second one was the same.
-struct Last {
+struct PreviousCall {
     plan: CallPlan,
     /// The bits of each argument of each launch, addresses among them.
     words: Vec<Vec<u64>>,
-    graph: Option<Graph>,
+    graph: Option<LaunchGraph>,
 }
 
 /// A graph, used by one caller at a time.
-struct Graph(CudaGraph);
+struct LaunchGraph(CudaGraph);
 
 // SAFETY: a graph must not be used by two threads at the same time. It belongs to a caller, which is lent mutably for
 // each call, and what it launches goes on without it.
 #[expect(unsafe_code, reason = "the driver's graphs may move between threads")]
-unsafe impl Send for Graph {}
+unsafe impl Send for LaunchGraph {}
 
-impl OfCaller {
+impl CudaCaller {
     /// A caller that has not called yet, and has no memory.
     pub(super) fn new(made: Arc<CudaCode>, progress: Arc<Progress>) -> Self {
         let own = made.places.iter().map(|_| None).collect();
@@ -79,7 +79,7 @@ impl OfCaller {
     }
 
     /// Puts a run on the stream, with fields that begin at these addresses, by position in the launch.
-    fn begin(&mut self, launch: &Launch, starts: &[CUdeviceptr]) -> Result<Running, Failure> {
+    fn begin(&mut self, launch: &Launch, starts: &[CUdeviceptr]) -> Result<CudaTicket, Failure> {
         let made = Arc::clone(&self.made);
         let gpu = &made.gpu;
         gpu.usable()?;
@@ -98,22 +98,24 @@ impl OfCaller {
         let is_same = self.last.as_ref().is_some_and(|it| it.plan == plan && it.words == words);
         self.progress.done.store(0, Ordering::Relaxed);
         match self.last.as_mut().filter(|_| is_same) {
-            Some(Last { graph: Some(graph), .. }) => graph.0.launch().map_err(|why| gpu.note(why.into()))?,
+            Some(PreviousCall { graph: Some(graph), .. }) => {
+                graph.0.launch().map_err(|why| gpu.note(why.into()))?
+            }
             Some(_) => {
                 let graph = self.captured(&module, &plan, &words)?;
                 graph.0.launch().map_err(|why| gpu.note(why.into()))?;
-                self.last = Some(Last { plan, words, graph: Some(graph) });
+                self.last = Some(PreviousCall { plan, words, graph: Some(graph) });
             }
             None => {
                 // The events of the run before may be those of another plan.
                 self.events = Arc::new(self.new_events()?);
-                self.put(&module, &plan, &words, Recorded::Plainly)?;
-                self.last = Some(Last { plan, words, graph: None });
+                self.put(&module, &plan, &words, EventRecordMode::Plainly)?;
+                self.last = Some(PreviousCall { plan, words, graph: None });
             }
         }
         let over = gpu.context.new_event(None).map_err(CudaError::from)?;
         over.record(&gpu.stream).map_err(|why| gpu.note(why.into()))?;
-        Ok(Running {
+        Ok(CudaTicket {
             over,
             made: Arc::clone(&made),
             _module: module,
@@ -128,7 +130,7 @@ impl OfCaller {
     /// Takes as much memory as a run needs. Memory of an earlier run is kept where it suffices.
     fn reserve(&mut self, plan: &CallPlan) -> Result<(), Failure> {
         let gpu = &self.made.gpu;
-        let fits = |it: &Option<OnGpu>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);
+        let fits = |it: &Option<CudaMemory>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);
         for &(array, bytes) in &plan.allocated {
             let bytes = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
             if !fits(&self.own[array], bytes) {
@@ -151,24 +153,24 @@ impl OfCaller {
     ) -> Result<Vec<Vec<u64>>, Failure> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
         let made = &self.made;
-        let word = |passed: &Passed| match *passed {
-            Passed::Pointer { array, element } => {
+        let word = |passed: &LaunchArgument| match *passed {
+            LaunchArgument::Pointer { array, element } => {
                 let start = match made.places[array] {
-                    Some(Place { position, .. }) => starts.get(position).copied(),
+                    Some(ArrayArgument { position, .. }) => starts.get(position).copied(),
                     None => self.own[array].as_ref().map(|it| it.start),
                 };
                 let size = i64::try_from(made.kernels.program.arrays[array].dtype.size_bytes()).unwrap_or(8);
                 Ok(start.ok_or_else(missing)?.wrapping_add_signed(element.wrapping_mul(size)))
             }
-            Passed::Value(array) => {
+            LaunchArgument::Value(array) => {
                 let place = made.places[array].ok_or_else(missing)?;
                 match launch.arguments.get(place.position) {
                     Some(Argument::Scalar(value)) => Ok(bits(*value)),
                     _ => Err(missing()),
                 }
             }
-            Passed::Index(it) => Ok(it.cast_unsigned()),
-            Passed::Slots => self.slots.as_ref().map(|it| it.start).ok_or_else(missing),
+            LaunchArgument::Index(it) => Ok(it.cast_unsigned()),
+            LaunchArgument::Slots => self.slots.as_ref().map(|it| it.start).ok_or_else(missing),
         };
         plan.launches.iter().map(|it| it.arguments.iter().map(word).collect()).collect()
     }
@@ -181,19 +183,24 @@ impl OfCaller {
     }
 
     /// The launches of a run as a graph.
-    fn captured(&self, module: &StoredModule, plan: &CallPlan, words: &[Vec<u64>]) -> Result<Graph, Failure> {
+    fn captured(
+        &self,
+        module: &StoredModule,
+        plan: &CallPlan,
+        words: &[Vec<u64>],
+    ) -> Result<LaunchGraph, Failure> {
         let stream = &self.made.gpu.stream;
         let failed = |why| self.made.gpu.note(CudaError::from(why));
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         stream.begin_capture(mode).map_err(failed)?;
-        let put = self.put(module, plan, words, Recorded::InGraph);
+        let put = self.put(module, plan, words, EventRecordMode::InGraph);
         // The capture ends also where `put` failed: until then nothing runs on the stream.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         put?;
         let graph =
             graph.map_err(failed)?.ok_or_else(|| Failure::Machine("the driver makes no graph".to_owned()))?;
         graph.upload().map_err(failed)?;
-        Ok(Graph(graph))
+        Ok(LaunchGraph(graph))
     }
 
     /// Puts the launches of a run on the stream.
@@ -203,7 +210,7 @@ impl OfCaller {
         module: &StoredModule,
         plan: &CallPlan,
         words: &[Vec<u64>],
-        recorded: Recorded,
+        recorded: EventRecordMode,
     ) -> Result<(), Failure> {
         let made = &self.made;
         let stream = made.gpu.stream.cu_stream();
@@ -253,7 +260,7 @@ impl OfCaller {
     }
 
     /// The memory of a field of the host on the GPU.
-    fn field(&mut self, position: usize, bytes: usize) -> Result<&mut OnGpu, Failure> {
+    fn field(&mut self, position: usize, bytes: usize) -> Result<&mut CudaMemory, Failure> {
         if self.fields.len() <= position {
             self.fields.resize_with(position + 1, || None);
         }
@@ -268,13 +275,13 @@ impl OfCaller {
 
 /// How an event is recorded: as `cuEventRecordWithFlags` has it.
 #[derive(Clone, Copy)]
-enum Recorded {
+enum EventRecordMode {
     Plainly = 0,
     /// Recorded by each launch of the graph, so that its time can be read after that.
     InGraph = 1,
 }
 
-impl OfCaller {
+impl CudaCaller {
     /// Copies fields of the host to the GPU.
     fn send(&mut self, launch: &Launch) -> Result<(), Failure> {
         let made = Arc::clone(&self.made);
@@ -289,11 +296,11 @@ impl OfCaller {
     }
 
     /// Copies back the wanted fields, or planes of them, that a run writes.
-    fn bring(&self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+    fn bring(&self, launch: &mut Launch, wanted: &FetchSelection) -> Result<(), Failure> {
         let made = &self.made;
         let arrays = &made.kernels.program.arrays;
         for (array, place) in arrays.iter().zip(&made.places) {
-            let Some(Place { position, axes: Some(axes) }) = place else { continue };
+            let Some(ArrayArgument { position, axes: Some(axes) }) = place else { continue };
             if !is_written(array) || made.gpu.is_lost() || !wanted.asks_for(*position) {
                 continue;
             }
@@ -301,7 +308,7 @@ impl OfCaller {
                 (&mut launch.arguments[*position], self.fields.get(*position))
             {
                 let plane = wanted.plane_of(*axes, field).map(|it| it.as_it_lies());
-                let cut = |it: &Plane| slice::cut(&made.gpu, memory, array.dtype.size_bytes(), it);
+                let cut = |it: &ArrayPlane| slice::cut(&made.gpu, memory, array.dtype.size_bytes(), it);
                 if let Some((plane, bytes)) = plane
                     .map(|it| Ok::<_, Failure>(cut(&it)?.map(|bytes| (it, bytes))))
                     .transpose()?
@@ -335,7 +342,7 @@ impl OfCaller {
     }
 }
 
-impl Caller for OfCaller {
+impl Caller for CudaCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
@@ -351,7 +358,7 @@ impl Caller for OfCaller {
         let running = self.begin(launch, &starts)?;
         let over = Box::new(running).wait();
         // Results written by a run that ended early are brought back as well.
-        self.bring(launch, &Wanted::default())?;
+        self.bring(launch, &FetchSelection::default())?;
         over
     }
 
@@ -365,23 +372,23 @@ impl Caller for OfCaller {
         Ok(())
     }
 
-    fn fetch(&mut self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+    fn fetch(&mut self, launch: &mut Launch, wanted: &FetchSelection) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_resident) { self.bring(launch, wanted) } else { Ok(()) }
     }
 
     fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn Memory>],
+        memories: &mut [Option<&mut dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         if launch.domain.points() == 0 {
-            return Ok(Box::new(Over));
+            return Ok(Box::new(FinishedTicket));
         }
         let elsewhere = || Failure::Machine("a field lies on another device than its kernels".to_owned());
         let mut starts = vec![0; launch.arguments.len()];
         for place in self.made.places.iter().flatten().filter(|it| it.axes.is_some()) {
             let Some(memory) = memories.get_mut(place.position).and_then(Option::as_mut) else { continue };
-            let memory = memory.as_any().downcast_ref::<OnGpu>().ok_or_else(elsewhere)?;
+            let memory = memory.as_any().downcast_ref::<CudaMemory>().ok_or_else(elsewhere)?;
             starts[place.position] = memory.start;
         }
         Ok(Box::new(self.begin(launch, &starts)?))
@@ -397,20 +404,20 @@ fn is_written(array: &Array) -> bool {
 }
 
 /// A run that the GPU carries out.
-struct Running {
+struct CudaTicket {
     /// Behind its last kernel.
     over: CudaEvent,
     made: Arc<CudaCode>,
     /// Held so that it is not unloaded during the run.
     _module: Arc<StoredModule>,
     domain: Domain,
-    slots: Option<Arc<OnGpu>>,
+    slots: Option<Arc<CudaMemory>>,
     events: Arc<Vec<CudaEvent>>,
     progress: Arc<Progress>,
     begun: Instant,
 }
 
-impl Ticket for Running {
+impl Ticket for CudaTicket {
     fn is_over(&self) -> bool {
         self.made.gpu.usable().is_err() || self.over.is_complete()
     }
@@ -454,7 +461,7 @@ impl Ticket for Running {
     }
 }
 
-impl Drop for OfCaller {
+impl Drop for CudaCaller {
     fn drop(&mut self) {
         // A run that nobody waited for may still use the memory that is freed next.
         if !self.made.gpu.is_lost() {

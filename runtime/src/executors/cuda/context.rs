@@ -7,12 +7,12 @@ use super::gpu::Gpu;
 
 /// The context that this thread had. Dropping this, on the same thread, restores it.
 #[derive(Debug)]
-pub struct KeptContext {
+pub struct ContextGuard {
     /// Its address; 0 where there was none.
     before: usize,
 }
 
-impl KeptContext {
+impl ContextGuard {
     /// None where the driver does not tell. The driver has to be loaded.
     pub(super) fn now() -> Option<Self> {
         let before = ctx::get_current().ok()?;
@@ -23,12 +23,12 @@ impl KeptContext {
 impl Gpu {
     /// Keeps the context of this thread: dropping the result restores it after work on the GPU.
     #[must_use]
-    pub fn keep_context(&self) -> Option<KeptContext> {
-        KeptContext::now()
+    pub fn keep_context(&self) -> Option<ContextGuard> {
+        ContextGuard::now()
     }
 }
 
-impl Drop for KeptContext {
+impl Drop for ContextGuard {
     #[expect(unsafe_code, reason = "the driver is called here")]
     fn drop(&mut self) {
         let before: CUcontext = std::ptr::with_exposed_provenance_mut(self.before);

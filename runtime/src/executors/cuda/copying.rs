@@ -8,10 +8,10 @@ use cudarc::driver::result;
 use cudarc::driver::sys::CUevent_flags;
 
 use super::error::CudaError;
-use super::gpu::{Gpu, OnGpu};
+use super::gpu::{CudaMemory, Gpu};
 use super::nvrtc::Nvrtc;
-use super::written::{Shape, Written};
-use crate::copying::Copies;
+use super::written::{HandWrittenModule, LaunchShape};
+use crate::copying::CopyMeasurement;
 use crate::failure::Failure;
 
 /// Each thread moves four times 16 bytes, with all four loads in flight at once.
@@ -33,14 +33,14 @@ const BYTES_OF_BLOCK: u64 = 16 << 10;
 /// Copies that are not counted, since they warm up the GPU.
 const WARM: usize = 3;
 
-pub(super) fn measured(gpu: &Arc<Gpu>) -> Result<Copies, Failure> {
-    let mut bytes = Copies::MOST_BYTES;
+pub(super) fn measured(gpu: &Arc<Gpu>) -> Result<CopyMeasurement, Failure> {
+    let mut bytes = CopyMeasurement::MOST_BYTES;
     let reserve = |bytes: u64| gpu.reserve(usize::try_from(bytes).unwrap_or(usize::MAX));
     let arrays = loop {
         match (reserve(bytes), reserve(bytes)) {
             (Ok(from), Ok(to)) => break [from, to],
             (Err(CudaError::OutOfMemory), _) | (_, Err(CudaError::OutOfMemory))
-                if bytes / 2 >= Copies::LEAST_BYTES =>
+                if bytes / 2 >= CopyMeasurement::LEAST_BYTES =>
             {
                 bytes /= 2;
             }
@@ -51,20 +51,20 @@ pub(super) fn measured(gpu: &Arc<Gpu>) -> Result<Copies, Failure> {
     let by_driver = by_driver(gpu, &arrays, bytes)?;
     // Without NVRTC no stencil runs either, but how fast the GPU copies is known.
     let by_kernel = Nvrtc::here().ok().map(|it| by_kernel(gpu, it, &arrays, bytes)).transpose()?;
-    let of = |ms| Copies::of(2 * bytes, ms);
-    let found = Copies::faster(of(by_driver), by_kernel.and_then(of));
+    let of = |ms| CopyMeasurement::of(2 * bytes, ms);
+    let found = CopyMeasurement::faster(of(by_driver), by_kernel.and_then(of));
     found.ok_or_else(|| Failure::Machine("the GPU tells no time of a copy".to_owned()))
 }
 
 #[expect(unsafe_code, reason = "the driver copies here")]
-fn by_driver(gpu: &Gpu, [from, to]: &[OnGpu; 2], bytes: u64) -> Result<Vec<f64>, CudaError> {
+fn by_driver(gpu: &Gpu, [from, to]: &[CudaMemory; 2], bytes: u64) -> Result<Vec<f64>, CudaError> {
     gpu.usable()?;
     let _order = gpu.order();
     let event = || gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
     let [before, behind] = [event()?, event()?];
     let mut all = Vec::new();
     let first = Instant::now();
-    while Copies::go_on(&all, WARM, first) {
+    while CopyMeasurement::go_on(&all, WARM, first) {
         before.record(&gpu.stream)?;
         let bytes = usize::try_from(bytes).unwrap_or(0);
         // SAFETY: both have so many bytes, and are there until `synchronize` answers.
@@ -82,15 +82,15 @@ fn by_driver(gpu: &Gpu, [from, to]: &[OnGpu; 2], bytes: u64) -> Result<Vec<f64>,
 fn by_kernel(
     gpu: &Arc<Gpu>,
     nvrtc: &Nvrtc,
-    [from, to]: &[OnGpu; 2],
+    [from, to]: &[CudaMemory; 2],
     bytes: u64,
 ) -> Result<Vec<f64>, Failure> {
-    let written = Written::on(gpu, nvrtc, TEXT, &["copy"])?;
+    let written = HandWrittenModule::on(gpu, nvrtc, TEXT, &["copy"])?;
     let blocks = u32::try_from(bytes / BYTES_OF_BLOCK).unwrap_or(u32::MAX);
-    let shape = Shape { blocks: [blocks, 1, 1], threads: [256, 1, 1], shared_bytes: 0 };
+    let shape = LaunchShape { blocks: [blocks, 1, 1], threads: [256, 1, 1], shared_bytes: 0 };
     let mut all = Vec::new();
     let first = Instant::now();
-    while Copies::go_on(&all, WARM, first) {
+    while CopyMeasurement::go_on(&all, WARM, first) {
         // SAFETY: the kernel takes two addresses. Behind each there are as many bytes as its blocks touch.
         all.push(unsafe { written.launch_words(0, shape, &mut [from.start, to.start]) }?);
     }

@@ -16,13 +16,13 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use isobar_compiler::pass::GpuModel;
 
-use super::context::KeptContext;
+use super::context::ContextGuard;
 use super::copying;
 use super::error::{CudaError, LEAST_DRIVER};
 use super::nvrtc::Nvrtc;
 use super::staging::Staging;
-use crate::copying::Copies;
-use crate::device::{Device, Memory};
+use crate::copying::CopyMeasurement;
+use crate::device::{Device, DeviceMemory};
 use crate::failure::Failure;
 
 /// The first GPU that the driver lists; `CUDA_VISIBLE_DEVICES` tells which that is.
@@ -43,7 +43,7 @@ pub struct Gpu {
     /// The stream on which others signal the end of their work, once requested: see [`Gpu::arrivals`].
     pub(super) arrivals: OnceLock<Result<Arc<CudaStream>, CudaError>>,
     /// The rate of its copies, once measured.
-    copies: OnceLock<Result<Copies, Failure>>,
+    copies: OnceLock<Result<CopyMeasurement, Failure>>,
     /// Memory for copies. Its lock guards the stream: otherwise the work of one thread would become part of
     /// the graph that another thread captures.
     staging: Mutex<Option<Staging>>,
@@ -83,7 +83,7 @@ impl Gpu {
         if CudaContext::device_count()? == 0 {
             return Err(CudaError::NoGpu);
         }
-        let _kept = KeptContext::now();
+        let _kept = ContextGuard::now();
         let context = CudaContext::new(0)?;
         // SAFETY: all work on the memory of this module is put on one stream, whose order is that of its calls.
         unsafe { context.disable_event_tracking() };
@@ -152,12 +152,12 @@ impl Gpu {
 
     /// Reserves so many bytes, which are not initialised.
     #[expect(unsafe_code, reason = "the driver is called here")]
-    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<OnGpu, CudaError> {
+    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<CudaMemory, CudaError> {
         self.usable()?;
         // No bytes need no memory, and their address is never used.
         // SAFETY: the context is that of this thread.
         let start = if bytes == 0 { 0 } else { unsafe { result::malloc_sync(bytes) }? };
-        Ok(OnGpu { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
+        Ok(CudaMemory { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
     }
 
     /// Reserves the stream for this thread, until the guard is dropped.
@@ -224,7 +224,7 @@ impl Device for CudaDevice {
         &self.0.name
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
         let memory = self.0.reserve(bytes)?;
         let order = self.0.order();
         memory.fill(0)?;
@@ -233,8 +233,8 @@ impl Device for CudaDevice {
     }
 
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
-    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
-        Ok(Box::new(OnGpu { gpu: Arc::clone(&self.0), start, bytes, owner: Owner::Other }))
+    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
+        Ok(Box::new(CudaMemory { gpu: Arc::clone(&self.0), start, bytes, owner: Owner::Other }))
     }
 
     fn about(&self) -> BTreeMap<&'static str, String> {
@@ -262,13 +262,13 @@ impl Device for CudaDevice {
         Some(self.0.figures)
     }
 
-    fn copies(&self) -> Result<Copies, Failure> {
+    fn copies(&self) -> Result<CopyMeasurement, Failure> {
         self.0.copies.get_or_init(|| copying::measured(&self.0)).clone()
     }
 }
 
 /// Memory of a GPU.
-pub struct OnGpu {
+pub struct CudaMemory {
     gpu: Arc<Gpu>,
     pub(super) start: CUdeviceptr,
     bytes: usize,
@@ -283,13 +283,13 @@ enum Owner {
     Other,
 }
 
-impl fmt::Debug for OnGpu {
+impl fmt::Debug for CudaMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnGpu").field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("CudaMemory").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
-impl OnGpu {
+impl CudaMemory {
     /// Fills the memory with a byte, after the work submitted before. The caller holds the stream: see
     /// [`Gpu::order`].
     #[expect(unsafe_code, reason = "the driver is called here")]
@@ -316,7 +316,7 @@ impl OnGpu {
     }
 }
 
-impl Memory for OnGpu {
+impl DeviceMemory for CudaMemory {
     fn bytes(&self) -> usize {
         self.bytes
     }
@@ -342,7 +342,7 @@ impl Memory for OnGpu {
     }
 }
 
-impl Drop for OnGpu {
+impl Drop for CudaMemory {
     #[expect(unsafe_code, reason = "the driver is called here")]
     fn drop(&mut self) {
         if self.owner == Owner::Other {

@@ -13,9 +13,9 @@ const REFUSED: c_int = 6;
 
 /// The error code that a function returned: not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answer(pub c_int);
+pub(super) struct NvrtcStatus(pub c_int);
 
-impl Answer {
+impl NvrtcStatus {
     pub(super) fn is_about_the_text(self) -> bool {
         self.0 == REFUSED
     }
@@ -77,7 +77,7 @@ impl Functions {
 
     /// Major and minor.
     #[expect(unsafe_code, reason = "NVRTC is called here")]
-    pub(super) fn version(&self) -> Result<(i32, i32), Answer> {
+    pub(super) fn version(&self) -> Result<(i32, i32), NvrtcStatus> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: it writes two integers.
         did(unsafe { (self.version)(&raw mut major, &raw mut minor) })?;
@@ -86,7 +86,7 @@ impl Functions {
 
     /// The architectures that it knows: 90 for `sm_90`.
     #[expect(unsafe_code, reason = "NVRTC is called here")]
-    pub(super) fn archs(&self) -> Result<Vec<i32>, Answer> {
+    pub(super) fn archs(&self) -> Result<Vec<i32>, NvrtcStatus> {
         let mut n = 0;
         // SAFETY: it writes one integer.
         did(unsafe { (self.n_archs)(&raw mut n) })?;
@@ -98,39 +98,39 @@ impl Functions {
 
     /// Makes a program from a text; messages call it `name`.
     #[expect(unsafe_code, reason = "NVRTC is called here")]
-    pub(super) fn program(&self, text: &CStr, name: &CStr) -> Result<Text<'_>, Answer> {
+    pub(super) fn program(&self, text: &CStr, name: &CStr) -> Result<NvrtcProgram<'_>, NvrtcStatus> {
         let mut program = ptr::null_mut();
         // SAFETY: it copies both texts, and there are no headers.
         did(unsafe {
             (self.create)(&raw mut program, text.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null())
         })?;
-        Ok(Text { of: self, program })
+        Ok(NvrtcProgram { of: self, program })
     }
 }
 
 /// A program that is being compiled.
-pub(super) struct Text<'a> {
+pub(super) struct NvrtcProgram<'a> {
     of: &'a Functions,
     program: Program,
 }
 
-impl Text<'_> {
+impl NvrtcProgram<'_> {
     /// Compiles the program. The log is read separately, also after an error.
     #[expect(unsafe_code, reason = "NVRTC is called here")]
-    pub(super) fn compile(&self, options: &[CString]) -> Result<(), Answer> {
+    pub(super) fn compile(&self, options: &[CString]) -> Result<(), NvrtcStatus> {
         let options: Vec<*const c_char> = options.iter().map(|it| it.as_ptr()).collect();
         let n = c_int::try_from(options.len()).unwrap_or(0);
         // SAFETY: the program is there until this is dropped, and so many options are.
         did(unsafe { (self.of.compile)(self.program, n, options.as_ptr()) })
     }
 
-    pub(super) fn log(&self) -> Result<Vec<u8>, Answer> {
+    pub(super) fn log(&self) -> Result<Vec<u8>, NvrtcStatus> {
         let mut log = self.told(self.of.log_size, self.of.log)?;
         log.truncate(log.iter().position(|it| *it == 0).unwrap_or(log.len()));
         Ok(log)
     }
 
-    pub(super) fn cubin(&self) -> Result<Vec<u8>, Answer> {
+    pub(super) fn cubin(&self) -> Result<Vec<u8>, NvrtcStatus> {
         self.told(self.of.cubin_size, self.of.cubin)
     }
 
@@ -139,7 +139,7 @@ impl Text<'_> {
         &self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
         bytes: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
-    ) -> Result<Vec<u8>, Answer> {
+    ) -> Result<Vec<u8>, NvrtcStatus> {
         let mut n = 0;
         // SAFETY: the program is there until this is dropped; it writes one size.
         did(unsafe { size(self.program, &raw mut n) })?;
@@ -150,7 +150,7 @@ impl Text<'_> {
     }
 }
 
-impl Drop for Text<'_> {
+impl Drop for NvrtcProgram<'_> {
     #[expect(unsafe_code, reason = "NVRTC is called here")]
     fn drop(&mut self) {
         // SAFETY: it was made by `program`, and nobody else destroys it. A failure to destroy it is no harm.
@@ -158,6 +158,6 @@ impl Drop for Text<'_> {
     }
 }
 
-fn did(answer: c_int) -> Result<(), Answer> {
-    if answer == 0 { Ok(()) } else { Err(Answer(answer)) }
+fn did(answer: c_int) -> Result<(), NvrtcStatus> {
+    if answer == 0 { Ok(()) } else { Err(NvrtcStatus(answer)) }
 }

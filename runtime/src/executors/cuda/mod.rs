@@ -39,19 +39,19 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
-use self::call::OfCaller;
+use self::call::CudaCaller;
 use self::gpu::{CudaDevice, Gpu};
-use self::module::{Making, Module, module};
+use self::module::{Module, ModuleInputs, module};
 use self::nvrtc::Nvrtc;
 use self::plan::{CallPlan, ModuleKey};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
-use crate::cache::{Kind, Parts};
+use crate::cache::{CodeKind, KeyParts};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
 use crate::plans::PlanHandle;
-use crate::store::{Store, Stored};
-use isobar_compiler::backend::kernel::call::{Place, Refused, bytes_without_fields, places};
+use crate::store::{Store, StoreEntry};
+use isobar_compiler::backend::kernel::call::{ArrayArgument, CallRefusal, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]
@@ -134,9 +134,9 @@ impl Executor for Cuda {
         let artifact = artifact(plan).ok()?;
         match CallPlan::of(&kernels, &artifact, &places, &launch) {
             Ok(plan) => plan.bytes(),
-            Err(Refused::OutOfMemory) => None,
+            Err(CallRefusal::OutOfMemory) => None,
             // The run itself reports other obstacles.
-            Err(Refused::Other(_)) => Some(0),
+            Err(CallRefusal::Other(_)) => Some(0),
         }
     }
 
@@ -160,14 +160,19 @@ impl Executor for Cuda {
         })))
     }
 
-    fn code_keys(&self, plan: &PlanHandle, _: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+    fn code_keys(
+        &self,
+        plan: &PlanHandle,
+        _: Option<u32>,
+        setting: Setting<'_>,
+    ) -> Vec<(CodeKind, KeyParts)> {
         let (Ok(artifact), Ok(gpu), Ok(nvrtc)) = (artifact(plan), Gpu::here(), Nvrtc::here()) else {
             return Vec::new();
         };
         let keys = |is_wide| [true, false].map(|is_unit| ModuleKey { is_wide, is_unit });
         let keys = [false, true].into_iter().flat_map(keys);
         let text = &artifact.listing.text;
-        keys.map(|it| (Kind::Cuda, module::parts(text, &gpu, nvrtc, (setting.mode, it)))).collect()
+        keys.map(|it| (CodeKind::Cuda, module::parts(text, &gpu, nvrtc, (setting.mode, it)))).collect()
     }
 }
 
@@ -177,7 +182,7 @@ struct CudaCode {
     nvrtc: &'static Nvrtc,
     kernels: Arc<Kernels>,
     artifact: Arc<Artifact>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ArrayArgument>>,
     stencil: String,
     cache: Option<PathBuf>,
     mode: Mode,
@@ -185,7 +190,7 @@ struct CudaCode {
     modules: Store<ModuleKey, Module>,
 }
 
-type StoredModule = Stored<ModuleKey, Module>;
+type StoredModule = StoreEntry<ModuleKey, Module>;
 
 impl CudaCode {
     fn plan(&self, launch: &Launch) -> Result<CallPlan, Failure> {
@@ -195,7 +200,7 @@ impl CudaCode {
     fn module(&self, key: ModuleKey, sink: Sink<'_>) -> Result<Arc<StoredModule>, Failure> {
         let Self { gpu, nvrtc, cache, stencil, mode, .. } = self;
         self.modules.get(key, |&key| {
-            let making = Making { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, key };
+            let making = ModuleInputs { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, key };
             let names: Vec<&str> = self.artifact.kernels.iter().map(|it| it.name.as_str()).collect();
             module(&self.artifact.listing.text, &names, making, sink)
         })
@@ -215,6 +220,6 @@ impl Code for CudaCode {
         let progress = Arc::new(Progress::default());
         let n_steps = self.kernels.program.steps.len();
         progress.total.store(i64::try_from(n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Box::new(OfCaller::new(self, progress))
+        Box::new(CudaCaller::new(self, progress))
     }
 }

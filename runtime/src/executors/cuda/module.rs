@@ -30,7 +30,7 @@ pub(super) struct Module {
 
 /// The inputs of a module beside its text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Making<'a> {
+pub(super) struct ModuleInputs<'a> {
     pub(super) gpu: &'a Arc<Gpu>,
     pub(super) nvrtc: &'a Nvrtc,
     /// The cache folder, if CUBINs are stored.
@@ -44,7 +44,7 @@ pub(super) struct Making<'a> {
 pub(super) fn module(
     text: &str,
     kernels: &[&str],
-    making: Making<'_>,
+    making: ModuleInputs<'_>,
     sink: Sink<'_>,
 ) -> Result<Module, Failure> {
     let code = cubin(text, making, sink)?;
@@ -76,21 +76,21 @@ fn options(mode: Mode, key: ModuleKey) -> Vec<&'static str> {
 }
 
 /// All that decides the code of such a module of this text.
-pub(super) fn parts(text: &str, gpu: &Gpu, nvrtc: &Nvrtc, (mode, key): (Mode, ModuleKey)) -> kept::Parts {
+pub(super) fn parts(text: &str, gpu: &Gpu, nvrtc: &Nvrtc, (mode, key): (Mode, ModuleKey)) -> kept::KeyParts {
     let flags: Vec<&str> = OPTIONS.iter().copied().chain(options(mode, key)).collect();
     let (major, minor) = nvrtc.version();
-    let parts = kept::Parts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));
-    kept::Parts { processor: gpu.arch.clone(), ..parts }
+    let parts = kept::KeyParts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));
+    kept::KeyParts { processor: gpu.arch.clone(), ..parts }
 }
 
-fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Failure> {
-    let Making { gpu, nvrtc, cache, stencil, mode, key } = making;
+fn cubin(text: &str, making: ModuleInputs<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Failure> {
+    let ModuleInputs { gpu, nvrtc, cache, stencil, mode, key } = making;
     let step = Step::begin("nvrtc", sink);
     let kept = cache.and_then(|root| {
-        let folder = kept::private(root, kept::Kind::Cuda.folder());
+        let folder = kept::private(root, kept::CodeKind::Cuda.folder());
         let folder = folder.inspect_err(|why| sink(Event::Log { text: kept::not_kept(why) })).ok()?;
         let parts = parts(text, gpu, nvrtc, (mode, key));
-        Some((kept::Entry::of(kept::Kind::Cuda, folder, parts.key()), parts))
+        Some((kept::CodeEntry::of(kept::CodeKind::Cuda, folder, parts.key()), parts))
     });
     if let Some((entry, _)) = &kept
         && let Some(code) = entry.whole()

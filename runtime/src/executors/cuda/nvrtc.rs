@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::figures::{Figures, figures};
-use super::library::{Answer, Functions};
-use super::places::{LIBRARIES, NAMED, Places, WHEEL};
+use super::library::{Functions, NvrtcStatus};
+use super::places::{LIBRARIES, NAMED, NvrtcSearch, WHEEL};
 
 /// These options decide the bits. No operations are fused but those that a text names, and all others follow
 /// IEEE 754. The last option has the log tell registers, spills and shared bytes.
@@ -84,10 +84,10 @@ impl Nvrtc {
     /// Why there is none, and how to get it.
     pub fn here() -> Result<&'static Self, NvrtcError> {
         static HERE: OnceLock<Result<Nvrtc, NvrtcError>> = OnceLock::new();
-        HERE.get_or_init(|| Self::load(&Places::of_environment())).as_ref().map_err(Clone::clone)
+        HERE.get_or_init(|| Self::load(&NvrtcSearch::of_environment())).as_ref().map_err(Clone::clone)
     }
 
-    fn load(places: &Places) -> Result<Self, NvrtcError> {
+    fn load(places: &NvrtcSearch) -> Result<Self, NvrtcError> {
         let library = places.library();
         let functions = match (&library, &places.named) {
             (Some(library), _) => Functions::of(library).map_err(NvrtcError::Unloadable)?,
@@ -145,6 +145,6 @@ impl Nvrtc {
     }
 }
 
-fn failed(why: Answer) -> NvrtcError {
+fn failed(why: NvrtcStatus) -> NvrtcError {
     NvrtcError::Failed(format!("its answer is {}", why.0))
 }

@@ -30,7 +30,7 @@ const IN_PACKAGES: [&str; 2] = ["nvidia/cuda_nvrtc/lib", "nvidia/cu13/lib"];
 
 /// The places of the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct NvrtcSearch {
     /// The value of [`NAMED`]: a library, or its folder. No other place counts then.
     pub named: Option<PathBuf>,
     /// Folders: the first one with a library wins. If none has one, the loader of libraries searches by
@@ -38,7 +38,7 @@ pub struct Places {
     pub folders: Vec<PathBuf>,
 }
 
-impl Places {
+impl NvrtcSearch {
     /// The places that the environment of this process tells: toolkits, and environments of Python.
     #[must_use]
     pub fn of_environment() -> Self {
@@ -104,7 +104,7 @@ fn listed(folder: &Path, start: &str) -> Vec<PathBuf> {
 #[must_use]
 pub fn handed_down() -> Vec<(&'static str, OsString)> {
     let mut all: Vec<(&'static str, OsString)> = Vec::new();
-    if let Some(library) = Places::of_environment().library() {
+    if let Some(library) = NvrtcSearch::of_environment().library() {
         all.push((NAMED, library.into()));
     }
     for name in ["LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
@@ -117,10 +117,10 @@ pub fn handed_down() -> Vec<(&'static str, OsString)> {
 mod tests {
     use super::*;
 
-    fn places(variables: &[(&str, &Path)]) -> Places {
+    fn places(variables: &[(&str, &Path)]) -> NvrtcSearch {
         let found =
             |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1.as_os_str().to_owned());
-        Places::of(&found)
+        NvrtcSearch::of(&found)
     }
 
     #[test]

@@ -21,8 +21,8 @@ use isobar_compiler::backend::cuda::{
     Artifact, Param, SHARED_ALIGNMENT, Signature, is_along_i, is_of_run, memory,
 };
 use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::kernel::call::{Place, Refused, Sizes};
-use isobar_compiler::backend::kernel::nodes::Memory;
+use isobar_compiler::backend::kernel::call::{ArrayArgument, CallRefusal, Sizes};
+use isobar_compiler::backend::kernel::nodes::ArrayMemory;
 use isobar_compiler::backend::launch::Launch as Call;
 use isobar_compiler::types::Value;
 
@@ -32,7 +32,7 @@ pub struct CallPlan {
     /// Memory that it allocates beside its arguments: arrays of the program, and the bytes of each.
     pub allocated: Vec<(usize, u64)>,
     /// In order.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<KernelLaunch>,
     /// Words for places where the run may have to end, with all bits set at first.
     pub n_slots: usize,
     /// The module that it needs.
@@ -50,7 +50,7 @@ pub struct ModuleKey {
 
 /// A launch of a kernel. Two that are equal do the same with the same memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
+pub struct KernelLaunch {
     /// By position in [`Kernels::kernels`].
     pub kernel: usize,
     /// Along x, y, z; none is 0.
@@ -60,12 +60,12 @@ pub struct Launch {
     /// Shared memory that the launch has to ask for.
     pub shared_bytes: u32,
     /// In the order of the kernel's parameters.
-    pub arguments: Vec<Passed>,
+    pub arguments: Vec<LaunchArgument>,
 }
 
 /// An argument of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passed {
+pub enum LaunchArgument {
     /// An address: so many elements behind the first one of an array, or before it.
     Pointer {
         array: usize,
@@ -94,22 +94,22 @@ impl CallPlan {
     pub fn of(
         kernels: &Kernels,
         artifact: &Artifact,
-        places: &[Option<Place>],
+        places: &[Option<ArrayArgument>],
         call: &Call,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, CallRefusal> {
         let sizes = Sizes::of(kernels, places, call, |at| memory(kernels, at).is_some())?;
         let n = kernels.program.arrays.len();
         let mut is_wide = call.domain.i.max(call.domain.j).max(call.domain.k) >= MOST_ELEMENTS;
         let mut is_unit = true;
         for (at, place) in places.iter().enumerate() {
-            let Some(Place { axes: Some(_), .. }) = *place else { continue };
+            let Some(ArrayArgument { axes: Some(_), .. }) = *place else { continue };
             let layout = &sizes.layouts[at];
             is_unit &= layout.strides.first().is_none_or(|it| *it == 1)
                 || !is_along_i(&kernels.program.arrays[at], 0);
             is_wide |= layout.elements >= MOST_ELEMENTS;
         }
         let mut planning =
-            Planning { kernels, artifact, sizes, launches: Vec::new(), scratch: BTreeMap::new() };
+            LaunchPlanner { kernels, artifact, sizes, launches: Vec::new(), scratch: BTreeMap::new() };
         planning.launches()?;
         let mut allocated = Vec::new();
         let scratch = std::mem::take(&mut planning.scratch);
@@ -117,11 +117,11 @@ impl CallPlan {
             let times = if is_of_run(kernels, at) { Some(1) } else { scratch.get(&at).copied() };
             let Some(times) = times else { continue };
             let elements =
-                planning.sizes.layouts[at].elements.checked_mul(times).ok_or(Refused::OutOfMemory)?;
+                planning.sizes.layouts[at].elements.checked_mul(times).ok_or(CallRefusal::OutOfMemory)?;
             is_wide |= elements >= MOST_ELEMENTS;
             let size = kernels.program.arrays[at].dtype.size_bytes() as u64;
             let bytes = u64::try_from(elements).ok().and_then(|it| it.checked_mul(size));
-            allocated.push((at, bytes.ok_or(Refused::OutOfMemory)?));
+            allocated.push((at, bytes.ok_or(CallRefusal::OutOfMemory)?));
         }
         let launches = planning.launches;
         let module = ModuleKey { is_wide, is_unit };
@@ -149,17 +149,17 @@ pub fn bits(value: Value) -> u64 {
     }
 }
 
-struct Planning<'k> {
+struct LaunchPlanner<'k> {
     kernels: &'k Kernels,
     artifact: &'k Artifact,
     sizes: Sizes<'k>,
-    launches: Vec<Launch>,
+    launches: Vec<KernelLaunch>,
     /// The number of threads that have an array of their own in the device's memory, by array.
     scratch: BTreeMap<usize, i64>,
 }
 
-impl Planning<'_> {
-    fn launches(&mut self) -> Result<(), Refused> {
+impl LaunchPlanner<'_> {
+    fn launches(&mut self) -> Result<(), CallRefusal> {
         let Self { kernels, artifact, sizes, launches, scratch } = self;
         sizes.walk(&kernels.host, &mut |sizes, at| {
             let signature = &artifact.kernels[at];
@@ -183,45 +183,49 @@ fn launch(
     signature: &Signature,
     at: usize,
     blocks: [u32; 3],
-) -> Result<Launch, Refused> {
+) -> Result<KernelLaunch, CallRefusal> {
     let n_threads: u64 = signature.threads.iter().map(|&it| u64::from(it)).product();
     let mut shared_bytes = 0_u64;
     let mut shared_at = BTreeMap::new();
     if signature.is_dynamic {
         for &array in &signature.shared {
             let size = kernels.program.arrays[array].dtype.size_bytes() as u64;
-            let is_of_thread = memory(kernels, array) == Some(Memory::SharedByThread);
+            let is_of_thread = memory(kernels, array) == Some(ArrayMemory::SharedByThread);
             let times = if is_of_thread { n_threads } else { 1 };
             let bytes = u64::try_from(sizes.layouts[array].elements).ok();
             let bytes = bytes.and_then(|it| it.checked_mul(size)?.checked_mul(times));
             shared_at.insert(array, shared_bytes);
             let next =
                 bytes.and_then(|it| shared_bytes.checked_add(it)?.checked_next_multiple_of(SHARED_ALIGNMENT));
-            shared_bytes = next.ok_or(Refused::OutOfMemory)?;
+            shared_bytes = next.ok_or(CallRefusal::OutOfMemory)?;
         }
     }
     let passed = |param: &Param| match param {
-        Param::Pointer(array) => Ok(Passed::Pointer { array: *array, element: sizes.layouts[*array].start }),
-        Param::Value(array) => Ok(Passed::Value(*array)),
-        Param::Size(axis) => Ok(Passed::Index(sizes.domain.along(*axis))),
-        Param::Stride { array, dimension } => Ok(Passed::Index(sizes.stride(*array, *dimension))),
-        Param::Levels { array, side } => Ok(Passed::Index(sizes.levels(*array, *side))),
+        Param::Pointer(array) => {
+            Ok(LaunchArgument::Pointer { array: *array, element: sizes.layouts[*array].start })
+        }
+        Param::Value(array) => Ok(LaunchArgument::Value(*array)),
+        Param::Size(axis) => Ok(LaunchArgument::Index(sizes.domain.along(*axis))),
+        Param::Stride { array, dimension } => Ok(LaunchArgument::Index(sizes.stride(*array, *dimension))),
+        Param::Levels { array, side } => Ok(LaunchArgument::Index(sizes.levels(*array, *side))),
         Param::Position(symbol) => {
-            let known = sizes.position(symbol).map(Passed::Index);
-            known.ok_or_else(|| Refused::Other("a kernel asks for a position that there is not".to_owned()))
+            let known = sizes.position(symbol).map(LaunchArgument::Index);
+            known.ok_or_else(|| {
+                CallRefusal::Other("a kernel asks for a position that there is not".to_owned())
+            })
         }
         Param::SharedAt(array) => {
             let at = shared_at.get(array).copied().unwrap_or(0);
-            Ok(Passed::Index(i64::try_from(at).unwrap_or(i64::MAX)))
+            Ok(LaunchArgument::Index(i64::try_from(at).unwrap_or(i64::MAX)))
         }
-        Param::Slots => Ok(Passed::Slots),
+        Param::Slots => Ok(LaunchArgument::Slots),
     };
-    let arguments: Result<Vec<Passed>, Refused> = signature.params.iter().map(passed).collect();
-    Ok(Launch {
+    let arguments: Result<Vec<LaunchArgument>, CallRefusal> = signature.params.iter().map(passed).collect();
+    Ok(KernelLaunch {
         kernel: at,
         blocks,
         threads: signature.threads,
-        shared_bytes: u32::try_from(shared_bytes).map_err(|_| Refused::OutOfMemory)?,
+        shared_bytes: u32::try_from(shared_bytes).map_err(|_| CallRefusal::OutOfMemory)?,
         arguments: arguments?,
     })
 }

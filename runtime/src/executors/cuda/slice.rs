@@ -3,12 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use super::error::CudaError;
-use super::gpu::{Gpu, OnGpu};
+use super::gpu::{CudaMemory, Gpu};
 use super::nvrtc::Nvrtc;
-use super::written::{Shape, Written};
-use crate::device::Memory;
+use super::written::{HandWrittenModule, LaunchShape};
+use crate::device::DeviceMemory;
 use crate::failure::Failure;
-use crate::wanted::Plane;
+use crate::wanted::ArrayPlane;
 
 const TEXT: &str = include_str!("../../../../shaders/slice.cuh");
 const THREADS: usize = 256;
@@ -20,12 +20,12 @@ const DIMENSIONS: usize = 4;
 #[expect(unsafe_code, reason = "a kernel is launched here")]
 pub(super) fn cut(
     gpu: &Arc<Gpu>,
-    field: &OnGpu,
+    field: &CudaMemory,
     size: usize,
-    plane: &Plane,
+    plane: &ArrayPlane,
 ) -> Result<Option<Vec<u8>>, Failure> {
     /// There is one GPU for the process.
-    static KERNEL: OnceLock<Result<Written, Failure>> = OnceLock::new();
+    static KERNEL: OnceLock<Result<HandWrittenModule, Failure>> = OnceLock::new();
     let n = plane.n();
     if plane.dimensions.len() > DIMENSIONS {
         return Ok(None);
@@ -35,14 +35,14 @@ pub(super) fn cut(
     }
     let kernel = KERNEL.get_or_init(|| {
         let nvrtc = Nvrtc::here().map_err(CudaError::from)?;
-        Written::on(gpu, nvrtc, TEXT, &["slice"])
+        HandWrittenModule::on(gpu, nvrtc, TEXT, &["slice"])
     });
     let kernel = kernel.as_ref().map_err(Clone::clone)?;
     let cut = gpu.reserve(n * size)?;
     let mut words = vec![field.start, cut.start];
     words.extend(arguments(n, size, plane));
     let blocks = u32::try_from(n.div_ceil(THREADS)).map_err(|_| Failure::OutOfMemory)?;
-    let shape = Shape { blocks: [blocks, 1, 1], threads: [256, 1, 1], shared_bytes: 0 };
+    let shape = LaunchShape { blocks: [blocks, 1, 1], threads: [256, 1, 1], shared_bytes: 0 };
     // SAFETY: the positions of a plane lie in its array, and the other one has as many elements as there are.
     unsafe { kernel.launch_words(0, shape, &mut words) }?;
     let mut bytes = vec![0; n * size];
@@ -51,7 +51,7 @@ pub(super) fn cut(
 }
 
 /// The kernel's arguments behind its two addresses. The last dimension has as many points as are left.
-fn arguments(n: usize, size: usize, plane: &Plane) -> Vec<u64> {
+fn arguments(n: usize, size: usize, plane: &ArrayPlane) -> Vec<u64> {
     let mut fastest: Vec<[usize; 2]> = plane.dimensions.iter().rev().copied().collect();
     fastest.resize(DIMENSIONS, [1, 0]);
     let mut numbers = vec![n, size, plane.first];
@@ -93,7 +93,7 @@ mod tests {
             vec![[2, 400], [3, 40], [4, 7]],
             vec![[3, 900], [2, 400], [3, 40], [4, 7]],
         ] {
-            let plane = Plane { first: 11, dimensions };
+            let plane = ArrayPlane { first: 11, dimensions };
             let meant: Vec<u64> = plane.positions().map(|it| it as u64).collect();
             assert_eq!(positions(&arguments(plane.n(), 8, &plane)), meant, "{plane:?}");
         }

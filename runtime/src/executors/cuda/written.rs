@@ -8,16 +8,16 @@ use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, result};
 
 use super::error::CudaError;
-use super::gpu::{Gpu, OnGpu};
-use super::module::{Making, Module, module};
+use super::gpu::{CudaMemory, Gpu};
+use super::module::{Module, ModuleInputs, module};
 use super::nvrtc::Nvrtc;
 use super::plan::ModuleKey;
-use crate::device::Memory;
+use crate::device::DeviceMemory;
 use crate::executors::{Failure, Mode};
 
 /// A text with kernels, compiled as those of stencils are, and loaded.
 #[derive(Debug)]
-pub struct Written {
+pub struct HandWrittenModule {
     gpu: Arc<Gpu>,
     module: Module,
     /// Events in front of a launch and behind it.
@@ -26,7 +26,7 @@ pub struct Written {
 
 /// Blocks and threads along x, y, z, and bytes of shared memory that a block asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct LaunchShape {
     pub blocks: [u32; 3],
     pub threads: [u32; 3],
     pub shared_bytes: u32,
@@ -34,14 +34,14 @@ pub struct Shape {
 
 /// An argument of a kernel.
 #[derive(Debug)]
-pub enum Given<'a> {
+pub enum KernelArgument<'a> {
     /// An address: so many bytes behind the start of memory of [`CudaDevice`](super::gpu::CudaDevice).
-    Memory(&'a mut dyn Memory, u64),
+    Memory(&'a mut dyn DeviceMemory, u64),
     /// The first bytes of a word, as many as the parameter has: an integer, or the bits of a float.
     Bits(u64),
 }
 
-impl Written {
+impl HandWrittenModule {
     /// Compiles a text for the GPU of this process, without a cache.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Written {
     }
 
     pub(super) fn on(gpu: &Arc<Gpu>, nvrtc: &Nvrtc, text: &str, kernels: &[&str]) -> Result<Self, Failure> {
-        let making = Making {
+        let making = ModuleInputs {
             gpu,
             nvrtc,
             cache: None,
@@ -82,16 +82,16 @@ impl Written {
     pub unsafe fn launch(
         &self,
         kernel: usize,
-        shape: Shape,
-        given: &mut [Given<'_>],
+        shape: LaunchShape,
+        given: &mut [KernelArgument<'_>],
     ) -> Result<f64, Failure> {
         let mut words = Vec::with_capacity(given.len());
         for it in given {
             words.push(match it {
-                Given::Bits(bits) => *bits,
-                Given::Memory(memory, at) => {
+                KernelArgument::Bits(bits) => *bits,
+                KernelArgument::Memory(memory, at) => {
                     let elsewhere = || Failure::Machine("memory lies on another device".to_owned());
-                    let memory = memory.as_any().downcast_ref::<OnGpu>().ok_or_else(elsewhere)?;
+                    let memory = memory.as_any().downcast_ref::<CudaMemory>().ok_or_else(elsewhere)?;
                     memory.start + *at
                 }
             });
@@ -109,7 +109,7 @@ impl Written {
     pub(super) unsafe fn launch_words(
         &self,
         kernel: usize,
-        Shape { blocks: [x, y, z], threads: [i, j, k], shared_bytes }: Shape,
+        LaunchShape { blocks: [x, y, z], threads: [i, j, k], shared_bytes }: LaunchShape,
         words: &mut [u64],
     ) -> Result<f64, Failure> {
         let gpu = &self.gpu;

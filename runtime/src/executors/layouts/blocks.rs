@@ -9,7 +9,7 @@ use super::copies::LINE_BYTES;
 
 /// One dimension of a box: its number of elements, and the distance of neighbours on both sides, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Along {
+pub(super) struct BoxDimension {
     pub(super) n: usize,
     pub(super) from: isize,
     pub(super) to: isize,
@@ -20,7 +20,7 @@ const SIDE: usize = 8;
 
 /// Which way a box is copied: from the array of a caller to one in rows, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CopyDirection {
     There,
     Back,
 }
@@ -31,33 +31,44 @@ pub(super) enum Way {
 /// may begin anywhere, and each is finished before the next. In the array in rows, a block covers whole
 /// lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct BlockCopy {
     /// The outer dimensions, in descending order of their strides in the array in rows.
-    around: Vec<Along>,
+    around: Vec<BoxDimension>,
     /// The contiguous dimension of the array in rows, cut into pieces of [`SIDE`] behind the first `lead`
     /// elements.
-    across: Along,
+    across: BoxDimension,
     lead: usize,
     /// The contiguous dimension of the caller's array.
-    along: Along,
-    way: Way,
+    along: BoxDimension,
+    way: CopyDirection,
     /// Whether non-temporal stores write the whole lines of the array in rows.
     is_streamed: bool,
 }
 
-impl Plan {
+impl BlockCopy {
     /// The plan of a box with these dimensions. The first line of the array in rows begins behind `lead`
     /// elements.
-    pub(super) fn of(dimensions: &[Along], way: Way, (lead, is_streamed): (usize, bool)) -> Self {
-        let in_rows = |it: &Along| if way == Way::There { it.to } else { it.from };
-        let of_caller = |it: &Along| if way == Way::There { it.from } else { it.to };
-        let mut left: Vec<Along> = dimensions.iter().copied().filter(|it| it.n != 1).collect();
+    pub(super) fn of(
+        dimensions: &[BoxDimension],
+        way: CopyDirection,
+        (lead, is_streamed): (usize, bool),
+    ) -> Self {
+        let in_rows = |it: &BoxDimension| if way == CopyDirection::There { it.to } else { it.from };
+        let of_caller = |it: &BoxDimension| if way == CopyDirection::There { it.from } else { it.to };
+        let mut left: Vec<BoxDimension> = dimensions.iter().copied().filter(|it| it.n != 1).collect();
         // The dimension with the least stride is the one along the lines of a side.
         let across = take_nearest(&mut left, in_rows);
         let along = take_nearest(&mut left, of_caller);
         left.sort_by_key(|it| std::cmp::Reverse(in_rows(it).unsigned_abs()));
         let lead = lead.min(across.n);
-        Self { around: left, across, lead, along, way, is_streamed: is_streamed && way == Way::There }
+        Self {
+            around: left,
+            across,
+            lead,
+            along,
+            way,
+            is_streamed: is_streamed && way == CopyDirection::There,
+        }
     }
 
     /// The number of rows of blocks, which may be copied in any order.
@@ -110,11 +121,11 @@ impl Plan {
         let (across, along) = (self.across, self.along);
         // The distances of a block's rows on both sides, and how far ahead rows are prefetched.
         let (is_whole, from_row, to_row, ahead) = match self.way {
-            Way::There => {
+            CopyDirection::There => {
                 let ahead = SIDE.cast_signed() * across.from;
                 (across.to == 1 && along.from == 1, across.from, along.to, ahead)
             }
-            Way::Back => {
+            CopyDirection::Back => {
                 let ahead = 2 * SIDE.cast_signed() * along.from;
                 (across.from == 1 && along.to == 1, along.from, across.to, ahead)
             }
@@ -170,13 +181,13 @@ fn end_stream() {
 
 /// Removes and returns the dimension of the least `stride`. Where none is left, that is a dimension of one
 /// element.
-fn take_nearest(left: &mut Vec<Along>, stride: impl Fn(&Along) -> isize) -> Along {
+fn take_nearest(left: &mut Vec<BoxDimension>, stride: impl Fn(&BoxDimension) -> isize) -> BoxDimension {
     let nearest = (0..left.len()).min_by_key(|&at| match stride(&left[at]).unsigned_abs() {
         // A stride of 0 says nothing, since the neighbours are one element.
         0 => usize::MAX,
         it => it,
     });
-    nearest.map_or(Along { n: 1, from: 0, to: 0 }, |at| left.remove(at))
+    nearest.map_or(BoxDimension { n: 1, from: 0, to: 0 }, |at| left.remove(at))
 }
 
 /// Transposes a block: eight rows of eight elements, `from_row` apart, become eight columns, `to_row` apart.
@@ -267,11 +278,15 @@ mod tests {
         let n = shape.iter().product();
         let source: Vec<T> = (0..n).map(of).collect();
         let mut target = vec![T::default(); n];
-        let dimensions: Vec<Along> =
-            (0..3).map(|at| Along { n: shape[at], from: from[at], to: to[at] }).collect();
-        for (way, how) in [(Way::There, (0, false)), (Way::There, (3, true)), (Way::Back, (5, false))] {
+        let dimensions: Vec<BoxDimension> =
+            (0..3).map(|at| BoxDimension { n: shape[at], from: from[at], to: to[at] }).collect();
+        for (way, how) in [
+            (CopyDirection::There, (0, false)),
+            (CopyDirection::There, (3, true)),
+            (CopyDirection::Back, (5, false)),
+        ] {
             target.fill(T::default());
-            let plan = Plan::of(&dimensions, way, how);
+            let plan = BlockCopy::of(&dimensions, way, how);
             // In two parts, the second one first.
             let half = plan.rows() / 2;
             for rows in [half..plan.rows(), 0..half] {
@@ -328,8 +343,8 @@ mod tests {
         // Three rows of one element each, and five columns from the last to the first.
         let source = [1, 2, 3, 4, 5];
         let mut target = [0; 15];
-        let dimensions = [Along { n: 3, from: 0, to: 1 }, Along { n: 5, from: -1, to: 3 }];
-        let plan = Plan::of(&dimensions, Way::There, (0, false));
+        let dimensions = [BoxDimension { n: 3, from: 0, to: 1 }, BoxDimension { n: 5, from: -1, to: 3 }];
+        let plan = BlockCopy::of(&dimensions, CopyDirection::There, (0, false));
         // SAFETY: the source is read from its last element on.
         #[expect(unsafe_code, reason = "this is what is tested")]
         unsafe {

@@ -12,10 +12,10 @@ use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
 
 use super::super::interface::start_of;
-use super::blocks::{Along, Plan, Way};
-use crate::events::{self, Layout};
+use super::blocks::{BlockCopy, BoxDimension, CopyDirection};
+use crate::events::{self, CallLayout};
 use crate::executors::Relayout;
-use crate::executors::pool::Near;
+use crate::executors::pool::RunThreads;
 
 /// Rows of fewer points fill no vector, and fields of fewer points stay in the nearest cache, however they lie.
 const LEAST_ROW: i64 = 8;
@@ -36,10 +36,10 @@ pub(in crate::executors) fn bytes(signature: &Signature, domain: Domain, argumen
 /// Moves the fields of a launch that do not lie along i into rows, for the owner of the launch. The fields
 /// are moved whole, so that nothing has to be copied back. Tells how they lay; nothing where they stay as
 /// they are.
-pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) -> Option<Layout> {
+pub fn in_rows(params: &[Param], launch: &mut Launch, near: &RunThreads) -> Option<CallLayout> {
     let Launch { domain, arguments } = launch;
     let moves = moves(params, Relayout::ByCost, *domain, arguments);
-    let found = layout(params, arguments, events::Way::Copied, &moves);
+    let found = layout(params, arguments, events::LayoutTreatment::Copied, &moves);
     for (at, it) in moves.into_iter().enumerate() {
         let (Some(mut it), Some(Argument::Field(given))) = (it, arguments.get_mut(at)) else { continue };
         (it.shape, it.origin) = (given.array.shape.clone(), given.origin);
@@ -59,7 +59,7 @@ pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) -> Option<Lay
 /// Returns the same call on arrays that are contiguous along an axis, without room between rows. Arrays along
 /// `k` lie as those of NumPy, and arrays along `i` as those of Fortran.
 #[must_use]
-pub fn along(params: &[Param], launch: &mut Launch, axis: Axis, near: &Near) -> Launch {
+pub fn along(params: &[Param], launch: &mut Launch, axis: Axis, near: &RunThreads) -> Launch {
     let domain = launch.domain;
     let arguments = params.iter().zip(&mut launch.arguments).map(|(param, argument)| {
         let Some(mut it) = Move::of((param, argument), domain) else { return argument.clone() };
@@ -234,14 +234,14 @@ impl Move {
         given: &mut FieldArgument,
         copy: &mut FieldArgument,
         is_streamed: bool,
-        near: &Near,
+        near: &RunThreads,
     ) {
-        self.copy(given, copy, (Way::There, is_streamed), near);
+        self.copy(given, copy, (CopyDirection::There, is_streamed), near);
     }
 
     /// Copies the results back into the caller's field.
-    pub(super) fn copy_back(&self, copy: &mut FieldArgument, given: &mut FieldArgument, near: &Near) {
-        self.copy(given, copy, (Way::Back, false), near);
+    pub(super) fn copy_back(&self, copy: &mut FieldArgument, given: &mut FieldArgument, near: &RunThreads) {
+        self.copy(given, copy, (CopyDirection::Back, false), near);
     }
 
     /// Copies between the caller's field and its copy.
@@ -249,10 +249,10 @@ impl Move {
         &self,
         given: &mut FieldArgument,
         copy: &mut FieldArgument,
-        (way, is_streamed): (Way, bool),
-        near: &Near,
+        (way, is_streamed): (CopyDirection, bool),
+        near: &RunThreads,
     ) {
-        let (plan, ends) = self.between(&Given::of_field(given), copy, (way, is_streamed));
+        let (plan, ends) = self.between(&CallerField::of_field(given), copy, (way, is_streamed));
         let size = self.dtype.size_bytes();
         let n = plan.rows();
         let pieces = if self.bytes() < THREAD_BYTES { 1 } else { near.pieces().min(n).max(1) };
@@ -275,7 +275,7 @@ impl Move {
 
     /// Copies between a field of a caller and a copy of this thread, in the direction `way`. Meanwhile other
     /// threads copy other parts of the field.
-    pub(super) fn copy_alone(&self, given: &Given, copy: &mut FieldArgument, way: Way) {
+    pub(super) fn copy_alone(&self, given: &CallerField, copy: &mut FieldArgument, way: CopyDirection) {
         let (plan, ends) = self.between(given, copy, (way, false));
         // SAFETY: as in `copy`; parts that are written do not overlap, since no slab has rows of another one.
         #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
@@ -287,10 +287,10 @@ impl Move {
     /// The plan of a copy between the caller's field and its copy, and where both begin.
     fn between(
         &self,
-        given: &Given,
+        given: &CallerField,
         copy: &mut FieldArgument,
-        (way, is_streamed): (Way, bool),
-    ) -> (Plan, Ends) {
+        (way, is_streamed): (CopyDirection, bool),
+    ) -> (BlockCopy, CopyPointers) {
         let strides =
             |it: &[i64]| -> Vec<isize> { it.iter().map(|&it| isize::try_from(it).unwrap_or(0)).collect() };
         let (of_given, of_copy) = (strides(&given.strides), strides(&copy.array.strides));
@@ -301,22 +301,22 @@ impl Move {
         let size = self.dtype.size_bytes();
         let given = given.first.wrapping_offset(first.saturating_mul(size.cast_signed()));
         let copy = start_of(&mut copy.array.elements, 0).cast::<u8>();
-        let dimensions: Vec<Along> = (0..self.shape.len())
+        let dimensions: Vec<BoxDimension> = (0..self.shape.len())
             .map(|at| {
                 let (from, to) = match way {
-                    Way::There => (of_given[at], of_copy[at]),
-                    Way::Back => (of_copy[at], of_given[at]),
+                    CopyDirection::There => (of_given[at], of_copy[at]),
+                    CopyDirection::Back => (of_copy[at], of_given[at]),
                 };
-                Along { n: self.shape[at], from, to }
+                BoxDimension { n: self.shape[at], from, to }
             })
             .collect();
         let lead = (LINE_BYTES - copy.addr() % LINE_BYTES) % LINE_BYTES / size;
-        let plan = Plan::of(&dimensions, way, (lead, is_streamed));
+        let plan = BlockCopy::of(&dimensions, way, (lead, is_streamed));
         let (from, to) = match way {
-            Way::There => (given, copy),
-            Way::Back => (copy, given),
+            CopyDirection::There => (given, copy),
+            CopyDirection::Back => (copy, given),
         };
-        (plan, Ends { from: from.cast_const(), to })
+        (plan, CopyPointers { from: from.cast_const(), to })
     }
 
     /// Whether it has rows along j.
@@ -332,16 +332,16 @@ impl Move {
 
 /// A field of a caller by the address of its first element: threads copy parts of it at the same time.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct CallerField {
     first: *mut u8,
     strides: Vec<i64>,
 }
 
 // SAFETY: the copying code sees to it that no element is written that another thread reads or writes.
 #[expect(unsafe_code, reason = "threads copy parts of one field")]
-unsafe impl Sync for Given {}
+unsafe impl Sync for CallerField {}
 
-impl Given {
+impl CallerField {
     /// None for an argument that is no field.
     pub(super) fn of(argument: &mut Argument) -> Option<Self> {
         match argument {
@@ -361,10 +361,10 @@ impl Given {
 pub(super) fn layout(
     params: &[Param],
     arguments: &[Argument],
-    way: events::Way,
+    way: events::LayoutTreatment,
     moves: &[Option<Move>],
-) -> Layout {
-    let mut layout = Layout { way, ..Layout::default() };
+) -> CallLayout {
+    let mut layout = CallLayout { way, ..CallLayout::default() };
     for (param, argument) in params.iter().zip(arguments) {
         let (ParamKind::Field { axes, .. }, Argument::Field(field)) = (&param.kind, argument) else {
             continue;
@@ -385,24 +385,24 @@ pub(super) fn layout(
 
 /// Where a copy begins on both sides.
 #[derive(Clone, Copy)]
-struct Ends {
+struct CopyPointers {
     from: *const u8,
     to: *mut u8,
 }
 
 // SAFETY: each thread reads and writes elements of its own through them.
 #[expect(unsafe_code, reason = "pieces of one copy run on several threads")]
-unsafe impl Sync for Ends {}
+unsafe impl Sync for CopyPointers {}
 
-impl Ends {
+impl CopyPointers {
     /// # Safety
     ///
-    /// That of [`Plan::copy`], for elements of `size` bytes.
+    /// That of [`BlockCopy::copy`], for elements of `size` bytes.
     #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
-    unsafe fn copy(&self, plan: &Plan, size: usize, rows: std::ops::Range<usize>) {
+    unsafe fn copy(&self, plan: &BlockCopy, size: usize, rows: std::ops::Range<usize>) {
         let Self { from, to } = *self;
-        // SAFETY: the caller vouches for `Plan::copy`; integers of a size have the bits of any element of
-        // that size.
+        // SAFETY: the caller vouches for `BlockCopy::copy`; integers of a size have the bits of any element
+        // of that size.
         unsafe {
             match size {
                 1 => plan.copy(from, to, rows),
@@ -503,7 +503,7 @@ mod tests {
             assert!(found.bytes() >= THREAD_BYTES);
             let mut copy =
                 super::super::own::fields(&[Some(found.clone())], 0).unwrap().fields.remove(0).unwrap();
-            let near = Near::of(threads);
+            let near = RunThreads::of(threads);
             found.copy_there(&mut given, &mut copy, false, &near);
             for index in copy.array.indices() {
                 let there: Vec<usize> =
@@ -527,9 +527,9 @@ mod tests {
         let params = [param(AccessKind::Read, 0)];
         let mut launch = Launch { domain: DOMAIN, arguments: vec![field([40, 20, 4], [10, 5, 0])] };
         let before = launch.clone();
-        let found = in_rows(&params, &mut launch, &Near::of(2)).unwrap();
+        let found = in_rows(&params, &mut launch, &RunThreads::of(2)).unwrap();
         assert_eq!(found.fields, [("q".to_owned(), Some(Axis::K))]);
-        assert_eq!(in_rows(&params, &mut launch, &Near::of(2)), None);
+        assert_eq!(in_rows(&params, &mut launch, &RunThreads::of(2)), None);
         let (Argument::Field(old), Argument::Field(new)) = (&before.arguments[0], &launch.arguments[0])
         else {
             panic!("they are fields")
@@ -543,7 +543,7 @@ mod tests {
         let params = [param(AccessKind::ReadWrite, 0)];
         let arguments = [field([16, 8, 4], [0; 3])];
         let found = moves(&params, Relayout::ByCost, DOMAIN, &arguments);
-        let told = layout(&params, &arguments, events::Way::Copied, &found);
+        let told = layout(&params, &arguments, events::LayoutTreatment::Copied, &found);
         assert_eq!(told.fields, [("q".to_owned(), Some(Axis::K))]);
         assert_eq!((&*told.copied, told.there_bytes, told.back_bytes), (&["q".to_owned()][..], 4096, 4096));
     }
@@ -553,7 +553,7 @@ mod tests {
         let params = [param(AccessKind::Read, 0)];
         let mut launch = Launch { domain: DOMAIN, arguments: vec![field([40, 20, 4], [10, 5, 0])] };
         for (axis, strides) in [(Axis::I, [1, 40, 800]), (Axis::J, [80, 1, 20]), (Axis::K, [80, 4, 1])] {
-            let other = along(&params, &mut launch, axis, &Near::of(2));
+            let other = along(&params, &mut launch, axis, &RunThreads::of(2));
             let (Argument::Field(given), Argument::Field(other)) =
                 (&launch.arguments[0], &other.arguments[0])
             else {

@@ -30,15 +30,15 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::copies::bytes;
 use self::copies::{Move, moves};
 pub use self::copies::{along, in_rows};
-use self::slabs::{Sizes, Slabs};
-use super::pool::Near;
+use self::slabs::{SlabSizes, Slabs};
+use super::pool::RunThreads;
 use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
 use crate::events::{self, Event, Sink};
 use crate::plans::PlanHandle;
-use crate::store::{Store, Stored};
+use crate::store::{Store, StoreEntry};
 
 /// A maker of code for the arrays of one order.
-pub(super) trait MakesCode: Copy + Send + Sync + 'static {
+pub(super) trait CodeMaker: Copy + Send + Sync + 'static {
     /// Makes the code of a plan.
     ///
     /// # Errors
@@ -51,9 +51,9 @@ pub(super) trait MakesCode: Copy + Send + Sync + 'static {
 ///
 /// # Errors
 ///
-/// Those of [`MakesCode::code`].
+/// Those of [`CodeMaker::code`].
 pub(super) fn code(
-    maker: impl MakesCode,
+    maker: impl CodeMaker,
     plan: &PlanHandle,
     setting: Setting<'_>,
     sink: Sink<'_>,
@@ -73,7 +73,7 @@ pub(super) fn code(
         along_k: plan.along_k(),
         code_along_k: OnceLock::new(),
         setting: OwnedSetting::of(setting),
-        near: Near::beside(setting.threads, setting.is_embedded),
+        near: RunThreads::beside(setting.threads, setting.is_embedded),
         stream_from: machine
             .as_ref()
             .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
@@ -95,7 +95,7 @@ struct AnyOrder<M> {
     /// The machine of the schedule.
     machine: Option<MachineModel>,
     setting: OwnedSetting,
-    near: Near,
+    near: RunThreads,
     /// Copies of at least so many bytes use non-temporal stores: caches would not hold them until they are
     /// read.
     stream_from: u64,
@@ -104,11 +104,11 @@ struct AnyOrder<M> {
     /// Made when a call first needs it.
     code_along_k: OnceLock<Result<Arc<dyn Code>, Failure>>,
     /// By the arrays of a call: choosing takes longer than many a call.
-    ways: Store<Asked, Way>,
+    ways: Store<TreatmentKey, CallTreatment>,
 }
 
 /// How a call is made.
-enum Way {
+enum CallTreatment {
     AsGiven,
     Copied(Vec<Option<Move>>),
     /// Slab by slab: with copies of some rows along j after the others.
@@ -119,35 +119,35 @@ enum Way {
 
 /// A way by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Chosen {
+enum TreatmentKind {
     AsGiven,
     Copied,
     InSlabs,
     Turned,
 }
 
-impl Way {
-    fn name(&self) -> Chosen {
+impl CallTreatment {
+    fn name(&self) -> TreatmentKind {
         match self {
-            Way::AsGiven => Chosen::AsGiven,
-            Way::Copied(_) => Chosen::Copied,
-            Way::InSlabs(_) => Chosen::InSlabs,
-            Way::Turned(_) => Chosen::Turned,
+            CallTreatment::AsGiven => TreatmentKind::AsGiven,
+            CallTreatment::Copied(_) => TreatmentKind::Copied,
+            CallTreatment::InSlabs(_) => TreatmentKind::InSlabs,
+            CallTreatment::Turned(_) => TreatmentKind::Turned,
         }
     }
 }
 
-impl<M: MakesCode> AnyOrder<M> {
+impl<M: CodeMaker> AnyOrder<M> {
     /// Chooses the way of a launch. `moves` are the copies that the code for arrays along i needs. A choice
     /// that another process stored is taken as it is.
-    fn way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
+    fn way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> CallTreatment {
         if moves.is_empty() {
-            return Way::AsGiven;
+            return CallTreatment::AsGiven;
         }
         let Some(section) = self.plan.section() else { return self.best_way(launch, moves) };
         let mut made = None;
-        let chosen: Result<Chosen, Infallible> =
-            section.get_or_make("way", &Asked::of(launch).in_words(), || {
+        let chosen: Result<TreatmentKind, Infallible> =
+            section.get_or_make("way", &TreatmentKey::of(launch).in_words(), || {
                 let way = made.insert(self.best_way(launch, moves.clone()));
                 Ok(way.name())
             });
@@ -156,10 +156,12 @@ impl<M: MakesCode> AnyOrder<M> {
             return way;
         }
         match chosen {
-            Chosen::AsGiven => Way::AsGiven,
-            Chosen::Copied => Way::Copied(moves),
-            Chosen::InSlabs => self.slabs(launch, self.sizes()).map_or(Way::Copied(moves), Way::InSlabs),
-            Chosen::Turned => Way::Turned(self.moves_of_turned(launch)),
+            TreatmentKind::AsGiven => CallTreatment::AsGiven,
+            TreatmentKind::Copied => CallTreatment::Copied(moves),
+            TreatmentKind::InSlabs => {
+                self.slabs(launch, self.sizes()).map_or(CallTreatment::Copied(moves), CallTreatment::InSlabs)
+            }
+            TreatmentKind::Turned => CallTreatment::Turned(self.moves_of_turned(launch)),
         }
     }
 
@@ -170,27 +172,27 @@ impl<M: MakesCode> AnyOrder<M> {
         copies::moves(&params, self.setting.relayout, launch.domain.turned(), &arguments)
     }
 
-    fn best_way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
+    fn best_way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> CallTreatment {
         let how = self.setting.relayout;
         if how == Relayout::Slabs {
             return self
-                .slabs(launch, Sizes { of_slab: 1, of_thread: 1 })
-                .map_or(Way::Copied(moves), Way::InSlabs);
+                .slabs(launch, SlabSizes { of_slab: 1, of_thread: 1 })
+                .map_or(CallTreatment::Copied(moves), CallTreatment::InSlabs);
         }
         if how == Relayout::Copies {
-            return Way::Copied(moves);
+            return CallTreatment::Copied(moves);
         }
         let domain = launch.domain.turned();
         let still_moved = self.along_k.is_whole().then(|| self.moves_of_turned(launch));
         if how == Relayout::Turns {
-            return still_moved.map_or(Way::Copied(moves), Way::Turned);
+            return still_moved.map_or(CallTreatment::Copied(moves), CallTreatment::Turned);
         }
         let machine = |Domain { i, j, k }: Domain| {
             let of_model = self.machine.as_ref().map_or(Machine::CPU, Machine::of);
             Machine { domain: [i, j, k], ..of_model }
         };
         let here = machine(launch.domain);
-        let Some(expected) = self.plan.cost_of_call(&here) else { return Way::Copied(moves) };
+        let Some(expected) = self.plan.cost_of_call(&here) else { return CallTreatment::Copied(moves) };
         let cost_here = expected.cost;
         // Copies move whole fields. A call on fields as given moves only the points that it uses.
         let bytes = APART * cost_here.bytes * expected.touched_part;
@@ -206,19 +208,19 @@ impl<M: MakesCode> AnyOrder<M> {
             Some((expected.cost.time(&there) + time_of(&still, &there), still))
         });
         match turned {
-            Some((time, still)) if time <= copied.min(as_given) => Way::Turned(still),
-            _ if as_given < copied => Way::AsGiven,
-            _ => slabs.map_or(Way::Copied(moves), |it| Way::InSlabs(it.1)),
+            Some((time, still)) if time <= copied.min(as_given) => CallTreatment::Turned(still),
+            _ if as_given < copied => CallTreatment::AsGiven,
+            _ => slabs.map_or(CallTreatment::Copied(moves), |it| CallTreatment::InSlabs(it.1)),
         }
     }
 
     /// The sizes of the slabs that are expected to be fastest.
-    fn sizes(&self) -> Sizes {
-        Sizes { of_slab: self.slab_bytes(), of_thread: THREAD_BYTES }
+    fn sizes(&self) -> SlabSizes {
+        SlabSizes { of_slab: self.slab_bytes(), of_thread: THREAD_BYTES }
     }
 
     /// The slabs of a call.
-    fn slabs(&self, launch: &Launch, sizes: Sizes) -> Option<Slabs> {
+    fn slabs(&self, launch: &Launch, sizes: SlabSizes) -> Option<Slabs> {
         self.alone.as_ref().and_then(|_| Slabs::of(&self.signature.params, launch, sizes))
     }
 
@@ -297,7 +299,7 @@ fn copied_outlines(arguments: &[Argument], moves: &[Option<Move>]) -> Vec<Argume
     each.collect()
 }
 
-impl<M: MakesCode> Code for AnyOrder<M> {
+impl<M: CodeMaker> Code for AnyOrder<M> {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         let Launch { domain, arguments } = launch;
         let wanted = moves(&self.signature.params, self.setting.relayout, *domain, arguments);
@@ -305,22 +307,22 @@ impl<M: MakesCode> Code for AnyOrder<M> {
             sink(Event::Layout(copies::layout(&self.signature.params, arguments, way, moves)));
         };
         match self.way(launch, wanted) {
-            Way::AsGiven => {
-                tell(events::Way::AsGiven, &[]);
+            CallTreatment::AsGiven => {
+                tell(events::LayoutTreatment::AsGiven, &[]);
                 self.code.fit(launch, sink)
             }
-            Way::Copied(moves) => {
-                tell(events::Way::Copied, &moves);
+            CallTreatment::Copied(moves) => {
+                tell(events::LayoutTreatment::Copied, &moves);
                 let arguments = copied_outlines(arguments, &moves);
                 self.code.fit(&Launch { domain: *domain, arguments }, sink)
             }
-            Way::InSlabs(slabs) => {
+            CallTreatment::InSlabs(slabs) => {
                 let params = &self.signature.params;
                 sink(Event::Layout(slabs.layout(params, arguments)));
                 self.code_alone(sink)?.fit(&slabs.launch(arguments), sink)
             }
-            Way::Turned(moves) => {
-                tell(events::Way::Turned, &moves);
+            CallTreatment::Turned(moves) => {
+                tell(events::LayoutTreatment::Turned, &moves);
                 let arguments = turned_outlines(&self.signature.params, arguments);
                 let arguments = copied_outlines(&arguments, &moves);
                 self.code_along_k(sink)?.fit(&Launch { domain: domain.turned(), arguments }, sink)
@@ -331,32 +333,32 @@ impl<M: MakesCode> Code for AnyOrder<M> {
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
         let caller = Arc::clone(&self.code).caller();
         let progress = caller.progress();
-        let (kept, slabs) = (Kept::default(), slabs::Kept::default());
-        Box::new(OfCaller { code: self, caller, turned: None, last: None, kept, slabs, progress })
+        let (kept, slabs) = (CopyStore::default(), slabs::SlabCaller::default());
+        Box::new(AnyOrderCaller { code: self, caller, turned: None, last: None, kept, slabs, progress })
     }
 }
 
 /// The state of one caller.
-struct OfCaller<M> {
+struct AnyOrderCaller<M> {
     code: Arc<AnyOrder<M>>,
     caller: Box<dyn Caller>,
     /// The caller of turned code, made when a call first needs it.
     turned: Option<Box<dyn Caller>>,
     /// How the last call was made, for others like it.
-    last: Option<Arc<Stored<Asked, Way>>>,
-    kept: Kept,
-    slabs: slabs::Kept,
+    last: Option<Arc<StoreEntry<TreatmentKey, CallTreatment>>>,
+    kept: CopyStore,
+    slabs: slabs::SlabCaller,
     progress: Arc<Progress>,
 }
 
 /// The inputs that decide the way of a call: the layouts of all fields, also of those that need no copy in
 /// their given order.
-struct Asked {
+struct TreatmentKey {
     domain: Domain,
     fields: Vec<Option<FieldArgument>>,
 }
 
-impl PartialEq for Asked {
+impl PartialEq for TreatmentKey {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |one: &Option<FieldArgument>, other: &Option<FieldArgument>| match (one, other) {
             (Some(one), Some(other)) => {
@@ -373,7 +375,7 @@ impl PartialEq for Asked {
     }
 }
 
-impl Asked {
+impl TreatmentKey {
     fn of(launch: &Launch) -> Self {
         let outline = |it: &Argument| match it {
             Argument::Field(field) => Some(outline(field)),
@@ -407,23 +409,23 @@ impl Asked {
 /// The copies of the last calls, for others like them, as far as all of them are few bytes. The memory of
 /// larger ones goes to the next call that needs some.
 #[derive(Default)]
-struct Kept {
+struct CopyStore {
     /// In the order of their last use, the latest at the end.
-    sets: Vec<Copies>,
+    sets: Vec<CopySet>,
 }
 
-struct Copies {
+struct CopySet {
     moves: Vec<Option<Move>>,
     bytes: u64,
-    own: own::Fields,
+    own: own::FieldCopies,
 }
 
 /// The most bytes of copies that one caller keeps.
 const KEPT_BYTES: u64 = 2 << 20;
 
-impl Kept {
+impl CopyStore {
     /// Returns the copies for these moves, which become the last of the sets.
-    fn find(&mut self, moves: &[Option<Move>]) -> Result<&mut Copies, Failure> {
+    fn find(&mut self, moves: &[Option<Move>]) -> Result<&mut CopySet, Failure> {
         match self.sets.iter().position(|it| it.moves == moves) {
             Some(at) if at + 1 == self.sets.len() => {}
             Some(at) => {
@@ -441,21 +443,21 @@ impl Kept {
                 }
                 let pooled_from = usize::try_from(KEPT_BYTES).unwrap_or(usize::MAX);
                 let own = own::fields(moves, pooled_from)?;
-                self.sets.push(Copies { moves: moves.to_vec(), bytes, own });
+                self.sets.push(CopySet { moves: moves.to_vec(), bytes, own });
             }
         }
         self.sets.last_mut().ok_or_else(|| Failure::Machine("nothing was copied".to_owned()))
     }
 }
 
-impl<M: MakesCode> Caller for OfCaller<M> {
+impl<M: CodeMaker> Caller for AnyOrderCaller<M> {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let params = &self.code.signature.params;
         if copies::are_in_rows(params, &launch.arguments) {
             return self.caller.run(launch);
         }
         if self.last.as_ref().is_none_or(|it| !it.key.is_like(launch)) {
-            let found = self.code.ways.get(Asked::of(launch), |_| {
+            let found = self.code.ways.get(TreatmentKey::of(launch), |_| {
                 let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
                 Ok(self.code.way(launch, wanted))
             });
@@ -463,13 +465,13 @@ impl<M: MakesCode> Caller for OfCaller<M> {
         }
         let Self { code, caller, turned, last, kept, slabs, progress } = self;
         match last.as_ref().and_then(|it| it.get().ok()) {
-            None | Some(Way::AsGiven) => caller.run(launch),
-            Some(Way::Copied(moves)) => kept.run(&mut **caller, moves, launch, code),
-            Some(Way::InSlabs(it)) => {
+            None | Some(CallTreatment::AsGiven) => caller.run(launch),
+            Some(CallTreatment::Copied(moves)) => kept.run(&mut **caller, moves, launch, code),
+            Some(CallTreatment::InSlabs(it)) => {
                 let code_alone = code.code_alone(&|_| ())?;
                 slabs.run(it, launch, (&code_alone, &code.near), progress)
             }
-            Some(Way::Turned(moves)) => {
+            Some(CallTreatment::Turned(moves)) => {
                 let turned = match turned {
                     Some(known) => known,
                     None => turned.insert(code.code_along_k(&|_| ())?.caller()),
@@ -508,7 +510,7 @@ fn turn(params: &[Param], launch: &mut Launch) {
     }
 }
 
-impl Kept {
+impl CopyStore {
     /// Runs the call with copies in the place of the fields that are moved.
     fn run<M>(
         &mut self,
@@ -517,7 +519,7 @@ impl Kept {
         launch: &mut Launch,
         AnyOrder { near, stream_from, .. }: &AnyOrder<M>,
     ) -> Result<(), Failure> {
-        let Copies { bytes, own, .. } = self.find(moves)?;
+        let CopySet { bytes, own, .. } = self.find(moves)?;
         let is_streamed = *bytes >= *stream_from;
         for ((it, copy), argument) in moves.iter().zip(&mut own.fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(copy), Argument::Field(given)) = (it, copy, argument) {
@@ -540,7 +542,7 @@ impl Kept {
             }
         }
         if self.sets.last().is_some_and(|it| it.bytes > KEPT_BYTES)
-            && let Some(Copies { own: own::Fields { fields, memory }, .. }) = self.sets.pop()
+            && let Some(CopySet { own: own::FieldCopies { fields, memory }, .. }) = self.sets.pop()
         {
             own::give_back(fields, memory);
         }

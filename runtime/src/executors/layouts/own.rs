@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::{Arc, Mutex};
 
 use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::buffer::{Buffer, Lent};
+use isobar_compiler::backend::buffer::{Buffer, LentMemory};
 use isobar_compiler::backend::launch::FieldArgument;
 use isobar_compiler::types::DType;
 
@@ -37,7 +37,7 @@ fn taken(bytes: usize) -> Workspace {
 }
 
 /// Returns the memory of copies, for any call that needs some next.
-pub(super) fn give_back(fields: Vec<Option<FieldArgument>>, memory: Arc<Memory>) {
+pub(super) fn give_back(fields: Vec<Option<FieldArgument>>, memory: Arc<CopyMemory>) {
     drop(fields);
     let (Ok(memory), Ok(mut free)) = (Arc::try_unwrap(memory), FREE.try_lock()) else { return };
     free.push(memory.workspace);
@@ -49,9 +49,9 @@ pub(super) fn give_back(fields: Vec<Option<FieldArgument>>, memory: Arc<Memory>)
 }
 
 /// Copies of fields, in memory of their own.
-pub(super) struct Fields {
+pub(super) struct FieldCopies {
     pub(super) fields: Vec<Option<FieldArgument>>,
-    pub(super) memory: Arc<Memory>,
+    pub(super) memory: Arc<CopyMemory>,
 }
 
 /// Memory for each field that is copied, not initialised. From `pooled_from` bytes on, memory of earlier
@@ -60,7 +60,7 @@ pub(super) struct Fields {
 /// # Errors
 ///
 /// Where there is no such memory.
-pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<Fields, Failure> {
+pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<FieldCopies, Failure> {
     let mut bytes = 0_usize;
     let mut starts = Vec::with_capacity(moves.len());
     for (at, it) in moves.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<Field
             clear(first.wrapping_add(start), it.bytes());
         }
     }
-    let memory = Arc::new(Memory { workspace });
+    let memory = Arc::new(CopyMemory { workspace });
     let each = moves.iter().zip(starts).map(|(it, start)| {
         let it = it.as_ref()?;
         let (strides, n) = it.layout();
@@ -95,7 +95,7 @@ pub(super) fn fields(moves: &[Option<Move>], pooled_from: usize) -> Result<Field
         Some(FieldArgument { array, origin: it.origin })
     });
     let fields = each.collect();
-    Ok(Fields { fields, memory })
+    Ok(FieldCopies { fields, memory })
 }
 
 #[expect(unsafe_code, reason = "memory of the system's is written here")]
@@ -104,7 +104,7 @@ fn clear(start: *mut u8, n: usize) {
     unsafe { start.write_bytes(0, n) }
 }
 
-fn elements(dtype: DType, start: *mut u8, n: usize, memory: &Arc<Memory>) -> Elements {
+fn elements(dtype: DType, start: *mut u8, n: usize, memory: &Arc<CopyMemory>) -> Elements {
     if n == 0 {
         return Elements::zeros(dtype, 0);
     }
@@ -122,37 +122,37 @@ fn elements(dtype: DType, start: *mut u8, n: usize, memory: &Arc<Memory>) -> Ele
 fn part<T: std::fmt::Debug + Send + Sync + 'static>(
     start: *mut u8,
     n: usize,
-    memory: &Arc<Memory>,
+    memory: &Arc<CopyMemory>,
 ) -> Buffer<T> {
-    Buffer::lent(Box::new(Part::<T> { start: start.cast(), n, _memory: Arc::clone(memory) }))
+    Buffer::lent(Box::new(CopyElements::<T> { start: start.cast(), n, _memory: Arc::clone(memory) }))
 }
 
 /// The memory of all copies of a call.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct CopyMemory {
     workspace: Workspace,
 }
 
 // SAFETY: the mapping lives as long as this, which gives no reference to it away.
 #[expect(unsafe_code, reason = "each part of it is some thread's own")]
-unsafe impl Sync for Memory {}
+unsafe impl Sync for CopyMemory {}
 
 /// Elements of one copy, which no other one has.
 #[derive(Debug)]
-struct Part<T> {
+struct CopyElements<T> {
     start: *mut T,
     n: usize,
-    _memory: Arc<Memory>,
+    _memory: Arc<CopyMemory>,
 }
 
 // SAFETY: the elements are this part's alone, and belong to no thread.
 #[expect(unsafe_code, reason = "who calls a stencil may be on another thread the next time")]
-unsafe impl<T: Send> Send for Part<T> {}
+unsafe impl<T: Send> Send for CopyElements<T> {}
 // SAFETY: as above; what is shared is only read.
 #[expect(unsafe_code, reason = "who calls a stencil may be on another thread the next time")]
-unsafe impl<T: Sync> Sync for Part<T> {}
+unsafe impl<T: Sync> Sync for CopyElements<T> {}
 
-impl<T: Send + Sync + std::fmt::Debug> Lent<T> for Part<T> {
+impl<T: Send + Sync + std::fmt::Debug> LentMemory<T> for CopyElements<T> {
     #[expect(unsafe_code, reason = "memory of the system's becomes elements here")]
     fn elements(&self) -> &[T] {
         // SAFETY: so many elements lie there, aligned. Any bytes are values of their type; those of a `bool`

@@ -14,12 +14,12 @@ use isobar_compiler::inputs::Workers;
 use isobar_compiler::schedule::analysis::cost::Machine;
 use isobar_compiler::space::{Axis, Domain};
 
-use super::blocks::Way;
-use super::copies::{Given, Move, layout};
+use super::blocks::CopyDirection;
+use super::copies::{CallerField, Move, layout};
 use super::{copied_outlines, outline, own};
-use crate::events::{self, Layout};
+use crate::events::{self, CallLayout};
 use crate::executors::cancel::Cancel;
-use crate::executors::pool::Near;
+use crate::executors::pool::RunThreads;
 use crate::executors::{Caller, Code, Failure, Progress};
 
 /// The speed of the cache that holds the copies of a slab, as a multiple of that of memory.
@@ -40,7 +40,7 @@ pub(super) struct Slabs {
 
 /// The sizes of slabs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct SlabSizes {
     /// The most bytes for the copies of one slab, where that can be.
     pub(super) of_slab: u64,
     /// The least bytes that each thread copies.
@@ -49,7 +49,7 @@ pub(super) struct Sizes {
 
 impl Slabs {
     /// The slabs of a call; none where there would be only one.
-    pub(super) fn of(params: &[Param], launch: &Launch, sizes: Sizes) -> Option<Self> {
+    pub(super) fn of(params: &[Param], launch: &Launch, sizes: SlabSizes) -> Option<Self> {
         let n = launch.domain.j;
         let of_row: u64 = moves(params, launch, (0, 1))?.iter().flatten().map(|it| it.bytes() as u64).sum();
         let most = i64::try_from(sizes.of_slab / of_row.max(1)).unwrap_or(i64::MAX).clamp(1, n);
@@ -88,8 +88,8 @@ impl Slabs {
     }
 
     /// The layout of a call's fields, and of their copies.
-    pub(super) fn layout(&self, params: &[Param], arguments: &[Argument]) -> Layout {
-        let mut layout = layout(params, arguments, events::Way::Copied, &self.moves);
+    pub(super) fn layout(&self, params: &[Param], arguments: &[Argument]) -> CallLayout {
+        let mut layout = layout(params, arguments, events::LayoutTreatment::Copied, &self.moves);
         let n = self.all.len() as u64;
         layout.rows = u64::try_from(self.domain.j).ok();
         for bytes in [&mut layout.there_bytes, &mut layout.back_bytes] {
@@ -121,25 +121,25 @@ fn moves(params: &[Param], launch: &Launch, (first, rows): (i64, i64)) -> Option
 }
 
 /// The state of one thread for slabs.
-struct Own {
+struct SlabThread {
     caller: Box<dyn Caller>,
     launch: Launch,
 }
 
 /// The state that is kept from one call slab by slab to the next.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct SlabCaller {
     moves: Vec<Option<Move>>,
-    threads: Vec<Own>,
+    threads: Vec<SlabThread>,
 }
 
-impl Kept {
+impl SlabCaller {
     /// Calls slab by slab, as many at a time as there are threads; `code` is for one thread.
     pub(super) fn run(
         &mut self,
         slabs: &Slabs,
         launch: &mut Launch,
-        (code, near): (&Arc<dyn Code>, &Near),
+        (code, near): (&Arc<dyn Code>, &RunThreads),
         progress: &Progress,
     ) -> Result<(), Failure> {
         if self.moves != slabs.moves {
@@ -148,7 +148,7 @@ impl Kept {
                 let own = own::fields(&slabs.moves, usize::MAX)?;
                 let arguments = own.fields.into_iter().map(|it| it.map_or(Argument::Unused, Argument::Field));
                 let launch = Launch { domain: slabs.domain, arguments: arguments.collect() };
-                self.threads.push(Own { caller: Arc::clone(code).caller(), launch });
+                self.threads.push(SlabThread { caller: Arc::clone(code).caller(), launch });
             }
             self.moves.clone_from(&slabs.moves);
         }
@@ -159,10 +159,10 @@ impl Kept {
                 }
             }
         }
-        let given: Vec<Option<Given>> = launch.arguments.iter_mut().map(Given::of).collect();
+        let given: Vec<Option<CallerField>> = launch.arguments.iter_mut().map(CallerField::of).collect();
         let n_threads = self.threads.len();
         let (cancel, next) = (Cancel::current(), AtomicUsize::new(0));
-        let shared = Shared { slabs, n_threads, given, cancel, next, ended: Mutex::default() };
+        let shared = SlabRun { slabs, n_threads, given, cancel, next, ended: Mutex::default() };
         let shared = &shared;
         match self.threads.as_mut_slice() {
             // No other thread is woken.
@@ -182,28 +182,28 @@ impl Kept {
 }
 
 /// The state that the threads of a call share.
-struct Shared<'a> {
+struct SlabRun<'a> {
     slabs: &'a Slabs,
     n_threads: usize,
-    given: Vec<Option<Given>>,
+    given: Vec<Option<CallerField>>,
     /// The token that may end the call.
     cancel: Option<Cancel>,
     /// The first slab that no thread has begun yet.
     next: AtomicUsize,
-    ended: Mutex<Ended>,
+    ended: Mutex<SlabOutcome>,
 }
 
 /// The outcome of the slabs.
 #[derive(Default)]
-struct Ended {
+struct SlabOutcome {
     /// The time of each step, as the mean of the threads.
     step_ms: Vec<f64>,
     /// The first slab that failed, and why.
     failure: Option<(usize, Failure)>,
 }
 
-impl Shared<'_> {
-    fn take_part(&self, own: &mut Own, progress: &Progress) {
+impl SlabRun<'_> {
+    fn take_part(&self, own: &mut SlabThread, progress: &Progress) {
         let told = own.caller.progress();
         let mut step_ms: Vec<f64> = Vec::new();
         let mut is_first = true;
@@ -224,7 +224,7 @@ impl Shared<'_> {
                     && it.is_needed()
                     && (is_first || it.has_rows())
                 {
-                    it.copy_alone(given, copy, Way::There);
+                    it.copy_alone(given, copy, CopyDirection::There);
                 }
             }
             is_first = false;
@@ -234,7 +234,7 @@ impl Shared<'_> {
                     && it.is_written()
                     && (ran.is_ok() || it.is_needed())
                 {
-                    it.copy_alone(given, copy, Way::Back);
+                    it.copy_alone(given, copy, CopyDirection::Back);
                 }
             }
             let of_slab = told.step_ms();

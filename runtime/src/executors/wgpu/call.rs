@@ -24,20 +24,20 @@ use wgpu::{
     QueryType, SubmissionIndex,
 };
 
-use super::device::{Devices, Gpu, Program, Text};
+use super::device::{Devices, Gpu, PipelineInputs, TextPipelines};
 use super::error::WgpuError;
-use super::memory::{Held, is_alike, narrowed, sent, take, widened};
+use super::memory::{WgpuMemory, is_alike, narrowed, sent, take, widened};
 use super::slice;
 use super::stored::{self, PipelineStore};
-use crate::cache::Parts;
-use crate::device::{Memory, Ticket};
+use crate::cache::KeyParts;
+use crate::device::{DeviceMemory, Ticket};
 use crate::events::{Sink, step};
 use crate::executors::{Caller, Code, Mode, Progress};
 use crate::failure::Failure;
-use crate::store::{Store, Stored};
-use crate::wanted::Wanted;
-use isobar_compiler::backend::kernel::call::{Place, ended};
-use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
+use crate::store::{Store, StoreEntry};
+use crate::wanted::FetchSelection;
+use isobar_compiler::backend::kernel::call::{ArrayArgument, ended};
+use isobar_compiler::backend::wgsl::plan::{DeviceLimits, Plan, is_unit};
 
 /// The kernels of a plan, and their texts for each kind of call.
 pub(super) struct WgpuCode {
@@ -45,15 +45,15 @@ pub(super) struct WgpuCode {
     pub(super) devices: Arc<Devices>,
     pub(super) kernels: Arc<Kernels>,
     /// By position in the arrays of the kernels: the argument of a launch.
-    pub(super) places: Vec<Option<Place>>,
+    pub(super) places: Vec<Option<ArrayArgument>>,
     pub(super) mode: Mode,
     pub(super) pipelines: PipelineStore,
-    pub(super) texts: Store<Kind, Ready>,
+    pub(super) texts: Store<TextKey, ReadyText>,
 }
 
 /// The properties that calls of one kind share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct TextKey {
     /// The number of the device, which changes after a loss.
     gpu: u64,
     options: WgslOptions,
@@ -61,11 +61,11 @@ pub(super) struct Kind {
 
 /// A text that is ready to be launched.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct ReadyText {
     pub(super) gpu: Arc<Gpu>,
     artifact: Artifact,
     /// Shared with all that have this text.
-    pub(super) program: Arc<Stored<Text, Program>>,
+    pub(super) program: Arc<StoreEntry<PipelineInputs, TextPipelines>>,
     tables: Option<Buffer>,
 }
 
@@ -81,7 +81,7 @@ impl Code for WgpuCode {
         let progress = Arc::new(Progress::default());
         let n_steps = self.kernels.program.steps.len();
         progress.total.store(i64::try_from(n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Box::new(OfCaller { made: self, progress, gpu: None, own: BTreeMap::new(), resident: None })
+        Box::new(WgpuCaller { made: self, progress, gpu: None, own: BTreeMap::new(), resident: None })
     }
 }
 
@@ -97,11 +97,11 @@ impl WgpuCode {
         &self,
         launch: &Launch,
         sink: Sink<'_>,
-    ) -> Result<Arc<Stored<Kind, Ready>>, Failure> {
+    ) -> Result<Arc<StoreEntry<TextKey, ReadyText>>, Failure> {
         let gpu = self.devices.find()?;
         // Texts of a device that is lost are of no use.
         self.texts.retain(|it| it.gpu == gpu.number);
-        let kind = Kind { gpu: gpu.number, options: self.options(&gpu, launch) };
+        let kind = TextKey { gpu: gpu.number, options: self.options(&gpu, launch) };
         self.texts.get(kind, |it| {
             let artifact = step("wgsl", sink, || wgsl::generate(&self.kernels, &it.options));
             step("pipelines", sink, || ready(&gpu, artifact, &self.pipelines, sink))
@@ -131,7 +131,7 @@ fn options(gpu: &Gpu, kernels: &Kernels, mode: Mode, (is_unit, levels): (bool, O
 }
 
 /// All that decides the pipelines of a stencil in calls with so many levels; none where the driver keeps none.
-pub(super) fn code_keys(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option<u32>) -> Vec<Parts> {
+pub(super) fn code_keys(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option<u32>) -> Vec<KeyParts> {
     let Some(adapter) = &gpu.cache_key else { return Vec::new() };
     let one = |is_unit| {
         let artifact = wgsl::generate(kernels, &options(gpu, kernels, mode, (is_unit, levels)));
@@ -141,13 +141,13 @@ pub(super) fn code_keys(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option
 }
 
 /// The text that a device makes pipelines of.
-fn text_of(artifact: &Artifact) -> Text {
+fn text_of(artifact: &Artifact) -> PipelineInputs {
     let is_read = |it: &Binding| match it {
         Binding::Sizes | Binding::Tables => true,
         Binding::Traps => false,
         Binding::Arrays { is_written, .. } => !is_written,
     };
-    Text {
+    PipelineInputs {
         text: artifact.listing.text.clone(),
         entries: artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect(),
         are_read: artifact.bindings.iter().map(is_read).collect(),
@@ -161,7 +161,7 @@ fn ready(
     artifact: Artifact,
     pipelines: &PipelineStore,
     sink: Sink<'_>,
-) -> Result<Ready, Failure> {
+) -> Result<ReadyText, Failure> {
     let name = || gpu.name.clone();
     let limits = &gpu.limits;
     if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
@@ -196,19 +196,19 @@ fn ready(
             Some(buffer)
         }
     };
-    Ok(Ready { gpu: Arc::clone(gpu), artifact, program, tables })
+    Ok(ReadyText { gpu: Arc::clone(gpu), artifact, program, tables })
 }
 
 /// The limits of a device.
-fn most(gpu: &Gpu) -> Most {
-    Most {
+fn most(gpu: &Gpu) -> DeviceLimits {
+    DeviceLimits {
         bytes: gpu.limits.max_storage_buffer_binding_size,
         blocks: gpu.limits.max_compute_workgroups_per_dimension,
     }
 }
 
 /// The state of one caller.
-struct OfCaller {
+struct WgpuCaller {
     made: Arc<WgpuCode>,
     progress: Arc<Progress>,
     /// The device that has the buffers below.
@@ -219,7 +219,7 @@ struct OfCaller {
     resident: Option<Plan>,
 }
 
-impl Caller for OfCaller {
+impl Caller for WgpuCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let ended = self.computed(launch);
         if ended.is_err() && self.gpu.as_ref().is_some_and(|it| it.lost().is_some()) {
@@ -241,7 +241,7 @@ impl Caller for OfCaller {
         Ok(())
     }
 
-    fn fetch(&mut self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+    fn fetch(&mut self, launch: &mut Launch, wanted: &FetchSelection) -> Result<(), Failure> {
         match self.resident.take() {
             Some(plan) => match self.gpu.clone() {
                 Some(gpu) if gpu.lost().is_none() => self.bring(&gpu, &plan, launch, wanted),
@@ -254,10 +254,10 @@ impl Caller for OfCaller {
     fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn Memory>],
+        memories: &mut [Option<&mut dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         if launch.domain.points() == 0 {
-            return Ok(Box::new(crate::device::Over));
+            return Ok(Box::new(crate::device::FinishedTicket));
         }
         let made = Arc::clone(&self.made);
         let (text, plan) = self.planned(launch)?;
@@ -269,7 +269,7 @@ impl Caller for OfCaller {
         for (array, place) in made.places.iter().enumerate() {
             let memory = place.and_then(|it| memories.get_mut(it.position)?.as_mut());
             let Some(memory) = memory else { continue };
-            let Some(it) = memory.as_any().downcast_ref::<Held>() else {
+            let Some(it) = memory.as_any().downcast_ref::<WgpuMemory>() else {
                 return Err(WgpuError::Elsewhere.into());
             };
             if !Arc::ptr_eq(&it.gpu, &ready.gpu) {
@@ -303,7 +303,7 @@ impl Caller for OfCaller {
             }
         }
         let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
-        let back: Vec<(usize, Vec<super::plan::Lying>)> = copied
+        let back: Vec<(usize, Vec<super::plan::BufferArray>)> = copied
             .iter()
             .filter(|it| plan.buffers[it].is_written)
             .map(|it| (*it, plan.buffers[it].arrays.clone()))
@@ -320,7 +320,7 @@ impl Caller for OfCaller {
                 }
             }
         }
-        Ok(Box::new(crate::device::Over))
+        Ok(Box::new(crate::device::FinishedTicket))
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -332,7 +332,7 @@ impl Caller for OfCaller {
 fn copy(
     gpu: &Gpu,
     dtype: DType,
-    it: &super::plan::Lying,
+    it: &super::plan::BufferArray,
     held: &Buffer,
     buffer: &Buffer,
     is_sent: bool,
@@ -361,7 +361,7 @@ fn copy(
     gpu.write(held, 0, &narrow)
 }
 
-impl OfCaller {
+impl WgpuCaller {
     /// Calls it once, with fields that lie there or that are sent and brought back.
     fn computed(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
@@ -379,13 +379,13 @@ impl OfCaller {
         let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
         going.end()?;
         if !is_there {
-            self.bring(&ready.gpu, &plan, launch, &Wanted::default())?;
+            self.bring(&ready.gpu, &plan, launch, &FetchSelection::default())?;
         }
         Ok(())
     }
 
     /// The text for a call on the device that is open now, and where everything lies.
-    fn planned(&mut self, launch: &Launch) -> Result<(Arc<Stored<Kind, Ready>>, Plan), Failure> {
+    fn planned(&mut self, launch: &Launch) -> Result<(Arc<StoreEntry<TextKey, ReadyText>>, Plan), Failure> {
         let made = Arc::clone(&self.made);
         let text = made.text_for(launch, &|_| ())?;
         let ready = text.get()?;
@@ -443,7 +443,13 @@ impl OfCaller {
     }
 
     /// Copies back the wanted parts of fields that were written.
-    fn bring(&self, gpu: &Gpu, plan: &Plan, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+    fn bring(
+        &self,
+        gpu: &Gpu,
+        plan: &Plan,
+        launch: &mut Launch,
+        wanted: &FetchSelection,
+    ) -> Result<(), Failure> {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own && it.1.is_written) {
             for it in &packed.arrays {
@@ -481,12 +487,12 @@ const MOST_MOMENTS: u32 = 4096;
 /// before the first one is over.
 fn submit(
     made: &Arc<WgpuCode>,
-    ready: &Ready,
+    ready: &ReadyText,
     plan: &Plan,
     buffers: &BTreeMap<usize, Buffer>,
     domain: Domain,
     progress: &Arc<Progress>,
-) -> Result<Going, Failure> {
+) -> Result<WgpuTicket, Failure> {
     let gpu = &ready.gpu;
     let program = ready.program.get()?;
     let n_slots = made.kernels.places.len() as u64;
@@ -537,7 +543,7 @@ fn submit(
         }
         index
     })?;
-    Ok(Going {
+    Ok(WgpuTicket {
         gpu: Arc::clone(gpu),
         made: Arc::clone(made),
         progress: Arc::clone(progress),
@@ -552,7 +558,7 @@ fn submit(
 /// The buffers of a call as its kernels name them.
 fn bind(
     gpu: &Gpu,
-    ready: &Ready,
+    ready: &ReadyText,
     layout: &BindGroupLayout,
     sizes: &Buffer,
     traps: Option<&Buffer>,
@@ -576,7 +582,7 @@ fn bind(
 fn launches(
     encoder: &mut CommandEncoder,
     made: &WgpuCode,
-    (ready, program): (&Ready, &Program),
+    (ready, program): (&ReadyText, &TextPipelines),
     plan: &Plan,
     group: &BindGroup,
     moments: Option<&QuerySet>,
@@ -612,7 +618,7 @@ fn launches(
 }
 
 /// A call that the device carries out.
-struct Going {
+struct WgpuTicket {
     gpu: Arc<Gpu>,
     made: Arc<WgpuCode>,
     progress: Arc<Progress>,
@@ -624,7 +630,7 @@ struct Going {
     domain: Domain,
 }
 
-impl Going {
+impl WgpuTicket {
     /// Waits until the call is over.
     fn end(&self) -> Result<(), Failure> {
         let gpu = &self.gpu;
@@ -659,7 +665,7 @@ impl Going {
     }
 }
 
-impl Ticket for Going {
+impl Ticket for WgpuTicket {
     fn is_over(&self) -> bool {
         let asked = wgpu::PollType::Wait {
             submission_index: Some(self.index.clone()),

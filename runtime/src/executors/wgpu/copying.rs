@@ -9,7 +9,7 @@ use wgpu::{
 
 use super::device::Gpu;
 use super::error::WgpuError;
-use crate::copying::Copies;
+use crate::copying::CopyMeasurement;
 use crate::events::milliseconds;
 use crate::failure::Failure;
 
@@ -40,16 +40,16 @@ const WARM: usize = 2;
 /// Where the processor is the GPU: both arrays together are larger than common caches.
 const OF_PROCESSOR: u64 = 64 << 20;
 
-pub(super) fn measured(gpu: &Gpu) -> Result<Copies, Failure> {
+pub(super) fn measured(gpu: &Gpu) -> Result<CopyMeasurement, Failure> {
     let limits = &gpu.limits;
-    let most = if gpu.kind == DeviceType::Cpu { OF_PROCESSOR } else { Copies::MOST_BYTES };
+    let most = if gpu.kind == DeviceType::Cpu { OF_PROCESSOR } else { CopyMeasurement::MOST_BYTES };
     let mut bytes = most.min(limits.max_buffer_size).min(limits.max_storage_buffer_binding_size);
     bytes -= bytes % (THREADS * BYTES_OF_THREAD);
     let [from, to] = loop {
         match (gpu.storage(bytes), gpu.storage(bytes)) {
             (Ok(from), Ok(to)) => break [from, to],
             (Err(WgpuError::OutOfMemory), _) | (_, Err(WgpuError::OutOfMemory))
-                if bytes / 2 >= Copies::LEAST_BYTES =>
+                if bytes / 2 >= CopyMeasurement::LEAST_BYTES =>
             {
                 bytes /= 2;
             }
@@ -58,7 +58,7 @@ pub(super) fn measured(gpu: &Gpu) -> Result<Copies, Failure> {
     };
     let ms = timed(gpu, [&from, &to], bytes)?;
     let failed = || Failure::Machine(format!("the GPU {} tells no time of a copy", gpu.name));
-    Copies::of(2 * bytes, ms).ok_or_else(failed)
+    CopyMeasurement::of(2 * bytes, ms).ok_or_else(failed)
 }
 
 fn timed(gpu: &Gpu, [from, to]: [&Buffer; 2], bytes: u64) -> Result<Vec<f64>, Failure> {
@@ -82,7 +82,7 @@ fn timed(gpu: &Gpu, [from, to]: [&Buffer; 2], bytes: u64) -> Result<Vec<f64>, Fa
     let period = f64::from(gpu.queue.get_timestamp_period());
     let mut all = Vec::new();
     let first = Instant::now();
-    while Copies::go_on(&all, WARM, first) {
+    while CopyMeasurement::go_on(&all, WARM, first) {
         let begun = Instant::now();
         let index = gpu.guarded(|| {
             let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());

@@ -6,7 +6,8 @@
 //! not end is given up after a while. Such a kernel ends only with its process, and a job has a process of
 //! its own.
 //!
-//! The pipelines of a text are stored by the text, for all stencils of the process; [`Place`] stores them for others.
+//! The pipelines of a text are stored by the text, for all stencils of the process; [`PipelineEntry`] stores
+//! them for others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,11 +31,11 @@ use wgpu::{
 };
 
 use super::error::WgpuError;
-use super::stored::Place;
+use super::stored::PipelineEntry;
 use super::{model, probe, spirv};
-use crate::copying::Copies;
+use crate::copying::CopyMeasurement;
 use crate::failure::Failure;
-use crate::store::{Store, Stored};
+use crate::store::{Store, StoreEntry};
 
 /// A call that takes longer than this counts as one that never ends. Compiling is part of the first one.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -64,18 +65,18 @@ pub(crate) struct Gpu {
     /// A call that takes longer counts as one that never ends.
     pub(super) patience: Duration,
     /// The pipelines of the texts that were asked for last.
-    programs: Store<Text, Program>,
+    programs: Store<PipelineInputs, TextPipelines>,
     /// The model that schedules for it are made for.
     pub(super) model: GpuModel,
     /// The rate of its copies, once measured.
-    pub(super) copies: OnceLock<Result<Copies, Failure>>,
+    pub(super) copies: OnceLock<Result<CopyMeasurement, Failure>>,
     /// Why nothing works on it any more, in the words of the driver.
     lost: Arc<Mutex<Option<String>>>,
 }
 
 /// The inputs of pipelines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Text {
+pub(super) struct PipelineInputs {
     pub(super) text: String,
     /// Entry points, and the threads of each along x, y, z.
     pub(super) entries: Vec<(String, [u32; 3])>,
@@ -87,7 +88,7 @@ pub(super) struct Text {
 
 /// Pipelines of a text.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct TextPipelines {
     /// In the order of the entry points.
     pub(super) pipelines: Vec<ComputePipeline>,
     pub(super) layout: BindGroupLayout,
@@ -395,15 +396,19 @@ impl Gpu {
     /// Those of making them.
     pub(super) fn program(
         &self,
-        text: Text,
-        place: Option<&Place>,
-    ) -> Result<Arc<Stored<Text, Program>>, Failure> {
+        text: PipelineInputs,
+        place: Option<&PipelineEntry>,
+    ) -> Result<Arc<StoreEntry<PipelineInputs, TextPipelines>>, Failure> {
         self.programs.get(text, |it| Ok(self.made(it, place)?))
     }
 
     /// Makes the pipelines of a text anew, with data that another process stored at a place. Stores the new
     /// data there.
-    pub(super) fn made(&self, text: &Text, place: Option<&Place>) -> Result<Program, WgpuError> {
+    pub(super) fn made(
+        &self,
+        text: &PipelineInputs,
+        place: Option<&PipelineEntry>,
+    ) -> Result<TextPipelines, WgpuError> {
         let module = self.module(&text.text, &text.entries)?;
         let layout = self.layout(&text.are_read)?;
         let cache = match place {
@@ -424,7 +429,7 @@ impl Gpu {
         {
             place.keep(&data);
         }
-        Ok(Program { pipelines, layout })
+        Ok(TextPipelines { pipelines, layout })
     }
 
     /// A cache in which a driver stores pipelines. It begins with earlier data, if the driver accepts them.

@@ -103,7 +103,7 @@ fn a_device_that_is_lost_is_opened_again() {
     runs(&mut prepared, &compilation, [4, 3, 2]);
     assert_ne!(devices.find().unwrap().number, before.number);
     // Memory of a lost device reports that it is of no use.
-    let device = super::memory::OnGpu(Arc::clone(&devices));
+    let device = super::memory::WgpuDevice(Arc::clone(&devices));
     let mut memory = crate::device::Device::allocate(&device, 64).unwrap();
     devices.find().unwrap().device.destroy();
     said(memory.write(0, &[1; 64]).and_then(|()| memory.read(0, &mut [0; 64])));

@@ -15,29 +15,29 @@ use isobar_compiler::types::DType;
 use super::copying;
 use super::device::{Devices, Gpu};
 use super::error::WgpuError;
-use crate::copying::Copies;
-use crate::device::{Device, Memory};
+use crate::copying::CopyMeasurement;
+use crate::device::{Device, DeviceMemory};
 use crate::failure::Failure;
 
 /// The GPU as a device of the runtime.
-pub(super) struct OnGpu(pub(super) Arc<Devices>);
+pub(super) struct WgpuDevice(pub(super) Arc<Devices>);
 
-impl std::fmt::Debug for OnGpu {
+impl std::fmt::Debug for WgpuDevice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OnGpu").finish_non_exhaustive()
+        f.debug_struct("WgpuDevice").finish_non_exhaustive()
     }
 }
 
-impl Device for OnGpu {
+impl Device for WgpuDevice {
     fn name(&self) -> &str {
         "wgpu:0"
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
         let size = u64::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
         let gpu = self.0.find()?;
         let buffer = gpu.storage(size)?;
-        Ok(Box::new(Held { gpu, buffer, bytes }))
+        Ok(Box::new(WgpuMemory { gpu, buffer, bytes }))
     }
 
     fn about(&self) -> BTreeMap<&'static str, String> {
@@ -50,26 +50,26 @@ impl Device for OnGpu {
         self.0.find().ok().map(|it| it.model)
     }
 
-    fn copies(&self) -> Result<Copies, Failure> {
+    fn copies(&self) -> Result<CopyMeasurement, Failure> {
         let gpu = self.0.find()?;
         gpu.copies.get_or_init(|| copying::measured(&gpu)).clone()
     }
 }
 
 /// A buffer that a program holds. Its bytes are those of the host: narrow elements lie close together.
-pub(super) struct Held {
+pub(super) struct WgpuMemory {
     pub(super) gpu: Arc<Gpu>,
     pub(super) buffer: wgpu::Buffer,
     bytes: usize,
 }
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for WgpuMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Held").field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("WgpuMemory").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
-impl Held {
+impl WgpuMemory {
     fn checked(&self, at: usize, n: usize) -> Result<(u64, u64), Failure> {
         if self.gpu.lost().is_some() {
             return Err(WgpuError::FieldLost.into());
@@ -86,7 +86,7 @@ impl Held {
     }
 }
 
-impl Memory for Held {
+impl DeviceMemory for WgpuMemory {
     fn bytes(&self) -> usize {
         self.bytes
     }

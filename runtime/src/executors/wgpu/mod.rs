@@ -22,14 +22,14 @@ mod tests;
 use std::sync::{Arc, LazyLock};
 
 use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::kernel::call::{Refused, bytes_without_fields, places};
+use isobar_compiler::backend::kernel::call::{CallRefusal, bytes_without_fields, places};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::wgsl::{self, Doubles, plan};
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
 use super::{Executor, Failure, Prepared, Setting};
-use crate::cache::{Kind, Parts};
+use crate::cache::{CodeKind, KeyParts};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
@@ -81,9 +81,10 @@ pub fn accepts(text: &str) -> Result<(), String> {
 ///
 /// Where there is no GPU.
 pub fn device() -> Result<Arc<dyn Device>, Failure> {
-    static KNOWN: LazyLock<Arc<memory::OnGpu>> = LazyLock::new(|| Arc::new(memory::OnGpu(Devices::here())));
+    static KNOWN: LazyLock<Arc<memory::WgpuDevice>> =
+        LazyLock::new(|| Arc::new(memory::WgpuDevice(Devices::here())));
     Devices::here().find()?;
-    let device: Arc<memory::OnGpu> = Arc::clone(&KNOWN);
+    let device: Arc<memory::WgpuDevice> = Arc::clone(&KNOWN);
     Ok(device)
 }
 
@@ -137,12 +138,12 @@ impl Executor for Wgpu {
         let places = places(&kernels, signature);
         let artifact = wgsl::generate(&kernels, &gpu.options);
         let launch = Launch { domain, arguments: arguments.iter().map(without_elements).collect() };
-        let most = plan::Most { bytes: u64::MAX, blocks: u32::MAX };
+        let most = plan::DeviceLimits { bytes: u64::MAX, blocks: u32::MAX };
         match plan::Plan::of(&kernels, &artifact, &places, &launch, most) {
             Ok(plan) => plan.buffers.values().try_fold(0_u64, |all, it| all.checked_add(it.bytes)),
-            Err(Refused::OutOfMemory) => None,
+            Err(CallRefusal::OutOfMemory) => None,
             // The run itself reports other obstacles.
-            Err(Refused::Other(_)) => Some(0),
+            Err(CallRefusal::Other(_)) => Some(0),
         }
     }
 
@@ -154,11 +155,16 @@ impl Executor for Wgpu {
         prepared(Devices::here(), plan, setting)
     }
 
-    fn code_keys(&self, plan: &PlanHandle, levels: Option<u32>, setting: Setting<'_>) -> Vec<(Kind, Parts)> {
+    fn code_keys(
+        &self,
+        plan: &PlanHandle,
+        levels: Option<u32>,
+        setting: Setting<'_>,
+    ) -> Vec<(CodeKind, KeyParts)> {
         let (Ok(kernels), Ok(gpu)) = (plan.kernels(), Devices::here().find()) else {
             return Vec::new();
         };
         let all = call::code_keys(&gpu, &kernels, setting.mode, levels);
-        all.into_iter().map(|it| (Kind::Pipelines, it)).collect()
+        all.into_iter().map(|it| (CodeKind::Pipelines, it)).collect()
     }
 }

@@ -15,7 +15,7 @@ use super::error::WgpuError;
 
 /// The findings for a type of floats.
 #[derive(Clone, Copy, Debug, Default)]
-struct Exact {
+struct FloatFindings {
     /// Whether quotients and roots are rounded correctly.
     divides: bool,
     /// Whether products below the least normal number are not zero.
@@ -29,16 +29,16 @@ struct Exact {
 
 /// The findings of a probe.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    single: Exact,
+pub(super) struct ProbeFindings {
+    single: FloatFindings,
     /// None where the device has no doubles.
-    double: Option<Exact>,
+    double: Option<FloatFindings>,
 }
 
 /// Pairs that are tried.
 const N: usize = 640;
 
-impl Found {
+impl ProbeFindings {
     /// The options of texts for this device.
     pub(super) fn options(self, of: WgslOptions, is_decorated: bool) -> WgslOptions {
         let Self { single, double } = self;
@@ -59,7 +59,7 @@ impl Found {
 }
 
 /// Probes a device.
-pub(super) fn of(gpu: &Gpu) -> Result<Found, WgpuError> {
+pub(super) fn of(gpu: &Gpu) -> Result<ProbeFindings, WgpuError> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
         state ^= state << 13;
@@ -69,7 +69,7 @@ pub(super) fn of(gpu: &Gpu) -> Result<Found, WgpuError> {
     };
     let pairs: Vec<[u64; 2]> = (0..N).map(|_| [random(), random()]).collect();
     let double = if gpu.options.doubles == Doubles::Native { Some(doubles(gpu, &pairs)?) } else { None };
-    Ok(Found { single: singles(gpu, &pairs)?, double })
+    Ok(ProbeFindings { single: singles(gpu, &pairs)?, double })
 }
 
 /// Quotient, root, a product that may be subnormal, a sum less one part, and two ways to round: of each pair.
@@ -130,7 +130,7 @@ fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, WgpuError> {
 macro_rules! tried {
     ($(#[$lint:meta])? $name:ident, $float:ty, $bits:ty, $suffix:literal, $mantissa:literal, $large:literal) => {
         $(#[$lint])?
-        fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<Exact, WgpuError> {
+        fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<FloatFindings, WgpuError> {
             let bytes = size_of::<$float>();
             let least = <$float>::MIN_POSITIVE;
             let mut given: Vec<$float> = Vec::with_capacity(6 * N);
@@ -149,7 +149,8 @@ macro_rules! tried {
             let sent: Vec<u8> = given.iter().flat_map(|it| it.to_le_bytes()).collect();
             let found = run(gpu, &text(stringify!($float), $suffix, concat!($large, $suffix)), &sent)?;
             let large: $float = $large.parse().unwrap_or(1.0);
-            let mut exact = Exact { divides: true, has_subnormals: true, keeps_order: true, rounds: true };
+            let mut exact =
+                FloatFindings { divides: true, has_subnormals: true, keeps_order: true, rounds: true };
             for (given, found) in given.chunks(6).zip(found.chunks(6 * bytes)) {
                 let is = |at: usize, expected: $float| {
                     found[at * bytes..(at + 1) * bytes] == expected.to_le_bytes()

@@ -2,9 +2,9 @@
 
 use wgpu::{BindGroupDescriptor, BindGroupEntry, Buffer, CommandEncoderDescriptor, ComputePassDescriptor};
 
-use super::device::{Gpu, Text};
+use super::device::{Gpu, PipelineInputs};
 use crate::failure::Failure;
-use crate::wanted::Plane;
+use crate::wanted::ArrayPlane;
 
 const TEXT: &str = include_str!("../../../../shaders/slice.wgsl");
 const THREADS: u64 = 256;
@@ -16,7 +16,7 @@ pub(super) fn cut(
     buffer: &Buffer,
     begins: u64,
     size: u64,
-    plane: &Plane,
+    plane: &ArrayPlane,
 ) -> Result<Vec<u8>, Failure> {
     let words = size / 4;
     let count = |it: usize| u64::try_from(it).unwrap_or(u64::MAX);
@@ -32,7 +32,7 @@ pub(super) fn cut(
     let told: Vec<u8> =
         told.iter().flat_map(|&it| u32::try_from(it).unwrap_or(u32::MAX).to_le_bytes()).collect();
     let program = gpu.program(
-        Text {
+        PipelineInputs {
             text: TEXT.to_owned(),
             entries: vec![("slice".to_owned(), [256, 1, 1])],
             are_read: vec![true, true, false],

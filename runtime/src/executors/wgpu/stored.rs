@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use isobar_compiler::pipeline::Plan;
 
-use super::device::{Gpu, Text};
-use crate::cache::{Entry, Kind, Parts, not_kept, private};
+use super::device::{Gpu, PipelineInputs};
+use crate::cache::{CodeEntry, CodeKind, KeyParts, not_kept, private};
 use crate::events::{Event, Sink};
 
 /// The place of a stencil's pipelines in the cache.
@@ -25,33 +25,33 @@ impl PipelineStore {
     }
 
     /// The entry of a text; none where there is no folder, or the device has no such data.
-    pub(super) fn place(&self, gpu: &Gpu, text: &Text, sink: Sink<'_>) -> Option<Place> {
+    pub(super) fn place(&self, gpu: &Gpu, text: &PipelineInputs, sink: Sink<'_>) -> Option<PipelineEntry> {
         let (root, adapter) = (self.root.as_ref()?, gpu.cache_key.as_ref()?);
         let tell = |why: &String| sink(Event::Log { text: not_kept(why) });
-        let folder = private(root, Kind::Pipelines.folder()).inspect_err(tell).ok()?;
+        let folder = private(root, CodeKind::Pipelines.folder()).inspect_err(tell).ok()?;
         let parts = parts(gpu, adapter, text);
-        let entry = Entry::of(Kind::Pipelines, folder, parts.key());
-        Some(Place { entry, parts, stencil: self.stencil.clone() })
+        let entry = CodeEntry::of(CodeKind::Pipelines, folder, parts.key());
+        Some(PipelineEntry { entry, parts, stencil: self.stencil.clone() })
     }
 }
 
 /// All that decides the pipelines of a text on a GPU that its driver knows by the name of `adapter`.
-pub(super) fn parts(gpu: &Gpu, adapter: &str, text: &Text) -> Parts {
+pub(super) fn parts(gpu: &Gpu, adapter: &str, text: &PipelineInputs) -> KeyParts {
     let flags =
         format!("{:?} {:?} {} {}", text.entries, text.are_read, text.immediate_bytes, gpu.is_decorated());
-    let parts = Parts::of(&text.text, flags, gpu.driver.clone());
-    Parts { processor: format!("{adapter} {}", gpu.name), ..parts }
+    let parts = KeyParts::of(&text.text, flags, gpu.driver.clone());
+    KeyParts { processor: format!("{adapter} {}", gpu.name), ..parts }
 }
 
 /// An entry of the cache, which may be empty.
 #[derive(Debug)]
-pub(super) struct Place {
-    entry: Entry,
-    parts: Parts,
+pub(super) struct PipelineEntry {
+    entry: CodeEntry,
+    parts: KeyParts,
     stencil: String,
 }
 
-impl Place {
+impl PipelineEntry {
     /// The data of the entry, if it is whole.
     pub(super) fn data(&self) -> Option<Vec<u8>> {
         let data = self.entry.whole()?;
@@ -90,7 +90,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         };
         let home = tempfile::tempdir().unwrap();
         let pipelines = PipelineStore { root: Some(home.path().join("cache")), stencil: "f".to_owned() };
-        let text = Text {
+        let text = PipelineInputs {
             text: TEXT.to_owned(),
             entries: vec![("main".to_owned(), [64, 1, 1])],
             are_read: vec![false],
@@ -118,7 +118,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         assert_eq!(place.data(), None);
         assert_eq!(gpu.made(&text, Some(&place)).unwrap().pipelines.len(), 1);
         // Another driver, another device, another text: another entry.
-        let other = Text { text: TEXT.replace("1u", "2u"), ..text.clone() };
+        let other = PipelineInputs { text: TEXT.replace("1u", "2u"), ..text.clone() };
         let other = pipelines.place(&gpu, &other, &|_| ()).unwrap();
         assert_ne!(other.entry.library(), place.entry.library());
         assert!(PipelineStore::default().place(&gpu, &text, &|_| ()).is_none());

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use isobar_protocol::names;
-use isobar_protocol::share::decode::Broken;
+use isobar_protocol::share::decode::LinkError;
 use isobar_protocol::share::{decode, deflate, encode};
 
 pub fn link(input: &[u8]) {
@@ -13,6 +13,9 @@ pub fn link(input: &[u8]) {
         let Ok(opened) = decode(link) else { continue };
         assert!(opened.state.files.keys().all(|it| names::file(it).is_ok()), "a link's files have names");
         let again = decode(&encode(&opened.state)).map(|it| it.state);
-        assert!(again == Ok(opened.state) || again == Err(Broken::TooLong), "what is opened can be shared");
+        assert!(
+            again == Ok(opened.state) || again == Err(LinkError::TooLong),
+            "what is opened can be shared"
+        );
     }
 }

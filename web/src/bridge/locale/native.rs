@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fluent_bundle::types::{FluentNumber, FluentNumberOptions};
 use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
 
-use super::Value;
+use super::MessageValue;
 
 /// The folder of all catalogues.
 pub(super) fn home() -> PathBuf {
@@ -73,7 +73,7 @@ pub(super) fn bundle(language: &str) -> (FluentBundle<FluentResource>, Vec<Strin
 pub(super) fn said(
     bundle: &FluentBundle<FluentResource>,
     key: &str,
-    args: &[(&str, Value<'_>)],
+    args: &[(&str, MessageValue<'_>)],
 ) -> (String, Vec<String>) {
     let Some(pattern) = bundle.get_message(key).and_then(|it| it.value()) else {
         return (key.to_owned(), vec![format!("there is no message `{key}`")]);
@@ -81,8 +81,8 @@ pub(super) fn said(
     let mut named = FluentArgs::new();
     for (name, value) in args {
         match value {
-            Value::Number(it) => named.set(*name, *it),
-            Value::Text(it) => named.set(*name, it.as_ref()),
+            MessageValue::Number(it) => named.set(*name, *it),
+            MessageValue::Text(it) => named.set(*name, it.as_ref()),
         }
     }
     let mut errors = Vec::new();
@@ -94,6 +94,6 @@ thread_local! {
     static ENGLISH: FluentBundle<FluentResource> = bundle("en").0;
 }
 
-pub(super) fn text(key: &str, args: &[(&str, Value<'_>)]) -> String {
+pub(super) fn text(key: &str, args: &[(&str, MessageValue<'_>)]) -> String {
     ENGLISH.with(|it| said(it, key, args).0)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{LANGUAGES, Value, decimal, native, t};
+use super::{LANGUAGES, MessageValue, decimal, native, t};
 
 type Names = BTreeSet<String>;
 
@@ -184,7 +184,8 @@ fn every_message_can_be_written() {
         let (bundle, _) = native::bundle(language);
         for (key, names) in messages(language) {
             for number in [0.0, 1.0, 2.0, 1234.5] {
-                let args: Vec<_> = names.iter().map(|it| (it.as_str(), Value::Number(number))).collect();
+                let args: Vec<_> =
+                    names.iter().map(|it| (it.as_str(), MessageValue::Number(number))).collect();
                 let (text, wrong) = native::said(&bundle, &key, &args);
                 assert!(wrong.is_empty(), "{language}: `{key}`: {wrong:?}");
                 assert!(!text.trim().is_empty(), "{language}: `{key}` says nothing");

@@ -6,7 +6,7 @@ use super::Panel;
 use crate::bridge::locale::t;
 use crate::state::gallery;
 use crate::state::use_app;
-use crate::state::workspaces::{Listed, time_in_words};
+use crate::state::workspaces::{SavedText, time_in_words};
 
 /// The lists. Reads gallery and workspaces; opens, begins and forgets texts.
 #[must_use]
@@ -17,7 +17,7 @@ pub fn later() -> AnyView {
         let name = app.name_of_text();
         name.entry.filter(|_| !name.is_edited)
     });
-    let examples = move |it: &gallery::Entry| {
+    let examples = move |it: &gallery::GalleryEntry| {
         let name = it.name;
         view! {
             <li>
@@ -107,7 +107,7 @@ fn Everything() -> impl IntoView {
 }
 
 /// A text of the user's.
-fn own(it: Listed, is_open: RwSignal<bool>) -> impl IntoView {
+fn own(it: SavedText, is_open: RwSignal<bool>) -> impl IntoView {
     let app = use_app();
     let is_shown = app.is_open(&it.id);
     let (id, to_forget) = (it.id.clone(), it.id);

@@ -7,12 +7,12 @@ use super::inspector::Inspector;
 
 use super::statistics::Statistics;
 use super::table::Values;
-use crate::plots::export::Drawn;
+use crate::plots::export::PlotDrawing;
 
 /// All of these parts, for the drawing in the context.
 #[must_use]
 pub fn later() -> AnyView {
-    let drawn = expect_context::<Memo<Option<Drawn>>>();
+    let drawn = expect_context::<Memo<Option<PlotDrawing>>>();
     view! {
         <Inspector />
         <Statistics />

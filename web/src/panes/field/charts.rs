@@ -7,11 +7,11 @@ use crate::bridge::locale::t;
 use crate::content::charts::{histogram, line, time};
 use crate::content::field::{letter, quantity, subject};
 use crate::plots::chart::Chart;
-use crate::plots::export::Drawn;
+use crate::plots::export::PlotDrawing;
 use crate::plots::figure::ChartFigure;
 use crate::state::App;
 use crate::state::findings::number;
-use crate::state::look::Kind;
+use crate::state::look::PictureKind;
 use crate::state::use_app;
 
 /// The chart of the present view; `None` while nothing is known, and for planes.
@@ -23,9 +23,9 @@ pub(super) fn chart(app: App) -> Option<Chart> {
     let quantity = quantity(which, &field.name, &documented.unit);
     let subject = format!("{}{}", subject(which, &field.name), describe::element(app));
     let chart = match look.kind.get() {
-        Kind::Plane => return None,
-        Kind::Profile | Kind::Line => line(&*look.line.get()?, &subject, quantity),
-        Kind::Histogram => {
+        PictureKind::Plane => return None,
+        PictureKind::Profile | PictureKind::Line => line(&*look.line.get()?, &subject, quantity),
+        PictureKind::Histogram => {
             let found = if look.is_of_all.get() { look.whole.get()? } else { look.plane.get()? };
             let at = app.cursor()?[number(app.view.across.get())];
             let of = if look.is_of_all.get() {
@@ -35,7 +35,7 @@ pub(super) fn chart(app: App) -> Option<Chart> {
             };
             histogram(&found, format!("{subject}{of}"), quantity)
         }
-        Kind::Time => time(&look.records.get(), &field.name, &subject, quantity)?,
+        PictureKind::Time => time(&look.records.get(), &field.name, &subject, quantity)?,
     };
     Some(Chart { note: documented.title, ..chart })
 }
@@ -48,12 +48,12 @@ pub fn later() -> AnyView {
 
 /// The chart of the present view, or why there is none.
 #[component]
-pub fn Charts(drawn: Memo<Option<Drawn>>) -> impl IntoView {
+pub fn Charts(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     let app = use_app();
     let chart = Signal::derive(move || {
         drawn.with(|it| match it {
-            Some(Drawn::Chart(chart)) => Some(chart.clone()),
-            Some(Drawn::Plane(_)) | None => None,
+            Some(PlotDrawing::Chart(chart)) => Some(chart.clone()),
+            Some(PlotDrawing::Plane(_)) | None => None,
         })
     });
     let label = Signal::derive(move || {
@@ -61,15 +61,15 @@ pub fn Charts(drawn: Memo<Option<Drawn>>) -> impl IntoView {
             it.as_ref().map_or_else(String::new, |it| {
                 let title = &it.title;
                 match app.view.look.kind.get() {
-                    Kind::Profile => t!("chart-label-profile", title = title),
-                    Kind::Histogram => t!("chart-label-histogram", title = title),
-                    Kind::Time => t!("chart-label-time", title = title),
-                    Kind::Line | Kind::Plane => t!("chart-label-line", title = title),
+                    PictureKind::Profile => t!("chart-label-profile", title = title),
+                    PictureKind::Histogram => t!("chart-label-histogram", title = title),
+                    PictureKind::Time => t!("chart-label-time", title = title),
+                    PictureKind::Line | PictureKind::Plane => t!("chart-label-line", title = title),
                 }
             })
         })
     });
-    let is_empty_time = move || app.view.look.kind.get() == Kind::Time && chart.with(Option::is_none);
+    let is_empty_time = move || app.view.look.kind.get() == PictureKind::Time && chart.with(Option::is_none);
     view! {
         <div class="picture" class:waiting=move || chart.with(Option::is_none)>
             <Show

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::bridge::locale::t;
 use crate::content::field::cell_of;
 use crate::state::App;
-use crate::state::run::Outcome;
+use crate::state::run::RunResult;
 
 /// The title and the unit of the field from the docstring.
 pub(super) fn documented(app: App, field: &str) -> Documented {
@@ -29,7 +29,7 @@ pub(super) fn cell(app: App, at: [i64; 3]) -> String {
 
 /// Back ends, precision, domain and machine of what is shown.
 pub(super) fn provenance(app: App) -> String {
-    let one = |name: &str, outcome: &Outcome| {
+    let one = |name: &str, outcome: &RunResult| {
         let [i, j, k] = outcome.domain;
         format!("{name}: {} fp{}, {i}×{j}×{k}, {}", outcome.backend, outcome.precision, outcome.machine)
     };

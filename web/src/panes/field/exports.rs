@@ -4,13 +4,13 @@ use leptos::prelude::*;
 
 use super::describe;
 use crate::bridge::locale::t;
-use crate::plots::export::Drawn;
+use crate::plots::export::PlotDrawing;
 use crate::state::filenames::file_name;
 use crate::state::use_app;
 
 /// Buttons for files. Reads what is drawn.
 #[component]
-pub fn Exports(drawn: Memo<Option<Drawn>>) -> impl IntoView {
+pub fn Exports(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     let app = use_app();
     // In a file nothing else tells where the numbers come from.
     let told = move || {
@@ -19,20 +19,20 @@ pub fn Exports(drawn: Memo<Option<Drawn>>) -> impl IntoView {
             if note.is_empty() { provenance.clone() } else { format!("{note}  ·  {provenance}") }
         };
         drawn.get_untracked().map(|it| match it {
-            Drawn::Plane(mut plane) => {
+            PlotDrawing::Plane(mut plane) => {
                 plane.note = note(plane.note);
-                Drawn::Plane(plane)
+                PlotDrawing::Plane(plane)
             }
-            Drawn::Chart(mut chart) => {
+            PlotDrawing::Chart(mut chart) => {
                 chart.note = note(chart.note);
-                Drawn::Chart(chart)
+                PlotDrawing::Chart(chart)
             }
         })
     };
     let name = move |ending: &str| {
         let title = told().map(|it| match it {
-            Drawn::Plane(plane) => plane.title,
-            Drawn::Chart(chart) => chart.title,
+            PlotDrawing::Plane(plane) => plane.title,
+            PlotDrawing::Chart(chart) => chart.title,
         });
         let title = title.unwrap_or_default().replace(" = ", "").replace([',', ' '], "-").replace("--", "-");
         format!("{}.{ending}", file_name(&title))

@@ -11,8 +11,8 @@ use super::picture::axes;
 use crate::bridge::locale::t;
 use crate::content::field::letter;
 use crate::plots::number::short;
-use crate::state::findings::{Inspected, number};
-use crate::state::run::Outcome;
+use crate::state::findings::{CellReadings, number};
+use crate::state::run::RunResult;
 use crate::state::use_app;
 
 /// The chosen cell, once one is chosen. Reads it; lets go of it.
@@ -24,7 +24,7 @@ pub fn Inspector() -> impl IntoView {
     let found = Memo::new(move |_| {
         let found = look.inspected.get()?;
         let revision = app.outcome()?.revision;
-        let is_of = |it: &Arc<Outcome>| it.revision == revision;
+        let is_of = |it: &Arc<RunResult>| it.revision == revision;
         let (has_a, has_b) =
             (app.run.a.get().is_some_and(|it| is_of(&it)), app.run.b.get().is_some_and(|it| is_of(&it)));
         let readings = found.readings.iter().cloned().filter_map(|it| {
@@ -34,7 +34,7 @@ pub fn Inspector() -> impl IntoView {
             let difference = it.difference.filter(|_| has_both);
             is_there.then_some(Reading { a, b, difference, ..it })
         });
-        Some(Arc::new(Inspected { at: found.at, readings: readings.collect() }))
+        Some(Arc::new(CellReadings { at: found.at, readings: readings.collect() }))
     });
     let said = Memo::new(move |_| {
         let found = found.get()?;
@@ -57,7 +57,7 @@ pub fn Inspector() -> impl IntoView {
 }
 
 #[component]
-fn Cell(found: Arc<Inspected>) -> impl IntoView {
+fn Cell(found: Arc<CellReadings>) -> impl IntoView {
     let app = use_app();
     let [i, j, k] = found.at;
     let shown = Memo::new(move |_| app.shown_field().map(|it| it.name).unwrap_or_default());

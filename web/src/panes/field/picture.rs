@@ -9,20 +9,20 @@ use super::charts;
 use super::describe;
 use crate::bridge::locale::t;
 use crate::content::field::{letter, names, quantity, subject};
-use crate::plots::colormap::{self, Colormap, Range};
-use crate::plots::export::Drawn;
+use crate::plots::colormap::{self, Colormap, ValueRange};
+use crate::plots::export::PlotDrawing;
 use crate::plots::figure::{Cell, PlaneFigure};
 use crate::plots::number::{exact, grouped, short};
-use crate::plots::plane::{Plane, Shape};
-use crate::plots::raster::Rows;
+use crate::plots::plane::{CellShape, Plane};
+use crate::plots::raster::RowDirection;
 use crate::state::App;
 use crate::state::findings::number;
-use crate::state::look::Kind;
+use crate::state::look::PictureKind;
 use crate::state::use_app;
-use crate::state::view::{Shown, Span, points_along};
+use crate::state::view::{ColourRange, FieldPlane, points_along};
 
 /// The drawing of the present view.
-pub(super) fn drawn(app: App) -> Memo<Option<Drawn>> {
+pub(super) fn drawn(app: App) -> Memo<Option<PlotDrawing>> {
     // Kept with the name of its field: while steps are taken, a field that has become signed stays so.
     let suited = Memo::new(move |before: Option<&(String, Colormap)>| {
         let field = app.view.shown.get().map(|it| it.slice.field.clone()).unwrap_or_default();
@@ -35,8 +35,10 @@ pub(super) fn drawn(app: App) -> Memo<Option<Drawn>> {
     let map = Memo::new(move |_| suited.with(|it| it.1));
     let range = Memo::new(move |_| range_of(app, map.get()));
     Memo::new(move |_| match app.view.look.kind.get() {
-        Kind::Plane => plane(app, map.get(), range.get()).map(Drawn::Plane),
-        Kind::Profile | Kind::Line | Kind::Histogram | Kind::Time => charts::chart(app).map(Drawn::Chart),
+        PictureKind::Plane => plane(app, map.get(), range.get()).map(PlotDrawing::Plane),
+        PictureKind::Profile | PictureKind::Line | PictureKind::Histogram | PictureKind::Time => {
+            charts::chart(app).map(PlotDrawing::Chart)
+        }
     })
 }
 
@@ -55,20 +57,20 @@ pub(super) fn axes(across: Across) -> [Across; 2] {
 
 /// All that the colours have to hold: of one result that of the field, so that the map does not change from level
 /// to level.
-fn extent(app: App, shown: &Shown) -> Range {
+fn extent(app: App, shown: &FieldPlane) -> ValueRange {
     let of_plane = || {
         let summary = &shown.slice.summary;
-        Some(Range { low: summary.min?.value, high: summary.max?.value })
+        Some(ValueRange { low: summary.min?.value, high: summary.max?.value })
     };
     let of_field = || {
         if shown.slice.of.is_of_both() {
             let whole = app.view.look.whole.get()?;
-            return Some(Range { low: whole.summary.min?.value, high: whole.summary.max?.value });
+            return Some(ValueRange { low: whole.summary.min?.value, high: whole.summary.max?.value });
         }
         let statistics = app.shown_field()?.statistics;
-        Some(Range { low: statistics.min?, high: statistics.max? })
+        Some(ValueRange { low: statistics.min?, high: statistics.max? })
     };
-    of_field().or_else(of_plane).unwrap_or(Range::NONE)
+    of_field().or_else(of_plane).unwrap_or(ValueRange::NONE)
 }
 
 fn map_of(app: App, before: Option<Colormap>) -> Colormap {
@@ -85,7 +87,7 @@ fn map_of(app: App, before: Option<Colormap>) -> Colormap {
     if before == Some(Colormap::RdBu) && shown.slice.of == Which::A && found.low < 0.0 && found.high > 0.0 {
         return Colormap::RdBu;
     }
-    Colormap::suited(colormap::Kind {
+    Colormap::suited(colormap::ColormapCriteria {
         dtype: &shown.slice.dtype,
         is_difference: shown.slice.of.is_of_both(),
         range: found,
@@ -93,24 +95,25 @@ fn map_of(app: App, before: Option<Colormap>) -> Colormap {
     })
 }
 
-fn range_of(app: App, map: Colormap) -> Range {
-    let Some(shown) = app.view.shown.get() else { return Range::NONE };
+fn range_of(app: App, map: Colormap) -> ValueRange {
+    let Some(shown) = app.view.shown.get() else { return ValueRange::NONE };
     let summary = &shown.slice.summary;
-    let of_plane = summary.min.zip(summary.max).map(|(low, high)| Range { low: low.value, high: high.value });
-    let of_plane = of_plane.unwrap_or(Range::NONE);
-    let middle = |it: Range| if map.is_diverging() { it.centred() } else { it };
+    let of_plane =
+        summary.min.zip(summary.max).map(|(low, high)| ValueRange { low: low.value, high: high.value });
+    let of_plane = of_plane.unwrap_or(ValueRange::NONE);
+    let middle = |it: ValueRange| if map.is_diverging() { it.centred() } else { it };
     match app.view.span.get() {
-        Span::Plane => middle(of_plane),
-        Span::Field => middle(extent(app, &shown)),
-        Span::Symmetric => of_plane.centred(),
-        Span::Fixed => {
+        ColourRange::Plane => middle(of_plane),
+        ColourRange::Field => middle(extent(app, &shown)),
+        ColourRange::Symmetric => of_plane.centred(),
+        ColourRange::Fixed => {
             let [low, high] = app.view.look.fixed.get();
-            Range { low, high }
+            ValueRange { low, high }
         }
     }
 }
 
-fn plane(app: App, map: Colormap, range: Range) -> Option<Plane> {
+fn plane(app: App, map: Colormap, range: ValueRange) -> Option<Plane> {
     let shown = app.view.shown.get()?;
     let slice = &shown.slice;
     let field = app.shown_field().filter(|it| it.name == slice.field)?;
@@ -130,8 +133,8 @@ fn plane(app: App, map: Colormap, range: Range) -> Option<Plane> {
         domain: [points(columns), points(rows)],
         names: [names()[number(columns)], names()[number(rows)]],
         // The first level is the top of the atmosphere.
-        rows: if across == Across::K { Rows::Upward } else { Rows::Downward },
-        shape: if across == Across::K { Shape::Square } else { Shape::Free },
+        rows: if across == Across::K { RowDirection::Upward } else { RowDirection::Downward },
+        shape: if across == Across::K { CellShape::Square } else { CellShape::Free },
         map,
         range,
         title: format!(
@@ -147,7 +150,7 @@ fn plane(app: App, map: Colormap, range: Range) -> Option<Plane> {
 }
 
 /// The cell (i, j, k) of a column and a row.
-fn position(shown: &Shown, (column, row): Cell) -> [i64; 3] {
+fn position(shown: &FieldPlane, (column, row): Cell) -> [i64; 3] {
     let [columns, rows] = axes(shown.slice.plane.across);
     let mut at = [0; 3];
     at[number(shown.slice.plane.across)] = i64::try_from(shown.slice.plane.at).unwrap_or(0);
@@ -157,7 +160,7 @@ fn position(shown: &Shown, (column, row): Cell) -> [i64; 3] {
 }
 
 /// The column and the row of a cell, where the plane has it.
-pub(super) fn place(shown: &Shown, at: [i64; 3]) -> Option<Cell> {
+pub(super) fn place(shown: &FieldPlane, at: [i64; 3]) -> Option<Cell> {
     let [columns, rows] = axes(shown.slice.plane.across);
     let column = usize::try_from(at[number(columns)].saturating_sub(shown.slice.first[0])).ok()?;
     let row = usize::try_from(at[number(rows)].saturating_sub(shown.slice.first[1])).ok()?;
@@ -166,14 +169,14 @@ pub(super) fn place(shown: &Shown, at: [i64; 3]) -> Option<Cell> {
 
 /// The picture, its bar, and what stands under the pointer.
 #[component]
-pub fn Picturing(drawn: Memo<Option<Drawn>>) -> impl IntoView {
+pub fn Picturing(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     let app = use_app();
     let view = app.view;
     let shown = view.shown;
     let plane = Signal::derive(move || {
         drawn.with(|it| match it {
-            Some(Drawn::Plane(plane)) => Some(plane.clone()),
-            Some(Drawn::Chart(_)) | None => None,
+            Some(PlotDrawing::Plane(plane)) => Some(plane.clone()),
+            Some(PlotDrawing::Chart(_)) | None => None,
         })
     });
     let hover = RwSignal::new(None::<Cell>);
@@ -271,8 +274,8 @@ fn ColourBar(plane: Signal<Option<Plane>>) -> impl IntoView {
         }
     };
     let choose_span = move |name: String| {
-        let span = Span::from_name(&name).unwrap_or_default();
-        if span == Span::Fixed
+        let span = ColourRange::from_name(&name).unwrap_or_default();
+        if span == ColourRange::Fixed
             && let Some(range) = plane.with_untracked(|it| it.as_ref().map(|it| it.range))
         {
             // It begins as what is there.
@@ -300,7 +303,7 @@ fn ColourBar(plane: Signal<Option<Plane>>) -> impl IntoView {
                     <option value="fixed">{t!("picture-fixed")}</option>
                 </select>
             </label>
-            <Show when=move || view.span.get() == Span::Fixed>
+            <Show when=move || view.span.get() == ColourRange::Fixed>
                 {end(0, t!("picture-low"), "range-low")}
                 {end(1, t!("picture-high"), "range-high")}
             </Show>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::picture::place;
 use crate::bridge::locale::{decimal, t};
-use crate::plots::export::Drawn;
+use crate::plots::export::PlotDrawing;
 use crate::plots::plane::Plane;
 use crate::state::use_app;
 
@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 400;
 
 /// The values around the cell, or those of the chart. Reads what is drawn.
 #[component]
-pub fn Values(drawn: Memo<Option<Drawn>>) -> impl IntoView {
+pub fn Values(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     let app = use_app();
     let is_open = RwSignal::new(false);
     let table = Memo::new(move |_| {
@@ -25,13 +25,15 @@ pub fn Values(drawn: Memo<Option<Drawn>>) -> impl IntoView {
         is_open.get().then_some(())?;
         let cell = app.view.shown.get().and_then(|it| place(&it, app.cursor()?));
         let text = drawn.with(|it| match it.as_ref()? {
-            Drawn::Plane(plane) => Some(Drawn::Plane(window(plane, cell.unwrap_or_default())).csv()),
-            chart @ Drawn::Chart(_) => Some(chart.csv()),
+            PlotDrawing::Plane(plane) => {
+                Some(PlotDrawing::Plane(window(plane, cell.unwrap_or_default())).csv())
+            }
+            chart @ PlotDrawing::Chart(_) => Some(chart.csv()),
         })?;
         let rows = text.lines().take(MOST_ROWS + 1);
         Some(rows.map(|it| it.split(',').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>())
     });
-    let is_plane = move || drawn.with(|it| matches!(it, Some(Drawn::Plane(_))));
+    let is_plane = move || drawn.with(|it| matches!(it, Some(PlotDrawing::Plane(_))));
     let body = move || {
         let mut rows = table.get()?.into_iter();
         let head = rows.next()?;

@@ -6,32 +6,32 @@ use leptos::prelude::*;
 use crate::bridge::locale::t;
 use crate::content::field::letter;
 use crate::state::findings::number;
-use crate::state::look::Kind;
+use crate::state::look::PictureKind;
 use crate::state::use_app;
 use crate::state::view::points_along;
-use crate::widgets::tabs::{Choice, Tabs};
+use crate::widgets::tabs::{TabChoice, Tabs};
 
 /// A view by its name, its kind, and its axis across or along.
-const VIEWS: [(&str, Kind, Option<Across>); 7] = [
-    ("plan", Kind::Plane, Some(Across::K)),
-    ("section-j", Kind::Plane, Some(Across::J)),
-    ("section-i", Kind::Plane, Some(Across::I)),
-    ("profile", Kind::Profile, None),
-    ("line", Kind::Line, None),
-    ("histogram", Kind::Histogram, None),
-    ("time", Kind::Time, None),
+const VIEWS: [(&str, PictureKind, Option<Across>); 7] = [
+    ("plan", PictureKind::Plane, Some(Across::K)),
+    ("section-j", PictureKind::Plane, Some(Across::J)),
+    ("section-i", PictureKind::Plane, Some(Across::I)),
+    ("profile", PictureKind::Profile, None),
+    ("line", PictureKind::Line, None),
+    ("histogram", PictureKind::Histogram, None),
+    ("time", PictureKind::Time, None),
 ];
 
 /// The name of a view.
-fn title(kind: Kind, across: Option<Across>) -> &'static str {
+fn title(kind: PictureKind, across: Option<Across>) -> &'static str {
     match (kind, across) {
-        (Kind::Plane, Some(Across::I)) => "j–k",
-        (Kind::Plane, Some(Across::J)) => "i–k",
-        (Kind::Plane, _) => t!("views-plan"),
-        (Kind::Profile, _) => t!("views-profile"),
-        (Kind::Line, _) => t!("views-line"),
-        (Kind::Histogram, _) => t!("views-histogram"),
-        (Kind::Time, _) => t!("views-time"),
+        (PictureKind::Plane, Some(Across::I)) => "j–k",
+        (PictureKind::Plane, Some(Across::J)) => "i–k",
+        (PictureKind::Plane, _) => t!("views-plan"),
+        (PictureKind::Profile, _) => t!("views-profile"),
+        (PictureKind::Line, _) => t!("views-line"),
+        (PictureKind::Histogram, _) => t!("views-histogram"),
+        (PictureKind::Time, _) => t!("views-time"),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn Views() -> impl IntoView {
     };
     let choices = VIEWS
         .iter()
-        .map(|(name, kind, across)| Choice {
+        .map(|(name, kind, across)| TabChoice {
             name: (*name).to_owned(),
             title: title(*kind, *across).to_owned(),
             test_id: Some(format!("view-{name}")),
@@ -79,13 +79,13 @@ pub fn Position() -> impl IntoView {
         let has =
             |axis: &Across| field.as_ref().is_some_and(|it| points_along(it, *axis).is_some_and(|it| it > 1));
         let wanted: &[Across] = match look.kind.get() {
-            Kind::Plane => &[app.view.across.get()],
-            Kind::Profile => &[Across::I, Across::J],
-            Kind::Line if look.line_along.get() == Across::I => &[Across::J, Across::K],
-            Kind::Line => &[Across::I, Across::K],
-            Kind::Histogram if look.is_of_all.get() => &[],
-            Kind::Histogram => &[app.view.across.get()],
-            Kind::Time => &[Across::I, Across::J, Across::K],
+            PictureKind::Plane => &[app.view.across.get()],
+            PictureKind::Profile => &[Across::I, Across::J],
+            PictureKind::Line if look.line_along.get() == Across::I => &[Across::J, Across::K],
+            PictureKind::Line => &[Across::I, Across::K],
+            PictureKind::Histogram if look.is_of_all.get() => &[],
+            PictureKind::Histogram => &[app.view.across.get()],
+            PictureKind::Time => &[Across::I, Across::J, Across::K],
         };
         wanted.iter().copied().filter(has).collect::<Vec<_>>()
     });
@@ -107,7 +107,7 @@ fn Slider(axis: Across) -> impl IntoView {
     let at = move || app.cursor().map_or(0, |it| it[number(axis)]);
     let is_plane = move || {
         let kind = app.view.look.kind.get();
-        matches!(kind, Kind::Plane | Kind::Histogram) && app.view.across.get() == axis
+        matches!(kind, PictureKind::Plane | PictureKind::Histogram) && app.view.across.get() == axis
     };
     let test_id =
         move || if is_plane() { "k-slider".to_owned() } else { format!("cell-slider-{}", letter(axis)) };
@@ -168,9 +168,9 @@ fn Along() -> impl IntoView {
         }
     };
     move || match look.kind.get() {
-        Kind::Line => line().into_any(),
-        Kind::Histogram => histogram().into_any(),
-        Kind::Plane | Kind::Profile | Kind::Time => ().into_any(),
+        PictureKind::Line => line().into_any(),
+        PictureKind::Histogram => histogram().into_any(),
+        PictureKind::Plane | PictureKind::Profile | PictureKind::Time => ().into_any(),
     }
 }
 

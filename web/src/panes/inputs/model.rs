@@ -9,12 +9,12 @@ use crate::state::use_app;
 use crate::widgets::prose::prose;
 
 /// With the name in a request, and what is shown.
-type Entry<T> = (T, &'static str, &'static str);
+type ModelOption<T> = (T, &'static str, &'static str);
 
-const SETS: [Entry<Constants>; 3] =
+const SETS: [ModelOption<Constants>; 3] =
     [(Constants::Ufs, "UFS", "UFS"), (Constants::Gfdl, "GFDL", "GFDL"), (Constants::Geos, "GEOS", "GEOS")];
 
-fn places() -> Vec<Entry<Tile>> {
+fn places() -> Vec<ModelOption<Tile>> {
     vec![
         (Tile::Single, "single", t!("model-single")),
         (Tile::Interior, "interior", t!("model-interior")),
@@ -25,7 +25,7 @@ fn places() -> Vec<Entry<Tile>> {
     ]
 }
 
-fn arithmetics() -> Vec<Entry<Arithmetic>> {
+fn arithmetics() -> Vec<ModelOption<Arithmetic>> {
     vec![(Arithmetic::NumPy, "numpy", t!("model-numpy")), (Arithmetic::C, "c", t!("model-c"))]
 }
 
@@ -75,7 +75,7 @@ pub fn Model() -> impl IntoView {
 /// A list, and a button back to its first entry where another one is chosen.
 fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     id: &'static str,
-    entries: Vec<Entry<T>>,
+    entries: Vec<ModelOption<T>>,
     chosen: impl Fn() -> T + Copy + Send + Sync + 'static,
     choose: impl Fn(T) + Copy + Send + 'static,
 ) -> impl IntoView {

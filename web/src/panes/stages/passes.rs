@@ -1,7 +1,7 @@
 //! The passes of a level: what each did, the one that is looked at, and what it says.
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::passes::{PassStep, Went};
+use isobar_protocol::passes::{PassOutcome, PassStep};
 use leptos::ev::KeyboardEvent;
 use leptos::html::Ul;
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use web_sys::HtmlElement;
 
 use crate::bridge::locale::t;
 use crate::plots::number;
-use crate::state::difference::Side;
+use crate::state::difference::DiffView;
 use crate::state::picks::{Pick, next_pick, picks};
 use crate::state::remarks::gone;
 use crate::state::{App, use_app};
@@ -32,10 +32,10 @@ fn id_of(stage: Stage, pick: &Pick) -> String {
 /// The result of a pass, as its row shows it.
 fn went(step: &PassStep) -> String {
     match step.went {
-        Went::Changed => format!("−{} +{}", step.removed, step.added),
-        Went::Unchanged => t!("passes-unchanged").to_owned(),
-        Went::Skipped => t!("passes-skipped").to_owned(),
-        Went::NotReached => t!("passes-not-reached").to_owned(),
+        PassOutcome::Changed => format!("−{} +{}", step.removed, step.added),
+        PassOutcome::Unchanged => t!("passes-unchanged").to_owned(),
+        PassOutcome::Skipped => t!("passes-skipped").to_owned(),
+        PassOutcome::NotReached => t!("passes-not-reached").to_owned(),
     }
 }
 
@@ -134,10 +134,12 @@ pub fn PassList(stage: Stage) -> impl IntoView {
                         data-testid="pass-side"
                         on:change:target=move |event| {
                             let chosen = event.target().value();
-                            look.side.set(Side::ALL.into_iter().find(|it| it.name() == chosen).unwrap_or_default());
+                            look.side.set(
+                                DiffView::ALL.into_iter().find(|it| it.name() == chosen).unwrap_or_default(),
+                            );
                         }
                     >
-                        {Side::ALL
+                        {DiffView::ALL
                             .map(|it| view! {
                                 <option value=it.name() selected=move || look.side.get() == it>{it.title()}</option>
                             })}
@@ -185,10 +187,10 @@ fn row(app: App, stage: Stage, pick: Pick) -> impl IntoView {
     let went_name = move || {
         step.with(|it| {
             it.as_ref().map(|it| match it.went {
-                Went::Changed => "changed",
-                Went::Unchanged => "unchanged",
-                Went::Skipped => "skipped",
-                Went::NotReached => "not-reached",
+                PassOutcome::Changed => "changed",
+                PassOutcome::Unchanged => "unchanged",
+                PassOutcome::Skipped => "skipped",
+                PassOutcome::NotReached => "not-reached",
             })
         })
     };

@@ -5,14 +5,14 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::PathBuf;
 
-    use isobar_protocol::fields::Kept;
+    use isobar_protocol::fields::ResultField;
     use isobar_protocol::request::Request;
     use isobar_protocol::worker::{Across, Plane};
     use miniz_oxide::deflate::compress_to_vec_zlib;
     use serde::{Deserialize, Serialize};
 
     use crate::compile::Compiler;
-    use crate::plots::colormap::{Colormap, Range};
+    use crate::plots::colormap::{Colormap, ValueRange};
     use crate::state::gallery::ENTRIES;
     use crate::state::gallery::tests::text;
 
@@ -43,7 +43,7 @@ mod tests {
     }
 
     /// The fields after a run, or after so many steps.
-    fn ran(name: &str, backend: &str, domain: Option<[i64; 3]>, steps: u64) -> Vec<Kept> {
+    fn ran(name: &str, backend: &str, domain: Option<[i64; 3]>, steps: u64) -> Vec<ResultField> {
         let mut compiler = Compiler::default();
         let request = request(name, backend, domain);
         if steps > 0 {
@@ -80,7 +80,7 @@ mod tests {
         assert!(found == kept, "the gallery's numbers changed: look at them after UPDATE_EXPECT=1");
     }
 
-    fn numbers(field: &Kept) -> Numbers {
+    fn numbers(field: &ResultField) -> Numbers {
         let found = field.info.statistics;
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in field.to_bytes() {
@@ -124,9 +124,9 @@ mod tests {
     /// Colours of a picture; one more is that of what is no number.
     const COLOURS: u8 = 64;
 
-    fn picture(field: &Kept, plane: Plane) -> Vec<u8> {
+    fn picture(field: &ResultField, plane: Plane) -> Vec<u8> {
         let values = field.plane(plane).unwrap();
-        let range = Range::of(&values.values);
+        let range = ValueRange::of(&values.values);
         let is_signed = range.low < -0.2 * range.high.abs();
         let (map, range) =
             if is_signed { (Colormap::RdBu, range.centred()) } else { (Colormap::Viridis, range) };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of 64 colours")]
-    fn index(value: f64, range: Range) -> u8 {
+    fn index(value: f64, range: ValueRange) -> u8 {
         if !value.is_finite() {
             return COLOURS;
         }
@@ -178,15 +178,15 @@ mod tests {
     }
 
     /// The mean of a field after some steps.
-    fn mean(fields: &[Kept], name: &str) -> f64 {
+    fn mean(fields: &[ResultField], name: &str) -> f64 {
         fields.iter().find(|it| it.info.name == name).unwrap().info.statistics.mean.unwrap()
     }
 
-    fn max(fields: &[Kept], name: &str) -> f64 {
+    fn max(fields: &[ResultField], name: &str) -> f64 {
         fields.iter().find(|it| it.info.name == name).unwrap().info.statistics.max.unwrap()
     }
 
-    fn min(fields: &[Kept], name: &str) -> f64 {
+    fn min(fields: &[ResultField], name: &str) -> f64 {
         fields.iter().find(|it| it.info.name == name).unwrap().info.statistics.min.unwrap()
     }
 
@@ -236,7 +236,7 @@ mod tests {
     fn water_of_a_column_is_vapour_cloud_rain_or_lies_on_the_ground() {
         let name = "sedimentation";
         // Each level has 2000 Pa, so 2000 / g kg on each square metre; the ground counts kg on each.
-        let total = |fields: &[Kept]| {
+        let total = |fields: &[ResultField]| {
             let levels = fields.iter().find(|it| it.info.name == "qv").unwrap().info.domain[2];
             #[expect(clippy::cast_precision_loss, reason = "some tens of levels")]
             let weight = 2000.0 / 9.80665 * levels as f64;

@@ -8,15 +8,15 @@ use isobar_protocol::worker::Which;
 use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 
-use super::{Ended, Failure, Outcome, Progress, at_cell, unexpected};
+use super::{AbortedRun, Failure, RunProgress, RunResult, at_cell, unexpected};
 use crate::bridge::locale::t;
 use crate::bridge::runner::{Runner, RunnerError};
 use crate::state::App;
-use crate::state::runner::Link;
+use crate::state::runner::RunnerLink;
 
 impl App {
     /// The runner, once it has said what it can do.
-    pub(in crate::state) async fn reached(self) -> Result<Runner, Ended> {
+    pub(in crate::state) async fn reached(self) -> Result<Runner, AbortedRun> {
         let Some(runner) = self.connection.runner() else {
             return Err(Failure::new(t!("state-runner-none")).into());
         };
@@ -25,9 +25,9 @@ impl App {
         Ok(runner)
     }
 
-    fn lost_runner(self, error: RunnerError) -> Ended {
+    fn lost_runner(self, error: RunnerError) -> AbortedRun {
         self.connection.note(&error);
-        Ended::from(failure_of(error))
+        AbortedRun::from(failure_of(error))
     }
 
     /// Has the runner do a job, and waits for its end; answers the job's name. Why it ended is heard here, all else
@@ -37,7 +37,7 @@ impl App {
         runner: &Runner,
         request: &Request,
         mut hear: impl FnMut(EventKind),
-    ) -> Result<String, Ended> {
+    ) -> Result<String, AbortedRun> {
         let ticket = runner.submit(request).await.map_err(|error| self.lost_runner(error))?;
         self.run.job.set_value(Some(ticket.job.clone()));
         if self.run.is_stopping.get_untracked() {
@@ -57,13 +57,13 @@ impl App {
         followed.await.map_err(|error| self.lost_runner(error))?;
         match ended {
             Some((EndReason::Ok, _)) => Ok(ticket.job),
-            Some((EndReason::Cancelled, _)) => Err(Ended::Cancelled),
+            Some((EndReason::Cancelled, _)) => Err(AbortedRun::Cancelled),
             Some((reason, problem)) => Err(explained(failure, reason, problem).into()),
             None => Err(unexpected().into()),
         }
     }
 
-    pub(super) async fn remote(self, backend: &str) -> Result<(), Ended> {
+    pub(super) async fn remote(self, backend: &str) -> Result<(), AbortedRun> {
         let runner = self.reached().await?;
         self.run.part.set_value(t!("state-run-part-runner", backend = backend));
         let domain = untrack(|| self.domain());
@@ -86,11 +86,20 @@ impl App {
 
         let buffers = self.fetch(&runner, &job, &fields).await?;
         let machine = self.connection.link.with_untracked(|it| match it {
-            Link::Connected(found) => t!("state-run-machine-cores", cores = found.cores),
-            Link::None | Link::Idle | Link::Lost => t!("state-run-machine-runner").to_owned(),
+            RunnerLink::Connected(found) => t!("state-run-machine-cores", cores = found.cores),
+            RunnerLink::None | RunnerLink::Idle | RunnerLink::Lost => {
+                t!("state-run-machine-runner").to_owned()
+            }
         });
-        let outcome =
-            Outcome { backend: backend.to_owned(), machine, precision, domain, revision, fields, step: None };
+        let outcome = RunResult {
+            backend: backend.to_owned(),
+            machine,
+            precision,
+            domain,
+            revision,
+            fields,
+            step: None,
+        };
         self.keep_result(Which::B, outcome, buffers).await?;
         self.run.say(t!("state-run-ran-remote", backend = backend));
         Ok(())
@@ -102,7 +111,7 @@ impl App {
         runner: &Runner,
         job: &str,
         fields: &[FieldInfo],
-    ) -> Result<Vec<ArrayBuffer>, Ended> {
+    ) -> Result<Vec<ArrayBuffer>, AbortedRun> {
         let mut buffers = Vec::with_capacity(fields.len());
         for field in fields {
             self.run.work(t!("state-runner-fetches", field = &field.name));
@@ -124,7 +133,7 @@ impl App {
             EventKind::Stage { name, state: StageState::Begun, .. } => self.run.work(name),
             EventKind::Progress { done, total } => {
                 let text = t!("state-runner-works").to_owned();
-                self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
+                self.run.progress.set(Some(RunProgress { text, steps: Some((done, total)) }));
             }
             EventKind::Log { text } => self.run.say(text),
             EventKind::Layout { layout } if !layout.is_plain() => self.run.say(layout.to_string()),

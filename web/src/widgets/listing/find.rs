@@ -5,7 +5,7 @@ pub const MOST_FOUND: usize = 5_000;
 
 /// Where a text has what was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchMatch {
     pub line: u32,
     /// In bytes of the line.
     pub start: usize,
@@ -13,7 +13,7 @@ pub struct Found {
 }
 
 /// The places of `wanted`, in order. A capital letter in it tells that capitals count.
-pub fn find(text: &str, wanted: &str) -> Vec<Found> {
+pub fn find(text: &str, wanted: &str) -> Vec<SearchMatch> {
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -25,7 +25,7 @@ pub fn find(text: &str, wanted: &str) -> Vec<Found> {
             let (from, to) = (start + at, start + at + wanted.len());
             // Letters that are not ASCII are compared as they are, so a hit ends between characters.
             if of_line.is_char_boundary(from) && of_line.is_char_boundary(to) {
-                found.push(Found { line, start: from, end: to });
+                found.push(SearchMatch { line, start: from, end: to });
                 if found.len() >= MOST_FOUND {
                     return found;
                 }

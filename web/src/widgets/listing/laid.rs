@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::paint::Painter;
-use super::rows::{Rows, breaks};
+use super::rows::{LineRows, breaks};
 
 /// How many lines are lit outside of what can be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub struct Sizes {
 
 /// The text as it stands, and what of it is in the document.
 #[derive(Debug, Default)]
-pub struct Laid {
+pub struct TextLayout {
     pub text: Arc<str>,
     pub lines: Vec<Range<usize>>,
-    pub rows: Rows,
+    pub rows: LineRows,
     /// Characters of a row; 0 where lines are not broken.
     pub columns: usize,
     /// Characters of the longest line.
@@ -41,7 +41,7 @@ pub struct Laid {
     pub awaited: Option<u32>,
 }
 
-impl Laid {
+impl TextLayout {
     pub fn line(&self, at: usize) -> &str {
         self.lines.get(at).and_then(|it| self.text.get(it.clone())).unwrap_or_default()
     }
@@ -73,7 +73,7 @@ impl Laid {
             0 => 1,
             columns => u32::try_from(breaks(self.line(at), columns).len()).unwrap_or(0) + 1,
         };
-        self.rows = Rows::new((0..self.lines.len()).map(height));
+        self.rows = LineRows::new((0..self.lines.len()).map(height));
     }
 
     /// The painter's state before a line.
@@ -127,10 +127,10 @@ impl Laid {
 mod tests {
     use super::*;
 
-    fn laid(text: &str, folded: usize, columns: usize) -> Laid {
-        let mut laid = Laid {
+    fn laid(text: &str, folded: usize, columns: usize) -> TextLayout {
+        let mut laid = TextLayout {
             sizes: Sizes { width: 400.0, height: 40.0, row: 20.0, character: 8.0 },
-            ..Laid::default()
+            ..TextLayout::default()
         };
         laid.take(text.into());
         laid.lay(folded, columns);

@@ -9,12 +9,12 @@ const HANG: usize = 2;
 
 /// Where each line of a text stands, in rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct LineRows {
     /// The first row of each line, and behind them the number of all rows.
     starts: Vec<u32>,
 }
 
-impl Rows {
+impl LineRows {
     /// From the rows that each line takes; a line that is folded away takes none.
     pub fn new(heights: impl Iterator<Item = u32>) -> Self {
         let mut starts = vec![0];
@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn a_window_of_rows_has_the_lines_that_stand_in_it() {
-        let rows = Rows::new([1, 0, 0, 3, 1].into_iter());
+        let rows = LineRows::new([1, 0, 0, 3, 1].into_iter());
         assert_eq!((rows.n_lines(), rows.n_rows()), (5, 5));
         assert_eq!(rows.lines(0..1), 0..1);
         assert_eq!(rows.lines(1..2), 3..4, "what is folded away is in no window");
         assert_eq!(rows.lines(2..5), 3..5);
         assert_eq!(rows.lines(9..12), 4..5);
         assert_eq!((rows.start(3), rows.height(3), rows.height(1)), (1, 3, 0));
-        assert_eq!(Rows::new(std::iter::empty()).lines(0..9), 0..0);
+        assert_eq!(LineRows::new(std::iter::empty()).lines(0..9), 0..0);
     }
 
     #[test]

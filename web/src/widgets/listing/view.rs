@@ -10,9 +10,9 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, MouseEvent};
 
 use super::find::{MOST_FOUND, find};
-use super::laid::{Laid, OffScreen, Sizes};
+use super::laid::{OffScreen, Sizes, TextLayout};
 use super::paint::Painter;
-use super::window::{Dress, replace};
+use super::window::{WindowProperties, replace};
 use crate::bridge::locale::t;
 
 /// Rows that are drawn above and below what can be seen.
@@ -31,7 +31,7 @@ extern "C" {
 
 /// How a line stands to another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mark {
+pub enum LineMark {
     /// Also where there is no other text.
     #[default]
     Same,
@@ -41,31 +41,31 @@ pub enum Mark {
     Fold,
 }
 
-impl Mark {
+impl LineMark {
     /// In the place of the line's number.
     #[must_use]
     pub fn sign(self) -> char {
         match self {
-            Mark::Same => ' ',
-            Mark::Removed => '−',
-            Mark::Added => '+',
-            Mark::Fold => '⋯',
+            LineMark::Same => ' ',
+            LineMark::Removed => '−',
+            LineMark::Added => '+',
+            LineMark::Fold => '⋯',
         }
     }
 
     /// As style sheets and tests name it.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
-            Mark::Same => None,
-            Mark::Removed => Some("removed"),
-            Mark::Added => Some("added"),
-            Mark::Fold => Some("fold"),
+            LineMark::Same => None,
+            LineMark::Removed => Some("removed"),
+            LineMark::Added => Some("added"),
+            LineMark::Fold => Some("fold"),
         }
     }
 }
 
 /// A note beside a line: the line from 0, a sign, and the words that a pointer on it brings up.
-pub type Note = (u32, &'static str, String);
+pub type LineNote = (u32, &'static str, String);
 
 /// A text with lines that can be pointed at. Reads text and lit lines; tells pointer, clicks, and what is off screen.
 ///
@@ -77,10 +77,10 @@ pub fn Listing(
     label: Signal<String>,
     text: Signal<Arc<str>>,
     /// One for each line, where the text is compared with another.
-    marks: Signal<Vec<Mark>>,
+    marks: Signal<Vec<LineMark>>,
     /// Lines to light, from 0, in order.
     lit: Signal<Vec<u32>>,
-    notes: Signal<Vec<Note>>,
+    notes: Signal<Vec<LineNote>>,
     painter: Painter,
     /// How many lines at the start are folded until somebody unfolds them.
     prelude: Signal<u32>,
@@ -98,7 +98,7 @@ pub fn Listing(
 ) -> impl IntoView {
     let (node, all, window, probe) =
         (NodeRef::<Div>::new(), NodeRef::<Div>::new(), NodeRef::<Div>::new(), NodeRef::<Div>::new());
-    let laid = StoredValue::new_local(Laid::default());
+    let laid = StoredValue::new_local(TextLayout::default());
     // Counts layouts; each of them is drawn.
     let n_laid = RwSignal::new(0_u64);
     let sizes = RwSignal::new(Sizes::default());
@@ -133,7 +133,7 @@ pub fn Listing(
             let seen = laid.seen();
             let lines = laid.rows.lines(seen.start.saturating_sub(MARGIN)..seen.end + MARGIN);
             let lines: Vec<usize> = lines.filter(|&at| laid.rows.height(at) > 0).collect();
-            let dress = Dress {
+            let dress = WindowProperties {
                 id: id_of_lines.get_value(),
                 n_lines: laid.lines.len(),
                 active: active.get_untracked(),

@@ -2,33 +2,33 @@
 
 use web_sys::HtmlElement;
 
-use super::find::Found;
-use super::laid::Laid;
+use super::find::SearchMatch;
+use super::laid::TextLayout;
 use super::paint::{Hit, Painter, escaped, line_html};
 use super::rows::{breaks, hang};
-use super::view::{Mark, Note};
+use super::view::{LineMark, LineNote};
 use crate::bridge::locale::t;
 use crate::widgets::quotes::plain;
 
 /// The properties that all lines of a window share.
-pub(super) struct Dress {
+pub(super) struct WindowProperties {
     pub(super) id: String,
     pub(super) n_lines: usize,
     pub(super) active: Option<u32>,
     pub(super) current: usize,
 }
 
-impl Dress {
+impl WindowProperties {
     #[expect(clippy::too_many_arguments, reason = "what is known of a line comes from as many signals")]
     pub(super) fn html(
         &self,
-        laid: &mut Laid,
+        laid: &mut TextLayout,
         painter: Painter,
         at: usize,
-        marks: &[Mark],
+        marks: &[LineMark],
         lit: &[u32],
-        notes: &[Note],
-        hits: &[Found],
+        notes: &[LineNote],
+        hits: &[SearchMatch],
     ) -> String {
         let state = laid.state(painter, at);
         let line = laid.line(at);
@@ -72,9 +72,9 @@ impl Dress {
         html.push('>');
         // The sign beside the line is drawn by the style sheet, which nobody reads aloud.
         let said = match mark {
-            Mark::Removed => Some(t!("listing-removed")),
-            Mark::Added => Some(t!("listing-added")),
-            Mark::Same | Mark::Fold => None,
+            LineMark::Removed => Some(t!("listing-removed")),
+            LineMark::Added => Some(t!("listing-added")),
+            LineMark::Same | LineMark::Fold => None,
         };
         if let Some(said) = said {
             html.push_str(&format!("<span class=\"visually-hidden\">{}: </span>", escaped(said)));

@@ -11,7 +11,7 @@ use crate::space::{Affine, Size, Symbol};
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
 
 /// A text and how tightly its outermost operator binds.
-pub(in crate::backend) type Bound = (String, u8);
+pub(in crate::backend) type PrecedenceText = (String, u8);
 
 /// Prints expressions and remembers which functions the text calls.
 #[derive(Debug, Default)]
@@ -38,8 +38,8 @@ impl Wording {
     pub(in crate::backend) fn text<A>(
         &mut self,
         expr: &Expr<A>,
-        leaf: &mut dyn FnMut(&A, DType) -> Bound,
-    ) -> Bound {
+        leaf: &mut dyn FnMut(&A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         match &expr.kind {
             ExprKind::Literal(value) => literal(*value),
             ExprKind::Access(it) | ExprKind::Element(it, _) => leaf(it, expr.dtype),
@@ -68,7 +68,11 @@ impl Wording {
 
     /// Writes an operand that need not be evaluated, without shared functions: gcc does not vectorise a
     /// conditional call.
-    fn text_in_arm<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
+    fn text_in_arm<A>(
+        &mut self,
+        expr: &Expr<A>,
+        leaf: &mut dyn FnMut(&A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         let is_sharing = std::mem::replace(&mut self.is_sharing, false);
         let text = self.text(expr, leaf);
         self.is_sharing = is_sharing;
@@ -79,8 +83,8 @@ impl Wording {
         &mut self,
         op: UnaryOp,
         operand: &Expr<A>,
-        leaf: &mut dyn FnMut(&A, DType) -> Bound,
-    ) -> Bound {
+        leaf: &mut dyn FnMut(&A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         let text = self.text(operand, leaf);
         match op {
             UnaryOp::Plus => text,
@@ -100,12 +104,12 @@ impl Wording {
         op: BinaryOp,
         left: &Expr<A>,
         right: &Expr<A>,
-        leaf: &mut dyn FnMut(&A, DType) -> Bound,
-    ) -> Bound {
+        leaf: &mut dyn FnMut(&A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         let dtype = left.dtype;
         let a = self.text(left, leaf);
         let b = if op.is_logical() { self.text_in_arm(right, leaf) } else { self.text(right, leaf) };
-        let infix = |a: Bound, b: Bound, symbol: &str, binding: u8| {
+        let infix = |a: PrecedenceText, b: PrecedenceText, symbol: &str, binding: u8| {
             // Operands one step tighter on both sides where C's grouping is easy to misread.
             let left_needs = if binding <= RELATION { SUM } else { binding };
             let right_needs = if binding <= RELATION { SUM } else { binding + 1 };
@@ -142,7 +146,7 @@ impl Wording {
             BinaryOp::And => (format!("{} && {}", at_least(a, AND), at_least(b, EQUALITY)), AND),
             // Parentheses around `&&` inside `||`, as compilers ask for.
             BinaryOp::Or => {
-                let operand = |it: Bound| if it.1 == OR { it.0 } else { at_least(it, EQUALITY) };
+                let operand = |it: PrecedenceText| if it.1 == OR { it.0 } else { at_least(it, EQUALITY) };
                 (format!("{} || {}", operand(a), operand(b)), OR)
             }
             BinaryOp::Eq | BinaryOp::Ne => infix(a, b, op.symbol(), EQUALITY),
@@ -154,11 +158,11 @@ impl Wording {
         &mut self,
         function: Function,
         arguments: &[Expr<A>],
-        leaf: &mut dyn FnMut(&A, DType) -> Bound,
-    ) -> Bound {
+        leaf: &mut dyn FnMut(&A, DType) -> PrecedenceText,
+    ) -> PrecedenceText {
         let Some(first) = arguments.first() else { return ("0".to_owned(), ATOM) };
         let dtype = first.dtype;
-        let texts: Vec<Bound> = arguments.iter().map(|it| self.text(it, leaf)).collect();
+        let texts: Vec<PrecedenceText> = arguments.iter().map(|it| self.text(it, leaf)).collect();
         let callee = Callee::of(function);
         let Callee::Primitive(Primitive::Predicate(question)) = callee else {
             return self.named(callee, dtype, &texts);
@@ -170,7 +174,7 @@ impl Wording {
         (format!("{} != 0", self.named(callee, dtype, &texts).0), EQUALITY)
     }
 
-    fn named(&mut self, callee: Callee, dtype: DType, arguments: &[Bound]) -> Bound {
+    fn named(&mut self, callee: Callee, dtype: DType, arguments: &[PrecedenceText]) -> PrecedenceText {
         match math::name(callee, dtype) {
             Some(name) => {
                 self.callees.insert((callee, dtype));
@@ -185,7 +189,7 @@ impl Wording {
     }
 
     /// The value converted as an assignment converts it.
-    fn cast(&mut self, text: Bound, from: DType, to: DType) -> Bound {
+    fn cast(&mut self, text: PrecedenceText, from: DType, to: DType) -> PrecedenceText {
         if from == to {
             return text;
         }
@@ -309,7 +313,7 @@ pub(in crate::backend) fn c_element_type(dtype: DType) -> &'static str {
 }
 
 /// A literal with exactly its value.
-fn literal(value: Value) -> Bound {
+fn literal(value: Value) -> PrecedenceText {
     let float = |text: String, is_nan: bool, is_infinite: bool, is_negative: bool, single: bool| {
         let suffix = if single { "f" } else { "" };
         let ctype = if single { "float" } else { "double" };
@@ -342,7 +346,7 @@ fn literal(value: Value) -> Bound {
 }
 
 /// The text, in parentheses where it binds less tightly than needed.
-pub(in crate::backend) fn at_least((text, binding): Bound, needed: u8) -> String {
+pub(in crate::backend) fn at_least((text, binding): PrecedenceText, needed: u8) -> String {
     if binding < needed { format!("({text})") } else { text }
 }
 
@@ -351,7 +355,7 @@ pub(in crate::backend) fn affine(
     sum: &Affine,
     distance: i64,
     name: &mut dyn FnMut(&Symbol) -> String,
-) -> Bound {
+) -> PrecedenceText {
     let is_number = sum.terms().next().is_none();
     let (text, outermost) = sums::sum(sum, distance, name);
     let binding = match outermost {
@@ -363,7 +367,7 @@ pub(in crate::backend) fn affine(
 }
 
 /// A bound of a loop or the size of an array.
-pub(in crate::backend) fn size(size: &Size, name: &mut dyn FnMut(&Symbol) -> String) -> Bound {
+pub(in crate::backend) fn size(size: &Size, name: &mut dyn FnMut(&Symbol) -> String) -> PrecedenceText {
     let (function, parts) = match size {
         Size::Affine(sum) => return affine(sum, 0, name),
         Size::Min(parts) => ("isobar_least", parts),

@@ -7,7 +7,7 @@ use super::binding::{ATOM, BITWISE, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use crate::backend::emit::formula::{Dialect, Term, broken, formula};
 use crate::types::math::POWER;
 use crate::types::math::real::Table;
-use crate::types::math::record::{Definition, Kind, Op};
+use crate::types::math::record::{Definition, Op, ValueKind};
 use crate::types::{DType, Function, UnaryPrimitive};
 
 /// How wide a line is, where it can be broken.
@@ -118,10 +118,10 @@ pub(super) fn function(definition: &Definition, name: &str) -> String {
     write(format_args!("ISOBAR_INLINE {of} {name}({})\n{{\n", params.join(", ")));
     for line in lines {
         let of = match line.kind {
-            Kind::Double => "double",
-            Kind::Single => "float",
-            Kind::Bits => "uint64_t",
-            Kind::Truth => "int",
+            ValueKind::Double => "double",
+            ValueKind::Single => "float",
+            ValueKind::Bits => "uint64_t",
+            ValueKind::Truth => "int",
         };
         for part in broken(&format!("{of} {} = {};", line.name, line.text), 4, WIDTH) {
             write(format_args!("{part}\n"));

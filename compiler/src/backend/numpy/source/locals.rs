@@ -10,13 +10,13 @@ use crate::npir::nodes::{Access, Block, Local, Stmt, StmtKind, Target};
 /// Facts about the locals of one block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Locals {
-    facts: SideTable<Local, Fact>,
+    facts: SideTable<Local, LocalUse>,
     /// The mask that each mask is made within.
     within: SideTable<Local, Option<Handle<Local>>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Fact {
+struct LocalUse {
     /// The region that it was used in last, by number, or 0 for the block.
     slice: usize,
     is_indexed: bool,
@@ -83,7 +83,7 @@ impl Locals {
                     fact.masks.truncate(common);
                 }
                 None => {
-                    let fact = Fact { slice, is_indexed: false, masks: masks.clone() };
+                    let fact = LocalUse { slice, is_indexed: false, masks: masks.clone() };
                     self.facts.insert(local, fact);
                 }
             }

@@ -1,14 +1,14 @@
 //! The entry point of a kernel: its attributes, and the values in front of what it does.
 
-use super::super::memory::{Lives, written};
-use super::super::{Entry, Param};
-use super::{COMPONENTS, Printer, Used, word_of};
+use super::super::memory::{ArrayPlacement, written};
+use super::super::{KernelEntry, Param};
+use super::{COMPONENTS, Printer, WgslNameUses, word_of};
 use crate::backend::emit::braces::Braces;
 use crate::types::DType;
 
 impl Printer<'_> {
     /// The entry point of the kernel at hand.
-    pub(super) fn entry(&mut self, used: &Used, params: &[Param]) -> Entry {
+    pub(super) fn entry(&mut self, used: &WgslNameUses, params: &[Param]) -> KernelEntry {
         let kernel = self.at_hand();
         let name = self.names.kernels[self.kernel].clone();
         let mut threads = [1; 3];
@@ -50,18 +50,18 @@ impl Printer<'_> {
         }
         self.threads(used);
         for &at in &used.own {
-            if let Some(Lives::Thread(n)) = self.lives[at] {
+            if let Some(ArrayPlacement::Thread(n)) = self.lives[at] {
                 let of = self.options.element_type(self.kernels.program.arrays[at].dtype);
                 let name = &self.names.arrays[at];
                 self.writer.line(format_args!("var {name}: array<{of}, {n}>;"));
             }
         }
         self.body();
-        self.used = Used::default();
+        self.used = WgslNameUses::default();
         self.writer.dedent();
         self.writer.line("}");
         self.writer.close();
-        Entry { name, threads, writes: written([kernel]) }
+        KernelEntry { name, threads, writes: written([kernel]) }
     }
 
     /// A parameter as a value.
@@ -108,7 +108,7 @@ impl Printer<'_> {
     }
 
     /// The numbers of the thread and of the block.
-    pub(super) fn threads(&mut self, used: &Used) {
+    pub(super) fn threads(&mut self, used: &WgslNameUses) {
         let kernel = self.at_hand();
         let mut number = String::new();
         for (it, component) in kernel.threads.iter().zip(COMPONENTS).rev() {

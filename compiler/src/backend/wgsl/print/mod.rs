@@ -8,7 +8,7 @@ mod statements;
 use std::collections::BTreeSet;
 
 use super::expression::Wording;
-use super::memory::{Lives, buffers, lives, named};
+use super::memory::{ArrayPlacement, buffers, lives, named};
 use super::names::Names;
 use super::prelude::Prelude;
 use super::{Artifact, Binding, Doubles, Param, WgslOptions};
@@ -30,7 +30,7 @@ const COMPONENTS: [&str; 3] = ["x", "y", "z"];
 
 /// Names that a kernel's text uses beside its own variables.
 #[derive(Clone, Debug, Default)]
-struct Used {
+struct WgslNameUses {
     params: BTreeSet<Param>,
     /// Positions of the host's loops.
     outer: BTreeSet<usize>,
@@ -67,7 +67,7 @@ pub(super) fn module(kernels: &Kernels, options: &WgslOptions) -> Artifact {
         lives: &lives,
         of_array: &of_array,
         kernel: 0,
-        used: Used::default(),
+        used: WgslNameUses::default(),
         wording: Wording::new(*options),
         writer: ListingWriter::new(),
         slot: 0,
@@ -163,12 +163,12 @@ struct Printer<'p> {
     kernels: &'p Kernels,
     options: &'p WgslOptions,
     names: &'p Names,
-    lives: &'p [Option<Lives>],
+    lives: &'p [Option<ArrayPlacement>],
     /// The buffer in which an array lies.
     of_array: &'p Vec<Option<String>>,
     /// The one at hand.
     kernel: usize,
-    used: Used,
+    used: WgslNameUses,
     wording: Wording,
     writer: ListingWriter,
     /// Of the next place where a run may have to end.
@@ -215,9 +215,9 @@ impl<'p> Printer<'p> {
             let users: Vec<&Kernel> =
                 self.kernels.kernels.iter().filter(|it| named(it).contains(&at)).collect();
             let n = match it {
-                Some(Lives::Block(n)) => *n,
+                Some(ArrayPlacement::Block(n)) => *n,
                 // One kernel makes it.
-                Some(Lives::BlockByThread(n)) => {
+                Some(ArrayPlacement::BlockByThread(n)) => {
                     let most = users.iter().map(|it| u64::from(it.n_threads().max(1))).max();
                     n.saturating_mul(most.unwrap_or(1))
                 }

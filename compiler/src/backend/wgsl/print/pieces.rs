@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::super::binding::{ATOM, SUM, at_least};
-use super::super::memory::{Lives, written};
+use super::super::memory::{ArrayPlacement, written};
 use super::{COMPONENTS, Printer};
 use crate::backend::emit::braces::{self, Braces};
-use crate::backend::kernel::nodes::{Piece, Stage};
+use crate::backend::kernel::nodes::{BlockStep, Stage};
 use crate::expr::Expr;
 use crate::loops::nodes::{Positions, Read};
 use crate::space::Size;
@@ -29,29 +29,29 @@ impl Printer<'_> {
         self.pieces(&kernel.body);
     }
 
-    pub(super) fn pieces(&mut self, pieces: &[Piece]) {
+    pub(super) fn pieces(&mut self, pieces: &[BlockStep]) {
         pieces.iter().for_each(|it| self.piece(it));
     }
 
-    pub(super) fn piece(&mut self, piece: &Piece) {
+    pub(super) fn piece(&mut self, piece: &BlockStep) {
         match piece {
-            Piece::Stage(it) => self.stage(it),
-            Piece::Barrier => {
+            BlockStep::Stage(it) => self.stage(it),
+            BlockStep::Barrier => {
                 // The first barrier makes writes to buffers visible, the second those to the block's memory.
                 if self.shares_buffers() {
                     self.writer.line("storageBarrier();");
                 }
                 self.writer.line("workgroupBarrier();");
             }
-            Piece::For { positions, is_descending, body, .. } => {
+            BlockStep::For { positions, is_descending, body, .. } => {
                 self.in_loop(|own| own.for_line(positions, *is_descending), |own| own.pieces(body));
             }
-            Piece::If { branches, otherwise } => {
+            BlockStep::If { branches, otherwise } => {
                 let arms = branches.iter().map(|it| (&it.condition, &it.origin, it.body.as_slice()));
                 self.branches(arms, braces::otherwise(otherwise), Self::pieces);
             }
-            Piece::Each(items) => self.items(items),
-            Piece::Once(items) => {
+            BlockStep::Each(items) => self.items(items),
+            BlockStep::Once(items) => {
                 let is_first = self.at_hand().threads.iter();
                 let is_first = is_first.map(|it| format!("{} == 0", self.names.thread_along(it.axis)));
                 let is_first: Vec<String> = is_first.collect();
@@ -63,7 +63,8 @@ impl Printer<'_> {
     /// Whether threads of a block may read in a buffer what others of it wrote there.
     pub(super) fn shares_buffers(&self) -> bool {
         let kernel = self.at_hand();
-        let is_shared = |at: &usize| matches!(self.lives[*at], Some(Lives::Global | Lives::OfBlocks));
+        let is_shared =
+            |at: &usize| matches!(self.lives[*at], Some(ArrayPlacement::Global | ArrayPlacement::OfBlocks));
         let mut read = BTreeSet::new();
         let mut note = |expr: &Expr<Read>| {
             expr.accesses(&mut |it| {

@@ -1,18 +1,18 @@
 //! Reads and writes of statements: expressions, sums of symbols, and elements where they lie in memory.
 
-use super::super::binding::{ATOM, Bound, PREFIX, PRODUCT, SUM, called};
+use super::super::binding::{ATOM, PREFIX, PRODUCT, PrecedenceText, SUM, called};
 use super::super::expression::Wording;
-use super::super::memory::{Lives, lengths};
+use super::super::memory::{ArrayPlacement, lengths};
 use super::{Param, Printer};
 use crate::backend::emit::elements::{self, Indices};
 use crate::backend::emit::sums::{self, Outermost};
 use crate::expr::Expr;
-use crate::loops::nodes::{Element, Meaning, Read, Strides};
+use crate::loops::nodes::{Element, Read, Strides, SymbolMeaning};
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::{DType, Value};
 
 impl Printer<'_> {
-    pub(super) fn expr(&mut self, expr: &Expr<Read>) -> Bound {
+    pub(super) fn expr(&mut self, expr: &Expr<Read>) -> PrecedenceText {
         let mut wording = std::mem::replace(&mut self.wording, Wording::new(*self.options));
         let text = wording.of(expr, &mut |wording, read, dtype| self.read(wording, read, dtype));
         let mut needs = std::mem::take(&mut self.wording.needs);
@@ -22,7 +22,7 @@ impl Printer<'_> {
         text
     }
 
-    pub(super) fn read(&mut self, wording: &mut Wording, read: &Read, dtype: DType) -> Bound {
+    pub(super) fn read(&mut self, wording: &mut Wording, read: &Read, dtype: DType) -> PrecedenceText {
         match read {
             Read::Local(local) => (self.names.locals[*local].clone(), ATOM),
             Read::Sum(sum) => match sum.as_constant() {
@@ -49,9 +49,9 @@ impl Printer<'_> {
 
     pub(super) fn symbol(&mut self, symbol: &Symbol) -> String {
         match self.kernels.program.symbols.get(symbol) {
-            Some(&Meaning::Size(axis)) => self.takes(Param::Size(axis)),
-            Some(&Meaning::Levels { array, side }) => self.takes(Param::Levels { array, side }),
-            Some(Meaning::Position(_)) | None => {
+            Some(&SymbolMeaning::Size(axis)) => self.takes(Param::Size(axis)),
+            Some(&SymbolMeaning::Levels { array, side }) => self.takes(Param::Levels { array, side }),
+            Some(SymbolMeaning::Position(_)) | None => {
                 let kernel = self.at_hand();
                 if let Some(at) = kernel.outer.iter().position(|it| it == symbol) {
                     self.used.outer.insert(at);
@@ -68,7 +68,7 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn affine(&mut self, sum: &Affine) -> Bound {
+    pub(super) fn affine(&mut self, sum: &Affine) -> PrecedenceText {
         let (text, outermost) = sums::sum(sum, 0, &mut |it| self.symbol(it));
         let binding = match outermost {
             Outermost::None => ATOM,
@@ -79,13 +79,13 @@ impl Printer<'_> {
         (text, binding)
     }
 
-    pub(super) fn size(&mut self, size: &Size) -> Bound {
+    pub(super) fn size(&mut self, size: &Size) -> PrecedenceText {
         let (function, parts) = match size {
             Size::Affine(sum) => return self.affine(sum),
             Size::Min(parts) => ("min", parts),
             Size::Max(parts) => ("max", parts),
         };
-        let mut all: Option<Bound> = None;
+        let mut all: Option<PrecedenceText> = None;
         for it in parts {
             let next = self.size(it);
             all = Some(match all {
@@ -100,7 +100,7 @@ impl Printer<'_> {
     pub(super) fn element(&mut self, element: &Element) -> String {
         let at = element.array;
         let array = &self.kernels.program.arrays[at];
-        let lives = self.lives[at].unwrap_or(Lives::Global);
+        let lives = self.lives[at].unwrap_or(ArrayPlacement::Global);
         let mut terms = Vec::new();
         if lives.is_in_buffer() {
             terms.push(self.takes(Param::Start(at)));
@@ -111,28 +111,28 @@ impl Printer<'_> {
         let start = terms.first().cloned().unwrap_or_default();
         let [of_all, block] = self.names.of_all.clone();
         let text = match lives {
-            Lives::Global => {
+            ArrayPlacement::Global => {
                 if terms.is_empty() {
                     "0".to_owned()
                 } else {
                     terms.join(" + ")
                 }
             }
-            Lives::Block(_) => own,
-            Lives::Thread(_) => {
+            ArrayPlacement::Block(_) => own,
+            ArrayPlacement::Thread(_) => {
                 self.used.own.insert(at);
                 own
             }
-            Lives::BlockByThread(_) => {
+            ArrayPlacement::BlockByThread(_) => {
                 self.used.thread = true;
                 let n = self.at_hand().n_threads().max(1);
                 format!("({own}) * {n} + {}", self.names.thread)
             }
-            Lives::OfThreads => {
+            ArrayPlacement::OfThreads => {
                 self.used.of_all[0] = true;
                 format!("{start} + ({own}) * {} + {of_all}", self.names.n_of_all)
             }
-            Lives::OfBlocks => {
+            ArrayPlacement::OfBlocks => {
                 self.used.of_all[1] = true;
                 let size = self.takes(Param::Elements(at));
                 format!("{start} + {block} * {size} + {own}")
@@ -149,7 +149,7 @@ impl Indices for Printer<'_> {
     const FACTOR: u8 = PRODUCT;
     const MASKED: u8 = PREFIX;
 
-    fn affine(&mut self, sum: &Affine) -> Bound {
+    fn affine(&mut self, sum: &Affine) -> PrecedenceText {
         Printer::affine(self, sum)
     }
 

@@ -4,7 +4,7 @@ use super::super::binding::{ATOM, SUM, at_least, called};
 use super::{Param, Printer};
 use crate::backend::emit::braces::{self, Braces};
 use crate::backend::run::MAX_ITERATIONS;
-use crate::loops::nodes::{Assign, Checked, Declare, Index, Item, Target, While};
+use crate::loops::nodes::{Assign, BoundsCheck, Declare, Index, Item, Target, While};
 use crate::space::Axis;
 use crate::types::DType;
 
@@ -66,7 +66,7 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn checked(&mut self, it: &Checked) {
+    pub(super) fn checked(&mut self, it: &BoundsCheck) {
         self.open("check", [&it.origin]);
         let mut outside = Vec::new();
         for Index { integer, value, size } in &it.indices {

@@ -1,6 +1,8 @@
 //! Branches whose arms strips skip where none of their points takes them.
 
-use super::super::super::nodes::{ArmOfStrip, Branch, BranchOfStrip, For, If, Item, MOST_BRANCHES, Part};
+use super::super::super::nodes::{
+    ArmOfStrip, Branch, BranchOfStrip, For, If, Item, MOST_BRANCHES, StripPart,
+};
 use super::super::super::visit::walk;
 use super::super::hoist_invariants::is_long;
 use crate::expr::ExprKind;
@@ -16,12 +18,12 @@ pub(super) fn branch_of_strip(it: &If, depth: usize) -> BranchOfStrip {
     BranchOfStrip { arms: it.branches.iter().map(arm).collect(), otherwise }
 }
 
-fn parts_of_arm(items: &[Item], depth: usize) -> Vec<Part> {
+fn parts_of_arm(items: &[Item], depth: usize) -> Vec<StripPart> {
     let part = |items: &[Item]| match items {
         [Item::If(it)] if depth < MOST_BRANCHES && is_long_branch(it) => {
-            Part::Branch(branch_of_strip(it, depth + 1))
+            StripPart::Branch(branch_of_strip(it, depth + 1))
         }
-        items => Part::Lanes(items.to_vec()),
+        items => StripPart::Lanes(items.to_vec()),
     };
     pieces_of_arm(items, depth).map(part).collect()
 }

@@ -15,14 +15,14 @@ use crate::types::BinaryOp;
 ///                                   b[i] = 1.0 + exp_value
 /// ```
 pub(super) fn named(items: &mut Vec<Item>, names: &mut Names<'_>) {
-    Named { names }.statements(items);
+    FunctionNamer { names }.statements(items);
 }
 
-struct Named<'n, 'a> {
+struct FunctionNamer<'n, 'a> {
     names: &'n mut Names<'a>,
 }
 
-impl Named<'_, '_> {
+impl FunctionNamer<'_, '_> {
     /// Goes through statements that stand alone or in a `while`. Those in branches stay, since a part of a
     /// loop in strips holds a branch as a whole.
     fn statements(&mut self, items: &mut Vec<Item>) {

@@ -6,7 +6,7 @@ use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::oir::nodes::{Access, Expr, Field, HorizontalExecution, Local, Stencil, Stmt, StmtKind, Target};
-use crate::oir::visit::Placed;
+use crate::oir::visit::PlacedExecution;
 use crate::space::{Bound, Interval, Level, LoopOrder, Offset, min_levels};
 
 /// Statements are told by their position in the program.
@@ -17,7 +17,7 @@ pub(in crate::oir::passes) struct Facts {
     of_locals: BTreeMap<Handle<Local>, usize>,
     n_writes_of_locals: BTreeMap<Handle<Local>, usize>,
     /// Where fields are read.
-    pub(in crate::oir::passes) reads: BTreeMap<Handle<Field>, Vec<Read>>,
+    pub(in crate::oir::passes) reads: BTreeMap<Handle<Field>, Vec<FieldRead>>,
     /// Where fields are written, in order.
     pub(in crate::oir::passes) writes: BTreeMap<Handle<Field>, Vec<usize>>,
     /// How many parts all expressions are made of.
@@ -47,7 +47,7 @@ pub(in crate::oir::passes) struct Definition {
 
 /// A read of a field.
 #[derive(Clone, Debug)]
-pub(in crate::oir::passes) struct Read {
+pub(in crate::oir::passes) struct FieldRead {
     pub(in crate::oir::passes) execution: Handle<HorizontalExecution>,
     pub(in crate::oir::passes) at: usize,
     /// The last statement that may run at some point before this read does at another.
@@ -64,8 +64,8 @@ pub(in crate::oir::passes) struct Read {
 
 /// The context of a statement.
 #[derive(Clone, Copy)]
-struct Around {
-    placed: Placed,
+struct StmtContext {
+    placed: PlacedExecution,
     /// The last statement before the execution.
     before: usize,
     is_inside: bool,
@@ -84,9 +84,14 @@ impl Facts {
             for section in &vertical_loop.sections {
                 for &execution in &section.executions {
                     let before = facts.n_stmts;
-                    let placed = Placed { execution, order, interval: section.interval };
-                    let around =
-                        Around { placed, before, is_inside: false, is_in_region: false, is_in_loop: false };
+                    let placed = PlacedExecution { execution, order, interval: section.interval };
+                    let around = StmtContext {
+                        placed,
+                        before,
+                        is_inside: false,
+                        is_in_region: false,
+                        is_in_loop: false,
+                    };
                     let mut of_execution = Vec::new();
                     for stmt in &stencil.executions[execution].body {
                         facts.stmt(stmt, around, &mut of_execution);
@@ -115,7 +120,7 @@ impl Facts {
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt, around: Around, read: &mut Vec<(Handle<Field>, usize)>) {
+    fn stmt(&mut self, stmt: &Stmt, around: StmtContext, read: &mut Vec<(Handle<Field>, usize)>) {
         self.n_stmts += 1;
         let at = self.n_stmts;
         let is_loop = matches!(stmt.kind, StmtKind::While { .. });
@@ -124,10 +129,10 @@ impl Facts {
         for (number, expr) in stmt.exprs().enumerate() {
             // The last is the value or the condition; the others find the element to write.
             self.reads_of(expr, number < last, &mut |field, offset, finds, reads| {
-                let Placed { execution, interval, .. } = around.placed;
+                let PlacedExecution { execution, interval, .. } = around.placed;
                 let (is_in_region, origin) = (around.is_in_region, stmt.origin.clone());
                 read.push((field, reads.len()));
-                reads.push(Read {
+                reads.push(FieldRead {
                     execution,
                     at,
                     until: at,
@@ -179,7 +184,7 @@ impl Facts {
             }
         }
         let is_in_region = around.is_in_region || matches!(stmt.kind, StmtKind::Region { .. });
-        let inside = Around { is_inside: true, is_in_region, is_in_loop, ..around };
+        let inside = StmtContext { is_inside: true, is_in_region, is_in_loop, ..around };
         stmt.children().for_each(|it| self.stmt(it, inside, read));
     }
 
@@ -188,7 +193,7 @@ impl Facts {
         &mut self,
         expr: &Expr,
         finds: bool,
-        each: &mut impl FnMut(Handle<Field>, Option<Offset>, bool, &mut Vec<Read>),
+        each: &mut impl FnMut(Handle<Field>, Option<Offset>, bool, &mut Vec<FieldRead>),
     ) {
         self.size += 1;
         let found = match expr.kind {
@@ -210,7 +215,12 @@ impl Facts {
     }
 
     /// Whether `field` may change after the statement `since` and before the last point has done `read`.
-    pub(in crate::oir::passes) fn is_written(&self, field: Handle<Field>, since: usize, read: &Read) -> bool {
+    pub(in crate::oir::passes) fn is_written(
+        &self,
+        field: Handle<Field>,
+        since: usize,
+        read: &FieldRead,
+    ) -> bool {
         self.is_written_between(field, (since, read.until))
     }
 

@@ -15,7 +15,7 @@ use crate::schedule::transform::Refusal;
 
 /// A way to run some of the outermost nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Way {
+pub(super) enum LaunchStrategy {
     /// A thread for each column, in blocks of `threads`. Where `joined`, loops over levels that overlap
     /// become one.
     Columns { threads: i64, joined: bool },
@@ -35,7 +35,7 @@ pub(super) enum Way {
 
 /// The result of running nodes in a way.
 pub(super) struct Candidate {
-    pub(super) way: Way,
+    pub(super) way: LaunchStrategy,
     /// The tree whose nodes run in this way.
     pub(super) tree: Tree,
     /// The first of the outermost nodes that it takes, how many it takes, and how many they become.
@@ -46,13 +46,13 @@ pub(super) struct Candidate {
     pub(super) launches: Vec<LaunchCost>,
     pub(super) time: f64,
     /// Remarks on values that later sweeps compute again, or do not, though that would spare memory.
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<CandidateRemark>,
     /// Why it is not of the form that is asked for.
     pub(super) instead: Option<Refusal>,
 }
 
 /// A remark on a candidate.
-pub(super) struct Told {
+pub(super) struct CandidateRemark {
     pub(super) is_applied: bool,
     pub(super) message: String,
     pub(super) origins: Vec<Origin>,
@@ -61,13 +61,13 @@ pub(super) struct Told {
 
 /// The expected cost of some launches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
+pub(super) struct ExpectedCost {
     pub(super) time: f64,
     pub(super) bytes: f64,
     pub(super) has_while: bool,
 }
 
-impl Expected {
+impl ExpectedCost {
     pub(super) fn of(it: &Candidate) -> Self {
         let nodes = it.tree.children.get(it.first..it.first + it.made).unwrap_or_default();
         let mut has_while = false;
@@ -116,7 +116,7 @@ pub(super) fn milliseconds(ns: f64) -> String {
 
 impl Candidate {
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
-        Expected::of(self).is_better_than(Expected::of(other))
+        ExpectedCost::of(self).is_better_than(ExpectedCost::of(other))
     }
 
     pub(super) fn bytes(&self) -> f64 {
@@ -133,24 +133,26 @@ pub(super) fn candidate(
     tree: &Tree,
     cx: &PassCx,
     gpu: &GpuModel,
-    way: Way,
+    way: LaunchStrategy,
     (first, taken): (usize, usize),
 ) -> Result<Candidate, Refusal> {
     let mut formed = tree.clone();
     let behind = formed.children.len() - first - taken;
     match way {
-        Way::Columns { threads, joined } => {
+        LaunchStrategy::Columns { threads, joined } => {
             columns(&mut formed, (first, taken), threads)?;
             if joined {
                 join_levels(&mut formed, &vec![first, 0, 0])?;
             }
         }
-        Way::Tiles { rows, columns, levels } => tiles(&mut formed, first, [rows, columns, levels])?,
-        Way::Recomputed { rows, columns } => recomputed(&mut formed, first, [rows, columns])?,
-        Way::Rolled { rows, columns } => in_rows(&mut formed, first, [rows, columns])?,
-        Way::Points { rows, columns } => points(&mut formed, first, [rows, columns])?,
-        Way::Levels { rows, columns } => level_by_level(&mut formed, first, [rows, columns])?,
-        Way::Apart { cut } => {
+        LaunchStrategy::Tiles { rows, columns, levels } => {
+            tiles(&mut formed, first, [rows, columns, levels])?
+        }
+        LaunchStrategy::Recomputed { rows, columns } => recomputed(&mut formed, first, [rows, columns])?,
+        LaunchStrategy::Rolled { rows, columns } => in_rows(&mut formed, first, [rows, columns])?,
+        LaunchStrategy::Points { rows, columns } => points(&mut formed, first, [rows, columns])?,
+        LaunchStrategy::Levels { rows, columns } => level_by_level(&mut formed, first, [rows, columns])?,
+        LaunchStrategy::Apart { cut } => {
             return apart(&formed, cx, gpu, (first, cut));
         }
     }
@@ -163,7 +165,7 @@ pub(super) fn costed(
     formed: Tree,
     cx: &PassCx,
     gpu: &GpuModel,
-    way: Way,
+    way: LaunchStrategy,
     (first, taken, made): (usize, usize, usize),
 ) -> Result<Candidate, Refusal> {
     // The tree as the passes behind this one leave it.
@@ -207,7 +209,7 @@ pub(super) fn apart(
     // Each half as one launch of tiles, and the second one first, so that the place of the first stays.
     let best_half = |tree: &Tree, at: usize| {
         let all = shapes(gpu).map(|(rows, columns)| {
-            candidate(tree, cx, gpu, Way::Tiles { rows, columns, levels: 1 }, (at, 1))
+            candidate(tree, cx, gpu, LaunchStrategy::Tiles { rows, columns, levels: 1 }, (at, 1))
         });
         let mut best: Option<Candidate> = None;
         let mut refusal = None;
@@ -225,7 +227,7 @@ pub(super) fn apart(
     let mut launches = before.launches;
     launches.extend(behind.launches);
     Ok(Candidate {
-        way: Way::Apart { cut },
+        way: LaunchStrategy::Apart { cut },
         tree: before.tree,
         first: at,
         taken: 1,

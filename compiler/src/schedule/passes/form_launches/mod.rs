@@ -15,7 +15,9 @@ use crate::schedule::nodes::{Container, ContainerKind, Node, Order, Tree};
 use crate::schedule::transform::Refusal;
 use crate::schedule::transform::refusal::name_of;
 use crate::space::Axis;
-use candidate::{Candidate, Expected, Told, Way, candidate, costed, milliseconds, shapes};
+use candidate::{
+    Candidate, CandidateRemark, ExpectedCost, LaunchStrategy, candidate, costed, milliseconds, shapes,
+};
 use ways::{columns, merge_inside, merge_levels, repeat_values};
 
 pub const NAME: &str = "schedule/form-launches";
@@ -52,8 +54,8 @@ fn form_from(
     let of_one = |at: usize| best_of(tree, cx, (gpu, forced), at);
     let alone = match (of_one(first), levels_together(tree, cx, (gpu, forced), first)) {
         (Ok(one), Some(all)) => {
-            let apart = Expected::of(&one).and_all(first + 1..first + all.taken, &of_one);
-            let is_better = apart.is_none_or(|it| Expected::of(&all).is_better_than(it));
+            let apart = ExpectedCost::of(&one).and_all(first + 1..first + all.taken, &of_one);
+            let is_better = apart.is_none_or(|it| ExpectedCost::of(&all).is_better_than(it));
             Ok(if is_better { all } else { one })
         }
         (Err(_), Some(all)) => Ok(all),
@@ -65,8 +67,8 @@ fn form_from(
             // Both costs are those of the same nodes: the nodes that one side does not take are added, each
             // by itself.
             let all = group.taken.max(alone.taken);
-            let as_group = Expected::of(&group).and_all(first + group.taken..first + all, &of_one);
-            let apart = Expected::of(&alone).and_all(first + alone.taken..first + all, &of_one);
+            let as_group = ExpectedCost::of(&group).and_all(first + group.taken..first + all, &of_one);
+            let apart = ExpectedCost::of(&alone).and_all(first + alone.taken..first + all, &of_one);
             let is_forced = forced == Some(GpuForm::Columns);
             let is_other = forced.is_some() && !is_forced;
             let is_better = is_forced
@@ -127,21 +129,23 @@ fn form_from(
 /// Remarks how a launch runs, in terms of GPU programming.
 fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     let how = match chosen.way {
-        Way::Columns { joined: false, .. } => "a thread runs through all levels of a column",
-        Way::Columns { joined: true, .. } => {
+        LaunchStrategy::Columns { joined: false, .. } => "a thread runs through all levels of a column",
+        LaunchStrategy::Columns { joined: true, .. } => {
             "a thread runs through all levels of a column, and does at a level what several sweeps do there"
         }
-        Way::Tiles { .. } if chosen.launches.iter().all(|it| it.shared_bytes == 0) => {
+        LaunchStrategy::Tiles { .. } if chosen.launches.iter().all(|it| it.shared_bytes == 0) => {
             "a block computes a tile, a thread for each point"
         }
-        Way::Tiles { .. } => "a block computes a tile, and its threads share what they compute",
-        Way::Recomputed { .. } => {
+        LaunchStrategy::Tiles { .. } => "a block computes a tile, and its threads share what they compute",
+        LaunchStrategy::Recomputed { .. } => {
             "a thread computes a point, and again what it reads of its neighbours, in registers"
         }
-        Way::Rolled { .. } => "a block goes along its rows, and its threads share the last few of each stage",
-        Way::Points { .. } => "a thread computes a point",
-        Way::Apart { .. } => "stages run in launches of their own",
-        Way::Levels { .. } => "levels wait for each other, each in launches of its own",
+        LaunchStrategy::Rolled { .. } => {
+            "a block goes along its rows, and its threads share the last few of each stage"
+        }
+        LaunchStrategy::Points { .. } => "a thread computes a point",
+        LaunchStrategy::Apart { .. } => "stages run in launches of their own",
+        LaunchStrategy::Levels { .. } => "levels wait for each other, each in launches of its own",
     };
     let n = chosen.launches.len();
     let bytes = chosen.bytes();
@@ -227,7 +231,7 @@ fn columns_of(
     threads: i64,
     nodes: (usize, usize),
 ) -> Result<Candidate, Refusal> {
-    let of = |joined| candidate(tree, cx, gpu, Way::Columns { threads, joined }, nodes);
+    let of = |joined| candidate(tree, cx, gpu, LaunchStrategy::Columns { threads, joined }, nodes);
     match (of(false), of(true)) {
         (Ok(one), Ok(other)) => Ok(if other.is_better_than(&one) { other } else { one }),
         (Ok(it), Err(_)) | (Err(_), Ok(it)) => Ok(it),
@@ -285,7 +289,7 @@ fn repeated(mut best: Candidate, cx: &PassCx, gpu: &GpuModel) -> Candidate {
             Err(why) => {
                 if has_scratch {
                     let message = format!("`{name}` is not computed again by a later sweep: {why}");
-                    best.told.push(Told { is_applied: false, message, origins, traffic: None });
+                    best.told.push(CandidateRemark { is_applied: false, message, origins, traffic: None });
                 }
                 continue;
             }
@@ -298,7 +302,7 @@ fn repeated(mut best: Candidate, cx: &PassCx, gpu: &GpuModel) -> Candidate {
         if other.work() < best.work() {
             let message =
                 format!("`{name}` is computed again by a later sweep, and does not wait for it in memory");
-            all.push(Told { is_applied: true, message, origins, traffic });
+            all.push(CandidateRemark { is_applied: true, message, origins, traffic });
             best = other;
         } else if other.bytes() < best.bytes() {
             let message = format!(
@@ -306,7 +310,7 @@ fn repeated(mut best: Candidate, cx: &PassCx, gpu: &GpuModel) -> Candidate {
                 milliseconds(other.work()),
                 milliseconds(best.work())
             );
-            all.push(Told { is_applied: false, message, origins, traffic });
+            all.push(CandidateRemark { is_applied: false, message, origins, traffic });
         }
         best.told = all;
     }
@@ -342,7 +346,7 @@ fn best_of(
     };
     let is_sweep = levels.order != Order::Parallel;
     let n_stages: usize = levels.children.iter().map(n_stages).sum();
-    let mut ways: Vec<(GpuForm, Way)> = Vec::new();
+    let mut ways: Vec<(GpuForm, LaunchStrategy)> = Vec::new();
     for (rows, columns) in shapes(gpu) {
         let form = match (is_sweep, n_stages) {
             (true, _) => GpuForm::Sweeps,
@@ -350,24 +354,28 @@ fn best_of(
             (false, _) => GpuForm::Tiles,
         };
         let all_levels: &[i64] = if is_sweep { &[1] } else { &[1, 4] };
-        ways.extend(all_levels.iter().map(|&levels| (form, Way::Tiles { rows, columns, levels })));
+        ways.extend(all_levels.iter().map(|&levels| (form, LaunchStrategy::Tiles { rows, columns, levels })));
         if !is_sweep && n_stages > 1 {
-            ways.push((GpuForm::Points, Way::Points { rows, columns }));
-            ways.push((GpuForm::Recomputed, Way::Recomputed { rows, columns }));
+            ways.push((GpuForm::Points, LaunchStrategy::Points { rows, columns }));
+            ways.push((GpuForm::Recomputed, LaunchStrategy::Recomputed { rows, columns }));
         }
-        ways.push((GpuForm::Levels, Way::Levels { rows, columns }));
+        ways.push((GpuForm::Levels, LaunchStrategy::Levels { rows, columns }));
     }
     if !is_sweep && n_stages > 1 {
         let threads = i64::from(gpu.threads_of_block.min(128));
         // The other `halo` threads of a block compute the positions beside its columns.
         ways.extend(
-            [(32, 16), (64, 16), (64, 8), (64, 4)]
-                .map(|(rows, halo)| (GpuForm::Rolled, Way::Rolled { rows, columns: threads - halo })),
+            [(32, 16), (64, 16), (64, 8), (64, 4)].map(|(rows, halo)| {
+                (GpuForm::Rolled, LaunchStrategy::Rolled { rows, columns: threads - halo })
+            }),
         );
     }
-    ways.push((GpuForm::Columns, Way::Columns { threads: threads_of_columns(gpu), joined: false }));
+    ways.push((
+        GpuForm::Columns,
+        LaunchStrategy::Columns { threads: threads_of_columns(gpu), joined: false },
+    ));
     if !is_sweep && levels.children.len() > 1 && forced.is_none_or(|it| it == GpuForm::Tiles) {
-        ways.extend((1..levels.children.len()).map(|cut| (GpuForm::Tiles, Way::Apart { cut })));
+        ways.extend((1..levels.children.len()).map(|cut| (GpuForm::Tiles, LaunchStrategy::Apart { cut })));
     }
     let compulsory = compulsory_bytes(tree, std::slice::from_ref(&tree.children[at]));
     let mut best: Option<Candidate> = None;
@@ -377,7 +385,7 @@ fn best_of(
         for (form, way) in &ways {
             let is_wanted = forced.is_none_or(|it| it == *form);
             if is_wanted != is_asked
-                || matches!(way, Way::Apart { .. }) && best_fits(best.as_ref(), compulsory)
+                || matches!(way, LaunchStrategy::Apart { .. }) && best_fits(best.as_ref(), compulsory)
             {
                 continue;
             }

@@ -6,14 +6,14 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use self::shape::{Part, Shape, Tiles, Within};
+use self::shape::{InnerOrder, TileCoverage, TileShape, Tiles};
 use super::peel_regions::peel_below;
 use super::{PassCx, Target, named};
 use crate::diag::{Origin, StmtId, Traffic};
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{Accesses, Counts};
 use crate::schedule::analysis::cost::{
-    Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
+    Cost, Machine, RangeEnd, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
 use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Tree};
 use crate::schedule::step::{LoopRef, Pin, Step};
@@ -65,8 +65,8 @@ fn fuse_from(
     }
     let whole = settled(tree, (machine, counts), first, tree.children.len());
     let mut refusal = whole.refusal.as_ref().map(ToString::to_string);
-    let part = if cx.options.is_turned { Part::Levels } else { Part::Points };
-    if (whole.is_full || part == Part::Levels) && first >= *tried {
+    let part = if cx.options.is_turned { TileCoverage::Levels } else { TileCoverage::Points };
+    if (whole.is_full || part == TileCoverage::Levels) && first >= *tried {
         match in_smaller(tree, (machine, counts), first, &whole, part) {
             Ok(it) => {
                 tell_refusal(tree, cx, first + it.count, it.refusal.as_ref());
@@ -91,9 +91,11 @@ fn fuse_from(
         let inner = tree.block(&[first + at]).map_or(0, <[Node]>::len);
         let place = (&vec![first + at], 0, inner);
         match choice.how {
-            How::AsItIs => {}
-            How::Rows => carry_out_rows(tree, cx, place, choice.as_is, choice.cost),
-            How::Tiles(shape) => carry_out(tree, cx, place, (shape, counts), choice.as_is, choice.cost),
+            RowSchedule::AsItIs => {}
+            RowSchedule::Rows => carry_out_rows(tree, cx, place, choice.as_is, choice.cost),
+            RowSchedule::Tiles(shape) => {
+                carry_out(tree, cx, place, (shape, counts), choice.as_is, choice.cost)
+            }
         }
     }
     whole.count
@@ -106,18 +108,18 @@ fn tell_refusal(tree: &Tree, cx: &mut PassCx, at: usize, refusal: Option<&impl s
 }
 
 /// The best way for some of the outermost nodes in tiles of whole rows.
-struct Settled {
+struct RowTilePlan {
     count: usize,
     /// In one group, where that is faster than each by itself.
-    together: Option<(Shape, Cost)>,
-    apart: Vec<Choice>,
+    together: Option<(TileShape, Cost)>,
+    apart: Vec<NodePlan>,
     /// Why the next node is not one of them.
     refusal: Option<Refusal>,
     /// Whether the reason is that the cache is full.
     is_full: bool,
 }
 
-impl Settled {
+impl RowTilePlan {
     /// The cost of the nodes, each by itself.
     fn apart_cost(&self) -> Cost {
         sum(self.apart.iter().map(|it| it.cost))
@@ -144,12 +146,12 @@ fn sum(costs: impl Iterator<Item = Cost>) -> Cost {
 }
 
 /// Finds the best way for the outermost node at `first` and those behind it, before the one at `end`.
-fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, end: usize) -> Settled {
+fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, end: usize) -> RowTilePlan {
     let Group { count, tiles, refusal, is_full } =
-        largest_group(tree, (machine, counts), first, end, Part::Rows);
+        largest_group(tree, (machine, counts), first, end, TileCoverage::Rows);
     let nodes = &tree.children[first..first + count];
     let apart = (first..first + count).map(|at| best_alone(tree, (machine, counts), at)).collect();
-    let mut settled = Settled { count, together: None, apart, refusal, is_full };
+    let mut settled = RowTilePlan { count, together: None, apart, refusal, is_full };
     let together =
         tiles.filter(|_| count > 1).and_then(|it| it.best(tree, machine, nodes, &mut sizes(machine)));
     settled.together = together.filter(|(_, cost)| cost.time(machine) < 0.97 * settled.apart_time(machine));
@@ -157,9 +159,9 @@ fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, en
 }
 
 /// Nodes that run in smaller tiles.
-struct InSmaller {
+struct SmallTilePlan {
     count: usize,
-    shape: Shape,
+    shape: TileShape,
     cost: Cost,
     /// Their cost in tiles of whole rows.
     apart: Cost,
@@ -177,13 +179,13 @@ fn in_smaller(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
     first: usize,
-    whole: &Settled,
-    part: Part,
-) -> Result<InSmaller, (String, usize)> {
+    whole: &RowTilePlan,
+    part: TileCoverage,
+) -> Result<SmallTilePlan, (String, usize)> {
     let Group { count, tiles, refusal, .. } =
         largest_group(tree, (machine, counts), first, tree.children.len(), part);
     let end = first + count;
-    if count < whole.count || count == whole.count && (part == Part::Points || count == 1) {
+    if count < whole.count || count == whole.count && (part == TileCoverage::Points || count == 1) {
         return Err((refusal.map_or_else(String::new, |it| it.reason), first + whole.count));
     }
     let nodes = &tree.children[first..end];
@@ -199,7 +201,7 @@ fn in_smaller(
     if shape.time(cost, machine) >= 0.97 * time {
         return Err(("they are not expected to be faster".to_owned(), end));
     }
-    Ok(InSmaller { count, shape, cost, apart, refusal })
+    Ok(SmallTilePlan { count, shape, cost, apart, refusal })
 }
 
 /// Runs nodes row by row, and remarks the expected gain.
@@ -256,7 +258,7 @@ fn carry_out(
     tree: &mut Tree,
     cx: &mut PassCx,
     place: (&Path, usize, usize),
-    (shape, counts): (Shape, &Counts),
+    (shape, counts): (TileShape, &Counts),
     before: Cost,
     after: Cost,
 ) {
@@ -287,22 +289,22 @@ fn in_tiles(
     tree: &mut Tree,
     cx: &mut PassCx,
     (outer, first, count): (&Path, usize, usize),
-    shape: Shape,
+    shape: TileShape,
     counts: &Counts,
 ) -> Result<BTreeSet<Handle<Container>>, Refusal> {
-    let before = (shape.within != Within::AsTheyStand).then(|| tree.clone());
+    let before = (shape.within != InnerOrder::AsTheyStand).then(|| tree.clone());
     let mut own = BTreeSet::new();
     own.extend(along(tree, cx, (outer, first, count), (Axis::J, shape.rows), counts)?);
     let inside: Path = outer.iter().copied().chain([first]).collect();
-    if let (Within::Front, Some(machine)) = (shape.within, cx.options.machine.clone()) {
+    if let (InnerOrder::Front, Some(machine)) = (shape.within, cx.options.machine.clone()) {
         // The pieces of a loop are stages of the front, each at its levels.
         peel_below(tree, cx, &inside, (&machine, Axis::K));
     }
     let n = tree.block(&inside).map_or(0, <[Node]>::len);
     let done = match shape.within {
-        Within::AsTheyStand => Ok(Vec::new()),
-        Within::Tiles(axis, size) => along(tree, cx, (&inside, 0, n), (axis, size), counts),
-        Within::Front => behind_front(tree, cx, (&inside, 0, n), Axis::K).map(|()| Vec::new()),
+        InnerOrder::AsTheyStand => Ok(Vec::new()),
+        InnerOrder::Tiles(axis, size) => along(tree, cx, (&inside, 0, n), (axis, size), counts),
+        InnerOrder::Front => behind_front(tree, cx, (&inside, 0, n), Axis::K).map(|()| Vec::new()),
     };
     match (done, before) {
         (Ok(arrays), _) => own.extend(arrays),
@@ -362,7 +364,7 @@ fn largest_group(
     (machine, counts): (&Machine, &Counts),
     first: usize,
     end: usize,
-    part: Part,
+    part: TileCoverage,
 ) -> Group {
     let alone = Tiles::of(tree, &tree.children[first..=first], counts, part).ok();
     let mut group = Group { count: 1, tiles: alone, refusal: None, is_full: false };
@@ -380,9 +382,9 @@ fn largest_group(
             }
             Ok(_) => {
                 let what = match part {
-                    Part::Rows => "one row",
-                    Part::Points => "one line",
-                    Part::Levels => "one row of one level",
+                    TileCoverage::Rows => "one row",
+                    TileCoverage::Points => "one line",
+                    TileCoverage::Levels => "one row of one level",
                 };
                 let reason = format!("{what} of all their arrays does not fit into the cache");
                 (group.refusal, group.is_full) = (Some(Refusal::new(reason)), true);
@@ -399,28 +401,28 @@ fn largest_group(
 const FURTHER: usize = 8;
 
 /// The best way for one of the outermost nodes alone.
-struct Choice {
-    how: How,
+struct NodePlan {
+    how: RowSchedule,
     cost: Cost,
     as_is: Cost,
 }
 
 /// How the loops over rows inside of a loop over levels run.
-enum How {
+enum RowSchedule {
     AsItIs,
     /// Row by row.
     Rows,
-    Tiles(Shape),
+    Tiles(TileShape),
 }
 
-fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) -> Choice {
+fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) -> NodePlan {
     let nodes = std::slice::from_ref(&tree.children[at]);
     let mut ranges = sizes(machine);
     let as_is = Cost {
         bytes: bytes_of_block(tree, nodes, &mut ranges, machine),
         operations: operations_of(&nodes[0], &mut ranges),
     };
-    let mut choice = Choice { how: How::AsItIs, cost: as_is, as_is };
+    let mut choice = NodePlan { how: RowSchedule::AsItIs, cost: as_is, as_is };
     let Node::Loop(levels) = &nodes[0] else { return choice };
     if levels.axis != Axis::K || levels.order != Order::Parallel || levels.children.len() < 2 {
         return choice;
@@ -433,19 +435,19 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
         let bytes = bytes_in_rows(tree, (machine, counts), levels, in_rows);
         let cost = Cost { bytes, operations: as_is.operations };
         if cost.time(machine) <= as_is.time(machine) {
-            choice = Choice { how: How::Rows, cost, as_is };
+            choice = NodePlan { how: RowSchedule::Rows, cost, as_is };
         }
     }
     let n = iterations(levels, &ranges);
-    let middle = value(&levels.start, &ranges, End::Least) + n / 2;
+    let middle = value(&levels.start, &ranges, RangeEnd::Least) + n / 2;
     ranges.insert(levels.variable.clone(), (middle, middle));
-    if let Ok(tiles) = Tiles::of(tree, &levels.children, counts, Part::Rows)
+    if let Ok(tiles) = Tiles::of(tree, &levels.children, counts, TileCoverage::Rows)
         && let Some((shape, cost)) = tiles.best(tree, machine, &levels.children, &mut ranges)
     {
         let n = n as f64;
         let cost = Cost { bytes: cost.bytes * n, operations: cost.operations * n };
         if cost.time(machine) < 0.97 * choice.cost.time(machine) {
-            choice = Choice { how: How::Tiles(shape), cost, as_is };
+            choice = NodePlan { how: RowSchedule::Tiles(shape), cost, as_is };
         }
     }
     choice
@@ -454,10 +456,10 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
 /// Bytes that loops over rows move if they run row by row inside of the loop over levels around.
 fn bytes_in_rows(tree: &Tree, (machine, counts): (&Machine, &Counts), levels: &Loop, in_rows: Loop) -> f64 {
     let mut ranges = sizes(machine);
-    let start = value(&levels.start, &ranges, End::Least);
+    let start = value(&levels.start, &ranges, RangeEnd::Least);
     let last = start + iterations(levels, &ranges) - 1;
-    let first = value(&in_rows.start, &ranges, End::Least);
-    let end = value(&in_rows.end, &ranges, End::Greatest) - 1;
+    let first = value(&in_rows.start, &ranges, RangeEnd::Least);
+    let end = value(&in_rows.end, &ranges, RangeEnd::Greatest) - 1;
     let middle = (first + end) / 2;
     ranges.insert(levels.variable.clone(), (start, start));
     ranges.insert(in_rows.variable.clone(), (middle, middle));
@@ -494,5 +496,5 @@ fn share_arrays(tree: &Tree, nodes: &[Node]) -> bool {
 }
 
 fn iterations(it: &Loop, ranges: &Ranges) -> i64 {
-    (value(&it.end, ranges, End::Greatest) - value(&it.start, ranges, End::Least)).max(1)
+    (value(&it.end, ranges, RangeEnd::Greatest) - value(&it.start, ranges, RangeEnd::Least)).max(1)
 }

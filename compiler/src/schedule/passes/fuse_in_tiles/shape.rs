@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::Counts;
 use crate::schedule::analysis::cost::{
-    Cost, End, Machine, Ranges, boxes, operations_of, restore, sizes, value,
+    Cost, Machine, RangeEnd, Ranges, boxes, operations_of, restore, sizes, value,
 };
 use crate::schedule::nodes::{Container, Node, Tree};
 use crate::schedule::transform::Refusal;
@@ -16,7 +16,7 @@ use crate::space::{Axis, names};
 
 /// The part of the domain that a tile holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TileCoverage {
     /// Whole rows, on all levels.
     Rows,
     /// As many neighbouring points of rows as fit.
@@ -25,7 +25,7 @@ pub(super) enum Part {
     Levels,
 }
 
-impl Part {
+impl TileCoverage {
     /// The part that a tile has of each row, in words.
     pub(super) fn in_words(self) -> &'static str {
         match self {
@@ -47,14 +47,14 @@ impl Part {
 
 /// The points of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct TileShape {
     pub(super) rows: i64,
-    pub(super) within: Within,
+    pub(super) within: InnerOrder,
 }
 
 /// How the positions along the other axes run in a tile of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum InnerOrder {
     /// As they stand.
     AsTheyStand,
     /// So many along an axis at a time.
@@ -68,24 +68,26 @@ pub(super) enum Within {
 /// transport by parabolas (128x128x80, f64, arrays along k).
 const BEHIND_FRONT: f64 = 0.9;
 
-impl Shape {
+impl TileShape {
     /// The expected time of tiles of this shape, in nanoseconds of one core.
     pub(super) fn time(self, cost: Cost, machine: &Machine) -> f64 {
         let time = cost.time(machine);
-        if self.within == Within::Front { BEHIND_FRONT * time } else { time }
+        if self.within == InnerOrder::Front { BEHIND_FRONT * time } else { time }
     }
 
     /// How nodes run in such tiles.
     pub(super) fn in_words(self) -> String {
         let Self { rows, within } = self;
         match within {
-            Within::AsTheyStand if rows == 1 => "row by row".to_owned(),
-            Within::AsTheyStand => format!("in tiles of {rows} rows"),
-            Within::Tiles(Axis::I, points) if rows == 1 => format!("in tiles of {points} points of a row"),
-            Within::Tiles(Axis::I, points) => format!("in tiles of {rows} rows of {points} points"),
-            Within::Tiles(_, levels) => format!("in tiles of {rows} rows on {levels} levels"),
-            Within::Front if rows == 1 => "row by row, and level by level in each".to_owned(),
-            Within::Front => format!("in tiles of {rows} rows, and level by level in each"),
+            InnerOrder::AsTheyStand if rows == 1 => "row by row".to_owned(),
+            InnerOrder::AsTheyStand => format!("in tiles of {rows} rows"),
+            InnerOrder::Tiles(Axis::I, points) if rows == 1 => {
+                format!("in tiles of {points} points of a row")
+            }
+            InnerOrder::Tiles(Axis::I, points) => format!("in tiles of {rows} rows of {points} points"),
+            InnerOrder::Tiles(_, levels) => format!("in tiles of {rows} rows on {levels} levels"),
+            InnerOrder::Front if rows == 1 => "row by row, and level by level in each".to_owned(),
+            InnerOrder::Front => format!("in tiles of {rows} rows, and level by level in each"),
         }
     }
 }
@@ -105,15 +107,20 @@ impl Tiles {
     /// # Errors
     ///
     /// The reason why tiles would depend on each other.
-    pub(super) fn of(tree: &Tree, nodes: &[Node], counts: &Counts, part: Part) -> Result<Self, Refusal> {
+    pub(super) fn of(
+        tree: &Tree,
+        nodes: &[Node],
+        counts: &Counts,
+        part: TileCoverage,
+    ) -> Result<Self, Refusal> {
         let rows = plan(tree, nodes, Axis::J, counts)?;
         let also = match part.axis() {
             None => None,
             Some(axis) => Some((axis, plan(tree, nodes, axis, counts)?)),
         };
         let front = match part {
-            Part::Rows | Part::Points => None,
-            Part::Levels => roll::plan(tree, nodes, Axis::K).ok(),
+            TileCoverage::Rows | TileCoverage::Points => None,
+            TileCoverage::Levels => roll::plan(tree, nodes, Axis::K).ok(),
         };
         Ok(Self { rows, also, front })
     }
@@ -121,12 +128,12 @@ impl Tiles {
     /// Whether the smallest tile fits into the cache.
     pub(super) fn fit(&self, tree: &Tree, machine: &Machine, nodes: &[Node]) -> bool {
         let least = match &self.also {
-            None => Within::AsTheyStand,
-            Some((axis, _)) => Within::Tiles(*axis, self.least(tree, machine, *axis)),
+            None => InnerOrder::AsTheyStand,
+            Some((axis, _)) => InnerOrder::Tiles(*axis, self.least(tree, machine, *axis)),
         };
-        let front = self.front.as_ref().map(|_| Within::Front);
+        let front = self.front.as_ref().map(|_| InnerOrder::Front);
         [Some(least), front].into_iter().flatten().any(|within| {
-            let shape = Shape { rows: 1, within };
+            let shape = TileShape { rows: 1, within };
             let in_tile = self.limited(nodes, shape);
             self.footprint(tree, &in_tile, shape, &mut sizes(machine)) <= machine.cache_bytes
         })
@@ -139,9 +146,9 @@ impl Tiles {
         machine: &Machine,
         nodes: &[Node],
         ranges: &mut Ranges,
-    ) -> Option<(Shape, Cost)> {
+    ) -> Option<(TileShape, Cost)> {
         let n_rows = length(&self.rows, ranges);
-        let mut best: Option<(Shape, Cost)> = None;
+        let mut best: Option<(TileShape, Cost)> = None;
         for rows in ROWS.into_iter().take_while(|&rows| rows == 1 || rows <= n_rows) {
             let mut fits = false;
             for within in self.ways_to_try(tree, machine, ranges) {
@@ -149,7 +156,7 @@ impl Tiles {
                 if rows > 1 && n_rows / rows < 2 * machine.cores && ranges.len() == 3 {
                     break;
                 }
-                let shape = Shape { rows, within };
+                let shape = TileShape { rows, within };
                 let in_tile = self.limited(nodes, shape);
                 if self.footprint(tree, &in_tile, shape, ranges) > machine.cache_bytes {
                     continue;
@@ -157,8 +164,8 @@ impl Tiles {
                 fits = true;
                 let cost = self.cost(tree, machine, &in_tile, shape, ranges);
                 // Where a front has more rows, more of the elements that it reads lie side by side.
-                let slack = if within == Within::Front { 1.005 } else { 1.0 };
-                let is_better = |(known, of_known): (Shape, Cost)| {
+                let slack = if within == InnerOrder::Front { 1.005 } else { 1.0 };
+                let is_better = |(known, of_known): (TileShape, Cost)| {
                     shape.time(cost, machine) < slack * known.time(of_known, machine)
                 };
                 if best.is_none_or(is_better) {
@@ -174,13 +181,13 @@ impl Tiles {
 
     /// The numbers of positions along the other axis to try, from the most. With each there is more than one
     /// tile, and each tile but the last has whole lines. The front comes last.
-    fn ways_to_try(&self, tree: &Tree, machine: &Machine, ranges: &Ranges) -> Vec<Within> {
-        let Some((axis, tiling)) = &self.also else { return vec![Within::AsTheyStand] };
+    fn ways_to_try(&self, tree: &Tree, machine: &Machine, ranges: &Ranges) -> Vec<InnerOrder> {
+        let Some((axis, tiling)) = &self.also else { return vec![InnerOrder::AsTheyStand] };
         let (least, most) = (self.least(tree, machine, *axis), length(tiling, ranges));
         let sizes = if *axis == Axis::I { &POINTS } else { &LEVELS };
         let each = sizes.iter().rev().copied().filter(|&it| it >= least && it < most);
-        let front = self.front.as_ref().map(|_| Within::Front);
-        each.map(|it| Within::Tiles(*axis, it)).chain(front).collect()
+        let front = self.front.as_ref().map(|_| InnerOrder::Front);
+        each.map(|it| InnerOrder::Tiles(*axis, it)).chain(front).collect()
     }
 
     /// The fewest positions along the other axis.
@@ -189,25 +196,27 @@ impl Tiles {
     }
 
     /// The nodes of one tile. A front does not limit them along its axis.
-    fn limited(&self, nodes: &[Node], shape: Shape) -> Vec<Node> {
+    fn limited(&self, nodes: &[Node], shape: TileShape) -> Vec<Node> {
         let in_rows = limited(nodes, &self.rows, Axis::J, shape.rows);
         match (&self.also, shape.within) {
-            (Some((axis, tiling)), Within::Tiles(_, size)) => limited(&in_rows, tiling, *axis, size),
+            (Some((axis, tiling)), InnerOrder::Tiles(_, size)) => limited(&in_rows, tiling, *axis, size),
             _ => in_rows,
         }
     }
 
     /// Bytes that the nodes of one tile touch; where levels run behind a front, those at one position of the
     /// front.
-    fn footprint(&self, tree: &Tree, in_tile: &[Node], shape: Shape, ranges: &mut Ranges) -> f64 {
+    fn footprint(&self, tree: &Tree, in_tile: &[Node], shape: TileShape, ranges: &mut Ranges) -> f64 {
         let bytes = |nodes: &[Node], ranges: &mut Ranges| -> f64 {
             boxes(tree, nodes, ranges).iter().map(|it| it.bytes(tree)).sum()
         };
         self.in_the_middle(shape, ranges, |ranges| match &self.front {
-            Some(front) if shape.within == Within::Front => {
+            Some(front) if shape.within == InnerOrder::Front => {
                 let front = rolled(in_tile.to_vec(), front, Axis::K);
-                let (first, end) =
-                    (value(&front.start, ranges, End::Least), value(&front.end, ranges, End::Greatest));
+                let (first, end) = (
+                    value(&front.start, ranges, RangeEnd::Least),
+                    value(&front.end, ranges, RangeEnd::Greatest),
+                );
                 let middle = i64::midpoint(first, end);
                 ranges.insert(front.variable.clone(), (middle, middle));
                 let found = bytes(&front.children, ranges);
@@ -219,12 +228,17 @@ impl Tiles {
     }
 
     /// Calls `then` while the variables of tiles stand for a tile in the middle.
-    fn in_the_middle<T>(&self, shape: Shape, ranges: &mut Ranges, then: impl FnOnce(&mut Ranges) -> T) -> T {
+    fn in_the_middle<T>(
+        &self,
+        shape: TileShape,
+        ranges: &mut Ranges,
+        then: impl FnOnce(&mut Ranges) -> T,
+    ) -> T {
         let rows = names::tile(Axis::J);
         let middle = start(&self.rows, ranges) + length(&self.rows, ranges) / 2;
         let outer = ranges.insert(rows.clone(), (middle, middle));
         let mut also = None;
-        if let (Some((axis, tiling)), Within::Tiles(_, size)) = (&self.also, shape.within) {
+        if let (Some((axis, tiling)), InnerOrder::Tiles(_, size)) = (&self.also, shape.within) {
             let tiles_before = (length(tiling, ranges) / size - 1).max(0) / 2;
             let middle = start(tiling, ranges) + tiles_before * size;
             let variable = names::tile(*axis);
@@ -245,7 +259,7 @@ impl Tiles {
         tree: &Tree,
         machine: &Machine,
         in_tile: &[Node],
-        shape: Shape,
+        shape: TileShape,
         ranges: &mut Ranges,
     ) -> Cost {
         let private: BTreeSet<Handle<Container>> = self.rows.private.iter().copied().collect();
@@ -259,7 +273,7 @@ impl Tiles {
         let operations =
             |ranges: &mut Ranges| -> f64 { in_tile.iter().map(|it| operations_of(it, ranges)).sum() };
         let n_along = match (&self.also, shape.within) {
-            (_, Within::AsTheyStand) | (None, _) => {
+            (_, InnerOrder::AsTheyStand) | (None, _) => {
                 let variable = names::tile(Axis::J);
                 let first = start(&self.rows, ranges);
                 ranges.insert(variable.clone(), (first, first + n_rows - 1));
@@ -268,14 +282,14 @@ impl Tiles {
                 let of_one = self.in_the_middle(shape, ranges, operations);
                 return Cost { bytes, operations: of_one * n_of_rows };
             }
-            (Some((_, tiling)), Within::Tiles(_, size)) => length(tiling, ranges) as f64 / size as f64,
-            (Some(_), Within::Front) => 1.0,
+            (Some((_, tiling)), InnerOrder::Tiles(_, size)) => length(tiling, ranges) as f64 / size as f64,
+            (Some(_), InnerOrder::Front) => 1.0,
         };
         // The tile beside has left the cache long before, so elements that both need come twice.
         let n_tiles = n_of_rows * n_along;
         let bytes = self.in_the_middle(shape, ranges, traffic) * n_tiles;
         let of_one = self.in_the_middle(shape, ranges, operations);
-        let Within::Tiles(Axis::I, size) = shape.within else {
+        let InnerOrder::Tiles(Axis::I, size) = shape.within else {
             return Cost { bytes, operations: of_one * n_tiles };
         };
         // At the end of a part of a row, a processor has prefetched the next line, which nobody reads in
@@ -308,8 +322,8 @@ fn rows_begun(node: &Node, ranges: &mut Ranges) -> f64 {
     if it.axis == Axis::I {
         return 1.0;
     }
-    let first = value(&it.start, ranges, End::Least);
-    let n = (value(&it.end, ranges, End::Greatest) - first).max(0);
+    let first = value(&it.start, ranges, RangeEnd::Least);
+    let n = (value(&it.end, ranges, RangeEnd::Greatest) - first).max(0);
     let outer = ranges.insert(it.variable.clone(), (first, first));
     let of_one = inside(it.children.iter().collect(), ranges);
     restore(ranges, &it.variable, outer);
@@ -325,10 +339,10 @@ fn least_points(tree: &Tree, machine: &Machine, tiles: &Tiles) -> i64 {
 }
 
 fn start(tiling: &Tiling, ranges: &Ranges) -> i64 {
-    value(&tiling.range.0, ranges, End::Least)
+    value(&tiling.range.0, ranges, RangeEnd::Least)
 }
 
 /// Positions from the first tile to the last.
 fn length(tiling: &Tiling, ranges: &Ranges) -> i64 {
-    (value(&tiling.range.1, ranges, End::Greatest) - start(tiling, ranges)).max(1)
+    (value(&tiling.range.1, ranges, RangeEnd::Greatest) - start(tiling, ranges)).max(1)
 }

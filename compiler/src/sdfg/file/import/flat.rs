@@ -2,32 +2,32 @@
 //!
 //! The state at which a loop or a branch begins tells what it is; the edges say which states belong to it.
 
-use super::{Entry, Unreadable, condition, loop_region, state};
+use super::{FileValue, SdfgImportError, condition, loop_region, state};
 use crate::sdfg::nodes::{Block, BlockKind, Branch, ConditionalBlock, ControlFlowRegion, Sdfg, WhileLoop};
 
 /// The blocks of a graph.
-pub(super) fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable> {
+pub(super) fn region(file: &FileValue<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, SdfgImportError> {
     let mut edges = Vec::new();
     for edge in file.get("edges").all()? {
         edges.push((edge.get("src").number()?, edge.get("dst").number()?));
     }
     let states = file.get("nodes").all()?;
-    let mut flat = Flat { file, sdfg, n_left: states.len(), states, edges };
+    let mut flat = FlatReader { file, sdfg, n_left: states.len(), states, edges };
     flat.blocks(0, None)
 }
 
 /// The states of a graph, and the edges between them by position.
-struct Flat<'f> {
-    file: &'f Entry<'f>,
+struct FlatReader<'f> {
+    file: &'f FileValue<'f>,
     sdfg: &'f Sdfg,
-    states: Vec<Entry<'f>>,
+    states: Vec<FileValue<'f>>,
     edges: Vec<(usize, usize)>,
     /// How many states may still be visited: none is twice, whatever the edges say.
     n_left: usize,
 }
 
-impl<'f> Flat<'f> {
-    fn state(&mut self, at: usize) -> Result<&Entry<'f>, Unreadable> {
+impl<'f> FlatReader<'f> {
+    fn state(&mut self, at: usize) -> Result<&FileValue<'f>, SdfgImportError> {
         self.n_left = match self.n_left.checked_sub(1) {
             Some(left) => left,
             None => return self.file.fail("its edges run in circles that are no loops"),
@@ -43,7 +43,7 @@ impl<'f> Flat<'f> {
     }
 
     /// The one state that follows, where that is not the end.
-    fn next(&self, at: usize, end: Option<usize>) -> Result<Option<usize>, Unreadable> {
+    fn next(&self, at: usize, end: Option<usize>) -> Result<Option<usize>, SdfgImportError> {
         match self.after(at).as_slice() {
             [] if end.is_none() => Ok(None),
             [next] if Some(*next) == end => Ok(None),
@@ -53,7 +53,7 @@ impl<'f> Flat<'f> {
     }
 
     /// The blocks from a state on, up to `end`.
-    fn blocks(&mut self, first: usize, end: Option<usize>) -> Result<ControlFlowRegion, Unreadable> {
+    fn blocks(&mut self, first: usize, end: Option<usize>) -> Result<ControlFlowRegion, SdfgImportError> {
         let mut blocks = Vec::new();
         let mut next = Some(first);
         while let Some(at) = next {
@@ -69,14 +69,14 @@ impl<'f> Flat<'f> {
     }
 
     /// The block that begins with a state, and its last state.
-    fn block(&mut self, at: usize) -> Result<(Block, usize), Unreadable> {
+    fn block(&mut self, at: usize) -> Result<(Block, usize), SdfgImportError> {
         let sdfg = self.sdfg;
         let (label, entry, is_state) = {
             let file = self.state(at)?;
             let entry = file.get("attributes").get("_meta_isobar");
             (file.get("label").text()?.to_owned(), entry.value, entry.value.is_null())
         };
-        let entry = Entry { value: entry, place: format!("nodes[{at}].attributes._meta_isobar") };
+        let entry = FileValue { value: entry, place: format!("nodes[{at}].attributes._meta_isobar") };
         if is_state {
             let kind = BlockKind::State(state(&self.states[at], sdfg)?);
             return Ok((Block { label, kind }, at));
@@ -105,7 +105,7 @@ impl<'f> Flat<'f> {
     }
 
     /// The body that a guard repeats, and the state behind it.
-    fn body(&mut self, guard: usize) -> Result<(ControlFlowRegion, usize), Unreadable> {
+    fn body(&mut self, guard: usize) -> Result<(ControlFlowRegion, usize), SdfgImportError> {
         let [first, last] = self.after(guard)[..] else {
             return self.file.fail(format!("state {guard} has not one way into the loop and one out of it"));
         };
@@ -118,8 +118,8 @@ impl<'f> Flat<'f> {
         &mut self,
         at: usize,
         label: &str,
-        entries: &Entry<'_>,
-    ) -> Result<(ConditionalBlock, usize), Unreadable> {
+        entries: &FileValue<'_>,
+    ) -> Result<(ConditionalBlock, usize), SdfgImportError> {
         let join = format!("{label}_join");
         let last = self.states.iter().position(|it| it.value["label"] == *join);
         let last = self.file.some(last, "a branch does not end")?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Ends, Pair, Scene, map_of, renaming};
+use super::{MapEnds, Pair, Scene, map_of, renaming};
 use crate::entity::Handle;
 use crate::sdfg::analysis::Accesses;
 use crate::sdfg::analysis::accesses::Access;
@@ -18,7 +18,12 @@ use crate::space::AxisSet;
 ///
 /// An iteration of the second would get only a part of the data that it reads from the same one of the first.
 /// Or data would enter or leave the one map at two moments.
-pub(super) fn joined(scene: &Scene<'_>, first: Ends, second: Ends, pairs: &[Pair]) -> Result<State, String> {
+pub(super) fn joined(
+    scene: &Scene<'_>,
+    first: MapEnds,
+    second: MapEnds,
+    pairs: &[Pair],
+) -> Result<State, String> {
     let mut state = scene.state.clone();
     if let (Some(one), Some(other)) = (map_of(scene.state, first.entry), map_of(scene.state, second.entry)) {
         for (from, to) in &renaming(one, other).0 {
@@ -45,8 +50,8 @@ pub(super) fn joined(scene: &Scene<'_>, first: Ends, second: Ends, pairs: &[Pair
 
 struct Join<'s> {
     scene: &'s Scene<'s>,
-    first: Ends,
-    second: Ends,
+    first: MapEnds,
+    second: MapEnds,
     state: State,
     removed: BTreeSet<Handle<Node>>,
 }
@@ -227,13 +232,13 @@ pub(super) fn keep_in_iterations(sdfg: &mut Sdfg) {
 /// The common place of all reads and writes of an array: the state, the scope, and the element.
 ///
 /// All are in one state: of two states, one would see values that the other wrote.
-type Place = (usize, Handle<Node>, Vec<Range>);
+type ElementInScope = (usize, Handle<Node>, Vec<Range>);
 
-fn found_in_iterations(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Place> {
+fn found_in_iterations(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, ElementInScope> {
     let is_array = |it: &Container| it.is_transient && !it.is_scalar();
     let mut open: BTreeSet<Handle<Container>> =
         sdfg.containers.iter().filter(|(_, it)| is_array(it)).map(|(it, _)| it).collect();
-    let mut places: BTreeMap<Handle<Container>, Place> = BTreeMap::new();
+    let mut places: BTreeMap<Handle<Container>, ElementInScope> = BTreeMap::new();
     for access in Accesses::of(sdfg).iter() {
         if !open.contains(&access.data) {
             continue;
@@ -252,7 +257,7 @@ fn found_in_iterations(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Place> {
 
 /// The place where a statement accesses the one element that is written in the same iteration; `None` for
 /// other accesses.
-fn place_of(access: &Access<'_>) -> Option<Place> {
+fn place_of(access: &Access<'_>) -> Option<ElementInScope> {
     let state = access.state()?;
     let element = access.element()?;
     // Data that enters the map comes from outside of the iteration.
