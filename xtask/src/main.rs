@@ -3,6 +3,7 @@
 
 mod agree;
 mod bench;
+mod binary;
 mod build;
 mod dace;
 mod endure;
@@ -54,6 +55,8 @@ enum Chore {
         #[arg(long)]
         quick: bool,
     },
+    /// Build page and program as they are published, with the program's line tables in a file beside it
+    Binary,
     /// Check format, rooms, lints and unit tests: minutes, and nothing of page or browser
     Check,
     /// Hold what `test` leaves to this: the page as it is released, Firefox, instrumented fuzzing, 20,000 seeds, a long
@@ -285,6 +288,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
         Chore::Play { bind, open, release } => play::play(bind.as_deref(), open, profile(!release)),
         Chore::Page { quick } => page::page(profile(quick)).map(drop),
+        Chore::Binary => page::page(page::Profile::Release).and_then(|_| binary::binary()),
         Chore::Check => test::check(),
         Chore::Release => test::release(),
         Chore::Test { filter } => test::test(filter.as_deref()),

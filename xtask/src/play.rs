@@ -1,7 +1,8 @@
 //! `cargo xtask play`: from a clone to a running playground.
 
+use crate::binary::binary;
 use crate::page::{Profile, page};
-use crate::process::{built, cargo, program, run, say, target_dir};
+use crate::process::{built, program, run, say, target_dir};
 use anyhow::Result;
 use std::process::Command;
 
@@ -38,18 +39,7 @@ fn runner(profile: Profile) -> Result<Command> {
             built("isobar")
         }
         Profile::Release => {
-            run(
-                cargo().args([
-                    "build",
-                    "--locked",
-                    "--release",
-                    "--package",
-                    "isobar-runner",
-                    "--bin",
-                    "isobar",
-                ]),
-                "build the runner, with the page inside",
-            )?;
+            binary()?;
             Ok(program(target_dir().join("release").join("isobar")))
         }
     }

@@ -94,6 +94,7 @@ pub(crate) fn release() -> Result<()> {
     report.step("install", || install().map(|()| Count::default()));
     report.step("page as it is released", || page(Profile::Release).map(|_| Count::one()));
     report.step("sizes of the page", || crate::size::size().map(|()| Count::one()));
+    report.step("program as it is released", || crate::binary::binary().map(|()| Count::one()));
     in_browser(&mut report, Browser::Chromium, Profile::Release, "");
     in_browser(&mut report, Browser::Firefox, Profile::Release, "");
     report.step("python as it is released", || in_python(Profile::Release));
