@@ -4,6 +4,7 @@ mod circles;
 mod documentation;
 mod imports;
 mod leftovers;
+mod names;
 mod prose;
 mod sources;
 mod table;
@@ -33,6 +34,8 @@ pub(crate) fn tidy() -> Result<()> {
     let chores = ["xtask", "tests"].into_iter().map(Sources::read).collect::<Result<Vec<_>>>()?;
     let all: Vec<&Source> = crates.iter().chain(&chores).flat_map(|it| &it.files).collect();
     findings.extend(all.iter().flat_map(|it| test_files::check_file(&it.name, &it.text)));
+    let of_crates: Vec<&Source> = crates.iter().flat_map(|it| &it.files).collect();
+    findings.extend(names::check(&of_crates));
     let (figures, too_little) = documentation::check(&all, documentation::SHARES);
     findings.extend(too_little);
     let files = texts()?;
