@@ -217,6 +217,9 @@ class Layouts(unittest.TestCase):
 
 class Interrupted(unittest.TestCase):
     def test_control_c_ends_a_long_run(self):
+        # A shell starts what it puts into the background with this signal ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         made = isobar.stencil("debug", slow)
         a, b = np.ones((32, 32, 64)), np.zeros((32, 32, 64))
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
