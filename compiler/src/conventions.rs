@@ -1,6 +1,6 @@
 //! Conventional names of the numbers of atmospheric models, and their usual values.
 //!
-//! The values stand in where a user pastes a text alone, and each of them is shown as made up. A compilation
+//! The page fills in these values where a user pastes a text without its inputs, and marks them. A compilation
 //! with all its inputs does not read them.
 
 use crate::config::External;

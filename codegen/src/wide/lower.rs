@@ -70,7 +70,7 @@ pub(super) struct Lowering<'w, 't, 'p> {
     /// The words that the function around passes: the number of iterations, then addresses and values in the
     /// order of their first use.
     pub(super) words: Vec<Clif>,
-    /// Values that are made in the block at hand, and fixed ones.
+    /// Values that the current block computes, and fixed values.
     pub(super) known: BTreeMap<(Op, LaneKind), Id>,
     pub(super) fixed: BTreeMap<(Op, LaneKind), Id>,
     /// Expressions that are the same for all lanes, and their words.
@@ -226,9 +226,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.at_block()
     }
 
-    /// Ends the block at hand before or after a function that takes long, where that pays. Several vectors go
-    /// through a block before the next one begins. The processor has more of them under way in the function
-    /// alone than in all of a body.
+    /// Ends the current block before or after a long function, where that pays. Several vectors go through a
+    /// block before the next block begins. The processor overlaps more vectors in the function alone than in a
+    /// whole body.
     pub(super) fn cut(&mut self) {
         if self.body.is_cut {
             let next = self.at_block() + 1;

@@ -8,8 +8,8 @@ use super::encode::{EncodingFields, Gpr, MemoryOperand, R11, Rm};
 use super::nodes::{ElementAddress, Id, Isa, LaneKind};
 
 // A value is in a register, or in memory, or in both. A source in memory is never wrong, since `settle`
-// removes it before the memory changes. Registers of the instruction at hand are `held`: none of them is
-// given away before the instruction is written.
+// removes it before the memory changes. Registers of the current instruction are `held`: the emitter
+// reuses none of them before it has written the instruction.
 impl Emit<'_> {
     /// Bytes of a value's vector.
     pub(super) fn length(&self, kind: LaneKind) -> usize {
