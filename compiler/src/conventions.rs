@@ -1,7 +1,7 @@
 //! Conventional names of the numbers of atmospheric models, and their usual values.
 //!
-//! The page fills in these values where a user pastes a text without its inputs, and marks them. A compilation
-//! with all its inputs does not read them.
+//! The page fills in these values where a user pastes a text without its inputs, and marks them.
+//! A compilation with all its inputs does not read them.
 
 use crate::config::External;
 

@@ -16,7 +16,7 @@ pub enum Elements {
     Float64(Buffer<f64>),
 }
 
-/// Runs `$body` with `$vec` bound to the buffer of the elements. `$body` has to compile for every element type.
+/// Runs `$body` with `$vec` bound to the buffer of the elements. `$body` compiles for every element type.
 #[macro_export]
 macro_rules! for_elements {
     ($elements:expr, $vec:ident => $body:expr) => {

@@ -31,8 +31,8 @@ pub struct Label {
 
 /// A change of the text that certainly mends the fault.
 ///
-/// A fault has a fix only if exactly one change is right for every text around it. So a tool may apply the fix
-/// without a look at the result.
+/// A fault has a fix only if exactly one change is right for every text around it. So a tool may apply
+/// the fix without a look at the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// The change, in the imperative: "write `a < b and b < c`".
