@@ -76,6 +76,23 @@ try {
   // The next visit looks like the first one.
 }
 
+/** So long a newer version may take until it takes over, in milliseconds. */
+const PATIENCE = 3000;
+
+/**
+ * Loads the page from its host, past the service worker of the version before.
+ *
+ * A browser lets no version take over while the one before is at work: a file on its way holds it up for minutes. What is
+ * kept of both versions stays, and the page has it again when it registers its own worker.
+ */
+async function loadFromHost(registration) {
+  const isThere = await fetch(new URL("../sw.js", files), { cache: "no-store" }).then(({ ok }) => ok, () => false);
+  // Without a network the newer version takes over as soon as it may.
+  if (!isThere) return;
+  await registration.unregister();
+  location.reload();
+}
+
 /** Lets a service worker keep every file, and tells when it has those of a newer version. */
 async function keepForLater() {
   const registration = await navigator.serviceWorker.register(new URL("../sw.js", files));
@@ -89,6 +106,7 @@ async function keepForLater() {
   window.addEventListener("isobar-reload", () => {
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
     registration.waiting?.postMessage("take over");
+    setTimeout(() => loadFromHost(registration), PATIENCE);
   });
   // A tab that stays open for days hears of a new version as well.
   document.addEventListener("visibilitychange", () => {

@@ -146,6 +146,41 @@ scenario("below a path of any host the page works, and a newer version takes ove
   }
 });
 
+scenario("a newer version takes over while a file of the one before is still on its way", { page: "none" }, async (t) => {
+  const host = await startHost(DIST);
+  const later = await laterVersion();
+  t.hosts.add(new URL(host.url).origin);
+  try {
+    t.serviceWorkers = "allow";
+    const page = (t.page = await t.open(host.url));
+    await kept(page);
+    await page.reload();
+    await t.settled();
+    await t.toEnd();
+    await page.keyboard.type("  # mine");
+    await t.settled();
+    const text = await t.text();
+
+    host.serve(later.folder);
+    await page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).update());
+    const take = await t.see("take-version");
+    // The worker of the version before waits for it, and the browser for the worker.
+    const held = "v-0000000000000000/never.txt";
+    host.hold((it) => it.endsWith(held));
+    await page.evaluate((it) => void fetch(it).catch(() => {}), held);
+    while (!host.asked.some((it) => it.endsWith(held))) await page.waitForTimeout(50);
+    await take.click();
+    await page.waitForFunction(() => document.title === "Isobar, a later version");
+    await t.settled();
+    assert.equal(await t.text(), text, "the text is kept");
+    // It is kept as before.
+    await kept(page);
+  } finally {
+    await host.stop().catch(() => {});
+    await later.remove();
+  }
+});
+
 scenario("a part of the compiler that the network holds back comes when it is asked for again", { page: "none" }, async (t) => {
   const host = await startHost(DIST);
   t.hosts.add(new URL(host.url).origin);

@@ -28,11 +28,13 @@ const KINDS = {
 export async function startHost(folder, path = "/pages/isobar/") {
   let root = folder;
   let isCut = () => false;
+  let isHeld = () => false;
   const asked = [];
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://host");
     asked.push(pathname);
     if (isCut(pathname)) return request.socket.destroy();
+    if (isHeld(pathname)) return;
     const name = decodeURIComponent(pathname.slice(path.length)) || "index.html";
     const bytes = pathname.startsWith(path) && !name.includes("..") ? await readFile(join(root, name)).catch(() => undefined) : undefined;
     if (!bytes) return response.writeHead(404).end();
@@ -45,6 +47,8 @@ export async function startHost(folder, path = "/pages/isobar/") {
     serve: (another) => (root = another),
     /** From now on the connection breaks when a file is asked for that `which` names. */
     cut: (which) => (isCut = which),
+    /** From now on no answer comes when a file is asked for that `which` names. */
+    hold: (which) => (isHeld = which),
     stop: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
   };
 }
