@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = vec![root.join("Cargo.lock")];
-    for folder in ["compiler/src", "codegen/src", "runtime/src"] {
+    for folder in ["compiler", "codegen/src", "runtime/src"] {
         println!("cargo::rerun-if-changed={}", root.join(folder).display());
         add(&root.join(folder), &mut files)?;
     }

@@ -11,7 +11,7 @@ use isobar_compiler::types::{
     BinaryOp, BinaryPrimitive, DType, Function, Predicate, Primitive, UnaryOp, UnaryPrimitive, Value,
 };
 
-use super::host::Helper;
+use super::host::HostHelper;
 use super::lanes::{Operand, chunk_type, scalar_type};
 use super::translate::Translation;
 
@@ -84,14 +84,14 @@ impl Translation<'_, '_> {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div if dtype.is_float() => self.arithmetic(op, dtype, &a, &b),
             // By zero the language says 0, and the processor would trap.
-            BinaryOp::Div => self.wide(Helper::Divide, dtype, a, (dtype, b)),
+            BinaryOp::Div => self.wide(HostHelper::Divide, dtype, a, (dtype, b)),
             BinaryOp::Mod => self.binary_primitive(BinaryPrimitive::FlooredRemainder, dtype, a, b),
             BinaryOp::Pow if dtype.is_float() => {
                 let b = self.cast(right.dtype, dtype, b);
                 let definition = POWER.definition(dtype).expect("powers of floats are defined");
                 self.formula(definition, &[a, b])
             }
-            BinaryOp::Pow => self.wide(Helper::IntPower, dtype, a, (right.dtype, b)),
+            BinaryOp::Pow => self.wide(HostHelper::IntPower, dtype, a, (right.dtype, b)),
             BinaryOp::And => self.emit.both(&a, &b),
             BinaryOp::Or => self.emit.either(&a, &b),
             BinaryOp::Eq | BinaryOp::Ne if dtype == DType::Bool => {
@@ -154,7 +154,7 @@ impl Translation<'_, '_> {
     ///
     /// One function does for all integers: narrow ones get their sign in 64 bits, and the result loses the
     /// upper bits.
-    fn wide(&mut self, helper: Helper, dtype: DType, a: Operand, (of_b, b): (DType, Operand)) -> Operand {
+    fn wide(&mut self, helper: HostHelper, dtype: DType, a: Operand, (of_b, b): (DType, Operand)) -> Operand {
         let (a, b) = (self.cast(dtype, DType::Int64, a), self.cast(of_b, DType::Int64, b));
         let value = self.helper(helper, DType::Int64, &[a, b]);
         self.cast(DType::Int64, dtype, value)
@@ -163,7 +163,7 @@ impl Translation<'_, '_> {
     /// Calls the host for each lane; operands and result have one type.
     ///
     /// If the operands are the same for all lanes, it is one call.
-    fn helper(&mut self, helper: Helper, dtype: DType, arguments: &[Operand]) -> Operand {
+    fn helper(&mut self, helper: HostHelper, dtype: DType, arguments: &[Operand]) -> Operand {
         let function = self.imported(helper);
         let arguments: Vec<(DType, Operand)> = arguments.iter().map(|it| (dtype, it.clone())).collect();
         self.emit.by_lane(dtype, &arguments, |emit, values| {
@@ -212,7 +212,7 @@ impl Translation<'_, '_> {
             UnaryPrimitive::Truncation => emit.by_chunk(a, |emit, it| emit.builder.ins().trunc(it)),
             UnaryPrimitive::Nearest => emit.by_chunk(a, |emit, it| emit.builder.ins().nearest(it)),
             UnaryPrimitive::NearestAway => {
-                self.helper(Helper::RoundAwayFromZero(dtype), dtype, std::slice::from_ref(a))
+                self.helper(HostHelper::RoundAwayFromZero(dtype), dtype, std::slice::from_ref(a))
             }
         }
     }
@@ -236,13 +236,13 @@ impl Translation<'_, '_> {
             BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => self.extremum(dtype, &b, &a, &a, &b),
             BinaryPrimitive::Maximum | BinaryPrimitive::Greater => self.extremum(dtype, &a, &b, &a, &b),
             BinaryPrimitive::FlooredRemainder if dtype.is_float() => {
-                self.helper(Helper::Mod(dtype), dtype, &[a, b])
+                self.helper(HostHelper::Mod(dtype), dtype, &[a, b])
             }
-            BinaryPrimitive::FlooredRemainder => self.wide(Helper::Modulo, dtype, a, (dtype, b)),
+            BinaryPrimitive::FlooredRemainder => self.wide(HostHelper::Modulo, dtype, a, (dtype, b)),
             BinaryPrimitive::TruncatedRemainder if dtype.is_float() => {
-                self.helper(Helper::ModC(dtype), dtype, &[a, b])
+                self.helper(HostHelper::ModC(dtype), dtype, &[a, b])
             }
-            BinaryPrimitive::TruncatedRemainder => self.wide(Helper::ModuloOfC, dtype, a, (dtype, b)),
+            BinaryPrimitive::TruncatedRemainder => self.wide(HostHelper::ModuloOfC, dtype, a, (dtype, b)),
         }
     }
 

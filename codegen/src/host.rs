@@ -20,7 +20,7 @@ use super::wide::end_stream;
 /// Their addresses are filled in when code is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Import {
-    Helper(Helper),
+    Helper(HostHelper),
     /// Reports that the run must end.
     Raise,
     /// Reports that for lanes of wide code.
@@ -33,7 +33,7 @@ pub(super) enum Import {
 
 /// A function of single numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(super) enum Helper {
+pub(super) enum HostHelper {
     /// The remainder of floats of this type.
     Mod(DType),
     /// C's.
@@ -54,13 +54,13 @@ impl Import {
             Import::RaiseLanes => "isobar_raise_lanes".to_owned(),
             Import::Launch => "isobar_launch".to_owned(),
             Import::IsBehind => "isobar_is_behind".to_owned(),
-            Import::Helper(Helper::Mod(dtype)) => format!("isobar_mod_{dtype}"),
-            Import::Helper(Helper::ModC(dtype)) => format!("isobar_mod_c_{dtype}"),
-            Import::Helper(Helper::RoundAwayFromZero(dtype)) => format!("isobar_round_{dtype}"),
-            Import::Helper(Helper::IntPower) => "isobar_power_i64".to_owned(),
-            Import::Helper(Helper::Divide) => "isobar_div_i64".to_owned(),
-            Import::Helper(Helper::Modulo) => "isobar_mod_i64".to_owned(),
-            Import::Helper(Helper::ModuloOfC) => "isobar_mod_c_i64".to_owned(),
+            Import::Helper(HostHelper::Mod(dtype)) => format!("isobar_mod_{dtype}"),
+            Import::Helper(HostHelper::ModC(dtype)) => format!("isobar_mod_c_{dtype}"),
+            Import::Helper(HostHelper::RoundAwayFromZero(dtype)) => format!("isobar_round_{dtype}"),
+            Import::Helper(HostHelper::IntPower) => "isobar_power_i64".to_owned(),
+            Import::Helper(HostHelper::Divide) => "isobar_div_i64".to_owned(),
+            Import::Helper(HostHelper::Modulo) => "isobar_mod_i64".to_owned(),
+            Import::Helper(HostHelper::ModuloOfC) => "isobar_mod_c_i64".to_owned(),
         }
     }
 
@@ -73,9 +73,12 @@ impl Import {
             Import::RaiseLanes | Import::Launch => (vec![I64; 3], None),
             Import::Helper(helper) => {
                 let (n, of) = match helper {
-                    Helper::Mod(dtype) | Helper::ModC(dtype) => (2, float_type(dtype)),
-                    Helper::RoundAwayFromZero(dtype) => (1, float_type(dtype)),
-                    Helper::IntPower | Helper::Divide | Helper::Modulo | Helper::ModuloOfC => (2, I64),
+                    HostHelper::Mod(dtype) | HostHelper::ModC(dtype) => (2, float_type(dtype)),
+                    HostHelper::RoundAwayFromZero(dtype) => (1, float_type(dtype)),
+                    HostHelper::IntPower
+                    | HostHelper::Divide
+                    | HostHelper::Modulo
+                    | HostHelper::ModuloOfC => (2, I64),
                 };
                 (vec![of; n], Some(of))
             }
@@ -102,19 +105,19 @@ fn float_type(dtype: DType) -> Type {
     if dtype == DType::Float32 { F32 } else { F64 }
 }
 
-impl Helper {
+impl HostHelper {
     /// The function that computes a primitive on operands of a type; none where instructions do.
     pub(super) fn of(op: Primitive, dtype: DType) -> Option<Self> {
         let is_float = dtype.is_float();
         match op {
             Primitive::Binary(BinaryPrimitive::FlooredRemainder) => {
-                Some(if is_float { Helper::Mod(dtype) } else { Helper::Modulo })
+                Some(if is_float { HostHelper::Mod(dtype) } else { HostHelper::Modulo })
             }
             Primitive::Binary(BinaryPrimitive::TruncatedRemainder) => {
-                Some(if is_float { Helper::ModC(dtype) } else { Helper::ModuloOfC })
+                Some(if is_float { HostHelper::ModC(dtype) } else { HostHelper::ModuloOfC })
             }
             Primitive::Unary(UnaryPrimitive::NearestAway) if is_float => {
-                Some(Helper::RoundAwayFromZero(dtype))
+                Some(HostHelper::RoundAwayFromZero(dtype))
             }
             Primitive::Binary(
                 BinaryPrimitive::Minimum
@@ -169,16 +172,16 @@ impl Helper {
             a.binary(BinaryPrimitive::TruncatedRemainder, b)
         }
         match self {
-            Helper::Mod(DType::Float32) => floored_f32 as *const u8,
-            Helper::Mod(_) => floored_f64 as *const u8,
-            Helper::ModC(DType::Float32) => truncated_f32 as *const u8,
-            Helper::ModC(_) => truncated_f64 as *const u8,
-            Helper::RoundAwayFromZero(DType::Float32) => nearest_away_f32 as *const u8,
-            Helper::RoundAwayFromZero(_) => nearest_away_f64 as *const u8,
-            Helper::IntPower => power as *const u8,
-            Helper::Divide => divide as *const u8,
-            Helper::Modulo => modulo as *const u8,
-            Helper::ModuloOfC => modulo_of_c as *const u8,
+            HostHelper::Mod(DType::Float32) => floored_f32 as *const u8,
+            HostHelper::Mod(_) => floored_f64 as *const u8,
+            HostHelper::ModC(DType::Float32) => truncated_f32 as *const u8,
+            HostHelper::ModC(_) => truncated_f64 as *const u8,
+            HostHelper::RoundAwayFromZero(DType::Float32) => nearest_away_f32 as *const u8,
+            HostHelper::RoundAwayFromZero(_) => nearest_away_f64 as *const u8,
+            HostHelper::IntPower => power as *const u8,
+            HostHelper::Divide => divide as *const u8,
+            HostHelper::Modulo => modulo as *const u8,
+            HostHelper::ModuloOfC => modulo_of_c as *const u8,
         }
     }
 }

@@ -423,10 +423,10 @@ impl Linker for FunctionLinker<'_> {
 /// The functions of the host that a program may call.
 ///
 /// All are declared before the first function is made, so that translating one needs no more than a reference
-/// to them. `Helper::of` tells which primitives are functions of the host. Operators that are none of its
+/// to them. `HostHelper::of` tells which primitives are functions of the host. Operators that are none of its
 /// primitives stand here.
 fn imports(program: &Program) -> Vec<Import> {
-    use super::host::Helper;
+    use super::host::HostHelper;
     use isobar_compiler::expr::ExprKind;
     use isobar_compiler::types::{BinaryOp, BinaryPrimitive, Primitive};
     let mut all = std::collections::BTreeSet::from([
@@ -439,12 +439,16 @@ fn imports(program: &Program) -> Vec<Import> {
         expr.walk(&mut |it| {
             let helper = match &it.kind {
                 ExprKind::Binary(BinaryOp::Mod, left, _) => {
-                    Helper::of(Primitive::Binary(BinaryPrimitive::FlooredRemainder), left.dtype)
+                    HostHelper::of(Primitive::Binary(BinaryPrimitive::FlooredRemainder), left.dtype)
                 }
-                ExprKind::Binary(BinaryOp::Pow, left, _) if !left.dtype.is_float() => Some(Helper::IntPower),
-                ExprKind::Binary(BinaryOp::Div, left, _) if !left.dtype.is_float() => Some(Helper::Divide),
+                ExprKind::Binary(BinaryOp::Pow, left, _) if !left.dtype.is_float() => {
+                    Some(HostHelper::IntPower)
+                }
+                ExprKind::Binary(BinaryOp::Div, left, _) if !left.dtype.is_float() => {
+                    Some(HostHelper::Divide)
+                }
                 ExprKind::Call(function, arguments) => {
-                    arguments.first().and_then(|it| Helper::of(function.primitive()?, it.dtype))
+                    arguments.first().and_then(|it| HostHelper::of(function.primitive()?, it.dtype))
                 }
                 _ => None,
             };

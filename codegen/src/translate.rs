@@ -24,7 +24,7 @@ use isobar_compiler::types::math::record::Definition;
 use isobar_compiler::types::{BinaryOp, DType};
 use serde::{Deserialize, Serialize};
 
-use super::host::{Helper, Import, TrapSite};
+use super::host::{HostHelper, Import, TrapSite};
 use super::lanes::{Emitter, Operand, scalar_type};
 use super::shape::Shape;
 use super::wide::{Body, Isa};
@@ -271,7 +271,7 @@ impl Translation<'_, '_> {
     }
 
     /// A function of single numbers, as this function calls it.
-    pub(super) fn imported(&mut self, helper: Helper) -> FuncRef {
+    pub(super) fn imported(&mut self, helper: HostHelper) -> FuncRef {
         self.host(Import::Helper(helper))
     }
 

@@ -1,50 +1,28 @@
 //! GTScript stencils to IRs, data flow and code.
 //!
 //! Pure: text in, artifacts out; no files, clock, threads or randomness.
-//! The modules stand in the order in which a stencil travels through them.
+//! The crates of the floors stand below, in the order in which a stencil travels through them.
 
-// Basic modules that all others may use.
-pub mod entity;
-pub mod space;
-pub mod types;
-pub mod diag;
-pub mod expr;
-pub mod pass;
+pub use isobar_ground::{call, diag, emit, entity, expr, for_elements, pass, space, target, types};
 
-// The capabilities of targets, by which passes decide.
-pub mod target;
+// The texts and options, and the levels to the OIR.
+pub use isobar_front::{config, conventions, defir, frontend, gtir, oir, project};
 
-// The input of a compilation: the texts, the options and the usual values of numbers.
-pub mod project;
-pub mod config;
-pub mod conventions;
+// The back ends that define the meaning.
+pub use isobar_reference::{debug, npir, numpy};
 
-// Text to syntax trees; names to their meanings.
-pub mod frontend;
+// The schedule.
+pub use isobar_middle::{schedule, sdfg, tree};
 
-// The levels, each lowered from the one before.
-pub mod defir;
-pub mod gtir;
-pub mod oir;
-pub mod npir;
-pub mod tree;
-pub mod schedule;
-pub mod sdfg;
-pub mod loops;
+// Loops, kernels and their code.
+pub use isobar_code::{c, c_family, cuda, kernel, loops, wgsl};
 
-// Back ends that run the levels, and the inputs of a run.
-pub mod backend;
+// The inputs of a run.
 pub mod inputs;
 
 // Code for programs of other languages.
 pub mod export;
 
-// Interpreters of the later levels, against which every lowering and pass is checked.
-pub mod equivalence;
-
 // The whole compilation, and a store of the last ones.
 pub mod pipeline;
 pub mod session;
-
-// Answers to an editor.
-pub mod service;

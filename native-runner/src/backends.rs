@@ -29,7 +29,7 @@ pub struct Row {
     /// The texts that it makes for the arrays of a call.
     pub codes: &'static [Code],
     /// The artifact that it starts from, which is made on demand; runs tell it as a step.
-    pub artifact: Option<Artifact>,
+    pub artifact: Option<ArtifactOfStep>,
     /// The executor that makes it ready and calls it.
     pub executor: fn() -> Box<dyn Executor>,
     /// The tools that it needs, which decide its code as well.
@@ -52,7 +52,7 @@ pub struct Code {
 
 /// An artifact that is made on demand.
 #[derive(Debug)]
-pub struct Artifact {
+pub struct ArtifactOfStep {
     /// As the step is told.
     pub step: &'static str,
     /// Makes it; answers whether it is there.
@@ -103,7 +103,7 @@ const DEBUG: Row = Row {
 const NUMPY: Row = Row {
     of: &registry::NUMPY,
     codes: &[],
-    artifact: Some(Artifact { step: "npir", make: |it| it.arrays().is_ok() }),
+    artifact: Some(ArtifactOfStep { step: "npir", make: |it| it.arrays().is_ok() }),
     executor: || Box::new(interpreters::Numpy),
     needs: &[],
     check: |_| Ok("operations on whole arrays".to_owned()),
@@ -125,7 +125,7 @@ const RAYON: Row = Row {
 const OPENMP: Row = Row {
     of: &registry::OPENMP,
     codes: &[],
-    artifact: Some(Artifact { step: "c", make: |it| openmp::artifact(it).is_ok() }),
+    artifact: Some(ArtifactOfStep { step: "c", make: |it| openmp::artifact(it).is_ok() }),
     executor: || Box::new(openmp::Openmp),
     needs: &[Tool::CCompiler],
     check: |it| it.version(Tool::CCompiler).map(str::to_owned).map_err(String::clone),
@@ -136,7 +136,7 @@ const OPENMP: Row = Row {
 const CUDA: Row = Row {
     of: &registry::CUDA,
     codes: &[],
-    artifact: Some(Artifact { step: "cuda", make: |it| cuda::artifact(it).is_ok() }),
+    artifact: Some(ArtifactOfStep { step: "cuda", make: |it| cuda::artifact(it).is_ok() }),
     executor: || Box::new(cuda::Cuda::new()),
     needs: &[],
     check: |_| cuda::check(),
@@ -147,7 +147,7 @@ const CUDA: Row = Row {
 const WGPU: Row = Row {
     of: &registry::WGPU,
     codes: &[],
-    artifact: Some(Artifact { step: "kernels", make: |it| it.kernels().is_ok() }),
+    artifact: Some(ArtifactOfStep { step: "kernels", make: |it| it.kernels().is_ok() }),
     executor: || Box::new(wgpu::Wgpu),
     needs: &[],
     check: |_| wgpu::check(),
@@ -235,7 +235,7 @@ impl Backend {
 
     /// The artifact that it starts from, which the compiler makes only on demand.
     #[must_use]
-    pub fn artifact(self) -> Option<&'static Artifact> {
+    pub fn artifact(self) -> Option<&'static ArtifactOfStep> {
         self.0.artifact.as_ref()
     }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Call, Launch, bind};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, Call, Launch, bind};
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::diag::{Diagnostic, FileId, Span};
 use isobar_compiler::inputs::{self, Directives};

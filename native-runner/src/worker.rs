@@ -16,9 +16,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::diag::Severity;
 use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::{Call, Launch};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Call, Launch};
 use isobar_compiler::config::Config;
 use isobar_compiler::inputs::call_for;
 use isobar_compiler::pipeline::route::compile;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::Argument;
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::Argument;
 use isobar_compiler::config::Config;
 use isobar_compiler::inputs::{Rows, bytes_for, bytes_with, call_for};
 use isobar_compiler::pipeline::route::compile;

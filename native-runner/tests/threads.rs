@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
-use isobar_compiler::backend::launch::Argument;
+use isobar_compiler::call::launch::Argument;
 use isobar_compiler::config::Config;
 use isobar_compiler::inputs::call_for;
 use isobar_compiler::pipeline::NoHook;

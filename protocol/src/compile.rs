@@ -1,6 +1,6 @@
 //! The answer to a compilation: diagnostics, levels, and what the stencil takes.
 
-use isobar_compiler::backend::signature::{self, ParamKind};
+use isobar_compiler::call::signature::{self, ParamKind};
 use isobar_compiler::diag::{self, Listing};
 use isobar_compiler::pass::{self, StepKind, TimedStep};
 use isobar_compiler::pipeline::Compilation;

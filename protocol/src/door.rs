@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::call::launch::ScalarInput;
 use isobar_compiler::config::{self, Config, ConstantSet, External};
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::call;

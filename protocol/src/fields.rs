@@ -4,9 +4,9 @@ mod looked;
 
 use std::ops::Range;
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 

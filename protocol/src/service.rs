@@ -3,9 +3,9 @@
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::{LineCol, LineIndex, Span};
 use isobar_compiler::project::Project;
-use isobar_compiler::service::highlight::{HighlightClass, highlights};
-use isobar_compiler::service::{self, Analysis, Desk, completion, folding, navigate, rename};
 use isobar_compiler::session::Session;
+use isobar_service::highlight::{HighlightClass, highlights};
+use isobar_service::{Analysis, Desk, completion, folding, navigate, rename};
 use serde::{Deserialize, Serialize};
 
 use crate::compile::SourceRange;
@@ -138,7 +138,7 @@ pub fn answer(
         let SourceRange { start, end, .. } = place(span);
         (start, end)
     };
-    let to_edits = |edits: Vec<service::Edit>| QueryAnswer::Edits {
+    let to_edits = |edits: Vec<isobar_service::Edit>| QueryAnswer::Edits {
         edits: edits
             .into_iter()
             .map(|it| {
@@ -162,15 +162,17 @@ pub fn answer(
             let folds = folding::folds(desk.read(project, config), file);
             QueryAnswer::Folds { folds: folds.into_iter().map(|it| ends(it.span)).collect() }
         }
-        Query::Format => to_edits(service::format::format(desk.read(project, config), file)),
+        Query::Format => to_edits(isobar_service::format::format(desk.read(project, config), file)),
         Query::Hover { at } => {
             let at = offset(*at);
             let analysis = desk.analyse(session, project, config, Some((file, at)));
-            service::hover::hover(analysis, file, at).map_or(QueryAnswer::Nothing, |it| QueryAnswer::Hover {
-                place: place(it.span),
-                code: it.code,
-                rows: it.rows.into_iter().map(|(label, text)| (label.to_owned(), text)).collect(),
-                about: it.about,
+            isobar_service::hover::hover(analysis, file, at).map_or(QueryAnswer::Nothing, |it| {
+                QueryAnswer::Hover {
+                    place: place(it.span),
+                    code: it.code,
+                    rows: it.rows.into_iter().map(|(label, text)| (label.to_owned(), text)).collect(),
+                    about: it.about,
+                }
             })
         }
         Query::Complete { at } => {
@@ -187,7 +189,7 @@ pub fn answer(
             QueryAnswer::Complete { place: place(found.span), items: items.collect() }
         }
         Query::Signature { at } => {
-            let found = service::signature::signature(desk.read(project, config), file, offset(*at));
+            let found = isobar_service::signature::signature(desk.read(project, config), file, offset(*at));
             found.map_or(QueryAnswer::Nothing, |it| QueryAnswer::Signature {
                 label: it.label,
                 params: it.params,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Instant;
 
-use isobar_compiler::backend::signature::{AccessKind, ParamKind};
+use isobar_compiler::call::signature::{AccessKind, ParamKind};
 use isobar_compiler::diag::similar;
 use isobar_runtime::Device;
 use isobar_runtime::executable::{Arguments, CheckedCall as Checked, Executable, Refusal};

@@ -1,6 +1,6 @@
 //! Numbers of Python and of NumPy as scalars of a call.
 
-use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::call::launch::ScalarInput;
 use isobar_compiler::types::Value;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;

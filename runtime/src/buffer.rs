@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::buffer::{Buffer as Slice, LentMemory};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::buffer::{Buffer as Slice, LentMemory};
 use isobar_compiler::types::DType;
 
 use crate::device::{Device, DeviceMemory};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::{Argument, Call, Launch, ScalarInput};
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, Call, Launch, ScalarInput};
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::pass;

@@ -1,7 +1,7 @@
 //! The reasons why a stencil cannot be prepared, or why its run fails.
 
-use isobar_compiler::backend::kernel::call::CallRefusal;
 use isobar_compiler::diag::StmtId;
+use isobar_compiler::kernel::call::CallRefusal;
 
 /// Why a run ended early.
 #[derive(Clone, Debug)]

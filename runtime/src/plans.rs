@@ -4,9 +4,9 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use isobar_compiler::backend::kernel::Kernels;
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
+use isobar_compiler::kernel::Kernels;
 use isobar_compiler::pass::PassOptions;
 use isobar_compiler::pipeline::plan::{CallCost, Reference};
 use isobar_compiler::pipeline::{

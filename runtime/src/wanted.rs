@@ -1,7 +1,7 @@
 //! The parts of written fields that are copied back after calls, and their place in memory.
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::FieldArgument;
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::FieldArgument;
 use isobar_compiler::space::{Axis, AxisSet};
 
 /// The parts of the fields that are copied back from where they were computed. All other elements stay as

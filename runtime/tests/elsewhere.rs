@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::debug;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::NoControl;
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::run::NoControl;
 use isobar_compiler::config::Config;
+use isobar_compiler::debug;
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::pipeline::plan::Reference;
 use isobar_compiler::project::Project;
@@ -188,7 +188,7 @@ fn device_with(device: RemoteDevice) -> (RemoteExecutor, Arc<dyn Device>, Sender
 
 fn arguments(q: Buffer, o: Buffer) -> Arguments {
     let fields = BTreeMap::from([("q".to_owned(), q), ("o".to_owned(), o)]);
-    let by = isobar_compiler::backend::launch::ScalarInput::Float(0.5);
+    let by = isobar_compiler::call::launch::ScalarInput::Float(0.5);
     Arguments { fields, scalars: BTreeMap::from([("by".to_owned(), by)]), domain: None }
 }
 

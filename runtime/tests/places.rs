@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
-use isobar_compiler::backend::array::Array;
+use isobar_compiler::call::array::Array;
 use isobar_compiler::config::Config;
 use isobar_compiler::project::Project;
 use isobar_compiler::types::DType;

@@ -7,9 +7,9 @@
 
 use std::time::{Duration, Instant};
 
-use isobar_compiler::backend::run::NoControl;
-use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::call::run::NoControl;
 use isobar_compiler::space::Domain;
+use isobar_compiler::{debug, numpy};
 use isobar_tests::{GALLERY, compiled, launch};
 
 const DOMAIN: Domain = Domain { i: 64, j: 64, k: 64 };

@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use isobar_compiler::backend::wgsl::{Doubles, WgslOptions, generate};
 use isobar_compiler::space::Domain;
+use isobar_compiler::wgsl::{Doubles, WgslOptions, generate};
 use isobar_runtime::executors::wgpu::accepts;
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::root;

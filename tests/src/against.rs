@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result, ensure};
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::{NoControl, Stop};
-use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::run::{NoControl, Stop};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
+use isobar_compiler::{debug, numpy};
 use isobar_runner::backends::{Backend, Failure, Setting, Vectors, prepare};
 use isobar_runtime::plans::Plans;
 

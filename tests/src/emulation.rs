@@ -10,15 +10,15 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::cuda::Artifact;
-use isobar_compiler::backend::debug;
-use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::kernel::call::{ArrayArgument, ended, places};
-use isobar_compiler::backend::kernel::cell::NONE;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::{NoControl, Stop};
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::run::{NoControl, Stop};
+use isobar_compiler::cuda::CudaArtifact;
+use isobar_compiler::debug;
 use isobar_compiler::diag::StmtId;
+use isobar_compiler::kernel::Kernels;
+use isobar_compiler::kernel::call::{ArrayArgument, ended, places};
+use isobar_compiler::kernel::cell::NONE;
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
@@ -55,7 +55,7 @@ pub fn has_compiler() -> bool {
 pub struct Text<'a> {
     pub compilation: &'a Compilation,
     pub kernels: &'a Kernels,
-    pub artifact: &'a Artifact,
+    pub artifact: &'a CudaArtifact,
     places: Vec<Option<ArrayArgument>>,
     /// In place of the artifact's, where a test changes it.
     text: String,
@@ -92,7 +92,7 @@ impl<'a> Text<'a> {
 
 fn planned(
     kernels: &Kernels,
-    artifact: &Artifact,
+    artifact: &CudaArtifact,
     places: &[Option<ArrayArgument>],
     launch: &Launch,
 ) -> Result<CallPlan> {
@@ -500,8 +500,7 @@ impl Called {
 
     fn in_context(&self) -> String {
         let kernels = self.compilation.levels.kernels();
-        let kernels =
-            kernels.map_or(String::new(), |it| isobar_compiler::backend::kernel::print::listing(it).text);
+        let kernels = kernels.map_or(String::new(), |it| isobar_compiler::kernel::print::listing(it).text);
         format!("{}\n{kernels}", self.about)
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::{Call, ScalarInput};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Call, ScalarInput};
 use isobar_compiler::config::{Config, External};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::Value;

@@ -5,11 +5,8 @@ use std::slice;
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
-use isobar_compiler::backend::numpy;
-use isobar_compiler::backend::run::NoControl;
-use isobar_compiler::equivalence::compare::{ReferenceRun, RunDifference, compare};
-use isobar_compiler::equivalence::journey::{Journey, Level};
-use isobar_compiler::equivalence::run::Stop;
+use isobar_compiler::call::run::NoControl;
+use isobar_compiler::numpy;
 use isobar_compiler::oir::Stencil;
 use isobar_compiler::pass::{Cache, GpuForm, GpuModel, MachineModel};
 use isobar_compiler::pipeline::{Compilation, Stage};
@@ -17,6 +14,9 @@ use isobar_compiler::schedule::analysis::cost::Machine;
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, loops, oir, schedule, sdfg, target};
+use isobar_equivalence::compare::{ReferenceRun, RunDifference, compare};
+use isobar_equivalence::journey::{Journey, Level};
+use isobar_equivalence::run::Stop;
 use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};

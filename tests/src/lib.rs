@@ -26,11 +26,11 @@ pub mod vocabulary;
 
 use std::path::{Path, PathBuf};
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::debug::{self, Control};
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::ParamKind;
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::ParamKind;
 use isobar_compiler::config::Config;
+use isobar_compiler::debug::{self, Control};
 use isobar_compiler::inputs;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{Param, ParamKind};
 use isobar_compiler::pass::{Cache, Device, GpuForm, GpuModel, MachineModel, PassOptions};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{AccessKind, ParamKind, Signature};
 use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::project::Project;

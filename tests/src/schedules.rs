@@ -3,9 +3,6 @@
 use std::slice;
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::equivalence::compare::{ReferenceRun, RunDifference};
-use isobar_compiler::equivalence::journey::Level;
-use isobar_compiler::equivalence::run::Stop;
 use isobar_compiler::pass::{Device, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
@@ -13,6 +10,9 @@ use isobar_compiler::schedule::document::{self, ApplyOutcome};
 use isobar_compiler::schedule::nodes::{ContainerKind, Tree};
 use isobar_compiler::schedule::step::LoopRef;
 use isobar_compiler::space::Domain;
+use isobar_equivalence::compare::{ReferenceRun, RunDifference};
+use isobar_equivalence::journey::Level;
+use isobar_equivalence::run::Stop;
 use isobar_runner::backends::{Backend, Setting};
 
 use crate::against::native_gives_the_bits_of_debug;

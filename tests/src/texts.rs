@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use isobar_compiler::backend::debug;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::{NoControl, Stop};
-use isobar_compiler::backend::signature::{Param, ParamKind};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::run::{NoControl, Stop};
+use isobar_compiler::call::signature::{Param, ParamKind};
+use isobar_compiler::debug;
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::types::Value;
 use serde::Deserialize;

@@ -3,9 +3,6 @@
 use std::time::{Duration, Instant};
 
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::{ReferenceRun, compare};
-use isobar_compiler::equivalence::journey::Journey;
-use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::inputs;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::pass::{Device, Level as _, PassOptions};
@@ -16,6 +13,9 @@ use isobar_compiler::schedule::nodes::{Loop, Node, Order, Placement, Tree};
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::tree::from_oir;
+use isobar_equivalence::compare::{ReferenceRun, compare};
+use isobar_equivalence::journey::Journey;
+use isobar_equivalence::journey::Level;
 use isobar_tests::corpus::small_inputs;
 use isobar_tests::{GALLERY, gallery_text};
 use serde_json::Value as Json;

@@ -1,6 +1,6 @@
 //! No text of a client becomes generated code, whatever files, stencils and fields are called.
 
-use isobar_compiler::backend::c::lines::{with_comments, with_directives, written};
+use isobar_compiler::c::lines::{with_comments, with_directives, written};
 use isobar_compiler::config::Config;
 use isobar_compiler::pass::{Cache, MachineModel};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_testing::{Shard, skip};

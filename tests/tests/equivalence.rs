@@ -1,10 +1,8 @@
 //! Every level means what the stencil means. Run as it stands behind every door and every pass, it gives the
 //! bits of the debug back end. Iterations without an order may run in any order.
 
-use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::compare;
-use isobar_compiler::equivalence::journey::Journey;
+use isobar_compiler::debug::{self, NoControl};
 use isobar_compiler::inputs;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::pass::{Analyses, Level, PassCx, Pipeline};
@@ -12,6 +10,8 @@ use isobar_compiler::pipeline::{NoHook, Pipelines, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::{loops, oir, schedule, sdfg, target, tree};
+use isobar_equivalence::compare::compare;
+use isobar_equivalence::journey::Journey;
 use isobar_testing::Shard;
 use isobar_tests::conformance::{self, all_blocks};
 use isobar_tests::corpus::small_inputs;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::config::Config;
 use isobar_compiler::export::{BINDINGS, MANIFEST};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};

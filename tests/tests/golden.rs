@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use isobar_compiler::backend::debug::{self, NoControl};
-use isobar_compiler::backend::launch::Argument;
+use isobar_compiler::call::launch::Argument;
+use isobar_compiler::debug::{self, NoControl};
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;

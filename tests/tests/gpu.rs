@@ -5,15 +5,15 @@ use std::path::Path;
 use std::process::Command;
 use std::slice;
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::kernel::call::{CallRefusal, places};
-use isobar_compiler::backend::launch::{Argument, Call as Given, Launch};
-use isobar_compiler::backend::wgsl::plan::{DeviceLimits, Plan};
-use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, Call as Given, Launch};
+use isobar_compiler::kernel::call::{CallRefusal, places};
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
+use isobar_compiler::wgsl::plan::{DeviceLimits, Plan};
+use isobar_compiler::wgsl::{self, Doubles, WgslOptions};
 use isobar_runner::backends::{Backend, Failure, Setting, prepare_compiled};
 use isobar_runtime::executors::wgpu;
 use isobar_runtime::wanted::FetchSelection;
@@ -138,7 +138,7 @@ def pick(q: Field[float], at: Field[int], o: Field[float]):
     let mut given = launch(&compilation, Domain::new(7, 5, 4));
     for argument in &mut given.arguments {
         if let Argument::Field(field) = argument
-            && let isobar_compiler::backend::array::Elements::Int64(it) = &mut field.array.elements
+            && let isobar_compiler::call::array::Elements::Int64(it) = &mut field.array.elements
         {
             it.iter_mut().for_each(|it| *it = 0);
             // Two cells, and the first one in the order of `debug` is told.

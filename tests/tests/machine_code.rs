@@ -4,14 +4,14 @@
 use std::path::Path;
 use std::slice;
 
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::compare;
-use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::pass::{Cache, MachineModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
+use isobar_equivalence::compare::compare;
+use isobar_equivalence::journey::Journey;
 use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 use isobar_testing::{Shard, skip, skip_part};
 use isobar_tests::against::native_gives_the_bits_of_debug;

@@ -14,8 +14,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use isobar_compiler::backend::emit::c_family::Language;
-use isobar_compiler::backend::emit::c_family::math::{Callee, FLAGS, name, sections};
+use isobar_compiler::c_family::Language;
+use isobar_compiler::c_family::math::{Callee, FLAGS, name, sections};
 use isobar_compiler::expr::evaluate::integer_power;
 use isobar_compiler::types::{DType, Function, Primitive, math};
 

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
-use isobar_compiler::backend::debug;
-use isobar_compiler::backend::run::{NoControl, Stop};
+use isobar_compiler::call::run::{NoControl, Stop};
+use isobar_compiler::debug;
 use isobar_compiler::space::Domain;
 use isobar_tests::against::numpy_gives_the_bits_of_debug;
 use isobar_tests::agree::prepare::call;

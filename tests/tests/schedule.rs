@@ -2,8 +2,6 @@
 
 use expect_test::expect;
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::ReferenceRun;
-use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::pass::{Device, GpuModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
@@ -14,6 +12,8 @@ use isobar_compiler::schedule::document;
 use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage, Tree};
 use isobar_compiler::schedule::print::listing;
 use isobar_compiler::space::{Axis, Domain};
+use isobar_equivalence::compare::ReferenceRun;
+use isobar_equivalence::journey::Level;
 use isobar_runner::backends::Backend;
 use isobar_tests::generate::{Features, stencil};
 use isobar_tests::gpu::{GALLERY as MEASURED, KERNELS};

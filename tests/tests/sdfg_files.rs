@@ -4,14 +4,14 @@
 //! shows whether DaCe still agrees.
 
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::ReferenceRun;
-use isobar_compiler::equivalence::journey::Level;
 use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::file::import::from_json;
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::sdfg::validate::validate;
 use isobar_compiler::space::Domain;
+use isobar_equivalence::compare::ReferenceRun;
+use isobar_equivalence::journey::Level;
 use isobar_tests::generate::{Features, stencil};
 use isobar_tests::{GALLERY, compiled, launch, root};
 

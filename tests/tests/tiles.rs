@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::config::Config;
-use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::inputs;
 use isobar_compiler::pass::{Cache, MachineModel};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
@@ -15,6 +14,7 @@ use isobar_compiler::schedule::nodes::{Node, Storage, Tree};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::schedule::print::listing;
 use isobar_compiler::space::{Axis, Domain, names};
+use isobar_equivalence::compare::compare;
 use isobar_runner::backends::Backend;
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::corpus::small_inputs;

@@ -9,9 +9,8 @@ pub use steps::StepResult;
 
 use std::sync::Arc;
 
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::run::{Control, Stop};
-use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::run::{Control, Stop};
 use isobar_compiler::diag::Origin;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::inputs::{self, Directives};
@@ -20,9 +19,9 @@ use isobar_compiler::pipeline::registry::{self, StageListing};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
-use isobar_compiler::service::Desk;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
+use isobar_compiler::{debug, numpy};
 use isobar_lessons::check::Outcome;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
@@ -35,6 +34,7 @@ use isobar_protocol::request::Request;
 use isobar_protocol::service::{self, Query, QueryAnswer};
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::{AnswerBody, Defaults};
+use isobar_service::Desk;
 
 /// A tab has no more memory than this for the fields of one run.
 const FIELD_BYTES: u64 = 1024 * 1024 * 1024;

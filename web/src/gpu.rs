@@ -6,13 +6,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use isobar_compiler::backend::kernel::call::{CallRefusal, ended, places};
-use isobar_compiler::backend::launch::Argument;
-use isobar_compiler::backend::wgsl::elements::{sent, take};
-use isobar_compiler::backend::wgsl::plan::{BufferPlan, DeviceLimits, Plan, is_unit};
-use isobar_compiler::backend::wgsl::{self, Binding, Doubles, WgslOptions};
+use isobar_compiler::call::launch::Argument;
+use isobar_compiler::kernel::call::{CallRefusal, ended, places};
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::Hook;
+use isobar_compiler::wgsl::elements::{sent, take};
+use isobar_compiler::wgsl::plan::{BufferPlan, DeviceLimits, Plan, is_unit};
+use isobar_compiler::wgsl::{self, Binding, Doubles, WgslOptions};
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::fields::ResultField;
 use isobar_protocol::report::MeasuredStep;
@@ -325,9 +325,9 @@ impl Gpu {
         &self,
         packed: &BufferPlan,
         call: &StencilCall,
-        places: &[Option<isobar_compiler::backend::kernel::call::ArrayArgument>],
+        places: &[Option<isobar_compiler::kernel::call::ArrayArgument>],
         options: &WgslOptions,
-        kernels: &isobar_compiler::backend::kernel::Kernels,
+        kernels: &isobar_compiler::kernel::Kernels,
     ) -> Vec<u8> {
         let mut bytes = vec![0; usize::try_from(packed.bytes).unwrap_or(0)];
         for it in packed.arrays.iter().filter(|_| !packed.is_own) {

@@ -12,7 +12,12 @@ use crate::page::files_below;
 use crate::process::{cargo, root, run, say};
 
 /// The crates with tests of properties that the page's bundle is not needed for.
-const CRATES: [(&str, &str); 1] = [("compiler", "isobar-compiler")];
+const CRATES: [(&str, &str); 4] = [
+    ("compiler/ground", "isobar-ground"),
+    ("compiler/front", "isobar-front"),
+    ("compiler/reference", "isobar-reference"),
+    ("compiler/service", "isobar-service"),
+];
 
 /// The seed of the inputs of property tests; `.cargo/config.toml` sets it for all other runs.
 const SEED: &str = "PROPTEST_RNG_SEED";

@@ -63,10 +63,10 @@ const fn part(at: &'static str, may: &'static [&'static str]) -> Room {
 }
 
 /// The words of a call, which back ends share with their callers.
-const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
+const CALL: [&str; 3] = ["call/array", "call/launch", "call/signature"];
 
 /// Further modules, for back ends that run here.
-const RUN: [&str; 2] = ["backend/layout", "backend/run"];
+const RUN: [&str; 2] = ["call/layout", "call/run"];
 
 const COMPILER: &[Room] = &[
     compiler("entity", &[]),
@@ -84,64 +84,72 @@ const COMPILER: &[Room] = &[
     compiler("target", &["FLOOR", "pass"]),
     // A back end is a folder; it starts from one level and does not know the others.
     compiler(
-        "backend/debug",
-        &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "backend/emit", "oir/nodes", "oir/analysis"],
+        "debug",
+        &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "emit", "python", "oir/nodes", "oir/analysis"],
     ),
-    compiler("backend/numpy", &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "backend/emit", "npir/nodes"]),
-    compiler("backend/c", &["FLOOR", "backend/emit", "loops/nodes", "loops/analysis", "loops/visit"]),
+    compiler("numpy", &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "emit", "python", "npir/nodes"]),
     compiler(
-        "backend/kernel",
-        &["FLOOR", CALL[0], CALL[1], CALL[2], "backend/kernel", "loops/nodes", "loops/print", "loops/visit"],
+        "c",
+        &["FLOOR", "braces", "c_family", "elements", "emit", "loops/nodes", "loops/analysis", "loops/visit"],
     ),
-    compiler("backend/emit/elements", &["FLOOR", "loops/nodes"]),
-    compiler("backend/emit/braces", &["FLOOR", "loops/nodes"]),
     compiler(
-        "backend/cuda",
+        "kernel",
+        &["FLOOR", CALL[0], CALL[1], CALL[2], "kernel", "loops/nodes", "loops/print", "loops/visit"],
+    ),
+    compiler("elements", &["FLOOR", "loops/nodes"]),
+    compiler("braces", &["FLOOR", "loops/nodes"]),
+    compiler(
+        "cuda",
         &[
             "FLOOR",
-            "backend/emit",
-            "backend/kernel/.",
-            "backend/kernel/nodes",
-            "backend/run",
+            "braces",
+            "c_family",
+            "elements",
+            "emit",
+            "kernel/.",
+            "kernel/nodes",
+            "call/run",
             "loops/nodes",
             "loops/visit",
         ],
     ),
     compiler(
-        "backend/wgsl",
+        "wgsl",
         &[
             "FLOOR",
-            "backend/emit",
+            "braces",
+            "elements",
+            "emit",
             CALL[0],
             CALL[1],
-            "backend/kernel/.",
-            "backend/kernel/call",
-            "backend/kernel/nodes",
-            "backend/kernel/pack",
-            "backend/run",
+            "kernel/.",
+            "kernel/call",
+            "kernel/nodes",
+            "kernel/pack",
+            "call/run",
             "loops/nodes",
             "loops/visit",
         ],
     ),
-    compiler("backend", &["FLOOR"]),
+    // All back ends share the first with their callers, and code generators share the others.
+    compiler("call", &["FLOOR"]),
+    compiler("emit", &["FLOOR"]),
+    compiler("c_family", &["FLOOR", "emit"]),
+    compiler("python", &["FLOOR", "emit"]),
+    // Trees for tests of this level and of code generators.
+    compiler("samples", &["FLOOR", "schedule/nodes", "schedule/parse"]),
     // A call as other languages make it: a stencil's parameters, the elements that it touches, and the text
     // of the back end for C.
-    compiler("export", &["FLOOR", CALL[2], "backend/c", "oir/nodes", "oir/analysis"]),
+    compiler("export", &["FLOOR", CALL[2], "c", "oir/nodes", "oir/analysis"]),
     // The modules that see all levels, to compare them.
-    compiler("equivalence/compare", &["FLOOR", "backend", "equivalence", "oir", "pass", "schedule", "tree"]),
+    compiler(
+        "equivalence/compare",
+        &["FLOOR", "call", "debug", "equivalence", "oir", "pass", "schedule", "tree"],
+    ),
     compiler(
         "equivalence/journey",
         &[
-            "FLOOR",
-            "backend/kernel",
-            "config",
-            "loops",
-            "oir",
-            "pass",
-            "pipeline",
-            "project",
-            "schedule",
-            "sdfg",
+            "FLOOR", "kernel", "config", "loops", "oir", "pass", "pipeline", "project", "schedule", "sdfg",
             "target",
         ],
     ),
@@ -153,8 +161,8 @@ const COMPILER: &[Room] = &[
             "FLOOR",
             CALL[0],
             CALL[1],
-            "backend/kernel/nodes",
-            "backend/debug",
+            "kernel/nodes",
+            "debug",
             "schedule/nodes",
             "sdfg/nodes",
             "loops/nodes",
@@ -165,7 +173,10 @@ const COMPILER: &[Room] = &[
     // Those who see the whole trip.
     compiler("pipeline", &["*"]),
     compiler("session", &["config", "frontend", "pipeline", "project"]),
-    compiler("service", &["*"]),
+    compiler(
+        "service",
+        &["FLOOR", "call", "config", "frontend", "inputs", "oir", "pipeline", "project", "session"],
+    ),
     compiler("./.", &["*"]),
 ];
 
@@ -222,7 +233,13 @@ const COMPILING: &[&str] = &[
     "isobar_compiler::schedule",
     "isobar_compiler::sdfg",
     "isobar_compiler::loops",
-    "isobar_compiler::backend",
+    "isobar_compiler::call",
+    "isobar_compiler::debug",
+    "isobar_compiler::numpy",
+    "isobar_compiler::kernel",
+    "isobar_compiler::c",
+    "isobar_compiler::cuda",
+    "isobar_compiler::wgsl",
     "isobar_compiler::inputs",
     "isobar_compiler::pipeline::registry",
     "isobar_compiler::session",
@@ -253,7 +270,7 @@ const MAKING_CODE: &[&str] = &[
     "axum",
     "clap",
     "tokio",
-    "isobar_compiler::backend::launch",
+    "isobar_compiler::call::launch",
     "isobar_compiler::frontend",
     "isobar_compiler::pipeline",
     "isobar_compiler::session",
@@ -384,7 +401,7 @@ const OTHERS: &[Room] = &[
     runner!(
         "routes",
         ["jobs", "document", "ready", "state", "assets", "auth"],
-        &["std::thread", "isobar_compiler::backend"]
+        &["std::thread", "isobar_compiler::debug", "isobar_compiler::numpy", "isobar_compiler::kernel"]
     ),
     runner!("jobs", ["backends", "compile", "confine", "tuned"], &["axum"]),
     // The module that confines a process: it knows no job, no stencil and no back end.
@@ -541,7 +558,7 @@ mod tests {
         assert!(!may("compiler", "oir/print", "gtir/nodes"));
         assert!(!may("compiler", "oir/print", "oir/passes"));
         assert!(may("compiler", "oir", "oir/passes"));
-        assert!(!may("compiler", "oir/passes/merge", "backend/debug"));
+        assert!(!may("compiler", "oir/passes/merge", "debug"));
     }
 
     #[test]
@@ -553,11 +570,11 @@ mod tests {
 
     #[test]
     fn a_back_end_starts_from_one_level() {
-        assert!(may("compiler", "backend/c/write", "loops/nodes"));
-        assert!(!may("compiler", "backend/c/write", "loops/passes"));
-        assert!(!may("compiler", "backend/c/write", "oir/nodes"));
-        assert!(!may("compiler", "backend/c/write", "backend/debug"));
-        assert!(!may("compiler", "backend/array", "oir"));
+        assert!(may("compiler", "c/write", "loops/nodes"));
+        assert!(!may("compiler", "c/write", "loops/passes"));
+        assert!(!may("compiler", "c/write", "oir/nodes"));
+        assert!(!may("compiler", "c/write", "debug"));
+        assert!(!may("compiler", "call/array", "oir"));
     }
 
     #[test]
@@ -567,7 +584,7 @@ mod tests {
         assert!(!may("compiler", "loops/nodes", "target"));
         assert!(!may("compiler", "loops/passes/mask_lanes", "sdfg/nodes"));
         assert!(!may("compiler", "sdfg/passes/fuse", "target"));
-        assert!(!may("compiler", "backend/c/write", "target"));
+        assert!(!may("compiler", "c/write", "target"));
     }
 
     #[test]

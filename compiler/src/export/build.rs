@@ -2,7 +2,7 @@
 
 use super::c::source_paths;
 use super::{ABI, File, Project, filled};
-use crate::backend::c::GCC_FLAGS;
+use crate::c::GCC_FLAGS;
 
 const CONFIG: &str = "\
 # Found by find_package(@NAME@); all paths are relative to this file.

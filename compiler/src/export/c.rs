@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::touched::{Hull, touched};
 use super::{BINDINGS, Binding, File, Project, Stencil, filled, listed};
-use crate::backend::c::c_type;
+use crate::c::c_type;
 use crate::diag::LineIndex;
 use crate::space::{Axis, Bound, Level, Region};
 use crate::types::DType;
@@ -182,8 +182,8 @@ fn tables(stencil: &Stencil<'_>) -> String {
     let mut text = "static const isobar_parameter isobar_fields[] = {\n".to_owned();
     for ((it, field), hulls) in stencil.fields().zip(&found.hulls) {
         let boundary = |axis: Axis| match &it.param.kind {
-            crate::backend::signature::ParamKind::Field { boundary, .. } => boundary[axis.index()],
-            crate::backend::signature::ParamKind::Scalar { .. } => crate::space::Reach::ZERO,
+            crate::call::signature::ParamKind::Field { boundary, .. } => boundary[axis.index()],
+            crate::call::signature::ParamKind::Scalar { .. } => crate::space::Reach::ZERO,
         };
         let _ = writeln!(
             text,

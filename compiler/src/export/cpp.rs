@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::c::described;
 use super::{Binding, File, Project, Stencil, listed};
-use crate::backend::c::c_type;
+use crate::c::c_type;
 use crate::types::DType;
 
 pub(super) const BINDING: Binding =

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::c::{constant, described};
 use super::{ABI, Binding, File, Project, Stencil, filled, listed};
-use crate::backend::c::c_type;
+use crate::c::c_type;
 use crate::types::DType;
 
 pub(super) const BINDING: Binding = Binding { name: "fortran", title: "Fortran", files, cmake, example };

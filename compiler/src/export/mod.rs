@@ -19,8 +19,8 @@ pub use manifest::{MANIFEST, ManifestEntry, hash_of, owned};
 
 use std::fmt::Write as _;
 
-use crate::backend::c::{ArgumentKind, Artifact};
-use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::c::{ArgumentKind, CArtifact};
+use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::oir::analysis::Extents;
 use crate::oir::nodes as oir;
 use crate::space::AxisSet;
@@ -51,9 +51,9 @@ pub struct Request<'a> {
 #[derive(Clone, Debug)]
 pub struct CompiledStencil<'a> {
     pub signature: &'a Signature,
-    pub artifact: &'a Artifact,
+    pub artifact: &'a CArtifact,
     /// The same code for calls with one thread.
-    pub of_one_thread: Artifact,
+    pub of_one_thread: CArtifact,
     pub oir: &'a oir::Stencil,
     pub extents: &'a Extents,
     /// Name and text of each file, in the order of their numbers.
@@ -259,7 +259,7 @@ impl<'a> Project<'a> {
 fn flags(request: &Request<'_>) -> Vec<&'static str> {
     let of = |it: &CompiledStencil<'_>| it.artifact.flags(request.is_fast);
     let all: Vec<Vec<&str>> = request.stencils.iter().map(of).collect();
-    let is_reordering = |flag: &&str| crate::backend::c::REORDERING_FLAGS.contains(flag);
+    let is_reordering = |flag: &&str| crate::c::REORDERING_FLAGS.contains(flag);
     let mut flags: Vec<&'static str> = Vec::new();
     for flag in all.iter().flatten().copied() {
         let is_kept = !is_reordering(&flag) || all.iter().all(|it| it.contains(&flag));

@@ -6,9 +6,9 @@ use super::generate::SampledGenerator;
 use super::rows::{LEAST_BYTES, RowLayout, Rows};
 use super::workers::{CallingThread, WorkItem, Workers};
 use super::{Directives, Generator};
-use crate::backend::array::{Array, Elements, StoredElement};
-use crate::backend::launch::Call;
-use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::call::array::{Array, Elements, StoredElement};
+use crate::call::launch::Call;
+use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::for_elements;
 use crate::space::{Axis, AxisSet, Domain};
 use crate::types::DType;
@@ -17,7 +17,7 @@ use crate::types::DType;
 ///
 /// Fields are just large enough for the domain and the halo that the stencil touches, each with its own
 /// origin. A field that is written and has no generator starts with zeros. A field that is read and has none
-/// is left out, and so is a scalar without a value, for [`bind`](crate::backend::launch::bind) to report. Ask
+/// is left out, and so is a scalar without a value, for [`bind`](crate::call::launch::bind) to report. Ask
 /// [`bytes_for`] first.
 #[must_use]
 pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) -> Call {
@@ -224,7 +224,7 @@ fn shape_for(param: &Param, axes: AxisSet, data_dims: &[u32], domain: Domain) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::launch::{ScalarInput, bind};
+    use crate::call::launch::{ScalarInput, bind};
     use crate::diag::{FileId, Span};
     use crate::inputs::{directive, value_at};
     use crate::space::Reach;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::step::{Halo, StepDirective};
 use super::{Generator, parse};
-use crate::backend::launch::ScalarInput;
+use crate::call::launch::ScalarInput;
 use crate::config::External;
 use crate::diag::catalog::directive as say;
 use crate::diag::{Diagnostic, FileId, Span};

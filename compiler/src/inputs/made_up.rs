@@ -13,8 +13,8 @@
 //! ```
 
 use super::{Directives, Generator};
-use crate::backend::launch::ScalarInput;
-use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::call::launch::ScalarInput;
+use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::config::External;
 use crate::conventions;
 use crate::space::{Axis, AxisSet};

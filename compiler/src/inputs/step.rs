@@ -8,9 +8,9 @@
 //!
 //! Fields that a stencil reads and writes carry on without such a line.
 
-use crate::backend::array::Array;
-use crate::backend::launch::{Argument, FieldArgument, Launch};
-use crate::backend::signature::{Param, ParamKind, Signature};
+use crate::call::array::Array;
+use crate::call::launch::{Argument, FieldArgument, Launch};
+use crate::call::signature::{Param, ParamKind, Signature};
 use crate::diag::Span;
 use crate::for_elements;
 use crate::space::{Axis, AxisSet, Domain};
@@ -176,9 +176,9 @@ fn places(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::debug;
-    use crate::backend::run::NoControl;
+    use crate::call::run::NoControl;
     use crate::config::Config;
+    use crate::debug;
     use crate::inputs;
     use crate::pipeline;
     use crate::project::Project;

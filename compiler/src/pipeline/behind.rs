@@ -8,12 +8,12 @@
 use super::registry::StageListing;
 use super::route::{self, Trip};
 use super::{Levels, Stage};
-use crate::backend::kernel::{self, Kernels};
-use crate::backend::{c, cuda, wgsl};
 use crate::config::Config;
 use crate::diag::Listing;
+use crate::kernel::{self, Kernels};
 use crate::pass::CodeGenerator;
 use crate::project::Project;
+use crate::{c, cuda, wgsl};
 use crate::{loops, schedule, sdfg, tree};
 
 /// Entry points to all code behind the OIR. The first part has no other reference to it.
@@ -21,8 +21,8 @@ pub(super) struct LaterStages {
     pub(super) levels: fn(&mut Trip<'_>, &Project, &Config) -> Option<()>,
     pub(super) loops_for: fn(&Levels, CodeGenerator) -> Option<loops::Program>,
     pub(super) kernels: fn(&Levels) -> Option<Kernels>,
-    pub(super) c: fn(&loops::Program, &c::COptions) -> c::Artifact,
-    pub(super) cuda: fn(&Kernels) -> cuda::Artifact,
+    pub(super) c: fn(&loops::Program, &c::COptions) -> c::CArtifact,
+    pub(super) cuda: fn(&Kernels) -> cuda::CudaArtifact,
     texts: &'static [StageListing],
 }
 

@@ -1,6 +1,6 @@
 //! The signature of a stencil, from the facts of OIR and GTIR.
 
-use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::gtir;
 use crate::oir::analysis::access::{self, access_kinds, used_scalars};
 use crate::oir::analysis::extents::Extents;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::{Stage, behind};
-use crate::backend::kernel::Kernels;
-use crate::backend::{c, cuda};
 use crate::diag::Listing;
 use crate::inputs::KeepDirective;
+use crate::kernel::Kernels;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::pass::{CodeGenerator, Device, PassOptions};
+use crate::{c, cuda};
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
 /// All levels that were reached. A level is missing where an error prevented it.
@@ -39,12 +39,12 @@ pub struct Levels {
     /// The lines `# @keep` of the text, which keep choices as they are.
     pub keeps: Vec<KeepDirective>,
     /// Made when it is first asked for.
-    c: OnceLock<c::Artifact>,
+    c: OnceLock<c::CArtifact>,
     /// Made when they are first asked for. In a compilation for a CPU, they are compiled separately from the
     /// OIR on.
     kernels: OnceLock<Option<Kernels>>,
     /// Made when it is first asked for.
-    cuda: OnceLock<cuda::Artifact>,
+    cuda: OnceLock<cuda::CudaArtifact>,
     texts: Texts,
 }
 
@@ -84,7 +84,7 @@ impl Levels {
 
     /// CUDA C++ of the kernels; `None` where there are none.
     #[must_use]
-    pub fn cuda(&self) -> Option<&cuda::Artifact> {
+    pub fn cuda(&self) -> Option<&cuda::CudaArtifact> {
         let kernels = self.kernels()?;
         let behind = behind::found()?;
         Some(self.cuda.get_or_init(|| (behind.cuda)(kernels)))
@@ -92,7 +92,7 @@ impl Levels {
 
     /// C for the machine of the compilation; `None` where not all passes ran, or for a GPU.
     #[must_use]
-    pub fn c(&self) -> Option<&c::Artifact> {
+    pub fn c(&self) -> Option<&c::CArtifact> {
         let program = self.program_of_c()?;
         let behind = behind::found()?;
         Some(self.c.get_or_init(|| (behind.c)(program, &c::COptions::default())))
@@ -100,7 +100,7 @@ impl Levels {
 
     /// The same C for calls with one thread; made at each call.
     #[must_use]
-    pub fn c_of_one_thread(&self) -> Option<c::Artifact> {
+    pub fn c_of_one_thread(&self) -> Option<c::CArtifact> {
         let options = c::COptions { has_threads: false, ..c::COptions::default() };
         Some((behind::found()?.c)(self.program_of_c()?, &options))
     }

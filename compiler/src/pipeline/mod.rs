@@ -22,3 +22,6 @@ pub use plan::{Plan, Program};
 pub use schedule_variants::ScheduleVariant;
 pub use stage::Stage;
 pub use variant::{ArrayOrder, ProgramKind, Variant};
+
+#[cfg(test)]
+mod tests;

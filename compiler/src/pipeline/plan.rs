@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Compilation, Contract, ProgramKind};
-use crate::backend::kernel::Kernels;
-use crate::backend::signature::{Param, ParamKind};
+use crate::call::signature::{Param, ParamKind};
 use crate::diag::ProgramOrder;
+use crate::kernel::Kernels;
 use crate::oir::analysis::extents::Extents;
 use crate::oir::analysis::program_order;
 use crate::pass::PassOptions;

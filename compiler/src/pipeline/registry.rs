@@ -5,10 +5,10 @@
 //! runs each of them. Its table may have further back ends.
 
 use super::{Levels, Stage, behind};
-use crate::backend::{debug, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::extents;
+use crate::{debug, numpy};
 use crate::{defir, gtir, npir, oir};
 
 /// How the text of a stage is made.

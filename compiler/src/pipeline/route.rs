@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
 use super::{Compilation, Hook, Levels, NoHook, Pipelines, Stage, Step, StepKind, behind};
-use crate::backend::kernel::{self, Kernels};
-use crate::backend::signature::{ParamKind, Signature};
+use crate::call::signature::{ParamKind, Signature};
 use crate::config::Config;
 use crate::diag::catalog::{call, directive, schedule as catalog};
 use crate::diag::written::{as_written, in_function};
@@ -14,6 +13,7 @@ use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, KeepDirective, LoopProperty};
+use crate::kernel::{self, Kernels};
 use crate::loops::analysis::bounds::{GuaranteedPositions, OutOfBoundsAccess, outside};
 use crate::oir::analysis::program_order;
 use crate::oir::passes::PinnedStmts;

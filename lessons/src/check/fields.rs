@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::debug;
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::run::{NoControl, Stop};
+use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::run::{NoControl, Stop};
+use isobar_compiler::debug;
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::pipeline::Compilation;
 use isobar_protocol::fields::ResultField;
 use serde::Deserialize;
@@ -206,7 +206,7 @@ fn held(
 
 /// A field as it was before the run.
 struct Input<'a> {
-    array: &'a isobar_compiler::backend::array::Array,
+    array: &'a isobar_compiler::call::array::Array,
     /// Per axis of I, J, K, its dimension.
     dimensions: [Option<usize>; 3],
     origin: [i64; 3],
@@ -217,7 +217,7 @@ impl<'a> Input<'a> {
         let signature = compilation.signature.as_ref()?;
         let at = signature.params.iter().position(|it| it.name == name)?;
         let Argument::Field(field) = launch.arguments.get(at)? else { return None };
-        let isobar_compiler::backend::signature::ParamKind::Field { axes, .. } = &signature.params[at].kind
+        let isobar_compiler::call::signature::ParamKind::Field { axes, .. } = &signature.params[at].kind
         else {
             return None;
         };

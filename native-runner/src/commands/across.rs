@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::Argument;
-use isobar_compiler::equivalence::compare::{DifferingElement, ReferenceRun};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::Argument;
 use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::types::DType;
+use isobar_equivalence::compare::{DifferingElement, ReferenceRun};
 use isobar_protocol::diagnostic::SpanResolver;
 use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::fields::{ResultField, difference, exact};

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::equivalence::compare::{self, Divergence};
-use isobar_compiler::equivalence::journey::Journey;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::space::Domain;
+use isobar_equivalence::compare::{self, Divergence};
+use isobar_equivalence::journey::Journey;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::report::{CompareReport, Difference};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use isobar_compiler::backend::c::lines::{StatementLines, with_comments, with_directives};
+use isobar_compiler::c::lines::{StatementLines, with_comments, with_directives};
 use isobar_compiler::pipeline::{Stage, route};
 use isobar_protocol::compile::{Change, Node, SourceRange, StageText, Trace};
 use isobar_protocol::report::EmitReport;

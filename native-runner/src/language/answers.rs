@@ -3,10 +3,10 @@
 use isobar_compiler::diag::{self, FileId, Severity, Span};
 use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::project::Project;
-use isobar_compiler::service::completion::{Completions, ItemKind, complete};
-use isobar_compiler::service::folding::{FoldKind, folds};
-use isobar_compiler::service::highlight::{HighlightClass, highlights};
-use isobar_compiler::service::{self, Edit, navigate};
+use isobar_service::completion::{Completions, ItemKind, complete};
+use isobar_service::folding::{FoldKind, folds};
+use isobar_service::highlight::{HighlightClass, highlights};
+use isobar_service::{Edit, navigate};
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
     CompletionTextEdit, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
@@ -60,7 +60,7 @@ impl Server {
             return Ok(None);
         };
         let analysis = self.desk.analyse(&mut self.session, &project, &self.config, Some((file, offset)));
-        let Some(found) = service::hover::hover(analysis, file, offset) else { return Ok(None) };
+        let Some(found) = isobar_service::hover::hover(analysis, file, offset) else { return Ok(None) };
         let mut text = format!("```python\n{}\n```\n", found.code);
         for (label, said) in &found.rows {
             text += &format!("- **{label}**: {said}\n");
@@ -110,7 +110,9 @@ impl Server {
             return Ok(None);
         };
         let analysis = self.desk.read(&project, &self.config);
-        let Some(found) = service::signature::signature(analysis, file, offset) else { return Ok(None) };
+        let Some(found) = isobar_service::signature::signature(analysis, file, offset) else {
+            return Ok(None);
+        };
         // Places in a label count UTF-16 units, whatever the editor counts elsewhere.
         let units = |chars: u32| {
             let before: String = found.label.chars().take(chars as usize).collect();
@@ -146,8 +148,9 @@ impl Server {
             return Ok(Vec::new());
         };
         let found = navigate::references(self.desk.read(&project, &self.config), file, offset);
-        let is_wanted =
-            |role| params.context.include_declaration || role != service::scopes::OccurrenceRole::Declaration;
+        let is_wanted = |role| {
+            params.context.include_declaration || role != isobar_service::scopes::OccurrenceRole::Declaration
+        };
         let found = found.into_iter().filter(|it| is_wanted(it.role));
         Ok(found.filter_map(|it| self.location(&project, it.span)).collect())
     }
@@ -158,7 +161,7 @@ impl Server {
     ) -> Result<Option<PrepareRenameResponse>, String> {
         let Some(QueryPosition { project, file, offset }) = self.asked_at(&params) else { return Ok(None) };
         let (span, placeholder) =
-            service::rename::prepare(self.desk.read(&project, &self.config), file, offset)?;
+            isobar_service::rename::prepare(self.desk.read(&project, &self.config), file, offset)?;
         let range = self.range(&project, span);
         Ok(Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder }))
     }
@@ -169,7 +172,7 @@ impl Server {
             return Ok(None);
         };
         let analysis = self.desk.read(&project, &self.config);
-        let edits = service::rename::rename(analysis, file, offset, &params.new_name)?;
+        let edits = isobar_service::rename::rename(analysis, file, offset, &params.new_name)?;
         Ok(Some(self.workspace_edit(&project, &edits)))
     }
 
@@ -190,7 +193,7 @@ impl Server {
         else {
             return Ok(Vec::new());
         };
-        let edits = service::format::format(self.desk.read(&project, &self.config), file);
+        let edits = isobar_service::format::format(self.desk.read(&project, &self.config), file);
         let edits =
             edits.into_iter().map(|it| TextEdit { range: self.range(&project, it.span), new_text: it.text });
         Ok(edits.collect())

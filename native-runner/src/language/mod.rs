@@ -12,9 +12,9 @@ pub mod notebooks;
 use std::path::PathBuf;
 
 use isobar_compiler::config::Config;
-use isobar_compiler::service::Desk;
-use isobar_compiler::service::highlight::HighlightClass;
 use isobar_compiler::session::Session;
+use isobar_service::Desk;
+use isobar_service::highlight::HighlightClass;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::Notification as _;
 use lsp_types::request::Request as _;

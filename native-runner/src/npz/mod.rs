@@ -8,7 +8,7 @@ mod npy;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
 
-use isobar_compiler::backend::array::Array;
+use isobar_compiler::call::array::Array;
 use isobar_protocol::{names, npz as wire};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -121,7 +121,7 @@ pub fn write<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isobar_compiler::backend::array::Elements;
+    use isobar_compiler::call::array::Elements;
     use isobar_compiler::types::{DType, Value};
     use isobar_protocol::field::FieldInfo;
     use isobar_protocol::fields::ResultField;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::io::Read;
 
-use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::call::array::{Array, Elements};
 use isobar_compiler::types::DType;
 
 use isobar_protocol::npz::MAGIC;
@@ -100,7 +100,7 @@ fn text_of_header(from: &mut impl Read) -> Result<String, String> {
 
 /// Reads the header: a Python dictionary with three known keys.
 fn parse(text: &str) -> Result<Header, String> {
-    let mut words = Words { rest: text };
+    let mut words = HeaderWords { rest: text };
     let malformed =
         || format!("its header is not understood: {}", text.trim().chars().take(120).collect::<String>());
     let (mut dtype, mut order, mut shape) = (None, None, None);
@@ -152,11 +152,11 @@ fn parse(text: &str) -> Result<Header, String> {
     Ok(Header { dtype, is_big_endian, is_fortran, shape })
 }
 
-struct Words<'a> {
+struct HeaderWords<'a> {
     rest: &'a str,
 }
 
-impl<'a> Words<'a> {
+impl<'a> HeaderWords<'a> {
     /// Takes `word`, if it is next.
     fn take(&mut self, word: &str) -> Option<()> {
         self.rest = self.rest.trim_start().strip_prefix(word)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use isobar_compiler::backend::debug;
+use isobar_compiler::debug;
 use isobar_compiler::diag::StmtId;
 use isobar_runtime::plans::Plans;
 

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 
-use isobar_compiler::backend::launch::{Argument, Call, Launch};
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::call::launch::{Argument, Call, Launch};
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::diag;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;

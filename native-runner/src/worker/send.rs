@@ -1,8 +1,8 @@
 //! The written fields: described, and handed over part by part, so that none is there twice.
 
-use isobar_compiler::backend::array::{Array, Elements, StoredElement as _};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::call::array::{Array, Elements, StoredElement as _};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::for_elements;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::field::{FieldInfo, Statistics};

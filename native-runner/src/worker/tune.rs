@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::kernel;
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::kernel;
 use isobar_compiler::pass;
 use isobar_compiler::pipeline::{Compilation, NoHook, ScheduleVariant};
 use isobar_compiler::space::Domain;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use isobar_compiler::backend::array::Elements;
+use isobar_compiler::call::array::Elements;
 use isobar_compiler::types::Value;
 
 use super::{Distance, NotThere, ResultField, distance, exact, size};
@@ -464,7 +464,7 @@ fn length(range: &Range<i64>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use isobar_compiler::backend::array::Array;
+    use isobar_compiler::call::array::Array;
 
     use super::*;
 

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{ParamKind, Signature};
 
 use super::interface::{CArguments, CallThreads, LibraryEntry};
 use super::workspace::Workspace;

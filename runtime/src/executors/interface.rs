@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::AtomicI64;
 
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::launch::FieldArgument;
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::FieldArgument;
 use isobar_compiler::for_elements;
 use isobar_compiler::space::{AxisSet, Domain};
 use isobar_compiler::types::Value;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::{Control, Stop, Trap};
-use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::run::{Control, Stop, Trap};
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
+use isobar_compiler::{debug, numpy};
 
 use super::{Caller, Code, Executor, Failure, Prepared, Progress, Setting, cancel};
 use crate::events::Sink;

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::pipeline::{Compilation, ProgramKind};
 use isobar_compiler::space::Domain;
 

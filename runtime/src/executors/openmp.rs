@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use isobar_compiler::backend::c::lines::{SOURCE, with_directives, written};
-use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
+use isobar_compiler::c::lines::{SOURCE, with_directives, written};
+use isobar_compiler::c::{self, ArgumentKind, CArtifact};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pass;
 use isobar_compiler::pipeline::ProgramKind;
@@ -95,7 +95,7 @@ fn is_program(path: &Path) -> bool {
 /// # Errors
 ///
 /// That there is none.
-pub fn artifact(plan: &PlanHandle) -> Result<Arc<Artifact>, Failure> {
+pub fn artifact(plan: &PlanHandle) -> Result<Arc<CArtifact>, Failure> {
     plan.text(|| Ok(c::generate(&*plan.loops()?, &c::COptions::default())))
 }
 
@@ -161,7 +161,7 @@ impl CodeMaker for Openmp {
 }
 
 /// The arguments of the code, each with its position among the parameters.
-fn arguments(artifact: &Artifact, signature: &Signature) -> Result<Vec<(usize, c::Argument)>, Failure> {
+fn arguments(artifact: &CArtifact, signature: &Signature) -> Result<Vec<(usize, c::Argument)>, Failure> {
     let place = |it: &c::Argument| {
         let place = signature.params.iter().position(|param| param.name == it.name);
         place.map(|place| (place, it.clone())).ok_or_else(|| not_passed(it))
@@ -175,7 +175,7 @@ fn not_passed(argument: &c::Argument) -> Failure {
 
 /// The C of a plan, and its code for each kind of strides that it was called with.
 struct CompiledC {
-    artifact: Arc<Artifact>,
+    artifact: Arc<CArtifact>,
     source: CSource<'static>,
     arguments: Vec<(usize, c::Argument)>,
     stencil: String,
@@ -444,7 +444,7 @@ pub struct CSource<'a> {
 impl<'a> CSource<'a> {
     /// Without lines of the stencil the same code comes from the cache wherever the stencil is moved to.
     #[must_use]
-    pub fn of(artifact: &'a Artifact, plan: &PlanHandle, mode: Mode, has_lines: bool) -> Self {
+    pub fn of(artifact: &'a CArtifact, plan: &PlanHandle, mode: Mode, has_lines: bool) -> Self {
         let mut flags = artifact.flags(mode == Mode::Fast);
         flags.extend(MACHINE_FLAGS);
         let text = &artifact.listing.text;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ::rayon::{ThreadPool, ThreadPoolBuilder};
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::inputs::{CallingThread, WorkItem, Workers};
 
 use super::Failure;

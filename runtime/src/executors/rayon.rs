@@ -11,8 +11,8 @@ use ::rayon::current_num_threads;
 use isobar_codegen::{
     ArgumentShape, Machine, Object, Options, RunOutcome, Shape, Team, TrapReport, Vectors, vector_bits, word,
 };
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
 use isobar_compiler::loops::nodes::ArrayKind;
 use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
@@ -36,7 +36,7 @@ use crate::store::{Store, StoreEntry};
 pub struct Rayon;
 
 /// After so many iterations at one cell, a `while` loop counts as endless.
-const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
+const MAX_TURNS: u64 = isobar_compiler::call::run::MAX_ITERATIONS;
 
 /// Loops for machine code with such vectors.
 fn program_kind(vectors: Vectors) -> ProgramKind {

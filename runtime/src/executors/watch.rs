@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::Thread;
 use std::time::Instant;
 
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::launch::Launch;
 
 use super::{Failure, Prepared, Progress};
 use crate::events::{Event, PROGRESS, Sink, Step};

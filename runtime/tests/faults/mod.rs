@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::{Call, Launch};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Call, Launch};
 use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, route};
 use isobar_compiler::project::Project;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::foreign::ForeignLibrary;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::space::Domain;
 use isobar_tests::agree::handed;
 use isobar_tests::kernels::Tolerance;

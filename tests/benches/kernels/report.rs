@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use isobar_compiler::backend::c;
+use isobar_compiler::c;
 use isobar_tests::kernels::compiled::{Compiled, StageTime, cc_version};
 use isobar_tests::kernels::fields::Layout;
 use isobar_tests::kernels::{EXACT, FLAGS, FUSED};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::call::launch::Launch;
 use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::project::Project;

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;

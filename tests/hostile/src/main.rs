@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use attempts::{CRASHES, MAKING, Places, RUNNING};
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::pipeline::registry::Backend;
 use isobar_compiler::pipeline::{ProgramKind, Stage};
 use isobar_compiler::space::Domain;

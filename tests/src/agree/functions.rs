@@ -7,7 +7,7 @@
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
-use isobar_compiler::backend::array::Elements;
+use isobar_compiler::call::array::Elements;
 use isobar_compiler::expr::evaluate;
 use isobar_compiler::types::{BinaryOp, DType, Function, Value};
 

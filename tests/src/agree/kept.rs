@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use isobar_compiler::backend::array::Array;
+use isobar_compiler::call::array::Array;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

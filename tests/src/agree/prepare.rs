@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::debug::{self, NoControl};
-use isobar_compiler::backend::launch::{Argument, Call, ScalarInput};
-use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, Call, ScalarInput};
+use isobar_compiler::call::signature::{AccessKind, ParamKind, Signature};
+use isobar_compiler::debug::{self, NoControl};
 use isobar_compiler::diag::Severity;
 use isobar_compiler::inputs;
 use isobar_compiler::pipeline::Compilation;

@@ -1,7 +1,7 @@
 //! Inputs as a model would have them, known by the names of parameters and a seed.
 
-use isobar_compiler::backend::launch::ScalarInput;
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::launch::ScalarInput;
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::diag::Span;
 use isobar_compiler::inputs::{Directives, Generator, InputDirective, ScalarDirective};
 use isobar_compiler::types::DType;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use isobar_compiler::backend::array::Array;
+use isobar_compiler::call::array::Array;
 use isobar_compiler::types::Value;
 use isobar_runner::npz;
 use serde::Deserialize;

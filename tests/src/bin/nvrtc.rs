@@ -7,8 +7,8 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::backend::kernel::Kernels;
 use isobar_compiler::expr::{Expr, ExprKind};
+use isobar_compiler::kernel::Kernels;
 use isobar_compiler::loops::nodes::Read;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::BinaryOp;

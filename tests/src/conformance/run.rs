@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::debug::{self, NoControl};
-use isobar_compiler::backend::launch::{Argument, Call, Launch};
-use isobar_compiler::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, Call, Launch};
+use isobar_compiler::call::signature::{AccessKind, Param, ParamKind, Signature};
 use isobar_compiler::config::Config;
+use isobar_compiler::debug::{self, NoControl};
 use isobar_compiler::diag::LineIndex;
 use isobar_compiler::inputs::call::fill;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
@@ -234,7 +234,7 @@ fn offset(array: &Array, at: &[usize]) -> usize {
 }
 
 fn compare(block: &Block, signature: &Signature, launch: &Launch) -> Result<()> {
-    let field = |name: &str| -> Result<(&Param, &isobar_compiler::backend::launch::FieldArgument)> {
+    let field = |name: &str| -> Result<(&Param, &isobar_compiler::call::launch::FieldArgument)> {
         let position = signature.params.iter().position(|it| it.name == name);
         let position = position.with_context(|| format!("there is no parameter `{name}`"))?;
         match &launch.arguments[position] {

@@ -5,13 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use isobar_compiler::backend::debug::{self, Control};
-use isobar_compiler::backend::launch::{Launch, ScalarInput};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::launch::{Launch, ScalarInput};
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::config::{Config, External};
+use isobar_compiler::debug::{self, Control};
 use isobar_compiler::diag::{FileId, Severity, Span};
-use isobar_compiler::equivalence::compare::compare;
-use isobar_compiler::equivalence::journey::Journey;
 use isobar_compiler::frontend::externals::{ExternalKind, guess};
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
 use isobar_compiler::pipeline::{Compilation, NoHook};
@@ -19,6 +17,8 @@ use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+use isobar_equivalence::compare::compare;
+use isobar_equivalence::journey::Journey;
 use isobar_runner::backends::Backend;
 
 use super::Checkout;

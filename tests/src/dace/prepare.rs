@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use isobar_compiler::backend::array::Array;
-use isobar_compiler::backend::debug::{self, NoControl};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::ParamKind;
+use isobar_compiler::call::array::Array;
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::ParamKind;
+use isobar_compiler::debug::{self, NoControl};
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use isobar_compiler::backend::array::Elements;
+use isobar_compiler::call::array::Elements;
 use serde_json::Value as Json;
 
 use super::prepare::Case;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::space::AxisSet;
 use isobar_compiler::types::DType;
 

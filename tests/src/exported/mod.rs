@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::export::{self, BINDINGS, Binding, File};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::inputs::{self, Rows, Workers};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;

@@ -4,8 +4,8 @@
 //! lines. Fields are copied there and back.
 
 use anyhow::{Context, Result, bail, ensure};
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;

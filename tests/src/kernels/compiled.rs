@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use isobar_compiler::backend::c;
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use isobar_compiler::c;
+use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::signature::{AccessKind, Param, ParamKind, Signature};
 use isobar_compiler::config::Config;
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Compilation, StepKind, route};

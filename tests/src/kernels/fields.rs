@@ -1,8 +1,8 @@
 //! The fields that the contestants of one process share, laid out as an expert would lay them out.
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::{AccessKind, ParamKind, Signature};
 use isobar_compiler::for_elements;
 use isobar_compiler::space::{Axis, AxisSet};
 use isobar_compiler::types::DType;

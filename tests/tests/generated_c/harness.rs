@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::c::{ArgumentKind, Artifact, COptions, FLAGS, generate};
-use isobar_compiler::backend::debug::{NoControl, Stop, run};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::c::{ArgumentKind, CArtifact, COptions, FLAGS, generate};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::debug::{NoControl, Stop, run};
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::loops::ready;
 use isobar_compiler::oir::analysis::extents::extents;
@@ -89,7 +89,7 @@ pub(super) fn prepared(
     domain: Domain,
     order: Order,
     passes: Passes,
-) -> (Launch, Artifact) {
+) -> (Launch, CArtifact) {
     let mut scheduled = schedule::from_tree::lower(&tree::from_oir::lower(stencil, &extents(stencil)));
     if passes == Passes::All {
         let mut cx = PassCx::new(Target::CPU);
@@ -188,7 +188,7 @@ int main(void)
 }
 "#;
 
-pub(super) fn execute(program: &Path, artifact: &Artifact, launch: &Launch, threads: i64) -> Output {
+pub(super) fn execute(program: &Path, artifact: &CArtifact, launch: &Launch, threads: i64) -> Output {
     let mut input = Vec::new();
     let mut put = |number: i64| input.extend(number.to_le_bytes());
     [launch.domain.i, launch.domain.j, launch.domain.k, threads].into_iter().for_each(&mut put);
@@ -244,7 +244,7 @@ pub(super) fn has_compiler() -> bool {
     Command::new("cc").arg("--version").stdout(Stdio::null()).status().is_ok_and(|it| it.success())
 }
 
-pub(super) fn compile(artifact: &Artifact, flags: &[&str]) -> PathBuf {
+pub(super) fn compile(artifact: &CArtifact, flags: &[&str]) -> PathBuf {
     let text = format!("{}{MAIN}", artifact.listing.text);
     let stem = format!("generated_c_{}_{}", std::process::id(), fingerprint(&text, flags));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(stem);

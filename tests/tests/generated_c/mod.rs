@@ -10,10 +10,10 @@ mod harness;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use isobar_compiler::backend::c::{ArgumentKind, FLAGS};
-use isobar_compiler::backend::debug::{NoControl, run};
-use isobar_compiler::backend::launch::bind;
+use isobar_compiler::c::{ArgumentKind, FLAGS};
+use isobar_compiler::call::launch::bind;
 use isobar_compiler::config::Config;
+use isobar_compiler::debug::{NoControl, run};
 use isobar_compiler::expr::parse::spelled;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::project::Project;

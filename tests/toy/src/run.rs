@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobar_compiler::backend::debug::Trap;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::equivalence::loops;
-use isobar_compiler::equivalence::run::{Options, Stop};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::debug::Trap;
 use isobar_compiler::loops::nodes::{Program, Storage};
 use isobar_compiler::pass;
 use isobar_compiler::pipeline::{Plan, ProgramKind};
 use isobar_compiler::space::Domain;
+use isobar_equivalence::loops;
+use isobar_equivalence::run::{Options, Stop};
 use isobar_runtime::events::Sink;
 use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
 use isobar_runtime::plans::PlanHandle;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::call::launch::ScalarInput;
 use isobar_compiler::config::{Config, External, Tile};
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::frontend::Program;

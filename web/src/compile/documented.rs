@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use isobar_compiler::frontend::program::{for_each_function, is_stencil};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::project::Project;
-use isobar_compiler::service::analysis::{about_parameter, docstring};
 use isobar_protocol::worker::Documented;
+use isobar_service::analysis::{about_parameter, docstring};
 
 /// More words than a title has room for.
 const MOST_CHARACTERS: usize = 60;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_compiler::backend::launch::ScalarInput;
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::call::launch::ScalarInput;
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::config::External;
 use isobar_compiler::diag::catalog::compile_time::{ASSERTION, NOT_EVALUABLE, WHICH_STENCIL};
 use isobar_compiler::diag::catalog::names::EXTERNAL;

@@ -1,10 +1,10 @@
 //! A run that goes on from one time step to the next.
 
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::{NoControl, Stop};
-use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::run::{NoControl, Stop};
 use isobar_compiler::inputs::step;
 use isobar_compiler::pass::Timer;
+use isobar_compiler::{debug, numpy};
 use isobar_protocol::fields::{self, ResultField};
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;

@@ -48,8 +48,13 @@ pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
 
 /// The code before the tests of a file. A module of another file that is declared for tests ends nothing.
 fn before_tests(code: &str) -> &str {
-    let is_here = |after: &str| after.lines().next().is_some_and(|it| it.trim_end().ends_with('{'));
-    let mark = "#[cfg(test)]\nmod ";
+    let is_here = |after: &str| {
+        let line = after.lines().next().unwrap_or_default();
+        let line =
+            if line.starts_with("pub(") { line.split_once(") ").map_or(line, |it| it.1) } else { line };
+        line.starts_with("mod ") && line.trim_end().ends_with('{')
+    };
+    let mark = "#[cfg(test)]\n";
     let tests = code.match_indices(mark).find(|(at, _)| is_here(&code[at + mark.len()..]));
     tests.map_or(code, |(at, _)| &code[..at])
 }

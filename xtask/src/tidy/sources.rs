@@ -10,6 +10,15 @@ use super::imports::{self, Import};
 use crate::page::files_below;
 use crate::process::root;
 
+/// The folder of the compiler, which has several crates. They are read as one, so that the table has one row for a module.
+const COMPILER: &str = "compiler";
+
+/// The crates of the compiler that have its modules: the compiler passes all of them on.
+const FLOORS: [&str; 5] = ["ground", "front", "reference", "middle", "code"];
+
+/// The crates that use the compiler; each is a module of its own name here.
+const ABOVE: [&str; 2] = ["equivalence", "service"];
+
 /// A module by its path below the crate's root, which is `[]`.
 pub(super) type Module = Vec<String>;
 
@@ -35,15 +44,15 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Reads `folder/src`.
+    /// Reads `folder/src`, and the crates inside the folder with it.
     pub(super) fn read(folder: &str) -> Result<Self> {
-        let src = root().join(folder).join("src");
-        let mut texts = Vec::new();
-        for file in files_below(&src)? {
-            if file.extension().is_some_and(|it| it == "rs") {
-                let below = file.strip_prefix(&src)?;
-                let name = format!("{folder}/src/{}", below.display());
-                texts.push((module_of(below), name, fs::read_to_string(&file)?));
+        let mut texts = read(folder, &[])?;
+        if folder == COMPILER {
+            for floor in FLOORS {
+                texts.extend(read(&format!("{folder}/{floor}"), &[])?);
+            }
+            for name in ABOVE {
+                texts.extend(read(&format!("{folder}/{name}"), &[name.to_owned()])?);
             }
         }
         Ok(Self::of(folder, texts))
@@ -57,7 +66,15 @@ impl Sources {
         texts.retain(|(module, ..)| !for_tests.iter().any(|it| module.starts_with(it)));
         let files: Vec<Source> = texts
             .into_iter()
-            .map(|(module, name, text)| Source { imports: imports::of(&text, &module), module, name, text })
+            .map(|(module, name, text)| {
+                let own =
+                    ABOVE.iter().find(|it| folder == COMPILER && module.first().is_some_and(|at| at == *it));
+                let imports = match own {
+                    Some(own) => imports::of(&text.replace("crate::", &format!("crate::{own}::")), &module),
+                    None => imports::of(&text, &module),
+                };
+                Source { imports, module, name, text }
+            })
             .collect();
         let by_module = files.iter().enumerate().map(|(at, it)| (it.module.clone(), at)).collect();
         Self { folder: folder.to_owned(), files, modules, by_module }
@@ -65,10 +82,14 @@ impl Sources {
 
     /// The module of this crate that `import` names; none for another crate.
     pub(super) fn target<'a>(&self, import: &'a Import) -> Option<&'a [String]> {
-        let own_crate =
-            format!("isobar_{}", if self.folder == "native-runner" { "runner" } else { &self.folder });
-        let first = import.path.first()?;
-        (first == "crate" || *first == own_crate).then(|| self.nearest_module(&import.path[1..]))
+        let own_crate = if self.folder == "native-runner" { "runner" } else { &self.folder };
+        let is_own = match import.path.first()?.as_str() {
+            "crate" => true,
+            first => first
+                .strip_prefix("isobar_")
+                .is_some_and(|it| it == own_crate || self.folder == COMPILER && FLOORS.contains(&it)),
+        };
+        is_own.then(|| self.nearest_module(&import.path[1..]))
     }
 
     /// The longest start of `path` that is a module: what is left names an item of it.
@@ -121,6 +142,21 @@ impl Sources {
         });
         behind.map_or_else(|| module.to_vec(), |it| self.definition(&it, n_doors - 1))
     }
+}
+
+/// The modules of the crate in `folder`, its names of files and its texts; the modules stand below `above`.
+fn read(folder: &str, above: &[String]) -> Result<Vec<(Module, String, String)>> {
+    let src = root().join(folder).join("src");
+    let mut texts = Vec::new();
+    for file in files_below(&src)? {
+        if file.extension().is_some_and(|it| it == "rs") {
+            let below = file.strip_prefix(&src)?;
+            let name = format!("{folder}/src/{}", below.display());
+            let module = above.iter().cloned().chain(module_of(below)).collect();
+            texts.push((module, name, fs::read_to_string(&file)?));
+        }
+    }
+    Ok(texts)
 }
 
 /// Whether a text defines an item of this name.

@@ -16,9 +16,16 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 17] = [
     "codegen",
     "compiler",
+    "compiler/code",
+    "compiler/equivalence",
+    "compiler/front",
+    "compiler/ground",
+    "compiler/middle",
+    "compiler/reference",
+    "compiler/service",
     "lessons",
     "native-runner",
     "protocol",

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::signature::Param;
+use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::signature::Param;
 use isobar_compiler::space::Axis;
 use isobar_protocol::bench::{OnLayout, Samples};
 use isobar_protocol::job::EventKind;

@@ -1,6 +1,6 @@
 //! Elements of the host as the bytes that a GPU has.
 
-use isobar_compiler::backend::array::Elements;
+use isobar_compiler::call::array::Elements;
 
 /// The bytes of elements, as they lie in memory.
 pub(super) fn bytes_of(elements: &Elements) -> &[u8] {

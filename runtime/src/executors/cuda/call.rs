@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaGraph, result, sys};
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::loops::nodes::{Array, ArrayKind};
 use isobar_compiler::space::Domain;
 
@@ -29,7 +29,7 @@ use super::{CudaCode, StoredModule, slice};
 use crate::device::{DeviceMemory, FinishedTicket, Ticket};
 use crate::executors::{Caller, Failure, Progress};
 use crate::wanted::{ArrayPlane, FetchSelection};
-use isobar_compiler::backend::kernel::call::{ArrayArgument, ended};
+use isobar_compiler::kernel::call::{ArrayArgument, ended};
 
 /// The longest sleep of a waiting thread between two queries.
 const ASKED: Duration = Duration::from_millis(1);

@@ -33,9 +33,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use isobar_compiler::backend::cuda::{self, Artifact};
-use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::cuda::{self, CudaArtifact};
+use isobar_compiler::kernel::Kernels;
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
@@ -51,7 +51,7 @@ use crate::events::Sink;
 use crate::machine::gpu_in_words;
 use crate::plans::PlanHandle;
 use crate::store::{Store, StoreEntry};
-use isobar_compiler::backend::kernel::call::{ArrayArgument, CallRefusal, bytes_without_fields, places};
+use isobar_compiler::kernel::call::{ArrayArgument, CallRefusal, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ pub fn check() -> Result<String, String> {
 /// # Errors
 ///
 /// That there is none.
-pub fn artifact(plan: &PlanHandle) -> Result<Arc<Artifact>, Failure> {
+pub fn artifact(plan: &PlanHandle) -> Result<Arc<CudaArtifact>, Failure> {
     plan.text(|| Ok(cuda::generate(&*plan.kernels()?)))
 }
 
@@ -181,7 +181,7 @@ struct CudaCode {
     gpu: Arc<Gpu>,
     nvrtc: &'static Nvrtc,
     kernels: Arc<Kernels>,
-    artifact: Arc<Artifact>,
+    artifact: Arc<CudaArtifact>,
     places: Vec<Option<ArrayArgument>>,
     stencil: String,
     cache: Option<PathBuf>,

@@ -17,13 +17,13 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::cuda::{
-    Artifact, Param, SHARED_ALIGNMENT, Signature, is_along_i, is_of_run, memory,
+use isobar_compiler::call::launch::Launch as Call;
+use isobar_compiler::cuda::{
+    CudaArtifact, Param, SHARED_ALIGNMENT, Signature, is_along_i, is_of_run, memory,
 };
-use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::kernel::call::{ArrayArgument, CallRefusal, Sizes};
-use isobar_compiler::backend::kernel::nodes::ArrayMemory;
-use isobar_compiler::backend::launch::Launch as Call;
+use isobar_compiler::kernel::Kernels;
+use isobar_compiler::kernel::call::{ArrayArgument, CallRefusal, Sizes};
+use isobar_compiler::kernel::nodes::ArrayMemory;
 use isobar_compiler::types::Value;
 
 /// A call, as the device carries it out.
@@ -93,7 +93,7 @@ impl CallPlan {
     /// word can number.
     pub fn of(
         kernels: &Kernels,
-        artifact: &Artifact,
+        artifact: &CudaArtifact,
         places: &[Option<ArrayArgument>],
         call: &Call,
     ) -> Result<Self, CallRefusal> {
@@ -151,7 +151,7 @@ pub fn bits(value: Value) -> u64 {
 
 struct LaunchPlanner<'k> {
     kernels: &'k Kernels,
-    artifact: &'k Artifact,
+    artifact: &'k CudaArtifact,
     sizes: Sizes<'k>,
     launches: Vec<KernelLaunch>,
     /// The number of threads that have an array of their own in the device's memory, by array.

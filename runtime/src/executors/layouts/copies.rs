@@ -4,9 +4,9 @@
 //! element costs a line of memory. A copy by blocks ([`super::blocks`]) costs each line once, and all later
 //! loops find rows.
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::{Param, ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, Workers};
 use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
@@ -417,7 +417,7 @@ impl CopyPointers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isobar_compiler::backend::signature::AccessKind;
+    use isobar_compiler::call::signature::AccessKind;
     use isobar_compiler::diag::Span;
     use isobar_compiler::space::Reach;
     use isobar_compiler::types::Value;

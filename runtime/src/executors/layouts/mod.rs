@@ -19,9 +19,9 @@ mod slabs;
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::call::signature::{Param, ParamKind, Signature};
 use isobar_compiler::pass::MachineModel;
 use isobar_compiler::schedule::analysis::cost::{Cost, Machine};
 use isobar_compiler::space::Domain;
@@ -555,7 +555,7 @@ mod tests {
     use super::*;
     use crate::executors::prepare_compiled;
     use crate::executors::rayon::Rayon;
-    use isobar_compiler::backend::launch::Call;
+    use isobar_compiler::call::launch::Call;
     use isobar_compiler::config::Config;
     use isobar_compiler::pipeline::{NoHook, route};
     use isobar_compiler::project::Project;

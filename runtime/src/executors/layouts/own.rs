@@ -3,9 +3,9 @@
 use std::slice;
 use std::sync::{Arc, Mutex};
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::buffer::{Buffer, LentMemory};
-use isobar_compiler::backend::launch::FieldArgument;
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::buffer::{Buffer, LentMemory};
+use isobar_compiler::call::launch::FieldArgument;
 use isobar_compiler::types::DType;
 
 use super::copies::{LINE_BYTES, Move};

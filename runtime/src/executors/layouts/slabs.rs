@@ -8,8 +8,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind};
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::call::signature::{Param, ParamKind};
 use isobar_compiler::inputs::Workers;
 use isobar_compiler::schedule::analysis::cost::Machine;
 use isobar_compiler::space::{Axis, Domain};
@@ -271,8 +271,8 @@ mod tests {
     use crate::events::Event;
     use crate::executors::rayon::Rayon;
     use crate::executors::{Relayout, Setting, prepare_compiled};
-    use isobar_compiler::backend::array::{Array, Elements};
-    use isobar_compiler::backend::launch::{Call, ScalarInput};
+    use isobar_compiler::call::array::{Array, Elements};
+    use isobar_compiler::call::launch::{Call, ScalarInput};
     use isobar_compiler::config::Config;
     use isobar_compiler::pipeline::{Compilation, NoHook, Plan, route};
     use isobar_compiler::project::Project;

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobar_compiler::backend::array::Elements;
-use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::wgsl::{self, Artifact, Binding, WgslOptions, memory::lives};
+use isobar_compiler::call::array::Elements;
+use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::kernel::Kernels;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+use isobar_compiler::wgsl::{self, Binding, WgslArtifact, WgslOptions, memory::lives};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayout, Buffer, BufferUsages, CommandEncoder,
     CommandEncoderDescriptor, ComputePassDescriptor, Features, MapMode, QuerySet, QuerySetDescriptor,
@@ -36,8 +36,8 @@ use crate::executors::{Caller, Code, Mode, Progress};
 use crate::failure::Failure;
 use crate::store::{Store, StoreEntry};
 use crate::wanted::FetchSelection;
-use isobar_compiler::backend::kernel::call::{ArrayArgument, ended};
-use isobar_compiler::backend::wgsl::plan::{DeviceLimits, Plan, is_unit};
+use isobar_compiler::kernel::call::{ArrayArgument, ended};
+use isobar_compiler::wgsl::plan::{DeviceLimits, Plan, is_unit};
 
 /// The kernels of a plan, and their texts for each kind of call.
 pub(super) struct WgpuCode {
@@ -63,7 +63,7 @@ pub(super) struct TextKey {
 #[derive(Debug)]
 pub(super) struct ReadyText {
     pub(super) gpu: Arc<Gpu>,
-    artifact: Artifact,
+    artifact: WgslArtifact,
     /// Shared with all that have this text.
     pub(super) program: Arc<StoreEntry<PipelineInputs, TextPipelines>>,
     tables: Option<Buffer>,
@@ -141,7 +141,7 @@ pub(super) fn code_keys(gpu: &Gpu, kernels: &Kernels, mode: Mode, levels: Option
 }
 
 /// The text that a device makes pipelines of.
-fn text_of(artifact: &Artifact) -> PipelineInputs {
+fn text_of(artifact: &WgslArtifact) -> PipelineInputs {
     let is_read = |it: &Binding| match it {
         Binding::Sizes | Binding::Tables => true,
         Binding::Traps => false,
@@ -158,7 +158,7 @@ fn text_of(artifact: &Artifact) -> PipelineInputs {
 /// Has the device make pipelines of a text, or takes those that it has.
 fn ready(
     gpu: &Arc<Gpu>,
-    artifact: Artifact,
+    artifact: WgslArtifact,
     pipelines: &PipelineStore,
     sink: Sink<'_>,
 ) -> Result<ReadyText, Failure> {

@@ -18,8 +18,8 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use isobar_compiler::pass::GpuModel;
+use isobar_compiler::wgsl::{Doubles, WgslOptions};
 use wgpu::{
     Adapter, BackendOptions, Backends, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
     BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages, CommandEncoderDescriptor,

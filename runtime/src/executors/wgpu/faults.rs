@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Call, Launch};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, Call, Launch};
 use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, route};
 use isobar_compiler::project::Project;

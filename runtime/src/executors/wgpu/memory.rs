@@ -8,7 +8,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_compiler::backend::array::Elements;
+use isobar_compiler::call::array::Elements;
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::types::DType;
 

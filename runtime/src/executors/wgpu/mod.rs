@@ -21,12 +21,12 @@ mod tests;
 
 use std::sync::{Arc, LazyLock};
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::kernel::call::{CallRefusal, bytes_without_fields, places};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::backend::wgsl::{self, Doubles, plan};
+use isobar_compiler::call::array::{Array, Elements};
+use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::kernel::call::{CallRefusal, bytes_without_fields, places};
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
+use isobar_compiler::wgsl::{self, Doubles, plan};
 
 use super::{Executor, Failure, Prepared, Setting};
 use crate::cache::{CodeKind, KeyParts};

@@ -7,7 +7,7 @@
 //! subnormals, reorder operations, or round wrongly to whole numbers. Then texts use pairs of words instead.
 //! No text can repair the losses of singles, and `isobar backends` reports them.
 
-use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
+use isobar_compiler::wgsl::{Doubles, WgslOptions};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
 
 use super::device::Gpu;

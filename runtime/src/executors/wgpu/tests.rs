@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use isobar_compiler::backend::wgsl::expression::Wording;
-use isobar_compiler::backend::wgsl::prelude::Prelude;
-use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use isobar_compiler::diag::Span;
 use isobar_compiler::expr::evaluate;
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use isobar_compiler::wgsl::expression::Wording;
+use isobar_compiler::wgsl::prelude::Prelude;
+use isobar_compiler::wgsl::{Doubles, WgslOptions};
 use isobar_testing::{Shard, skip};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
 

@@ -3,10 +3,8 @@
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::{FileId, Span};
 use isobar_compiler::project::Project;
-use isobar_compiler::service::analysis::applied;
-use isobar_compiler::service::{
-    Analysis, completion, folding, format, highlight, hover, navigate, rename, signature,
-};
+use isobar_service::analysis::applied;
+use isobar_service::{Analysis, completion, folding, format, highlight, hover, navigate, rename, signature};
 
 /// How many places of a text are asked about.
 const PLACES: usize = 16;

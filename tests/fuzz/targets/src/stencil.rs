@@ -5,11 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use isobar_compiler::backend::c::lines::{with_comments, with_directives, written};
-use isobar_compiler::backend::launch::ScalarInput;
-use isobar_compiler::backend::run::Control;
-use isobar_compiler::backend::signature::{ParamKind, Signature};
-use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::c::lines::{with_comments, with_directives, written};
+use isobar_compiler::call::launch::ScalarInput;
+use isobar_compiler::call::run::Control;
+use isobar_compiler::call::signature::{ParamKind, Signature};
 use isobar_compiler::config::{Config, External};
 use isobar_compiler::diag::Span;
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
@@ -17,6 +16,7 @@ use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+use isobar_compiler::{debug, numpy};
 
 // It uses the standard library alone.
 #[expect(dead_code, unreachable_pub, reason = "tests use the part that this crate does not")]

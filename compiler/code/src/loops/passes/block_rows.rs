@@ -1,0 +1,213 @@
+//! Runs loops over rows in blocks of as many points as the widest vector has lanes.
+//!
+//! A row of a domain is some sixteen of these vectors. A C compiler splits each row loop into peel, main and
+//! remainder loop. With many short rows this costs a tenth. So loops run in blocks of whole vectors, and the
+//! last block overlaps the one before it: some points are computed twice. Without a remainder loop, a long
+//! body is compiled only once.
+//!
+//! ```text
+//! for i in [0, I) parallel simd:           for i in [0, I) parallel simd in blocks of 8:
+//!   b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
+//! ```
+
+use super::super::analysis::operations::n_operations;
+use super::super::analysis::repeat::{each_element, may_repeat_with_branches};
+use super::super::nodes::{For, Item, Positions, Program};
+use super::PassCx;
+use crate::space::{Affine, Axis, Size, Symbol};
+use crate::target::Remainder;
+use crate::types::DType;
+
+/// As options and remarks call it.
+pub const NAME: &str = "loops/block-rows";
+
+/// Marks the loops that run in blocks of whole vectors.
+///
+/// - **Precondition**: locals are declared.
+/// - **Effect**: [`Lanes::block`](super::super::nodes::Lanes::block), [`Program::least_points`].
+/// - **Legality**: [`block_of`]: points may be computed twice, and rows are as long as a block.
+/// - **Why**: the target's [`remainder`](crate::target::Target::remainder). Where points compute
+///   transcendental functions, a run gains nothing. A long program still compiles faster.
+pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
+    let Remainder::Blocks { bytes, least_loops, least_operations } = cx.options.remainder.value else {
+        return;
+    };
+    let mut has_functions = false;
+    program.each_expr(&mut |expr| expr.walk(&mut |it| has_functions |= it.is_transcendental()));
+    let mut found = BlockTotals { bytes, least: 0, most_loops: 0 };
+    program.functions.iter().for_each(|it| found.iteration(program, &it.body));
+    let is_long = found.most_loops > 0 && n_operations(program) >= least_operations;
+    let is_faster = !has_functions && found.most_loops >= least_loops;
+    if !(is_long || is_faster) || !cx.may_change() {
+        return;
+    }
+    program.least_points = found.least;
+    cx.applied(
+        format!(
+            "rows of {} points or more are computed in whole vectors: {}",
+            found.least, cx.options.remainder.reason
+        ),
+        [],
+    );
+    for function in 0..program.functions.len() {
+        let mut body = std::mem::take(&mut program.functions[function].body);
+        mark(program, &mut body, bytes);
+        program.functions[function].body = body;
+    }
+}
+
+fn mark(program: &Program, items: &mut [Item], bytes: i64) {
+    for item in items {
+        if let Item::For(it) = item {
+            it.lanes.block = block_of(program, it, bytes).map(|it| it.points);
+        }
+        item.blocks_mut().into_iter().for_each(|it| mark(program, it, bytes));
+    }
+}
+
+/// A row that may be computed in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RowBlock {
+    /// Points of a block.
+    points: i64,
+    /// The domain must have at least so many points along I.
+    least: i64,
+}
+
+/// Totals of the loops that may be computed in blocks.
+struct BlockTotals {
+    bytes: i64,
+    /// The domain must have at least so many points along I.
+    least: i64,
+    /// The most of these loops in one iteration of a loop around.
+    most_loops: usize,
+}
+
+impl BlockTotals {
+    /// Looks through one iteration of a loop.
+    fn iteration(&mut self, program: &Program, items: &[Item]) {
+        let n_loops = self.loops_of(program, items);
+        self.most_loops = self.most_loops.max(n_loops);
+    }
+
+    /// How many loops over rows there are in the iteration at hand.
+    fn loops_of(&mut self, program: &Program, items: &[Item]) -> usize {
+        let mut n_loops = 0;
+        for item in items {
+            match item {
+                Item::For(it) if let Some(block) = block_of(program, it, self.bytes) => {
+                    n_loops += 1;
+                    self.least = self.least.max(block.least);
+                }
+                Item::For(it) if it.positions.only_turn().is_none() => self.iteration(program, &it.body),
+                item => {
+                    n_loops += item.blocks().into_iter().map(|it| self.loops_of(program, it)).sum::<usize>()
+                }
+            }
+        }
+        n_loops
+    }
+}
+
+/// How a loop over a row is computed in blocks, where it may be.
+fn block_of(program: &Program, it: &For, bytes: i64) -> Option<RowBlock> {
+    if !it.is_simd || it.axis != Axis::I || it.is_descending || it.positions.only_turn().is_some() {
+        return None;
+    }
+    let beside = points_beside(&it.positions)?;
+    let points = bytes / size_of_elements(program, &it.body)?;
+    may_repeat_with_branches(program, it).then_some(RowBlock { points, least: points - beside })
+}
+
+/// By how many points a loop over a row is longer than the domain, at least.
+fn points_beside(Positions { start, end, step, .. }: &Positions) -> Option<i64> {
+    let (Size::Affine(start), 1) = (start, step) else { return None };
+    let start = start.as_constant()?;
+    let domain = Affine::symbol(&Symbol::new(Axis::I.name()));
+    let behind = |it: &Size| if let Size::Affine(it) = it { it.distance_from(&domain) } else { None };
+    let behind = match end {
+        Size::Affine(_) => behind(end),
+        Size::Max(parts) => parts.iter().filter_map(behind).max(),
+        Size::Min(_) => None,
+    };
+    Some(behind? - start)
+}
+
+/// The bytes of an element, where all have one size and some are floats.
+fn size_of_elements(program: &Program, body: &[Item]) -> Option<i64> {
+    let mut dtypes: Vec<DType> = Vec::new();
+    each_element(body, &mut |it, _| dtypes.push(program.arrays[it.array].dtype));
+    let first = dtypes.iter().find(|it| it.is_float())?.size_bytes();
+    let is_one = dtypes.iter().all(|it| it.size_bytes() == first);
+    is_one.then(|| i64::try_from(first).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::c::{CArtifact, COptions, generate};
+    use crate::loops::ready;
+    use crate::pass::MachineModel;
+    use crate::sdfg::from_schedule;
+    use crate::target::Target;
+    use isobar_middle::samples;
+
+    /// The C of four loops over rows; the last loop is `last`.
+    fn generated(last: &str, vector_bytes: u32) -> CArtifact {
+        let tree = samples::parsed(&format!(
+            "\
+schedule same
+field a: float64[I + 4, J, K] shift [2, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+temporary s: float64[I + 3] shift [1] along I in j
+temporary t: float64[I + 3] shift [1] along I in j
+threads j in [0, J) parallel:
+  for k in [0, K) parallel:
+    simd i in [-1, I + 2) parallel:
+      s[i + 1] = a[i, j, k] * 2.0
+    simd i in [-1, I + 2) parallel:
+      t[i + 1] = a[i, j, k] + s[i + 1]
+    simd i in [2, max(2, I - 1)) parallel:
+      s[i + 1] = a[i, j, k] - 1.0
+{last}"
+        ));
+        let machine = MachineModel { cores: 1, caches: Vec::new(), line_bytes: 64, vector_bytes };
+        generate(&ready(&from_schedule::lower(&tree), &Target::c(Some(&machine))), &COptions::default())
+    }
+
+    const WRITES: &str = "    simd i in [0, I) parallel:\n      b[i, j, k] = s[i] + t[i + 2]\n";
+
+    #[test]
+    fn four_loops_over_rows_in_one_turn_are_computed_in_blocks() {
+        let artifact = generated(WRITES, 64);
+        let text = &artifact.listing.text;
+        assert_eq!(text.matches("for (int64_t i_block = ").count(), 4, "{text}");
+        // The shortest loop has three points less than the domain.
+        assert_eq!(artifact.least_points, 11);
+        assert!(text.contains("run.is_unit = run.is_unit && I >= 11;"), "{text}");
+        assert!(
+            text.contains("const int64_t i_from = is_unit ? isobar_least(i_block, I - 6) : i_block;"),
+            "{text}"
+        );
+        assert!(artifact.flags(false).contains(&"-fno-ivopts"));
+        // Where the last part of a row is short, the one before it is so much longer.
+        assert!(text.contains("i_end = I - i_row < 680 ? I : i_row + 672;"), "{text}");
+        assert!(text.contains("double b_row[680];"), "{text}");
+    }
+
+    #[test]
+    fn rows_stay_whole_where_points_cannot_be_computed_twice_or_it_gains_nothing() {
+        let is_whole = |last: &str, vector_bytes: u32| {
+            let artifact = generated(last, vector_bytes);
+            !artifact.listing.text.contains("i_block += is_unit") && artifact.least_points == 0
+        };
+        assert!(!is_whole(WRITES, 64));
+        assert!(is_whole(WRITES, 32), "vectors have 32 bytes");
+        let reads =
+            |what: &str| format!("    simd i in [0, I) parallel:\n      b[i, j, k] = {what} + t[i + 2]\n");
+        assert!(is_whole(&reads("b[i, j, k]"), 64), "it reads what it writes");
+        assert!(is_whole(&reads("log(s[i])"), 64), "there is mathematics");
+        let many: Vec<String> = (0..40).map(|at| format!("log(s[i] + {at}.0)")).collect();
+        assert!(!is_whole(&reads(&many.join(" + ")), 64), "it is long, and compiled once");
+        assert!(is_whole(&WRITES.replace("[0, I)", "[0, 7)"), 64), "the row has a length of its own");
+    }
+}

@@ -1,0 +1,172 @@
+//! Places the rows that a thread has for itself.
+//!
+//! A vector that is written across the end of a cache line costs twice as much. Across the end of a page, it
+//! costs as much as a hundred operations. The loops over a row often start elsewhere than the row does. Some
+//! loops need points beside it, and others leave the points at the edge of a region to other loops. So a row
+//! is placed by the loop that writes most of it.
+//!
+//! Only the address of the first element moves. `rows from 7` means that the seven elements before it are
+//! unused. So the element at index 1 starts a line of eight.
+
+use std::collections::BTreeMap;
+
+use super::super::nodes::{
+    Array, Assign, DimensionIndex, For, Item, LINE_BYTES, Positions, Program, Storage, Target,
+};
+use super::PassCx;
+use crate::space::{Affine, Axis, Size};
+
+/// As options and remarks call it.
+pub const NAME: &str = "loops/place-rows";
+
+/// Places the rows of threads so that the long loops in vector lanes write whole lines.
+pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
+    let mut found = Vec::new();
+    program.functions.iter().for_each(|it| find(&it.body, false, &mut found));
+    // Loops that run a few times count only where no other loop writes the row.
+    found.sort_by_key(|(is_rare, ..)| *is_rare);
+    let mut firsts: BTreeMap<usize, i64> = BTreeMap::new();
+    for (_, array, first) in found {
+        firsts.entry(array).or_insert(first);
+    }
+    for (at, array) in program.arrays.iter_mut().enumerate() {
+        if let Some(first) = firsts.get(&at).and_then(|it| position(array, *it)) {
+            let unit = LINE_BYTES / array.dtype.size_bytes() as u64;
+            let row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
+            if row_start > 0 && cx.may_change() {
+                array.row_start = row_start;
+                let name = &array.stencil_name;
+                cx.applied(
+                    format!("rows of `{name}` start {row_start} elements into a cache line, where most are written"),
+                    [],
+                );
+            }
+        }
+    }
+}
+
+/// Finds the elements that loops over most of a row write first. Each entry tells whether a loop of a few
+/// iterations is around, the array, and the index along the row.
+fn find(items: &[Item], is_rare: bool, found: &mut Vec<(bool, usize, i64)>) {
+    for item in items {
+        let mut is_rare = is_rare;
+        if let Item::For(it) = item {
+            found.extend(written_first(it).into_iter().map(|(array, first)| (is_rare, array, first)));
+            is_rare |= has_few_iterations(&it.positions);
+        }
+        item.blocks().into_iter().for_each(|it| find(it, is_rare, found));
+    }
+}
+
+fn has_few_iterations(Positions { start, end, .. }: &Positions) -> bool {
+    matches!((start, end), (Size::Affine(start), Size::Affine(end)) if end.distance_from(start).is_some())
+}
+
+/// Returns the index along the row that a loop over most of a row writes first, for each array.
+fn written_first(it: &For) -> Vec<(usize, i64)> {
+    let Positions { variable, start, step, .. } = &it.positions;
+    let (Size::Affine(start), true) = (start, it.is_simd && it.axis == Axis::I && *step == 1) else {
+        return Vec::new();
+    };
+    if has_few_iterations(&it.positions) {
+        return Vec::new();
+    }
+    let targets = it.body.iter().filter_map(|item| match item {
+        Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
+        _ => None,
+    });
+    let first = targets.filter_map(|element| match element.index.first()? {
+        // Rows of a tile count from where it starts.
+        DimensionIndex::Known(sum) => {
+            Some((element.array, (&(sum - &Affine::symbol(variable)) + start).as_constant()?))
+        }
+        DimensionIndex::Found { .. } => None,
+    });
+    first.collect()
+}
+
+/// The place of an index in the row, where each thread has such rows.
+fn position(array: &Array, index: i64) -> Option<i64> {
+    let shift = match array.storage {
+        Storage::Private => 0,
+        _ => array.shift.first()?.as_constant()?,
+    };
+    array.is_per_thread.then_some(index + shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::lower;
+    use super::super::PassCx;
+    use crate::sdfg::from_schedule;
+    use crate::target::Target;
+    use isobar_middle::samples;
+
+    /// Where rows of `t` start, after the loops of an iteration over j.
+    fn start_of_rows(loops: &str, dtype: &str) -> u64 {
+        let tree = samples::parsed(&format!(
+            "\
+schedule same
+field a: {dtype}[I + 4, J, K] shift [2, 0, 0] read
+field b: {dtype}[I, J, K] shift [0, 0, 0] write
+temporary t: {dtype}[I + 3] shift [1] along I in j
+threads j in [0, J) parallel:
+  for k in [0, K) parallel:
+{loops}    simd i in [0, I) parallel:
+      b[i, j, k] = t[i] + t[i + 2]
+"
+        ));
+        let mut program = lower(&from_schedule::lower(&tree));
+        super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
+        let row = program.arrays.iter().find(|it| it.stencil_name == "t").expect("it is an array");
+        assert!(row.is_per_thread);
+        row.row_start
+    }
+
+    #[test]
+    fn rows_start_so_that_the_long_loop_writes_whole_lines() {
+        let whole = "    simd i in [-1, I + 2) parallel:\n      t[i + 1] = a[i + 2, j, k]\n";
+        assert_eq!(start_of_rows(whole, "float64"), 0);
+        let in_parts = "    simd i in [-1, 2) parallel:
+      t[i + 1] = 0.0
+    simd i in [2, I + 2) parallel:
+      t[i + 1] = a[i + 2, j, k]
+";
+        // The long one begins at the fourth element.
+        assert_eq!(start_of_rows(in_parts, "float64"), 5);
+        assert_eq!(start_of_rows(in_parts, "float32"), 13);
+        // A loop that runs only twice does not count.
+        let after_two = format!(
+            "    for k_tile in [0, 2) parallel:\n  {}{in_parts}",
+            whole.replace("\n      t", "\n        t")
+        );
+        assert_eq!(start_of_rows(&after_two, "float64"), 5);
+    }
+
+    #[test]
+    fn rows_of_a_tile_count_from_where_it_starts() {
+        let in_tiles = |start: &str| {
+            let tree = samples::parsed(&format!(
+                "\
+schedule same
+field a: float64[I + 4, J, K] shift [2, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[34, K] shift [-i_tile + 1, 0] along IK in i_tile
+threads j in [0, J) parallel:
+  for i_tile in [0, I) step 32 parallel:
+    for k in [0, K) parallel:
+      simd i in [{start}, min(I + 1, i_tile + 33)) parallel:
+        t[i - i_tile + 1, k] = a[i + 2, j, k]
+    for k in [0, K) parallel:
+      simd i in [i_tile, min(I, i_tile + 32)) parallel:
+        b[i, j, k] = t[i - i_tile + 1, k]
+"
+            ));
+            let mut program = lower(&from_schedule::lower(&tree));
+            super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
+            program.arrays.iter().find(|it| it.stencil_name == "t").map(|it| it.row_start)
+        };
+        assert_eq!(in_tiles("i_tile - 1"), Some(0));
+        assert_eq!(in_tiles("i_tile"), Some(7));
+    }
+}

@@ -1,0 +1,4 @@
+//! Texts that take the whole trip.
+
+mod cuda;
+mod mended;
