@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 class Values(unittest.TestCase):
     def test_each_case_has_the_value_that_python_computes(self):
-        cases = ROOT / "compiler" / "src" / "frontend" / "tests" / "values.txt"
+        cases = ROOT / "compiler" / "front" / "src" / "frontend" / "tests" / "values.txt"
         command = [sys.executable, str(ROOT / "tests" / "agree" / "values.py"), str(cases)]
         held = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(held.returncode, 0, held.stdout + held.stderr)

@@ -1,6 +1,6 @@
 """Holds the texts of `values.txt` against Python: what they say of `it` is so, whatever the machine has set up.
 
-Usage: python values.py compiler/src/frontend/tests/values.txt
+Usage: python values.py compiler/front/src/frontend/tests/values.txt
 """
 
 import contextlib

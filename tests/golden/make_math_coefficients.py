@@ -1,4 +1,4 @@
-"""Prints the coefficients and tables of `compiler/src/types/math`.
+"""Prints the coefficients and tables of `compiler/ground/src/types/math`.
 
 Polynomials are near the best in the sense of Chebyshev (E. Ya. Remez's exchange, in 60 digits), each
 coefficient then rounded to a double and written with the shortest digits that read back to it. Beside each set

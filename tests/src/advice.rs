@@ -47,7 +47,7 @@ impl Constructor {
 /// When a source cannot be read.
 pub fn constructors() -> Result<BTreeMap<String, Constructor>> {
     let mut modules = BTreeMap::new();
-    let folder = root().join("compiler/src/diag/catalog");
+    let folder = root().join("compiler/ground/src/diag/catalog");
     for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -98,12 +98,26 @@ struct File {
     text: String,
 }
 
+/// The sources of the compiler's crates that pass their modules on.
+const COMPILER: [&str; 6] = [
+    "compiler/src",
+    "compiler/ground/src",
+    "compiler/front/src",
+    "compiler/reference/src",
+    "compiler/middle/src",
+    "compiler/code/src",
+];
+
 impl File {
     /// The file that a row means: below the compiler's sources, or from the root.
     fn find(named: &str, root: &Path) -> Option<Self> {
         let kind = kind_of(named)?;
-        let paths = [Path::new("compiler/src").join(named), PathBuf::from(named)];
-        let path = paths.into_iter().find(|it| root.join(it).is_file())?;
+        let in_compiler = COMPILER.iter().map(|it| Path::new(it).join(named));
+        // A crate of the compiler that is one room: `service/tests.rs`.
+        let in_room =
+            named.split_once('/').map(|(room, file)| Path::new("compiler").join(room).join("src").join(file));
+        let mut paths = in_compiler.chain(in_room).chain([PathBuf::from(named)]);
+        let path = paths.find(|it| root.join(it).is_file())?;
         let text = std::fs::read_to_string(root.join(&path)).ok()?;
         Some(Self { path, kind, text })
     }

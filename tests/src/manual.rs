@@ -23,7 +23,7 @@ struct Page {
 /// When a source cannot be read.
 pub fn diagnostics() -> Result<String> {
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
-    for path in files(&root().join("compiler/src/diag/catalog"), "rs")? {
+    for path in files(&root().join("compiler/ground/src/diag/catalog"), "rs")? {
         let source = std::fs::read_to_string(&path)?;
         for (code, paragraphs) in codes(&source) {
             pages.entry(code).or_default().paragraphs.extend(paragraphs);

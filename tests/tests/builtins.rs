@@ -6,21 +6,35 @@ use std::path::{Path, PathBuf};
 use isobar_compiler::types::Function;
 
 /// The crates whose sources are counted. Tests, texts that are printed from a definition, and the documentation are not.
-const CRATES: [&str; 6] = ["compiler", "codegen", "runtime", "native-runner", "protocol", "web"];
+const CRATES: [&str; 13] = [
+    "compiler",
+    "compiler/ground",
+    "compiler/front",
+    "compiler/reference",
+    "compiler/middle",
+    "compiler/code",
+    "compiler/equivalence",
+    "compiler/service",
+    "codegen",
+    "runtime",
+    "native-runner",
+    "protocol",
+    "web",
+];
 
 /// How many files name a builtin, at most.
 const MOST_FILES: usize = 4;
 
 /// Files in which some of the names mean something else, and what.
 const OTHERS: &[(&str, &[&str], &str)] = &[
-    ("compiler/src/backend/wgsl/print/places.rs", &["min", "max"], "the text of a size"),
+    ("compiler/code/src/wgsl/print/places.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/export/touched.rs", &["min", "max"], "functions of Rust's integers"),
-    ("compiler/src/space/affine.rs", &["min", "max"], "the text of a size"),
-    ("compiler/src/space/parse.rs", &["min", "max"], "the text of a size"),
-    ("compiler/src/sdfg/file/python.rs", &["min", "max"], "the text of a size"),
-    ("compiler/src/frontend/evaluate/functions.rs", &["min", "max"], "attributes of `numpy.finfo`"),
-    ("compiler/src/frontend/builtins.rs", &["min", "max"], "attributes of `sys.float_info`"),
-    ("compiler/src/types/math/pow.rs", &["log"], "the name of a value in a formula"),
+    ("compiler/ground/src/space/affine.rs", &["min", "max"], "the text of a size"),
+    ("compiler/ground/src/space/parse.rs", &["min", "max"], "the text of a size"),
+    ("compiler/middle/src/sdfg/file/python.rs", &["min", "max"], "the text of a size"),
+    ("compiler/front/src/frontend/evaluate/functions.rs", &["min", "max"], "attributes of `numpy.finfo`"),
+    ("compiler/front/src/frontend/builtins.rs", &["min", "max"], "attributes of `sys.float_info`"),
+    ("compiler/ground/src/types/math/pow.rs", &["log"], "the name of a value in a formula"),
     ("native-runner/src/cli/shared.rs", &["mod"], "an option"),
     ("native-runner/src/commands/cache.rs", &["min"], "a unit of time"),
     ("native-runner/src/commands/config.rs", &["log"], "a setting"),
@@ -33,13 +47,16 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Lists the words of a language, which no name in a text may be, whatever they mean there.
-const RESERVED: &str = "compiler/src/backend/wgsl/words.rs";
+const RESERVED: &str = "compiler/code/src/wgsl/words.rs";
 
 #[test]
 fn adding_a_builtin_touches_at_most_four_files() {
     let named = named();
     for (name, files) in &named {
-        assert!(files.contains("compiler/src/types/math/builtins.rs"), "`{name}` has a row: {files:?}");
+        assert!(
+            files.contains("compiler/ground/src/types/math/builtins.rs"),
+            "`{name}` has a row: {files:?}"
+        );
     }
     let many: Vec<_> = named.iter().filter(|it| it.1.len() > MOST_FILES).collect();
     assert!(many.is_empty(), "these are named in more than {MOST_FILES} files: {many:#?}");
@@ -50,7 +67,7 @@ fn no_back_end_names_a_formula() {
     for (name, files) in named() {
         let is_formula = Function::from_name(&name).is_some_and(Function::is_transcendental);
         for file in files.iter().filter(|_| is_formula) {
-            let is_back_end = ["compiler/src/backend/", "codegen/", "runtime/"];
+            let is_back_end = ["compiler/code/", "compiler/reference/", "codegen/", "runtime/"];
             assert!(!is_back_end.iter().any(|it| file.starts_with(it)), "`{name}` is named in {file}");
         }
     }

@@ -143,7 +143,7 @@ fn sources(folder: &std::path::Path, all: &mut String) {
 fn tested() -> String {
     let mut all = String::new();
     for folder in
-        ["compiler/src", "protocol/src", "runtime/src", "native-runner/src", "native-runner/tests", "tests"]
+        ["compiler", "protocol/src", "runtime/src", "native-runner/src", "native-runner/tests", "tests"]
     {
         sources(&root().join(folder), &mut all);
     }

@@ -129,7 +129,7 @@ fn library(sources: &Path, flags: &[&str], library: &Path) -> Result<()> {
 /// Where the C compiler refuses it.
 pub fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Result<ForeignLibrary> {
     let source = root().join("tests/kernels/hand").join(format!("{name}.c"));
-    let include = format!("-I{}", root().join("compiler/src/backend/c").display());
+    let include = format!("-I{}", root().join("compiler/code/src/c").display());
     let real = format!("-DREAL={}", if precision == 32 { "float" } else { "double" });
     let mut all = vec![include.as_str(), &real];
     all.extend(FLAGS);
