@@ -117,7 +117,7 @@ fn a_test_of_every_kind_is_found_where_a_row_says() {
         "`tests/tests/sdfg_files.rs::generated_graphs_read_back`, in shards",
         "`tests/tests/machine_code.rs::generated_stencils_give_the_bits_of_debug_in_all_layouts_for_all_machines`",
         "`native-runner/tests/budgets.rs::documents_that_wait_have_a_size_together`",
-        "`backend/debug/random_tests.rs::what_is_printed_reads_back`",
+        "`debug/random_tests.rs::what_is_printed_reads_back`",
         "`test_a_thousand_builds_at_the_same_time_are_one` of `python/tests/test_process.py`",
         "`python/tests/test_process.py::test_a_thousand_builds_at_the_same_time_are_one`",
         "`tests/e2e/8-passes.test.mjs::nobody who types waits for the passes`",

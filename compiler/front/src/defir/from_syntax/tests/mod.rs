@@ -26,7 +26,7 @@ const GALLERY: [&str; 5] =
 
 #[expect(clippy::disallowed_methods, reason = "a test reads the gallery")]
 fn gallery(name: &str) -> String {
-    let path = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).unwrap()
 }
 
