@@ -1,4 +1,4 @@
-//! The back ends that run a level as it stands: `debug` defines the meaning, `numpy` is its quick likeness.
+//! The back ends that run a level as it stands. `debug` defines the meaning, and `numpy` is faster.
 
 use isobar_front::oir;
 use isobar_ground::{call, diag, emit, entity, expr, for_elements, space, types};
