@@ -20,6 +20,7 @@ const CRATES: [&str; 13] = [
     "native-runner",
     "protocol",
     "web",
+    "web/model",
 ];
 
 /// How many files name a builtin, at most.

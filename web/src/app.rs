@@ -2,6 +2,7 @@
 
 pub mod second;
 
+use isobar_page_model::route::Route;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
@@ -21,7 +22,6 @@ use crate::panes::term::TermCard;
 use crate::state::App;
 use crate::state::drawer::DrawerList;
 use crate::state::layout::{EDITOR_PART, RESULT_PART, Tab};
-use crate::state::route::Route;
 use crate::widgets::later::{Later, LazyPanes, PanesLoader};
 use crate::widgets::split::{Edge, Handle};
 use crate::widgets::tabs::{TabChoice, Tabs};

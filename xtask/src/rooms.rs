@@ -346,6 +346,19 @@ const CHECKING: &[&str] = &["std::fs", "std::env", "std::net", "std::process", "
 const OF_PYTHON: &[&str] =
     &["isobar_runner", "std::fs", "std::env", "std::net", "std::process", "std::thread"];
 
+/// Never named by the page's model: it draws nothing, asks nobody, and its tests are native.
+const MODEL: &[&str] = &[
+    "leptos",
+    "web_sys",
+    "js_sys",
+    "isobar_compiler",
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::thread",
+    "std::time::Instant",
+];
+
 const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
     // Courses: their texts for the page, their checks for its worker.
@@ -383,6 +396,8 @@ const OTHERS: &[Room] = &[
     room("web", "parts", &[], COMPILING),
     room("web", "gpu", &["compile"], &["leptos", "web_sys"]),
     room("web", "compile", &[], &["leptos", "web_sys"]),
+    // The page as data: what each event makes of it.
+    room("web/model", "", &[], MODEL),
     // The other half.
     room("web", "files", &["bridge/locale"], &["isobar_compiler", "leptos", "web_sys"]),
     room("web", "state", &["files", "bridge"], COMPILING),

@@ -1,12 +1,12 @@
 //! Charts of what is known of a field: lines, bins, and what happens from step to step.
 
+use isobar_page_model::findings::{AxisProfile, FieldSurvey, StepRecord, number};
 use isobar_protocol::worker::Across;
 
 use super::field::{letter, names};
 use crate::bridge::locale::t;
 use crate::plots::chart::{Axis, AxisDirection, AxisKind, Band, Bar, Chart, Rule, Series};
 use crate::plots::scene::Dash;
-use crate::state::findings::{AxisProfile, FieldSurvey, StepRecord, number};
 
 /// A profile where the line goes along K, and else a line over its axis.
 #[must_use]

@@ -5,14 +5,14 @@ pub mod opened;
 pub mod size;
 pub mod stencil;
 
+use isobar_page_model::route::Route;
+use isobar_page_model::run::{HERE, RunTarget};
 use leptos::context::Provider;
 use leptos::html::Select;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::state::keyboard::spelled;
-use crate::state::route::Route;
-use crate::state::run::{HERE, RunTarget};
 use crate::state::use_app;
 use crate::widgets::later::Later;
 use crate::widgets::popover::Popover;

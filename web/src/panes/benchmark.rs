@@ -11,7 +11,7 @@ use crate::state::use_app;
 #[component]
 pub fn Measurement() -> impl IntoView {
     let app = use_app();
-    let found = app.measurement.found;
+    let found = app.run.benchmark;
     view! {
         <section class="benchmark" aria-label=t!("bench")>
             <h2>{t!("bench")}</h2>

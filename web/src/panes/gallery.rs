@@ -1,10 +1,10 @@
 //! The gallery: a card for each example.
 
+use isobar_page_model::route::COURSE;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::state::gallery::{ENTRIES, ExampleSize, GalleryEntry, Group};
-use crate::state::route::COURSE;
 use crate::state::use_app;
 
 /// All examples by group. Reads the list; a card opens its example.

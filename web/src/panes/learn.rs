@@ -1,9 +1,9 @@
 //! The list of lessons, with what was done in each.
 
+use isobar_page_model::route::COURSE;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::route::COURSE;
 use crate::state::use_app;
 
 /// A course, lesson by lesson. Reads the course and the progress; resets, hands out and takes in progress.

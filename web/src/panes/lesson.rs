@@ -5,12 +5,12 @@ pub mod parts;
 use std::sync::Arc;
 
 use isobar_lessons::markdown::Block;
+use isobar_page_model::route::COURSE;
 use isobar_protocol::lesson::Verdict;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::state::learn::OpenLesson;
-use crate::state::route::COURSE;
 use crate::state::use_app;
 use crate::widgets::article::Prose;
 use crate::widgets::prose::prose;

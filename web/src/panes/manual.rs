@@ -1,11 +1,11 @@
 //! The manual: the pages of `docs/`, with a table of contents.
 
+use isobar_page_model::route::Route;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::manual::{contents, lead};
 use crate::state::manual::{ManualPage, PAGES};
-use crate::state::route::Route;
 use crate::state::use_app;
 use crate::widgets::article::Prose;
 

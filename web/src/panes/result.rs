@@ -1,5 +1,6 @@
 //! The results of runs: fields, comparison, timings, measurements; and the state of a run.
 
+use isobar_page_model::run::Phase;
 use leptos::prelude::*;
 
 use super::clock::ClockPane;
@@ -7,7 +8,6 @@ use super::field::FieldPane;
 use super::problems::problem;
 use super::timings::Timings;
 use crate::bridge::locale::t;
-use crate::state::run::Phase;
 use crate::state::use_app;
 use crate::widgets::later::Later;
 
@@ -127,7 +127,7 @@ fn Failure() -> impl IntoView {
                 <div class="failure" role="alert" data-testid="run-error">
                     <p>
                         {failure.message}
-                        <Show when=move || app.is_failure_old()><span class="stage-note">" "{t!("stale")}</span></Show>
+                        <Show when=move || app.run.is_failure_old.get()><span class="stage-note">" "{t!("stale")}</span></Show>
                     </p>
                     {failure.next.into_iter().map(|it| view! { <p class="muted">{it}</p> }).collect_view()}
                     <ul class="problems">

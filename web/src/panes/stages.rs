@@ -6,6 +6,7 @@ pub mod pipeline;
 use std::sync::Arc;
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::links;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
@@ -13,7 +14,6 @@ use crate::content::highlight;
 use crate::state::compilation::Freshness;
 use crate::state::difference::{self, DiffView, seen};
 use crate::state::journey::about;
-use crate::state::links;
 use crate::state::open::MOST_STAGES;
 use crate::state::picks::Pick;
 use crate::state::remarks::beside;

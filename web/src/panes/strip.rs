@@ -36,7 +36,7 @@ pub fn Strip() -> impl IntoView {
     };
     view! {
         <footer class="strip">
-            <span class="status" data-testid="status" role="status">{move || loading().unwrap_or_else(|| app.run.status.get())}</span>
+            <span class="status" data-testid="status" role="status">{move || loading().unwrap_or_else(|| app.status.text.get())}</span>
             <Show when=move || app.connection.is_offline.get()>
                 <span class="offline" data-testid="offline" title=t!("strip-offline-about")>{t!("strip-offline")}</span>
             </Show>

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::bridge::locale::{decimal, t};
 use crate::plots::number;
-use crate::state::use_app;
+use crate::state::{sentences, use_app};
 
 /// Times of the last run, and of the last compilation. Reads both.
 #[component]
@@ -29,15 +29,15 @@ pub fn Timings() -> impl IntoView {
                         let measures = run.get();
                         let most = measures.timings.iter().map(|it| it.ms).fold(0.0, f64::max);
                         let has_parts = measures.timings.iter().any(|it| it.part != measures.timings[0].part);
-                        let mut part = String::new();
+                        let mut part = None;
                         measures
                             .timings
                             .iter()
                             .map(|it| {
                                 // Steps of two runs stand below what ran.
-                                let head = (has_parts && part != it.part).then(|| {
-                                    part.clone_from(&it.part);
-                                    view! { <tr><th scope="colgroup" colspan="4" class="timing-part">{it.part.clone()}</th></tr> }
+                                let head = (has_parts && part.as_ref() != Some(&it.part)).then(|| {
+                                    part = Some(it.part.clone());
+                                    view! { <tr><th scope="colgroup" colspan="4" class="timing-part">{sentences::part(&it.part)}</th></tr> }
                                 });
                                 view! {
                                 {head}
@@ -50,7 +50,7 @@ pub fn Timings() -> impl IntoView {
                                         ></span>
                                     </td>
                                     <td class="number">{number::milliseconds(it.ms)}</td>
-                                    <td class="number" data-testid="rate">{measures.rate(it)}</td>
+                                    <td class="number" data-testid="rate">{sentences::rate(&measures, it)}</td>
                                 </tr>
                                 }
                             })

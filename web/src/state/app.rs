@@ -1,5 +1,6 @@
 //! All that the page knows, in one place, and how it begins.
 
+use isobar_page_model::links::Links;
 use leptos::prelude::*;
 
 use super::benchmark::Measurement;
@@ -12,7 +13,6 @@ use super::examples::Gallery;
 use super::files::Files;
 use super::layout::PageLayout;
 use super::learn::LearnState;
-use super::links::Links;
 use super::output::OutputLog;
 use super::passes::Passes;
 use super::problems::Problems;
@@ -22,6 +22,7 @@ use super::run::Run;
 use super::runner::Connection;
 use super::settings::Settings;
 use super::sharing::Sharing;
+use super::status::StatusLine;
 use super::version::Version;
 use super::view::FieldView;
 use super::workspaces::Workspaces;
@@ -35,6 +36,7 @@ pub struct App {
     pub problems: Problems,
     pub passes: Passes,
     pub editor: EditorState,
+    pub status: StatusLine,
     pub run: Run,
     pub clock: Clock,
     pub measurement: Measurement,
@@ -62,6 +64,7 @@ impl App {
         let connection = Connection::new();
         let project = Project::new();
         let compilation = Compilation::new();
+        let run = Run::new();
         let app = Self {
             project,
             workspaces: Workspaces::new(),
@@ -69,8 +72,9 @@ impl App {
             problems: Problems::new(),
             passes: Passes::new(),
             editor: EditorState::new(),
-            run: Run::new(),
-            clock: Clock::new(),
+            status: StatusLine::new(),
+            run,
+            clock: Clock::new(run),
             measurement: Measurement::new(),
             view: FieldView::new(),
             connection,
@@ -100,7 +104,7 @@ impl App {
         app.follow_results();
         app.follow_look();
         app.follow_around();
-        app.make_ready();
+        app.follow_runs();
         app.follow_clock();
         app.start_shortcuts();
         app.follow_gallery();

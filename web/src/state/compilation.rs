@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::arrival::loaded;
+use isobar_page_model::links::{self, Links};
 use isobar_protocol::compile::{Remark, Signature, StageText, StepTime, Tombstone};
 use isobar_protocol::diagnostic::{Diagnostic, Position};
 use isobar_protocol::request::Request;
@@ -11,8 +13,6 @@ use isobar_protocol::worker::{Answer, AnswerBody, Ask, Defaults, Question};
 use leptos::prelude::*;
 
 use super::App;
-use super::arrival::loaded;
-use super::links::{self, Links};
 use crate::bridge::page;
 use crate::bridge::worker::Worker;
 

@@ -189,7 +189,7 @@ mod tests {
     use isobar_protocol::passes::Moment;
 
     use super::*;
-    use crate::state::links;
+    use isobar_page_model::links;
 
     fn node(lines: [u32; 2], link: Option<&str>) -> Node {
         let links = link.map(str::to_owned).into_iter().collect();

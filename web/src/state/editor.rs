@@ -1,12 +1,12 @@
 //! The editor as a view of the state: text and marks go in, edits come out.
 
+use isobar_page_model::links::{self, Links};
+use isobar_page_model::offsets::Offsets;
 use isobar_protocol::diagnostic::{Diagnostic, Position};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use super::App;
-use super::links::{self, Links};
-use super::offsets::Offsets;
 use super::remarks::by_line;
 use super::remedies::help_of;
 use super::teller::EditorWorker;
@@ -142,7 +142,7 @@ impl App {
         let mut is_open = false;
         self.editor.with(|it| is_open = it.open_notes());
         if !is_open {
-            self.run.say(t!("state-remarks-none-here"));
+            self.status.say(t!("state-remarks-none-here"));
         }
     }
 

@@ -52,7 +52,7 @@ impl App {
             self.gallery.is_opening.set(false);
             match fetched {
                 Ok(text) => open(text),
-                Err(why) => self.run.say(why),
+                Err(why) => self.status.say(why),
             }
         });
     }

@@ -1,11 +1,11 @@
 //! Files and clipboard texts that leave the page.
 
+use isobar_page_model::filenames::file_name;
 use isobar_protocol::worker::{AnswerBody, Ask, Which};
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::filenames::file_name;
 use super::{App, why};
 use crate::bridge::asker::WorkerEnd;
 use crate::bridge::locale::t;
@@ -15,7 +15,7 @@ impl App {
     /// Hands a file to the browser, and says so.
     pub fn save_file(self, name: &str, mime: &str, bytes: &[u8]) {
         let is_saved = page::save(name, mime, &Uint8Array::from(bytes));
-        self.run.say(if is_saved {
+        self.status.say(if is_saved {
             t!("state-export-saved", name = name)
         } else {
             t!("state-export-refused", name = name)
@@ -37,14 +37,14 @@ impl App {
                         let stencil = untrack(|| self.archive_name());
                         let name = format!("{stencil}-{letter}.npz");
                         let is_saved = page::save(&name, "application/zip", &Uint8Array::new(buffer));
-                        self.run.say(if is_saved {
+                        self.status.say(if is_saved {
                             t!("state-export-archive-saved", name = &name, letter = letter)
                         } else {
                             t!("state-export-refused", name = &name)
                         });
                     }
                 }
-                Ok((AnswerBody::Failed { why }, _)) => self.run.say(why::in_words(&why)),
+                Ok((AnswerBody::Failed { why }, _)) => self.status.say(why::in_words(&why)),
                 Ok(_) => {}
                 Err(gone) => self.lose_results(gone),
             }
@@ -56,7 +56,7 @@ impl App {
         let request = self.completed(untrack(|| self.project.request()));
         let worker = match self.passes_worker() {
             Ok(worker) => worker,
-            Err(why) => return self.run.say(why),
+            Err(why) => return self.status.say(why),
         };
         spawn_local(async move {
             let answer = worker.ask(Ask::Graph { request }, Vec::new()).await;
@@ -66,11 +66,11 @@ impl App {
                     let name = format!("{}.sdfg", file_name(&stencil.unwrap_or_else(|| self.archive_name())));
                     self.save_file(&name, "application/json", text.as_bytes());
                 }
-                Ok((AnswerBody::Failed { why }, _)) => self.run.say(why::in_words(&why)),
-                Ok(_) => self.run.say(t!("state-export-no-graph")),
+                Ok((AnswerBody::Failed { why }, _)) => self.status.say(why::in_words(&why)),
+                Ok(_) => self.status.say(t!("state-export-no-graph")),
                 Err(WorkerEnd::Stopped) => {}
                 Err(WorkerEnd::NotLoaded(why) | WorkerEnd::Crashed(why)) => {
-                    self.run.say(t!("state-export-graph-gone", why = why));
+                    self.status.say(t!("state-export-graph-gone", why = why));
                 }
             }
         });

@@ -58,7 +58,7 @@ impl App {
             KeyAction::RunOnRunner => self.with_runner(App::run_on_runner),
             KeyAction::Compare => self.with_runner(App::compare),
             KeyAction::Share => self.share(),
-            KeyAction::SaySaved => self.run.say(t!("state-key-save-said")),
+            KeyAction::SaySaved => self.status.say(t!("state-key-save-said")),
             KeyAction::FocusPane(at) => self.focus_pane(at),
             KeyAction::NextProblem(by) => self.next_problem(by),
             KeyAction::QuickFix => self.quick_fix(),
@@ -79,7 +79,7 @@ impl App {
         if untrack(|| self.connection.is_there()) {
             act(self);
         } else {
-            self.run.say(t!("state-runner-none-said"));
+            self.status.say(t!("state-runner-none-said"));
         }
     }
 

@@ -3,27 +3,23 @@
 //! A lesson's text is opened beside the user's own, which comes back when the lesson is left. The text typed
 //! in a lesson is kept with its progress.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobar_lessons::course::{self, Course, Lesson, Quiz};
-use isobar_protocol::lesson::{FieldMismatch, LessonResult, Task};
+use isobar_page_model::progress::{LearningProgress, LessonProgress};
+use isobar_page_model::route::{COURSE, Route};
+use isobar_page_model::run::RunPlan;
+use isobar_protocol::lesson::{LessonResult, Task};
 use isobar_protocol::share::State;
-use isobar_protocol::worker::{Across, AnswerBody, Ask, Which};
-use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use web_sys::HtmlInputElement;
 
+use super::App;
 use super::keeping::{self, DeferredSave};
 use super::layout::Tab;
 use super::open::OpenStages;
-use super::progress::{LearningProgress, LessonProgress};
 use super::project::MAIN;
-use super::route::{COURSE, Route};
-use super::run::{AbortedRun, Failure, RunResult, unexpected};
-use super::{App, why};
-use crate::bridge::asker::WorkerEnd;
 use crate::bridge::locale::t;
 use crate::bridge::storage::{self, Shelf};
 use crate::bridge::{files, page};
@@ -177,7 +173,7 @@ impl App {
         self.to_top();
         // The steps pause while the editor is not shown.
         if route != Route::Editor {
-            self.clock.pause();
+            self.pause();
         }
         match &route {
             Route::Editor => self.leave_lesson(is_link),
@@ -271,7 +267,7 @@ impl App {
         self.layout.tab.set(Tab::Learn);
         self.learn.checked.set(None);
         // The status line still speaks of the lesson before.
-        self.run.status.set(String::new());
+        self.status.say(String::new());
         self.learn.shows_solution.set(false);
         // Before the text: what is typed from now on belongs to this lesson.
         self.learn.opened.set(Some(Arc::new(opened)));
@@ -400,43 +396,23 @@ impl App {
         });
     }
 
-    /// Holds the text against what the lesson asks.
+    /// Holds the text against what the lesson asks. The verdicts stand in the lesson, so its tab stays open.
     pub fn check_lesson(self) {
-        let Some(opened) = self.learn.opened.get_untracked() else { return };
-        let answers: BTreeMap<String, String> = untrack(|| self.learn.done()).answers;
-        let tab = self.layout.tab.get_untracked();
-        self.start_run("check".to_owned(), async move {
-            let request = untrack(|| self.project.request());
-            let revision = self.project.revision.get_untracked();
-            let task =
-                Task { request, solution: opened.solution.clone(), checks: opened.checks.clone(), answers };
-            let worker = self.run.started_runner()?;
-            let (said, buffers) = match worker.ask(Ask::Check { task: Box::new(task) }, Vec::new()).await {
-                Ok(answer) => answer,
-                Err(WorkerEnd::Stopped) => return Err(AbortedRun::Cancelled),
-                Err(WorkerEnd::Crashed(why) | WorkerEnd::NotLoaded(why)) => {
-                    return Err(Failure::new(t!("state-learn-not-checked", why = why)).into());
-                }
-            };
-            match said {
-                AnswerBody::Checked { checked } => self.take_verdicts(checked, buffers, revision).await,
-                AnswerBody::Failed { why } => {
-                    Err(Failure::new(t!("state-learn-at-fault", why = why::in_words(&why))).into())
-                }
-                _ => Err(unexpected().into()),
-            }
-        });
-        // The verdicts of the checks stand in the lesson, so its tab stays open.
-        self.layout.tab.set(tab);
+        if self.learn.opened.with_untracked(Option::is_some) {
+            self.ask_run(RunPlan::Lesson);
+        }
     }
 
-    async fn take_verdicts(
-        self,
-        mut checked: LessonResult,
-        buffers: Vec<ArrayBuffer>,
-        revision: u64,
-    ) -> Result<String, AbortedRun> {
-        let shown = checked.shown.take();
+    /// All that decides the checks of the open lesson.
+    pub(super) fn lesson_task(self) -> Option<Task> {
+        let opened = self.learn.opened.get_untracked()?;
+        let request = untrack(|| self.project.request());
+        let answers = untrack(|| self.learn.done()).answers;
+        Some(Task { request, solution: opened.solution.clone(), checks: opened.checks.clone(), answers })
+    }
+
+    /// Takes what the checks found in an edit.
+    pub(super) fn judge_lesson(self, checked: LessonResult, revision: u64) {
         let is_passed = checked.is_passed();
         self.learn.checked_revision.set(revision);
         self.learn.checked.set(Some(Arc::new(checked)));
@@ -444,44 +420,6 @@ impl App {
             it.checks += 1;
             it.is_passed |= is_passed;
         });
-        self.run.say(if is_passed { t!("state-learn-passed") } else { t!("state-learn-not-passed") });
-        if let Some(shown) = shown {
-            self.show_difference(shown, buffers, revision).await?;
-        } else if is_passed {
-            // Runs the learner's text to show its result. The lesson is passed even if the text is too large
-            // to run here.
-            drop(self.here(self.run.backend.get_untracked(), Which::A).await);
-            self.run.say(t!("state-learn-passed"));
-        }
-        Ok("check".to_owned())
-    }
-
-    /// Shows the learner's result as A, the expected one as B, and their difference in the picture.
-    async fn show_difference(
-        self,
-        shown: FieldMismatch,
-        mut buffers: Vec<ArrayBuffer>,
-        revision: u64,
-    ) -> Result<(), AbortedRun> {
-        let expected = buffers.split_off(shown.found.len().min(buffers.len()));
-        let precision = self.project.precision.get_untracked();
-        let outcome = |machine: &str, fields| RunResult {
-            backend: "debug".to_owned(),
-            machine: machine.to_owned(),
-            precision,
-            domain: shown.domain,
-            revision,
-            fields,
-            step: None,
-        };
-        self.keep_result(Which::A, outcome(t!("state-learn-machine-yours"), shown.found), buffers).await?;
-        self.keep_result(Which::B, outcome(t!("state-learn-machine-solution"), shown.expected), expected)
-            .await?;
-        self.view.field.set(Some(shown.field));
-        self.view.across.set(Across::K);
-        self.view.at.set(shown.cell[2]);
-        self.view.which.set(Which::Difference);
-        Ok(())
     }
 }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use isobar_page_model::findings::{
+    AxisProfile, CellNeighbourhood, CellReadings, FieldSurvey, StepRecord, number,
+};
 use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
 use super::App;
-use super::findings::{AxisProfile, CellNeighbourhood, CellReadings, FieldSurvey, StepRecord, number};
 use super::view::points_along;
 
 /// The kind of a picture.

@@ -3,25 +3,17 @@
 //! Panes read these signals and call these actions; nobody else writes a signal.
 
 // Plain data, and what follows from it.
-pub mod arrival;
 pub mod broken;
-pub mod diagnostics;
 pub mod difference;
-pub mod filenames;
-pub mod findings;
 pub mod gallery;
 pub mod head;
 pub mod inputs;
 pub mod journey;
-pub mod links;
 pub mod manual;
-pub mod measures;
-pub mod offsets;
 pub mod open;
 pub mod picks;
-pub mod progress;
 pub mod remarks;
-pub mod route;
+pub mod sentences;
 pub mod shortcuts;
 pub mod values;
 pub mod why;
@@ -81,6 +73,8 @@ pub mod runner;
 pub mod settings;
 #[cfg(target_arch = "wasm32")]
 pub mod sharing;
+#[cfg(target_arch = "wasm32")]
+pub mod status;
 #[cfg(target_arch = "wasm32")]
 pub mod teller;
 #[cfg(target_arch = "wasm32")]

@@ -48,7 +48,7 @@ impl OutputLog {
 impl App {
     /// Keeps what is said from now on, and why runs fail.
     pub(super) fn follow_output(self) {
-        Effect::new(move |_| self.output.keep(self.run.status.get()));
+        Effect::new(move |_| self.output.keep(self.status.text.get()));
         Effect::new(move |_| {
             if let Some(failure) = self.run.failure.get() {
                 self.output.keep(failure.message);

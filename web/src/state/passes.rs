@@ -264,7 +264,7 @@ impl App {
         let Some(stage) = active.filter(|it| it.has_passes()) else {
             let known = Stage::ALL.into_iter().filter(|it| it.has_passes()).map(Stage::title);
             let known = known.collect::<Vec<_>>().join(", ");
-            self.run.say(t!("state-passes-none-here", stages = known));
+            self.status.say(t!("state-passes-none-here", stages = known));
             return;
         };
         let look = self.passes.look(stage);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use isobar_page_model::offsets::Offsets;
 use isobar_protocol::diagnostic::Position;
 use isobar_protocol::request::Request;
 use isobar_protocol::worker::{GuessedInputs, StencilPlace};
 use leptos::prelude::*;
 
-use super::offsets::Offsets;
 use super::{App, head, values};
 
 impl App {

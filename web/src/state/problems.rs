@@ -7,11 +7,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use isobar_page_model::diagnostics::{markdown, touches, word_at};
 use isobar_protocol::diagnostic::{Diagnostic, Fix};
 use leptos::prelude::*;
 
 use super::App;
-use super::diagnostics::{markdown, touches, word_at};
 use crate::bridge::locale::t;
 use crate::bridge::page;
 
@@ -128,7 +128,7 @@ impl App {
         if is_newest {
             self.editor.apply(file, &serde_json::to_string(&fix.edits).unwrap_or_default());
         } else {
-            self.run.say(t!("state-problems-fix-old"));
+            self.status.say(t!("state-problems-fix-old"));
         }
     }
 
@@ -165,9 +165,9 @@ impl App {
                 let found = &all[at];
                 self.reveal(found.start);
                 let message = found.message.replace('`', "");
-                self.run.say(t!("state-problems-which", at = at + 1, of = all.len(), message = message));
+                self.status.say(t!("state-problems-which", at = at + 1, of = all.len(), message = message));
             }
-            None => self.run.say(t!("state-problems-none")),
+            None => self.status.say(t!("state-problems-none")),
         }
     }
 }

@@ -2,9 +2,9 @@
 //! statement.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::links::{self, Links};
 use isobar_protocol::compile::{Remark, SourceRange, StageText, Tombstone, bytes};
 
-use super::links::{self, Links};
 use crate::bridge::locale::{decimal, t};
 
 /// Which decisions are listed.

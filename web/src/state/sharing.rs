@@ -1,12 +1,12 @@
 //! Share links: making one, handing it on, and what came of opening one.
 
+use isobar_page_model::filenames::folder;
 use isobar_protocol::share::decode::{LinkError, Note};
 use isobar_protocol::share::{self, State, around, encode, zip};
 use js_sys::Uint8Array;
 use leptos::prelude::*;
 
 use super::compilation::CompilerFailure;
-use super::filenames::folder;
 use super::{App, broken};
 use crate::bridge::locale::t;
 use crate::bridge::page;
@@ -127,7 +127,7 @@ impl App {
             }
             let bytes = Uint8Array::from(zip::archive_of_all(&all).as_slice());
             let is_saved = page::save("isobar-texts.zip", "application/zip", &bytes);
-            self.run.say(if is_saved { t!("state-share-saved") } else { t!("state-share-not-saved") });
+            self.status.say(if is_saved { t!("state-share-saved") } else { t!("state-share-not-saved") });
         });
     }
 
@@ -135,7 +135,11 @@ impl App {
     pub fn copy_text(self, text: String) {
         leptos::task::spawn_local(async move {
             let is_copied = page::copy(&text).await;
-            self.run.say(if is_copied { t!("state-share-copied") } else { t!("state-share-no-clipboard") });
+            self.status.say(if is_copied {
+                t!("state-share-copied")
+            } else {
+                t!("state-share-no-clipboard")
+            });
         });
     }
 }

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use isobar_page_model::offsets::Offsets;
 use isobar_protocol::compile::SourceRange;
 use isobar_protocol::diagnostic::Edit;
 use isobar_protocol::service::{Query, QueryAnswer};
@@ -12,7 +13,6 @@ use leptos::prelude::*;
 use serde::Serialize;
 
 use super::App;
-use super::offsets::Offsets;
 use crate::bridge::asker::Asker;
 
 /// The worker, from the first question on.

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use isobar_page_model::findings::number;
+use isobar_page_model::run::{RunEvent, RunResult};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Slice, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
-use super::findings::number;
 use super::look::{PictureKind, PictureState};
-use super::run::RunResult;
 use super::{App, why};
-use crate::bridge::page;
 use isobar_protocol::share::View;
 
 /// The range that the colours span.
@@ -72,8 +71,6 @@ pub struct FieldView {
     pub shown: RwSignal<Option<Arc<FieldPlane>>>,
     /// Why there is nothing to show of what is looked at.
     pub refused: RwSignal<Option<String>>,
-    /// The count of results for which a plane was shown last.
-    drawn: StoredValue<u64>,
     /// Counts the questions, so that a late plane is dropped.
     asked: StoredValue<u64>,
     /// Whether a link or the user chose a position, which the next result then keeps.
@@ -92,7 +89,6 @@ impl FieldView {
             look: PictureState::new(),
             shown: RwSignal::default(),
             refused: RwSignal::default(),
-            drawn: StoredValue::new(0),
             asked: StoredValue::new(0),
             is_chosen: StoredValue::new(false),
         }
@@ -186,19 +182,6 @@ impl App {
         view.which.set(which);
     }
 
-    /// Waits until the newest result is in the picture: a run is done when it can be seen.
-    pub(super) async fn seen(self) {
-        let newest = self.run.generation.get_untracked();
-        for _ in 0..200 {
-            if self.view.drawn.get_value() >= newest {
-                break;
-            }
-            page::sleep(Duration::from_millis(10)).await;
-        }
-        // The canvas draws when all signals have come to rest.
-        page::sleep(Duration::ZERO).await;
-    }
-
     /// Asks for the plane that is looked at, whenever that changes.
     pub(super) fn follow_results(self) {
         let wanted = Memo::new(move |_| {
@@ -239,7 +222,8 @@ impl App {
                 };
                 self.view.shown.set(shown);
                 self.view.refused.set(refused);
-                self.view.drawn.set_value(results);
+                // The canvas draws when all signals have come to rest.
+                set_timeout(move || self.happened(RunEvent::Seen(results)), Duration::ZERO);
             });
         });
     }

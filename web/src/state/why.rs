@@ -45,10 +45,10 @@ pub fn in_words(why: &Why) -> String {
 
 /// Where a run of this tab ran.
 #[must_use]
-pub fn machine(gpu: Option<OnGpu>) -> String {
+pub fn machine(gpu: Option<&OnGpu>) -> String {
     let Some(OnGpu { is_fast, name }) = gpu else { return t!("state-run-machine-here").to_owned() };
-    let how = if is_fast { t!("compile-gpu-fast") } else { t!("compile-gpu-exact") };
-    let name = name.unwrap_or_else(|| t!("compile-gpu-nameless").to_owned());
+    let how = if *is_fast { t!("compile-gpu-fast") } else { t!("compile-gpu-exact") };
+    let name = name.as_deref().unwrap_or(t!("compile-gpu-nameless"));
     t!("state-run-machine-here-how", how = how, name = name)
 }
 
@@ -90,7 +90,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Why>(&json).unwrap(), why, "{json}");
         }
         assert_eq!(
-            machine(Some(OnGpu { is_fast: true, name: None })),
+            machine(Some(&OnGpu { is_fast: true, name: None })),
             "this tab, fast: every f64 is an f32, and no bits are promised; a GPU without a name"
         );
     }

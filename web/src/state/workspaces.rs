@@ -4,6 +4,7 @@
 //! the tab closes. The database has room for all texts and their history, and has the typed text even if the
 //! browser is killed (`keeping`). One tab writes a text; a second one that opens it has a copy.
 
+use isobar_page_model::route::Route;
 use leptos::prelude::*;
 
 use super::App;
@@ -377,7 +378,7 @@ impl App {
     /// Whether the first visit is told what to do.
     #[must_use]
     pub fn is_welcome(self) -> bool {
-        self.workspaces.is_first.get() && self.learn.route.with(|it| *it == super::route::Route::Editor)
+        self.workspaces.is_first.get() && self.learn.route.with(|it| *it == Route::Editor)
     }
 
     pub fn dismiss_welcome(self) {
@@ -415,7 +416,7 @@ impl App {
         leptos::task::spawn_local(async move {
             let state = kept::load(&id).await.and_then(|it| share::kept(it.as_bytes()));
             let Some(state) = state else {
-                self.run.say(t!("state-kept-unreadable"));
+                self.status.say(t!("state-kept-unreadable"));
                 return;
             };
             self.write_now();
@@ -435,7 +436,7 @@ impl App {
             if let Some(state) = state {
                 self.write_now();
                 self.show_state(state);
-                self.run.say(t!("state-kept-earlier", at = kept::in_words(at)));
+                self.status.say(t!("state-kept-earlier", at = kept::in_words(at)));
             }
         });
     }
@@ -461,7 +462,7 @@ impl App {
     pub fn forget_everything(self) {
         leptos::task::spawn_local(async move {
             if kept::forget_all().await.is_err() {
-                self.run.say(t!("state-kept-not-forgotten"));
+                self.status.say(t!("state-kept-not-forgotten"));
                 return;
             }
             storage::forget_all("isobar.");

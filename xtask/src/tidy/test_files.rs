@@ -16,7 +16,7 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 17] = [
+const LIBRARIES: [&str; 18] = [
     "codegen",
     "compiler",
     "compiler/code",
@@ -34,6 +34,7 @@ const LIBRARIES: [&str; 17] = [
     "tests/fuzz/targets",
     "tests/testing",
     "web",
+    "web/model",
 ];
 
 /// The files of tests that no file names, and crates whose tests are several programs.

@@ -1,5 +1,6 @@
 //! Profiles, lines, histograms and what happens from step to step.
 
+use isobar_page_model::findings::number;
 use leptos::prelude::*;
 
 use super::describe;
@@ -10,7 +11,6 @@ use crate::plots::chart::Chart;
 use crate::plots::export::PlotDrawing;
 use crate::plots::figure::ChartFigure;
 use crate::state::App;
-use crate::state::findings::number;
 use crate::state::look::PictureKind;
 use crate::state::use_app;
 

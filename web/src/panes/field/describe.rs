@@ -1,12 +1,13 @@
 //! Words for a picture: its fields, units, cells and results.
 
+use isobar_page_model::run::RunResult;
 use isobar_protocol::worker::{Documented, Which};
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::field::cell_of;
 use crate::state::App;
-use crate::state::run::RunResult;
+use crate::state::sentences::machine;
 
 /// The title and the unit of the field from the docstring.
 pub(super) fn documented(app: App, field: &str) -> Documented {
@@ -31,7 +32,12 @@ pub(super) fn cell(app: App, at: [i64; 3]) -> String {
 pub(super) fn provenance(app: App) -> String {
     let one = |name: &str, outcome: &RunResult| {
         let [i, j, k] = outcome.domain;
-        format!("{name}: {} fp{}, {i}×{j}×{k}, {}", outcome.backend, outcome.precision, outcome.machine)
+        format!(
+            "{name}: {} fp{}, {i}×{j}×{k}, {}",
+            outcome.backend,
+            outcome.precision,
+            machine(&outcome.machine)
+        )
     };
     let a = app.run.a.get().map(|it| one("A", &it)).unwrap_or_default();
     let b = app.run.b.get().map(|it| one("B", &it)).unwrap_or_default();

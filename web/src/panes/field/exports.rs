@@ -1,11 +1,11 @@
 //! The way out of the page: pictures, arrays, and numbers as text.
 
+use isobar_page_model::filenames::file_name;
 use leptos::prelude::*;
 
 use super::describe;
 use crate::bridge::locale::t;
 use crate::plots::export::PlotDrawing;
-use crate::state::filenames::file_name;
 use crate::state::use_app;
 
 /// Buttons for files. Reads what is drawn.

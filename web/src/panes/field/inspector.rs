@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use isobar_page_model::findings::{CellReadings, number};
+use isobar_page_model::run::RunResult;
 use isobar_protocol::picture::Reading;
 use isobar_protocol::worker::Across;
 use leptos::prelude::*;
@@ -11,8 +13,6 @@ use super::picture::axes;
 use crate::bridge::locale::t;
 use crate::content::field::letter;
 use crate::plots::number::short;
-use crate::state::findings::{CellReadings, number};
-use crate::state::run::RunResult;
 use crate::state::use_app;
 
 /// The chosen cell, once one is chosen. Reads it; lets go of it.

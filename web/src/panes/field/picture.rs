@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isobar_page_model::findings::number;
 use isobar_protocol::worker::{Across, Which};
 use leptos::prelude::*;
 
@@ -16,7 +17,6 @@ use crate::plots::number::{exact, grouped, short};
 use crate::plots::plane::{CellShape, Plane};
 use crate::plots::raster::RowDirection;
 use crate::state::App;
-use crate::state::findings::number;
 use crate::state::look::PictureKind;
 use crate::state::use_app;
 use crate::state::view::{ColourRange, FieldPlane, points_along};

@@ -1,11 +1,11 @@
 //! Which view of the field, and where in it.
 
+use isobar_page_model::findings::number;
 use isobar_protocol::worker::Across;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::field::letter;
-use crate::state::findings::number;
 use crate::state::look::PictureKind;
 use crate::state::use_app;
 use crate::state::view::points_along;

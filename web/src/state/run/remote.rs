@@ -1,210 +1,113 @@
-//! Runs on the runner: a job, what it tells on its way, and how it can fail.
+//! The page's work for runs on the runner: it submits jobs, and passes on their events.
 
+use isobar_page_model::run::{JobAsk, RunEvent, RunnerTrouble, Ticket};
 use isobar_protocol::field::FieldInfo;
-use isobar_protocol::job::{EndReason, EventKind, StageState};
-use isobar_protocol::problem::Problem;
 use isobar_protocol::request::Request;
-use isobar_protocol::worker::Which;
-use js_sys::ArrayBuffer;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
-use super::{AbortedRun, Failure, RunProgress, RunResult, at_cell, unexpected};
-use crate::bridge::locale::t;
+use super::Buffers;
 use crate::bridge::runner::{Runner, RunnerError};
 use crate::state::App;
 use crate::state::runner::RunnerLink;
 
 impl App {
-    /// The runner, once it has said what it can do.
-    pub(in crate::state) async fn reached(self) -> Result<Runner, AbortedRun> {
-        let Some(runner) = self.connection.runner() else {
-            return Err(Failure::new(t!("state-runner-none")).into());
-        };
-        self.run.work(t!("state-runner-asked"));
-        self.connection.connect(&runner).await.map_err(|error| self.lost_runner(error))?;
-        Ok(runner)
-    }
-
-    fn lost_runner(self, error: RunnerError) -> AbortedRun {
-        self.connection.note(&error);
-        AbortedRun::from(failure_of(error))
-    }
-
-    /// Has the runner do a job, and waits for its end; answers the job's name. Why it ended is heard here, all else
-    /// by `hear`.
-    pub(in crate::state) async fn job(
-        self,
-        runner: &Runner,
-        request: &Request,
-        mut hear: impl FnMut(EventKind),
-    ) -> Result<String, AbortedRun> {
-        let ticket = runner.submit(request).await.map_err(|error| self.lost_runner(error))?;
-        self.run.job.set_value(Some(ticket.job.clone()));
-        if self.run.is_stopping.get_untracked() {
-            self.stop();
-        }
-        let mut ended = None;
-        let mut failure = Failure::default();
-        let followed = runner.follow(&ticket.job, |event| match event {
-            EventKind::Ended { reason, problem } => ended = Some((reason, problem)),
-            EventKind::Diagnostic { diagnostic } => failure.diagnostics.push(diagnostic),
-            EventKind::Trap { message, diagnostic, cell } => {
-                failure.message = at_cell(&message, cell);
-                failure.diagnostics.extend(diagnostic);
-            }
-            other => hear(other),
+    /// Asks what the runner can do.
+    pub(super) fn reach_runner(self, ticket: Ticket) {
+        let Some(runner) = self.runner_of(ticket) else { return };
+        spawn_local(async move {
+            self.happened(match self.connection.connect(&runner).await {
+                Ok(()) => RunEvent::Reached(ticket),
+                Err(error) => self.runner_failed(ticket, error),
+            });
         });
-        followed.await.map_err(|error| self.lost_runner(error))?;
-        match ended {
-            Some((EndReason::Ok, _)) => Ok(ticket.job),
-            Some((EndReason::Cancelled, _)) => Err(AbortedRun::Cancelled),
-            Some((reason, problem)) => Err(explained(failure, reason, problem).into()),
-            None => Err(unexpected().into()),
-        }
     }
 
-    pub(super) async fn remote(self, backend: &str) -> Result<(), AbortedRun> {
-        let runner = self.reached().await?;
-        self.run.part.set_value(t!("state-run-part-runner", backend = backend));
-        let domain = untrack(|| self.domain());
-        let request = self.run_request(backend, domain);
-        let revision = self.project.revision.get_untracked();
-        let precision = self.project.precision.get_untracked();
-        let mut fields: Vec<FieldInfo> = Vec::new();
-        let hear = |event: EventKind| match event {
-            EventKind::Field { field } => fields.push(field),
-            // It begins anew.
-            EventKind::Restarted { .. } => fields.clear(),
-            EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
-            EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
-            EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
-            EventKind::Steps { steps } => self.run.measures.update(|it| it.steps = steps),
-            EventKind::Tuned { tuned } => self.run.measures.update(|it| it.tuned = Some(tuned)),
-            other => self.hear(other),
+    /// Has the runner do a job, and tells what it tells until its end.
+    pub(super) fn submit_job(self, ticket: Ticket, job: JobAsk) {
+        let Some(runner) = self.runner_of(ticket) else { return };
+        let request = match job {
+            JobAsk::Run { backend, domain } => Some(self.run_request(&backend, domain)),
+            JobAsk::Measure { domain } => self.measure_request(domain),
         };
-        let job = self.job(&runner, &request, hear).await?;
-
-        let buffers = self.fetch(&runner, &job, &fields).await?;
-        let machine = self.connection.link.with_untracked(|it| match it {
-            RunnerLink::Connected(found) => t!("state-run-machine-cores", cores = found.cores),
-            RunnerLink::None | RunnerLink::Idle | RunnerLink::Lost => {
-                t!("state-run-machine-runner").to_owned()
-            }
+        let Some(request) = request else {
+            return self.happened(RunEvent::RunnerFailed(ticket, RunnerTrouble::NothingToMeasure));
+        };
+        spawn_local(async move {
+            let followed = self.follow_job(ticket, &runner, &request).await;
+            self.happened(match followed {
+                Ok(()) => RunEvent::Followed(ticket),
+                Err(error) => self.runner_failed(ticket, error),
+            });
         });
-        let outcome = RunResult {
-            backend: backend.to_owned(),
-            machine,
-            precision,
-            domain,
-            revision,
-            fields,
-            step: None,
-        };
-        self.keep_result(Which::B, outcome, buffers).await?;
-        self.run.say(t!("state-run-ran-remote", backend = backend));
-        Ok(())
     }
 
-    /// The elements of the written fields.
-    async fn fetch(
+    async fn follow_job(self, ticket: Ticket, runner: &Runner, request: &Request) -> Result<(), RunnerError> {
+        let job = runner.submit(request).await?.job;
+        self.happened(RunEvent::JobNamed(ticket, job.clone()));
+        runner.follow(&job, |event| self.happened(RunEvent::Heard(ticket, Box::new(event)))).await
+    }
+
+    /// Fetches the elements of the written fields.
+    pub(super) fn fetch_fields(self, ticket: Ticket, job: String, fields: Vec<FieldInfo>) {
+        let Some(runner) = self.runner_of(ticket) else { return };
+        spawn_local(async move {
+            let fetched = self.fetched(ticket, &runner, &job, &fields).await;
+            self.happened(match fetched {
+                Ok(buffers) => RunEvent::Fetched(ticket, buffers, self.cores()),
+                Err(error) => self.runner_failed(ticket, error),
+            });
+        });
+    }
+
+    async fn fetched(
         self,
+        ticket: Ticket,
         runner: &Runner,
         job: &str,
         fields: &[FieldInfo],
-    ) -> Result<Vec<ArrayBuffer>, AbortedRun> {
+    ) -> Result<Buffers, RunnerError> {
         let mut buffers = Vec::with_capacity(fields.len());
         for field in fields {
-            self.run.work(t!("state-runner-fetches", field = &field.name));
-            let buffer = runner.field(job, &field.name).await.map_err(|error| {
-                self.connection.note(&error);
-                failure_of(error)
-            })?;
-            buffers.push(buffer);
+            self.happened(RunEvent::Fetching(ticket, field.name.clone()));
+            buffers.push(runner.field(job, &field.name).await?);
         }
         Ok(buffers)
     }
 
-    /// Shows how a job goes on, of whatever kind it is.
-    pub(in crate::state) fn hear(self, event: EventKind) {
-        match event {
-            EventKind::Queued { position, of } => {
-                self.run.work(t!("state-runner-waits", position = position, of = of));
+    pub(super) fn cancel_job(self, job: String) {
+        let Some(runner) = self.connection.runner() else { return };
+        spawn_local(async move {
+            if let Err(error) = runner.cancel(&job).await {
+                self.connection.note(&error);
             }
-            EventKind::Stage { name, state: StageState::Begun, .. } => self.run.work(name),
-            EventKind::Progress { done, total } => {
-                let text = t!("state-runner-works").to_owned();
-                self.run.progress.set(Some(RunProgress { text, steps: Some((done, total)) }));
-            }
-            EventKind::Log { text } => self.run.say(text),
-            EventKind::Layout { layout } if !layout.is_plain() => self.run.say(layout.to_string()),
-            EventKind::Accepted { .. }
-            | EventKind::Restarted { .. }
-            | EventKind::Stage { .. }
-            | EventKind::Timing { .. }
-            | EventKind::Memory { .. }
-            | EventKind::Copy { .. }
-            | EventKind::Layout { .. }
-            | EventKind::Steps { .. }
-            | EventKind::Tuned { .. }
-            | EventKind::Field { .. }
-            | EventKind::Benchmark { .. }
-            | EventKind::Tuning { .. }
-            | EventKind::Trap { .. }
-            | EventKind::Diagnostic { .. }
-            | EventKind::Ended { .. } => {}
-        }
+        });
     }
-}
 
-fn failure_of(error: RunnerError) -> Failure {
-    match error {
-        RunnerError::Lost => Failure {
-            message: t!("state-runner-lost").to_owned(),
-            next: vec![t!("state-runner-lost-next").to_owned()],
-            ..Failure::default()
-        },
-        RunnerError::Refused(problem) => of_problem(*problem),
-        RunnerError::Garbled(what) => Failure {
-            message: t!("state-runner-garbled", what = what),
-            next: vec![t!("state-runner-garbled-next").to_owned()],
-            ..Failure::default()
-        },
+    /// The cores of the runner, where it said so.
+    fn cores(self) -> Option<u32> {
+        self.connection.link.with_untracked(|it| match it {
+            RunnerLink::Connected(found) => Some(found.cores),
+            RunnerLink::None | RunnerLink::Idle | RunnerLink::Lost => None,
+        })
     }
-}
 
-fn of_problem(problem: Problem) -> Failure {
-    let mut message = if problem.detail.is_empty() { problem.title } else { problem.detail };
-    if let Some(limit) = &problem.limit {
-        message = t!(
-            "state-runner-limit",
-            message = message,
-            name = &limit.name,
-            unit = &limit.unit,
-            allowed = limit.allowed,
-            asked = limit.asked
-        );
+    /// The runner; where there is none, its run hears so.
+    fn runner_of(self, ticket: Ticket) -> Option<Runner> {
+        let runner = self.connection.runner();
+        if runner.is_none() {
+            self.happened(RunEvent::RunnerFailed(ticket, RunnerTrouble::None));
+        }
+        runner
     }
-    Failure { message, diagnostics: problem.diagnostics, next: problem.next }
-}
 
-fn explained(mut failure: Failure, reason: EndReason, problem: Option<Problem>) -> Failure {
-    if let Some(problem) = problem {
-        let of_problem = of_problem(problem);
-        if failure.message.is_empty() {
-            failure.message = of_problem.message;
-        }
-        failure.diagnostics.extend(of_problem.diagnostics);
-        failure.next.extend(of_problem.next);
+    fn runner_failed(self, ticket: Ticket, error: RunnerError) -> RunEvent<Buffers> {
+        self.connection.note(&error);
+        let trouble = match error {
+            RunnerError::Lost => RunnerTrouble::Lost,
+            RunnerError::Refused(problem) => RunnerTrouble::Refused(problem),
+            RunnerError::Garbled(what) => RunnerTrouble::Garbled(what),
+        };
+        RunEvent::RunnerFailed(ticket, trouble)
     }
-    if failure.message.is_empty() {
-        failure.message = match reason {
-            EndReason::Limit => t!("state-runner-ended-limit"),
-            EndReason::Trap => t!("state-runner-ended-trap"),
-            EndReason::Crash => t!("state-runner-ended-crash"),
-            EndReason::RunnerShutdown | EndReason::Interrupted => t!("state-runner-ended-shutdown"),
-            EndReason::Ok | EndReason::Cancelled | EndReason::Error => t!("state-runner-ended-error"),
-        }
-        .to_owned();
-    }
-    failure
 }

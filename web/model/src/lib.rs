@@ -1,0 +1,20 @@
+//! The state of the page as plain data, and what each event makes of it.
+//!
+//! It knows no signal, no view and no browser, so its tests are native. The page words what is said here.
+
+// The address, files and texts.
+pub mod arrival;
+pub mod diagnostics;
+pub mod filenames;
+pub mod offsets;
+pub mod route;
+
+// Lessons.
+pub mod progress;
+
+// Stages, and what is seen in fields.
+pub mod findings;
+pub mod links;
+
+// Runs.
+pub mod run;
