@@ -59,7 +59,7 @@ pub fn Page(load: PanesLoader) -> impl IntoView {
             }
         }
     };
-    let shows = move |of: DrawerList| Signal::derive(move || app.below() == of);
+    let shows = move |of: DrawerList| Signal::derive(move || app.drawer.below() == of);
     let offers = Signal::derive(move || app.sharing.offer.with(Option::is_some));
     view! {
         <div

@@ -21,7 +21,7 @@ pub fn Drawer(children: Children) -> impl IntoView {
     let is_shut = drawer.is_shut;
     let chosen = Signal::derive(move || {
         // Shut, none of them is seen.
-        if is_shut.get() { String::new() } else { app.below().name().to_owned() }
+        if is_shut.get() { String::new() } else { app.drawer.below().name().to_owned() }
     });
     let choices: Vec<TabChoice> = DrawerList::ALL
         .iter()
@@ -33,7 +33,7 @@ pub fn Drawer(children: Children) -> impl IntoView {
         .collect();
     let choose = move |name: String| {
         if let Some(below) = DrawerList::ALL.into_iter().find(|it| it.name() == name) {
-            app.choose_below(below);
+            app.drawer.choose_below(below);
         }
     };
     let wraps = app.settings.wraps_text;
@@ -130,7 +130,7 @@ fn Counts() -> impl IntoView {
             class="quiet drawer-count"
             data-testid="problem-count"
             hidden=move || problems().1.is_empty()
-            on:click=move |_| app.choose_below(DrawerList::Problems)
+            on:click=move |_| app.drawer.choose_below(DrawerList::Problems)
         >
             <span class=move || problems().0>{move || problems().1}</span>
         </button>
@@ -138,7 +138,7 @@ fn Counts() -> impl IntoView {
             <button
                 type="button"
                 class="quiet drawer-count"
-                on:click=move |_| app.choose_below(DrawerList::Inputs)
+                on:click=move |_| app.drawer.choose_below(DrawerList::Inputs)
             >
                 <span class="warn">{move || t!("drawer-missing", count = missing.get())}</span>
             </button>
@@ -150,7 +150,7 @@ fn Counts() -> impl IntoView {
 #[component]
 pub fn DrawerPanel(of: DrawerList, children: Children) -> impl IntoView {
     let app = use_app();
-    let is_shown = Memo::new(move |_| !app.drawer.is_shut.get() && app.below() == of);
+    let is_shown = Memo::new(move |_| !app.drawer.is_shut.get() && app.drawer.below() == of);
     view! {
         <div
             class="drawer-panel"

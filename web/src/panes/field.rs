@@ -30,7 +30,7 @@ pub fn FieldPane(
 ) -> impl IntoView {
     let app = use_app();
     let children = StoredValue::new(children);
-    let has_result = move || app.outcome().is_some();
+    let has_result = move || app.view.outcome().is_some();
     view! {
         <section class="fields" aria-label=t!("fields")>
             <div class="pane-head">
@@ -101,11 +101,12 @@ fn FieldChoice() -> impl IntoView {
             };
             format!("{}  {} … {}{odd}", it.name, number(found.min), number(found.max))
         };
-        app.outcome()
+        app.view
+            .outcome()
             .map(|it| it.fields.iter().map(|it| (it.name.clone(), text(it))).collect::<Vec<_>>())
             .unwrap_or_default()
     });
-    let chosen = Memo::new(move |_| app.shown_field().map(|it| it.name).unwrap_or_default());
+    let chosen = Memo::new(move |_| app.view.shown_field().map(|it| it.name).unwrap_or_default());
     view! {
         <Show when=move || !named.with(Vec::is_empty)>
             <label class="control field-choice">
@@ -113,7 +114,7 @@ fn FieldChoice() -> impl IntoView {
                 <select
                     data-testid="field-select"
                     prop:value=move || chosen.get()
-                    on:change:target=move |event| app.choose_field(event.target().value())
+                    on:change:target=move |event| app.view.choose_field(event.target().value())
                 >
                     {move || named
                         .get()
@@ -184,7 +185,7 @@ fn WhichChoice() -> impl IntoView {
 #[component]
 fn Provenance() -> impl IntoView {
     let app = use_app();
-    let is_old = move || app.outcome().is_some_and(|it| it.revision != app.project.revision.get());
+    let is_old = move || app.view.outcome().is_some_and(|it| it.revision != app.project.revision.get());
     view! {
         <p class="muted provenance" data-testid="provenance">
             {move || describe::provenance(app)}

@@ -138,7 +138,7 @@ fn made_up(app: App, [fields, scalars, externals]: [usize; 3]) -> Option<impl In
                 <button
                     type="button"
                     data-testid="show-made-up"
-                    on:click=move |_| app.choose_below(DrawerList::Inputs)
+                    on:click=move |_| app.drawer.choose_below(DrawerList::Inputs)
                 >
                     {t!("guide-look")}
                 </button>

@@ -23,7 +23,7 @@ pub fn Notices() -> impl IntoView {
         Some(view! {
             <div class="notice notice-error" role="alert">
                 <span>{text}</span>
-                <button type="button" on:click=move |_| app.try_again()>{t!("notice-again")}</button>
+                <button type="button" on:click=move |_| app.compilation.try_again()>{t!("notice-again")}</button>
                 <button
                     type="button"
                     data-testid="copy-report"
@@ -82,7 +82,7 @@ pub fn Notices() -> impl IntoView {
         })
     };
     let safe = move || {
-        app.workspaces.is_safe.get().then(|| view! {
+        app.compilation.is_safe.get().then(|| view! {
             <div class="notice notice-warn" role="alert" data-testid="safe-mode">
                 <span>
                     {t!("notice-safe")}
@@ -104,7 +104,7 @@ pub fn Notices() -> impl IntoView {
                     <span>{t!("notice-unkept")}</span>
                     <button type="button" data-testid="storage-zip" on:click=move |_| {
                         app.share();
-                        app.save_zip();
+                        app.sharing.save_zip();
                     }>{t!("share-zip")}</button>
                     <button type="button" on:click=move |_| app.share()>{t!("notice-share")}</button>
                 </div>

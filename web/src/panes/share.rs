@@ -54,14 +54,14 @@ pub fn ShareDialog() -> impl IntoView {
             </label>
             <p class="muted" class:warn=is_long data-testid="share-size">{advice}</p>
             <div class="share-actions">
-                <button type="button" class="primary" data-testid="copy-link" on:click=move |_| app.copy_link()>
+                <button type="button" class="primary" data-testid="copy-link" on:click=move |_| app.sharing.copy_link()>
                     {t!("share-copy")}
                 </button>
                 <button
                     type="button"
                     data-testid="copy-markdown"
                     title=t!("share-markdown-about")
-                    on:click=move |_| app.copy_markdown()
+                    on:click=move |_| app.sharing.copy_markdown()
                 >
                     {t!("share-markdown")}
                 </button>
@@ -69,7 +69,7 @@ pub fn ShareDialog() -> impl IntoView {
                     type="button"
                     data-testid="save-zip"
                     title=t!("share-zip-about")
-                    on:click=move |_| app.save_zip()
+                    on:click=move |_| app.sharing.save_zip()
                 >
                     {t!("share-zip")}
                 </button>
@@ -85,7 +85,7 @@ pub fn ShareDialog() -> impl IntoView {
                 />
             </label>
             <div class="share-actions">
-                <button type="button" data-testid="copy-command" on:click=move |_| app.copy_command()>
+                <button type="button" data-testid="copy-command" on:click=move |_| app.sharing.copy_command()>
                     {t!("share-copy-command")}
                 </button>
                 <button type="button" on:click=move |_| offer.set(None)>{t!("close")}</button>

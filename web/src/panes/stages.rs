@@ -237,7 +237,7 @@ fn StageBody(
                         title=t!("stages-passes-about")
                         aria-expanded=move || if look.is_open.get() { "true" } else { "false" }
                         aria-controls=format!("passes-{stage}")
-                        on:click=move |_| app.toggle_passes(stage)
+                        on:click=move |_| app.passes.toggle(stage)
                     >
                         {t!("stages-passes")}
                         " "

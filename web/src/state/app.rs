@@ -61,33 +61,35 @@ impl App {
     /// Makes the state, opens what the address or the last visit left, and hands it to all panes.
     #[must_use]
     pub fn start() -> Self {
-        let connection = Connection::new();
         let project = Project::new();
-        let compilation = Compilation::new();
+        let layout = PageLayout::new();
+        let compilation = Compilation::new(project, layout);
+        let status = StatusLine::new();
         let run = Run::new();
+        let clock = Clock::new(run);
         let app = Self {
             project,
             workspaces: Workspaces::new(),
             compilation,
-            problems: Problems::new(),
-            passes: Passes::new(),
+            problems: Problems::new(project, compilation),
+            passes: Passes::new(project, compilation),
             editor: EditorState::new(),
-            status: StatusLine::new(),
+            status,
             run,
-            clock: Clock::new(run),
+            clock,
             measurement: Measurement::new(),
-            view: FieldView::new(),
-            connection,
+            view: FieldView::new(run, clock, compilation),
+            connection: Connection::new(),
             sharing: Sharing::new(),
             files: Files::new(),
             head: HeadDisplay::new(),
             version: Version::new(),
-            layout: PageLayout::new(),
-            drawer: Drawer::new(),
+            layout,
+            drawer: Drawer::new(layout),
             output: OutputLog::new(),
             settings: Settings::new(),
             learn: LearnState::new(),
-            gallery: Gallery::new(),
+            gallery: Gallery::new(project, status),
             reference: Reference::new(),
             lit: Memo::new(move |_| compilation.lit(&project.shown())),
         };
@@ -95,21 +97,21 @@ impl App {
         app.settings.follow_system();
         app.open_first();
         app.start_workspaces();
-        app.start_compiling();
-        app.follow_problems();
+        app.compilation.start();
+        app.problems.follow();
         app.follow_missing();
-        app.follow_passes();
-        app.follow_inputs();
-        app.follow_output();
+        app.passes.follow();
+        app.drawer.follow_inputs();
+        app.output.follow(app.status, app.run);
         app.follow_results();
-        app.follow_look();
-        app.follow_around();
+        app.view.follow_look();
+        app.view.follow_around();
         app.follow_runs();
         app.follow_clock();
         app.start_shortcuts();
-        app.follow_gallery();
+        app.gallery.follow();
         app.follow_address();
-        app.follow_words();
+        app.reference.follow_words();
         app
     }
 }

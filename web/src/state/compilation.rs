@@ -12,7 +12,8 @@ use isobar_protocol::request::Request;
 use isobar_protocol::worker::{Answer, AnswerBody, Ask, Defaults, Question};
 use leptos::prelude::*;
 
-use super::App;
+use super::layout::PageLayout;
+use super::project::Project;
 use crate::bridge::page;
 use crate::bridge::worker::Worker;
 
@@ -67,6 +68,10 @@ pub enum CompilerFailure {
 /// The newest answer, and what is lit in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Compilation {
+    project: Project,
+    layout: PageLayout,
+    /// Whether compiling waits, because the page ended twice before the compiler answered.
+    pub is_safe: RwSignal<bool>,
     /// The edit that was answered last; 0 before the first answer.
     pub revision: RwSignal<u64>,
     pub diagnostics: RwSignal<Vec<Diagnostic>>,
@@ -127,8 +132,11 @@ impl Engine {
 }
 
 impl Compilation {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(project: Project, layout: PageLayout) -> Self {
         Self {
+            project,
+            layout,
+            is_safe: RwSignal::default(),
             revision: RwSignal::new(0),
             diagnostics: RwSignal::default(),
             stencils: RwSignal::default(),
@@ -226,9 +234,9 @@ fn renew<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
     }
 }
 
-impl App {
+impl Compilation {
     /// Compiles now and after each change from now on.
-    pub(super) fn start_compiling(self) {
+    pub(super) fn start(self) {
         self.start_worker();
         let later = StoredValue::new(None::<TimeoutHandle>);
         Effect::new(move |before: Option<()>| {
@@ -262,11 +270,10 @@ impl App {
     /// Asks for the open stages that have no text of the newest answer. While a question is under way nothing is
     /// asked: its answer comes here again.
     fn compile_missing(self) {
-        let is_asked = self.compilation.engine.with_value(|it| it.asked.is_some());
-        let half = self.compilation.engine.with_value(|it| it.half.clone());
+        let is_asked = self.engine.with_value(|it| it.asked.is_some());
+        let half = self.engine.with_value(|it| it.half.clone());
         let is_waiting = |it: Stage| {
-            let is_waiting =
-                self.compilation.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting);
+            let is_waiting = self.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting);
             is_waiting && half.iter().all(|asked| asked != it.name())
         };
         if !is_asked && untrack(|| self.wanted_stages()).into_iter().any(is_waiting) {
@@ -276,7 +283,7 @@ impl App {
 
     /// Compiles the text that the compiler fell over once more.
     pub fn try_again(self) {
-        self.compilation.engine.update_value(|it| it.crashed_on = None);
+        self.engine.update_value(|it| it.crashed_on = None);
         self.compile();
     }
 
@@ -284,40 +291,40 @@ impl App {
         let on_answer = move |answer: Answer, _| self.take_answer(answer);
         let started = Worker::start(on_answer, move |message| self.worker_crashed(message));
         let trouble = started.as_ref().err().cloned();
-        self.compilation.engine.update_value(|it| {
+        self.engine.update_value(|it| {
             it.worker = started.ok();
             it.asked = None;
             it.half.clear();
             it.has_answered = false;
         });
         if let Some(message) = trouble {
-            self.compilation.trouble.set(Some(CompilerFailure::NotLoaded(message)));
+            self.trouble.set(Some(CompilerFailure::NotLoaded(message)));
         }
     }
 
     /// Whether the compiler has spoken on the newest text, or will not.
     pub(super) fn is_answered(self) -> bool {
-        let is_newest = self.compilation.revision.get_untracked() == self.project.revision.get_untracked();
-        let is_asked = self.compilation.engine.with_value(|it| it.asked.is_some());
-        is_newest || !is_asked && self.compilation.trouble.with_untracked(Option::is_some)
+        let is_newest = self.revision.get_untracked() == self.project.revision.get_untracked();
+        let is_asked = self.engine.with_value(|it| it.asked.is_some());
+        is_newest || !is_asked && self.trouble.with_untracked(Option::is_some)
     }
 
     fn compile(self) {
-        if self.workspaces.is_safe.get_untracked() {
+        if self.is_safe.get_untracked() {
             return;
         }
         let mut request = untrack(|| self.project.request());
         let wanted = untrack(|| self.wanted_stages());
         request.stages = Some(wanted.into_iter().map(|it| it.name().to_owned()).collect());
         let revision = self.project.revision.get_untracked();
-        if self.compilation.engine.with_value(|it| it.crashed_on.as_ref() == Some(&request)) {
+        if self.engine.with_value(|it| it.crashed_on.as_ref() == Some(&request)) {
             return;
         }
-        if self.compilation.engine.with_value(|it| it.worker.is_none()) {
+        if self.engine.with_value(|it| it.worker.is_none()) {
             self.start_worker();
         }
         let mut asked = None;
-        self.compilation.engine.update_value(|engine| {
+        self.engine.update_value(|engine| {
             engine.is_due = engine.asked.is_some();
             if let (None, Some(worker)) = (&engine.asked, &engine.worker) {
                 worker.ask(&Question { revision, ask: Ask::Compile { request: request.clone() } }, &[]);
@@ -336,23 +343,23 @@ impl App {
         match said {
             AnswerBody::Ready => {
                 // Where it waits for a change, nothing else would say so.
-                self.compilation.loading.set(None);
+                self.loading.set(None);
                 return;
             }
             AnswerBody::Loading { arrived, packed } => {
-                self.compilation.loading.set(loaded(arrived, packed, page::worker_bytes()));
+                self.loading.set(loaded(arrived, packed, page::worker_bytes()));
                 return;
             }
             AnswerBody::Whole => {
-                self.compilation.engine.update_value(|it| it.half.clear());
+                self.engine.update_value(|it| it.half.clear());
                 self.compile();
                 return;
             }
-            _ => self.compilation.loading.set(None),
+            _ => self.loading.set(None),
         }
         let mut is_due = false;
         let mut asked = None;
-        self.compilation.engine.update_value(|engine| {
+        self.engine.update_value(|engine| {
             engine.has_answered = true;
             engine.crashed_on = None;
             asked = engine.asked.take();
@@ -363,13 +370,13 @@ impl App {
             self.compile();
             return;
         }
-        self.compilation.trouble.set(None);
-        self.compilation.round_trip_ms.set(asked.as_ref().map(|it| page::now_ms() - it.since_ms));
+        self.trouble.set(None);
+        self.round_trip_ms.set(asked.as_ref().map(|it| page::now_ms() - it.since_ms));
         let stages = asked.and_then(|it| it.request.stages).unwrap_or_default();
         if let AnswerBody::Compiled { is_half: true, .. } = said {
-            self.compilation.engine.update_value(|it| it.half.clone_from(&stages));
+            self.engine.update_value(|it| it.half.clone_from(&stages));
         }
-        self.compilation.accept(revision, said, &stages);
+        self.accept(revision, said, &stages);
         // Other stages may have been opened meanwhile.
         self.compile_missing();
     }
@@ -377,35 +384,47 @@ impl App {
     fn worker_crashed(self, message: String) {
         let mut has_answered = false;
         let mut is_due = false;
-        self.compilation.engine.update_value(|engine| {
+        self.engine.update_value(|engine| {
             has_answered = engine.has_answered || engine.asked.is_some() && message.contains("unreachable");
             is_due = engine.end_worker();
         });
         if has_answered {
             self.start_over(CompilerFailure::Crashed(message), is_due);
         } else {
-            self.compilation.trouble.set(Some(CompilerFailure::NotLoaded(message)));
+            self.trouble.set(Some(CompilerFailure::NotLoaded(message)));
         }
     }
 
     fn give_up(self, number: u64) {
-        let is_stuck =
-            self.compilation.engine.with_value(|it| it.asked.as_ref().is_some_and(|it| it.number == number));
+        let is_stuck = self.engine.with_value(|it| it.asked.as_ref().is_some_and(|it| it.number == number));
         if is_stuck {
             let mut is_due = false;
-            self.compilation.engine.update_value(|it| is_due = it.end_worker());
+            self.engine.update_value(|it| is_due = it.end_worker());
             self.start_over(CompilerFailure::TookTooLong, is_due);
         }
     }
 
     /// Makes another worker ready for the next edit, which may have come already.
     fn start_over(self, trouble: CompilerFailure, is_due: bool) {
-        self.compilation.trouble.set(Some(trouble));
+        self.trouble.set(Some(trouble));
         self.start_worker();
         if is_due {
             self.compile();
         } else {
             self.compile_missing();
         }
+    }
+
+    /// The request with what was made up for the text that the compiler answered last.
+    pub(super) fn completed(self, request: Request) -> Request {
+        let mut request = self.defaults.with_untracked(|it| it.made.complete(request));
+        // A request that gives nothing to make runs as it always did.
+        if let Some(init) = &mut request.init {
+            self.signature.with_untracked(|it| {
+                let Some(signature) = it else { return };
+                init.retain(|name, _| signature.fields.iter().any(|it| it.name == *name));
+            });
+        }
+        request
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::App;
+use super::layout::PageLayout;
 use crate::bridge::locale::t;
 use crate::bridge::page;
 use crate::bridge::storage::{self, Shelf};
@@ -48,6 +48,7 @@ impl DrawerList {
 /// The drawer. Its height is the user's alone: what comes into it never moves the text above.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawer {
+    layout: PageLayout,
     /// Which of the lists beside the inputs; whether the inputs are shown is the layout's.
     other: RwSignal<DrawerList>,
     /// Its part of the column.
@@ -56,7 +57,7 @@ pub struct Drawer {
 }
 
 impl Drawer {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(layout: PageLayout) -> Self {
         let kept = storage::load(Shelf::Lasting, HEIGHT_KEY).and_then(|it| it.parse::<f64>().ok());
         let height = kept.filter(|it| (RANGE[0]..=RANGE[1]).contains(it)).unwrap_or(HEIGHT);
         // A phone has no room for a list that nobody asked for.
@@ -64,7 +65,12 @@ impl Drawer {
             Some(kept) => kept == "shut",
             None => page::is_narrow(),
         };
-        Self { other: RwSignal::default(), height: RwSignal::new(height), is_shut: RwSignal::new(is_shut) }
+        Self {
+            layout,
+            other: RwSignal::default(),
+            height: RwSignal::new(height),
+            is_shut: RwSignal::new(is_shut),
+        }
     }
 
     /// Moves its upper edge down by a part of the column.
@@ -94,27 +100,27 @@ impl Drawer {
     }
 }
 
-impl App {
+impl Drawer {
     /// The list that the drawer shows.
     #[must_use]
     pub fn below(self) -> DrawerList {
-        if self.layout.inputs_open.get() { DrawerList::Inputs } else { self.drawer.other.get() }
+        if self.layout.inputs_open.get() { DrawerList::Inputs } else { self.other.get() }
     }
 
     /// Shows one of its lists, and opens it.
     pub fn choose_below(self, below: DrawerList) {
         self.layout.inputs_open.set(below == DrawerList::Inputs);
         if below != DrawerList::Inputs {
-            self.drawer.other.set(below);
+            self.other.set(below);
         }
-        self.drawer.shut(false);
+        self.shut(false);
     }
 
     /// Opens the drawer whenever its inputs are asked for from elsewhere.
     pub(super) fn follow_inputs(self) {
         Effect::new(move |_| {
             if self.layout.inputs_open.get() {
-                self.drawer.shut(false);
+                self.shut(false);
             }
         });
     }

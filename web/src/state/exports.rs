@@ -53,8 +53,8 @@ impl App {
 
     /// The graph of the stencil that is shown, as a file that DaCe reads.
     pub fn save_graph(self) {
-        let request = self.completed(untrack(|| self.project.request()));
-        let worker = match self.passes_worker() {
+        let request = self.compilation.completed(untrack(|| self.project.request()));
+        let worker = match self.passes.worker() {
             Ok(worker) => worker,
             Err(why) => return self.status.say(why),
         };

@@ -8,7 +8,6 @@ use leptos::prelude::*;
 
 use super::App;
 use super::layout::Tab;
-use super::project::{MAIN, Project};
 use crate::bridge::drops::{self as bridge, DroppedFiles};
 use crate::bridge::locale::t;
 use crate::files::{self, ImportedFiles, MOST_FILES, has_stencil, is_module, main_of, take};
@@ -35,51 +34,6 @@ impl Files {
             renaming: RwSignal::default(),
             offered: StoredValue::default(),
         }
-    }
-}
-
-impl Project {
-    /// The name of the file that the editor shows.
-    #[must_use]
-    pub fn shown(self) -> String {
-        self.other.get().unwrap_or_else(|| self.main())
-    }
-
-    /// The names of all files, the main one first.
-    #[must_use]
-    pub fn names(self) -> Vec<String> {
-        let (main, shown) = (self.main(), self.shown());
-        let mut names: Vec<String> = self.carried.with(|it| it.files.keys().cloned().collect());
-        if !names.contains(&shown) {
-            names.push(shown);
-        }
-        names.retain(|it| *it != main);
-        names.sort();
-        names.insert(0, main);
-        names
-    }
-
-    /// The text of a file.
-    #[must_use]
-    pub fn text_of(self, name: &str) -> Option<String> {
-        if self.shown() == name {
-            return Some(self.text.get());
-        }
-        self.carried.with(|it| it.files.get(name).cloned())
-    }
-
-    /// Puts the text that is edited among the others.
-    fn put_by(self) {
-        let (shown, text) = untrack(|| (self.shown(), self.text.get()));
-        self.carried.update(|it| drop(it.files.insert(shown, text)));
-    }
-
-    /// Compiles another file.
-    pub(super) fn set_main(self, name: &str) {
-        self.put_by();
-        let shown = untrack(|| self.shown());
-        self.carried.update(|it| it.main = Some(name.to_owned()).filter(|it| it != MAIN));
-        self.other.set(Some(shown).filter(|it| it != name));
     }
 }
 
@@ -233,7 +187,7 @@ impl App {
             self.workspaces.begin();
         }
         self.leave_linked();
-        self.changed();
+        self.project.changed();
         self.project.open(State { files: all, main, stencil: None, gallery: None, ..state });
         let (shown, text) = untrack(|| (self.project.shown(), self.project.text.get()));
         self.editor.open_file(&shown, &text);
@@ -300,7 +254,7 @@ impl App {
 
     /// Other files are another compilation.
     fn changed_files(self) {
-        self.changed();
+        self.project.changed();
         self.project.revision.update(|it| *it += 1);
     }
 

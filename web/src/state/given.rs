@@ -109,7 +109,7 @@ impl App {
         let dtype = scalar.dtype.as_deref().unwrap_or_default();
         let is_own =
             scalar.own.as_ref().is_some_and(|(own, _)| values::scalar(own, dtype).as_ref() == Ok(&value));
-        self.changed();
+        self.project.changed();
         self.project.scalars.update(|it| {
             it.remove(&scalar.name);
             if !is_own {
@@ -140,7 +140,7 @@ impl App {
 
     /// Takes back what the user said of a scalar.
     pub fn reset_scalar(self, name: &str) {
-        self.changed();
+        self.project.changed();
         self.project.scalars.update(|it| drop(it.remove(name)));
     }
 
@@ -154,7 +154,7 @@ impl App {
         let mut after = before.clone();
         change(&mut after);
         if after != before {
-            self.changed();
+            self.project.changed();
             self.project.externals.set(after);
             self.project.revision.update(|it| *it += 1);
         }

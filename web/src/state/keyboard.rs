@@ -152,7 +152,7 @@ impl App {
 
     fn next_level(self, by: i64) {
         let across = self.view.across.get_untracked();
-        let points = untrack(|| self.shown_field()).and_then(|it| points_along(&it, across));
+        let points = untrack(|| self.view.shown_field()).and_then(|it| points_along(&it, across));
         let Some(last) = points.and_then(|it| it.checked_sub(1)) else { return };
         let at = self.view.at.get_untracked().min(last);
         self.view.choose_at(at.saturating_add_signed(by).min(last));

@@ -184,7 +184,7 @@ impl App {
             }
             Route::Gallery(Some(name)) => self.open_gallery(name),
             Route::Gallery(None) => {}
-            Route::Manual(page, _) => self.open_manual(page.clone()),
+            Route::Manual(page, _) => self.reference.open_manual(page.clone()),
         }
         if !matches!(route, Route::Gallery(Some(_))) {
             self.learn.route.set(route);

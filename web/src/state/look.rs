@@ -10,8 +10,7 @@ use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
-use super::App;
-use super::view::points_along;
+use super::view::{FieldView, points_along};
 
 /// The kind of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,21 +104,21 @@ impl PictureState {
 /// The subject of a question: the result, the field, the element, and the count of results.
 type Subject = (Which, String, u64, u64);
 
-impl App {
+impl FieldView {
     /// The cell that is looked at: the chosen one, or the middle; on the plane that is shown.
     #[must_use]
     pub fn cursor(self) -> Option<[i64; 3]> {
         let field = self.shown_field()?;
-        let across = self.view.across.get();
-        let chosen = self.view.look.cell.get();
-        let has_halo = self.view.look.has_halo.get();
+        let across = self.across.get();
+        let chosen = self.look.cell.get();
+        let has_halo = self.look.has_halo.get();
         let mut cell = [0; 3];
         for axis in [Across::I, Across::J, Across::K] {
             let n = number(axis);
             let points = i64::try_from(points_along(&field, axis).unwrap_or(1)).unwrap_or(i64::MAX);
             let last = points.saturating_sub(1).max(0);
             cell[n] = if axis == across {
-                i64::try_from(self.view.at.get()).unwrap_or(0).clamp(0, last)
+                i64::try_from(self.at.get()).unwrap_or(0).clamp(0, last)
             } else {
                 match chosen {
                     Some(cell) if has_halo => cell[n],
@@ -133,12 +132,12 @@ impl App {
 
     /// Chooses a cell.
     pub fn choose_cell(self, cell: [i64; 3]) {
-        let across = number(self.view.across.get_untracked());
-        self.view.look.cell.set(Some(cell));
+        let across = number(self.across.get_untracked());
+        self.look.cell.set(Some(cell));
         if let Ok(at) = u64::try_from(cell[across])
-            && at != self.view.at.get_untracked()
+            && at != self.at.get_untracked()
         {
-            self.view.choose_at(at);
+            self.choose_at(at);
         }
     }
 
@@ -152,13 +151,13 @@ impl App {
 
     fn subject(self) -> Option<Subject> {
         let field = self.shown_field()?;
-        let element = self.view.element.get().min(field.n_elements().saturating_sub(1));
-        Some((self.view.which.get(), field.name, element, self.run.generation.get()))
+        let element = self.element.get().min(field.n_elements().saturating_sub(1));
+        Some((self.which.get(), field.name, element, self.run.generation.get()))
     }
 
     /// Asks for what the present view needs, whenever that changes.
     pub(super) fn follow_look(self) {
-        let look = self.view.look;
+        let look = self.look;
         // The chart over time is of the steps that were taken last.
         Effect::new(move |_| {
             if self.clock.step.with(Option::is_none) {
@@ -174,7 +173,7 @@ impl App {
         let plane = Memo::new(move |_| {
             let is_wanted = look.kind.get() == PictureKind::Histogram && !look.is_of_all.get();
             let subject = self.subject().filter(|_| is_wanted)?;
-            let across = self.view.across.get();
+            let across = self.across.get();
             let cell = self.cursor()?;
             let at = u64::try_from(cell[number(across)]).unwrap_or(0);
             Some((subject, across, at))
@@ -222,7 +221,7 @@ impl App {
 
     /// Asks for the cells around the chosen one, whenever that is another one.
     pub(super) fn follow_around(self) {
-        let look = self.view.look;
+        let look = self.look;
         let around = Memo::new(move |_| {
             look.cell.with(Option::is_some).then_some(())?;
             Some((self.subject()?, self.cursor()?))
@@ -281,7 +280,7 @@ impl App {
     pub async fn record_step(self, step: u64) {
         let Some(outcome) = self.run.a.get_untracked() else { return };
         let cell = untrack(|| self.cursor()).unwrap_or_default();
-        let element = self.view.element.get_untracked();
+        let element = self.element.get_untracked();
         let mut values = BTreeMap::new();
         if let Some(worker) = self.run.keeper()
             && let Ok((AnswerBody::Cell { readings }, _)) =
@@ -290,7 +289,7 @@ impl App {
             values = readings.into_iter().filter_map(|it| Some((it.field, it.value?))).collect();
         }
         let statistics = outcome.fields.iter().map(|it| (it.name.clone(), it.statistics)).collect();
-        self.view.look.records.update(|records| {
+        self.look.records.update(|records| {
             let records = Arc::make_mut(records);
             if records.last().is_some_and(|it| it.step >= step) {
                 records.clear();

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::App;
+use super::run::Run;
+use super::status::StatusLine;
 
 /// Most sentences that are kept.
 const MOST: usize = 200;
@@ -45,13 +46,13 @@ impl OutputLog {
     }
 }
 
-impl App {
+impl OutputLog {
     /// Keeps what is said from now on, and why runs fail.
-    pub(super) fn follow_output(self) {
-        Effect::new(move |_| self.output.keep(self.status.text.get()));
+    pub(super) fn follow(self, status: StatusLine, run: Run) {
+        Effect::new(move |_| self.keep(status.text.get()));
         Effect::new(move |_| {
-            if let Some(failure) = self.run.failure.get() {
-                self.output.keep(failure.message);
+            if let Some(failure) = run.failure.get() {
+                self.keep(failure.message);
             }
         });
     }

@@ -16,9 +16,11 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::App;
+use super::compilation::Compilation;
 use super::difference::DiffView;
 use super::layout::Tab;
 use super::picks::{Pick, next_pick, picks};
+use super::project::Project;
 use super::remarks::{self, DecisionKind, RemarkEntry};
 use crate::bridge::asker::{Asker, WorkerEnd};
 use crate::bridge::locale::t;
@@ -62,6 +64,8 @@ impl PassesView {
 /// The passes of all levels.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes {
+    project: Project,
+    compilation: Compilation,
     /// In the order of [`Stage::ALL`].
     looks: [PassesView; Stage::ALL.len()],
     /// The outcome of each pass, in the last answer.
@@ -81,14 +85,16 @@ pub struct Passes {
     told_of: StoredValue<u64>,
     /// Which of these are listed.
     pub shown: RwSignal<DecisionKind>,
-    worker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    asker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     /// Whether something else is looked at since the worker was asked.
     is_due: StoredValue<bool>,
 }
 
 impl Passes {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(project: Project, compilation: Compilation) -> Self {
         Self {
+            project,
+            compilation,
             looks: std::array::from_fn(|_| PassesView::new()),
             steps: RwSignal::default(),
             revision: RwSignal::new(0),
@@ -99,7 +105,7 @@ impl Passes {
             are_stale: RwSignal::new(false),
             told_of: StoredValue::new(0),
             shown: RwSignal::default(),
-            worker: StoredValue::new_local(None),
+            asker: StoredValue::new_local(None),
             is_due: StoredValue::new(false),
         }
     }
@@ -120,11 +126,9 @@ impl Passes {
     pub fn step(self, pass: &str) -> Option<PassStep> {
         self.steps.with(|it| it.iter().find(|it| it.pass == pass).cloned())
     }
-}
 
-impl App {
     /// Watches the passes as long as somebody looks at them, and keeps what was said about the text in order.
-    pub(super) fn follow_passes(self) {
+    pub(super) fn follow(self) {
         let (told, later) =
             (StoredValue::new(None::<TimeoutHandle>), StoredValue::new(None::<TimeoutHandle>));
         Effect::new(move |before: Option<()>| {
@@ -137,8 +141,8 @@ impl App {
             told.set_value(set_timeout_with_handle(move || self.tell_entries(), rest).ok());
         });
         let looked_at = Memo::new(move |_| {
-            self.passes.is_open().then(|| {
-                let moments = Stage::ALL.into_iter().filter_map(|it| self.passes.look(it).moment(it));
+            self.is_open().then(|| {
+                let moments = Stage::ALL.into_iter().filter_map(|it| self.look(it).moment(it));
                 moments.collect::<Vec<_>>()
             })
         });
@@ -161,77 +165,77 @@ impl App {
     fn tell_entries(self) {
         let opened = self.project.opened.get_untracked();
         // A text with errors does not get as far as its remarks: those of the text before it stay, and say so.
-        let are_stale = self.passes.told_of.get_value() == opened
+        let are_stale = self.told_of.get_value() == opened
             && untrack(|| self.compilation.n_errors()) > 0
-            && self.passes.entries.with_untracked(|it| !it.is_empty());
-        if self.passes.are_stale.get_untracked() != are_stale {
-            self.passes.are_stale.set(are_stale);
+            && self.entries.with_untracked(|it| !it.is_empty());
+        if self.are_stale.get_untracked() != are_stale {
+            self.are_stale.set(are_stale);
         }
         if are_stale {
             return;
         }
-        self.passes.told_of.set_value(opened);
+        self.told_of.set_value(opened);
         let all = self.compilation.remarks.with_untracked(|remarks| {
             self.compilation.tombstones.with_untracked(|tombstones| remarks::entries(remarks, tombstones))
         });
-        if self.passes.entries.with_untracked(|it| **it != all) {
-            self.passes.entries.set(Arc::new(all));
+        if self.entries.with_untracked(|it| **it != all) {
+            self.entries.set(Arc::new(all));
         }
-        self.passes.n_told.update(|it| *it += 1);
+        self.n_told.update(|it| *it += 1);
     }
 
     fn ask_passes(self) {
-        if self.passes.is_asked.get_untracked() {
-            self.passes.is_due.set_value(true);
+        if self.is_asked.get_untracked() {
+            self.is_due.set_value(true);
             return;
         }
         let revision = self.compilation.revision.get_untracked();
-        let request = self.completed(untrack(|| self.project.request()));
+        let request = self.compilation.completed(untrack(|| self.project.request()));
         let moments: Vec<Moment> =
-            untrack(|| Stage::ALL.into_iter().filter_map(|it| self.passes.look(it).moment(it)).collect());
-        let worker = match self.passes_worker() {
+            untrack(|| Stage::ALL.into_iter().filter_map(|it| self.look(it).moment(it)).collect());
+        let worker = match self.worker() {
             Ok(worker) => worker,
-            Err(message) => return self.passes.trouble.set(Some(message)),
+            Err(message) => return self.trouble.set(Some(message)),
         };
-        self.passes.is_asked.set(true);
+        self.is_asked.set(true);
         spawn_local(async move {
             let answer = worker.ask(Ask::Passes { request, moments }, Vec::new()).await;
-            self.passes.is_asked.set(false);
+            self.is_asked.set(false);
             match answer {
                 Ok((AnswerBody::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
                 Ok(_) => {}
                 Err(WorkerEnd::Stopped) => {}
                 Err(WorkerEnd::NotLoaded(why)) => {
-                    self.passes.trouble.set(Some(t!("state-passes-not-started", why = why)));
+                    self.trouble.set(Some(t!("state-passes-not-started", why = why)));
                 }
                 Err(WorkerEnd::Crashed(why)) => {
-                    self.passes.trouble.set(Some(t!("state-passes-fell-over", why = why)));
+                    self.trouble.set(Some(t!("state-passes-fell-over", why = why)));
                 }
             }
-            if self.passes.is_due.get_value() {
-                self.passes.is_due.set_value(false);
+            if self.is_due.get_value() {
+                self.is_due.set_value(false);
                 self.ask_passes();
             }
         });
     }
 
     /// The worker for passes and graphs, so that the worker that answers each edit stays free.
-    pub(super) fn passes_worker(self) -> Result<Rc<Asker>, String> {
-        if let Some(worker) = self.passes.worker.get_value().filter(|it| !it.is_gone()) {
+    pub(super) fn worker(self) -> Result<Rc<Asker>, String> {
+        if let Some(worker) = self.asker.get_value().filter(|it| !it.is_gone()) {
             return Ok(worker);
         }
         let worker = Asker::start(|_, _| {})?;
-        self.passes.worker.set_value(Some(worker.clone()));
+        self.asker.set_value(Some(worker.clone()));
         Ok(worker)
     }
 
     fn take_passes(self, revision: u64, steps: Vec<PassStep>, around: Vec<PassDiff>) {
-        self.passes.trouble.set(None);
-        self.passes.revision.set(revision);
-        self.passes.steps.set(Arc::new(steps));
+        self.trouble.set(None);
+        self.revision.set(revision);
+        self.steps.set(Arc::new(steps));
         for stage in Stage::ALL {
             let found = around.iter().find(|it| it.of.stage == stage.name()).cloned();
-            let shown = self.passes.look(stage).around;
+            let shown = self.look(stage).around;
             if shown.with_untracked(|it| it.as_deref() != found.as_ref()) {
                 shown.set(found.map(Arc::new));
             }
@@ -239,16 +243,16 @@ impl App {
     }
 
     /// Opens or closes the list of passes of a level.
-    pub fn toggle_passes(self, stage: Stage) {
-        let look = self.passes.look(stage);
+    pub fn toggle(self, stage: Stage) {
+        let look = self.look(stage);
         look.is_open.update(|it| *it = !*it);
         look.pick.set(Pick::AfterAll);
         look.around.set(None);
     }
 
     /// Shows a level around a pass.
-    pub fn pick_pass(self, stage: Stage, pick: Pick) {
-        let look = self.passes.look(stage);
+    pub fn pick(self, stage: Stage, pick: Pick) {
+        let look = self.look(stage);
         look.is_open.set(true);
         if look.pick.with_untracked(|it| *it != pick) {
             if pick == Pick::AfterAll {
@@ -257,7 +261,9 @@ impl App {
             look.pick.set(pick);
         }
     }
+}
 
+impl App {
     /// Goes to another pass of the active stage; with `only_changes`, to one that changed something.
     pub(super) fn next_pass(self, by: isize, only_changes: bool) {
         let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
@@ -277,14 +283,14 @@ impl App {
             return look.is_open.set(true);
         }
         match next_pick(&picks(stage, &steps), &from, by, is_wanted) {
-            Some(pick) => self.pick_pass(stage, pick),
+            Some(pick) => self.passes.pick(stage, pick),
             None => look.is_open.set(true),
         }
     }
 
     /// Leaves a pass out of every compilation and run from now on, or puts it back.
     pub fn toggle_skip(self, pass: &str) {
-        self.changed();
+        self.project.changed();
         self.project.skipped.update(|it| {
             if !it.remove(pass) {
                 it.insert(pass.to_owned());
@@ -295,7 +301,7 @@ impl App {
 
     /// Lets all passes run.
     pub fn skip_nothing(self) {
-        self.changed();
+        self.project.changed();
         self.project.skipped.set(BTreeSet::new());
         self.project.revision.update(|it| *it += 1);
     }
@@ -310,7 +316,7 @@ impl App {
             let pick =
                 if entry.shown == DecisionKind::Missed { Pick::AfterAll } else { Pick::Pass(entry.pass) };
             if pick != Pick::AfterAll || self.passes.look(stage).is_open.get_untracked() {
-                self.pick_pass(stage, pick);
+                self.passes.pick(stage, pick);
             }
         }
         self.pin(entry.links.into_iter().collect());

@@ -4,26 +4,12 @@ use std::collections::BTreeMap;
 
 use isobar_page_model::offsets::Offsets;
 use isobar_protocol::diagnostic::Position;
-use isobar_protocol::request::Request;
 use isobar_protocol::worker::{GuessedInputs, StencilPlace};
 use leptos::prelude::*;
 
 use super::{App, head, values};
 
 impl App {
-    /// The request with what was made up for the text that the compiler answered last.
-    pub(super) fn completed(self, request: Request) -> Request {
-        let mut request = self.compilation.defaults.with_untracked(|it| it.made.complete(request));
-        // A request that gives nothing to make runs as it always did.
-        if let Some(init) = &mut request.init {
-            self.compilation.signature.with_untracked(|it| {
-                let Some(signature) = it else { return };
-                init.retain(|name, _| signature.fields.iter().any(|it| it.name == *name));
-            });
-        }
-        request
-    }
-
     /// The user's generators that can be read.
     pub(super) fn usable_inputs(self) -> BTreeMap<String, String> {
         self.compilation.defaults.with_untracked(|defaults| {
@@ -58,7 +44,7 @@ impl App {
             after.insert(field.to_owned(), text.to_owned());
         }
         if after != before {
-            self.changed();
+            self.project.changed();
             self.project.inputs.set(after);
             self.project.revision.update(|it| *it += 1);
         }
@@ -95,7 +81,7 @@ impl App {
         if main == place.file && is_it {
             return;
         }
-        self.changed();
+        self.project.changed();
         if main != place.file {
             self.project.set_main(&place.file);
         }

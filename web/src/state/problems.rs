@@ -12,6 +12,8 @@ use isobar_protocol::diagnostic::{Diagnostic, Fix};
 use leptos::prelude::*;
 
 use super::App;
+use super::compilation::Compilation;
+use super::project::Project;
 use crate::bridge::locale::t;
 use crate::bridge::page;
 
@@ -23,6 +25,8 @@ const LONG_REST_MS: f64 = 1_000.0;
 /// The diagnostics that are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Problems {
+    project: Project,
+    compilation: Compilation,
     pub shown: RwSignal<Arc<Vec<Diagnostic>>>,
     /// The edit that they belong to.
     pub revision: RwSignal<u64>,
@@ -34,8 +38,10 @@ pub struct Problems {
 }
 
 impl Problems {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(project: Project, compilation: Compilation) -> Self {
         Self {
+            project,
+            compilation,
             shown: RwSignal::default(),
             revision: RwSignal::new(0),
             typed_ms: StoredValue::new(None),
@@ -53,39 +59,35 @@ impl Problems {
     fn rested_ms(self) -> Option<f64> {
         self.typed_ms.get_value().map(|it| page::now_ms() - it)
     }
-}
 
-impl App {
     /// Shows problems from now on.
-    pub(super) fn follow_problems(self) {
+    pub(super) fn follow(self) {
         Effect::new(move |_| {
             self.project.revision.track();
             self.compilation.revision.track();
-            let left_ms = self.problems.rested_ms().map_or(0.0, |it| (REST_MS - it).max(0.0));
+            let left_ms = self.rested_ms().map_or(0.0, |it| (REST_MS - it).max(0.0));
             self.show_problems_in(left_ms);
         });
         Effect::new(move |_| {
             // A caret that leaves its word lets go of what was spared.
             self.compilation.caret.track();
-            if self.problems.is_sparing.get_value()
-                && self.problems.rested_ms().is_none_or(|it| it >= REST_MS)
-            {
+            if self.is_sparing.get_value() && self.rested_ms().is_none_or(|it| it >= REST_MS) {
                 self.show_problems_in(0.0);
             }
         });
         Effect::new(move |_| {
             self.project.opened.track();
-            self.problems.typed_ms.set_value(None);
+            self.typed_ms.set_value(None);
         });
     }
 
     fn show_problems_in(self, ms: f64) {
-        if let Some(waiting) = self.problems.later.get_value() {
+        if let Some(waiting) = self.later.get_value() {
             waiting.clear();
         }
         let wait = Duration::from_secs_f64(ms.max(0.0) / 1e3);
-        let handle = set_timeout_with_handle(move || self.show_problems(self.problems.rested_ms()), wait);
-        self.problems.later.set_value(handle.ok());
+        let handle = set_timeout_with_handle(move || self.show_problems(self.rested_ms()), wait);
+        self.later.set_value(handle.ok());
     }
 
     /// Shows those of the newest answer; it was typed `rested_ms` ago.
@@ -107,10 +109,10 @@ impl App {
             shown.retain(|it| it.file != main || !touches(it, word));
         }
         let is_sparing = shown.len() < n_all;
-        self.problems.is_sparing.set_value(is_sparing);
-        self.problems.revision.set(revision);
-        if self.problems.shown.with_untracked(|it| **it != shown) {
-            self.problems.shown.set(Arc::new(shown));
+        self.is_sparing.set_value(is_sparing);
+        self.revision.set(revision);
+        if self.shown.with_untracked(|it| **it != shown) {
+            self.shown.set(Arc::new(shown));
         }
         if let (true, Some(rested_ms)) = (is_sparing, rested_ms) {
             self.show_problems_in(LONG_REST_MS - rested_ms);
@@ -118,10 +120,12 @@ impl App {
     }
 
     /// Shows all of them at once, when the user asks for a fix or goes to the next problem.
-    pub(super) fn show_all_problems(self) {
+    pub(super) fn show_all(self) {
         self.show_problems(None);
     }
+}
 
+impl App {
     /// Carries out a fix of a problem.
     pub fn mend(self, file: &str, fix: &Fix) {
         let is_newest = self.problems.revision.get_untracked() == self.project.revision.get_untracked();
@@ -134,7 +138,7 @@ impl App {
 
     /// Offers the fixes of the caret's line, at the caret.
     pub fn quick_fix(self) {
-        self.show_all_problems();
+        self.problems.show_all();
         self.layout.tab.set(super::layout::Tab::Code);
         // The editor hears of new problems by an effect, which runs first.
         set_timeout(move || self.editor.offer_fixes(), Duration::ZERO);
@@ -147,7 +151,7 @@ impl App {
 
     /// Goes to the problem after or before the caret, round the end, and says which it is.
     pub(super) fn next_problem(self, by: isize) {
-        self.show_all_problems();
+        self.problems.show_all();
         let caret = self.compilation.caret.get_untracked();
         let main = untrack(|| self.project.shown());
         let mut all: Vec<Diagnostic> = self

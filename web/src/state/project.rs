@@ -191,6 +191,96 @@ impl Project {
         let files = [(MAIN.to_owned(), text.to_owned())].into();
         self.open(State { files, gallery: Some(entry.name.to_owned()), ..State::default() });
     }
+
+    /// Lets go of the address's link, now that the workspace is another: at the next load it would bring back what
+    /// it holds.
+    pub(super) fn changed(self) {
+        if page::fragment().contains("s=") {
+            page::set_fragment("");
+        }
+    }
+
+    pub fn choose_stencil(self, name: String) {
+        self.changed();
+        self.stencil.set(Some(name).filter(|it| !it.is_empty()));
+        self.opened.update(|it| *it += 1);
+        self.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_precision(self, bits: u32) {
+        self.changed();
+        self.precision.set(bits);
+        self.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_constants(self, set: Constants) {
+        self.changed();
+        self.constants.set(Some(set).filter(|it| *it != Constants::Ufs));
+        self.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_minmax(self, arithmetic: Arithmetic) {
+        self.choose_arithmetic(self.minmax, arithmetic);
+    }
+
+    pub fn choose_modulo(self, arithmetic: Arithmetic) {
+        self.choose_arithmetic(self.modulo, arithmetic);
+    }
+
+    fn choose_arithmetic(self, of: RwSignal<Option<Arithmetic>>, arithmetic: Arithmetic) {
+        self.changed();
+        of.set(Some(arithmetic).filter(|it| *it != Arithmetic::NumPy));
+        self.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_tile(self, place: Tile) {
+        self.changed();
+        self.tile.set(Some(place).filter(|it| *it != Tile::Single));
+        self.revision.update(|it| *it += 1);
+    }
+
+    /// The name of the file that the editor shows.
+    #[must_use]
+    pub fn shown(self) -> String {
+        self.other.get().unwrap_or_else(|| self.main())
+    }
+
+    /// The names of all files, the main one first.
+    #[must_use]
+    pub fn names(self) -> Vec<String> {
+        let (main, shown) = (self.main(), self.shown());
+        let mut names: Vec<String> = self.carried.with(|it| it.files.keys().cloned().collect());
+        if !names.contains(&shown) {
+            names.push(shown);
+        }
+        names.retain(|it| *it != main);
+        names.sort();
+        names.insert(0, main);
+        names
+    }
+
+    /// The text of a file.
+    #[must_use]
+    pub fn text_of(self, name: &str) -> Option<String> {
+        if self.shown() == name {
+            return Some(self.text.get());
+        }
+        self.carried.with(|it| it.files.get(name).cloned())
+    }
+
+    /// Puts the text that is edited among the others.
+    pub(super) fn put_by(self) {
+        let (shown, text) = untrack(|| (self.shown(), self.text.get()));
+        self.carried.update(|it| drop(it.files.insert(shown, text)));
+    }
+
+    /// Compiles another file.
+    pub(super) fn set_main(self, name: &str) {
+        self.put_by();
+        let shown = untrack(|| self.shown());
+        self.carried.update(|it| it.main = Some(name.to_owned()).filter(|it| it != MAIN));
+        self.other.set(Some(shown).filter(|it| it != name));
+    }
 }
 
 impl App {
@@ -200,18 +290,10 @@ impl App {
         if signal.with_untracked(|it| *it == text) {
             return;
         }
-        self.changed();
+        self.project.changed();
         self.problems.typed();
         signal.set(text);
         revision.update(|it| *it += 1);
-    }
-
-    /// Lets go of the address's link, now that the workspace is another: at the next load it would bring back what
-    /// it holds.
-    pub(super) fn changed(self) {
-        if page::fragment().contains("s=") {
-            page::set_fragment("");
-        }
     }
 
     /// The name of the shown text.
@@ -231,7 +313,7 @@ impl App {
     /// The same with fewer points or more.
     pub fn open_gallery_sized(self, name: &str, size: ExampleSize) {
         let Some(entry) = gallery::entry(name) else { return };
-        self.with_entry(entry, move |text| {
+        self.gallery.with_entry(entry, move |text| {
             // A text that somebody wrote stays beside it; an example that nobody touched gives way. That of a lesson
             // was set aside when the lesson began.
             let before = untrack(|| self.name_of_text());
@@ -286,45 +368,6 @@ impl App {
         self.forget_results();
     }
 
-    pub fn choose_stencil(self, name: String) {
-        self.changed();
-        self.project.stencil.set(Some(name).filter(|it| !it.is_empty()));
-        self.project.opened.update(|it| *it += 1);
-        self.project.revision.update(|it| *it += 1);
-    }
-
-    pub fn choose_precision(self, bits: u32) {
-        self.changed();
-        self.project.precision.set(bits);
-        self.project.revision.update(|it| *it += 1);
-    }
-
-    pub fn choose_constants(self, set: Constants) {
-        self.changed();
-        self.project.constants.set(Some(set).filter(|it| *it != Constants::Ufs));
-        self.project.revision.update(|it| *it += 1);
-    }
-
-    pub fn choose_minmax(self, arithmetic: Arithmetic) {
-        self.choose_arithmetic(self.project.minmax, arithmetic);
-    }
-
-    pub fn choose_modulo(self, arithmetic: Arithmetic) {
-        self.choose_arithmetic(self.project.modulo, arithmetic);
-    }
-
-    fn choose_arithmetic(self, of: RwSignal<Option<Arithmetic>>, arithmetic: Arithmetic) {
-        self.changed();
-        of.set(Some(arithmetic).filter(|it| *it != Arithmetic::NumPy));
-        self.project.revision.update(|it| *it += 1);
-    }
-
-    pub fn choose_tile(self, place: Tile) {
-        self.changed();
-        self.project.tile.set(Some(place).filter(|it| *it != Tile::Single));
-        self.project.revision.update(|it| *it += 1);
-    }
-
     /// All that decides a run: fields are made from the text's directives, and so is what the user leaves alone.
     pub(super) fn run_request(self, backend: &str, domain: [i64; 3]) -> Request {
         let request = untrack(|| self.project.request());
@@ -336,7 +379,7 @@ impl App {
             init: Some(self.usable_inputs()),
             ..request
         };
-        self.completed(request)
+        self.compilation.completed(request)
     }
 
     /// The domain of the next run: the user's, the text's, or a small one.
@@ -351,7 +394,7 @@ impl App {
         if let Some(slot) = domain.get_mut(axis) {
             *slot = points;
         }
-        self.changed();
+        self.project.changed();
         self.project.domain.set(Some(domain));
     }
 

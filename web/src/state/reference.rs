@@ -9,7 +9,6 @@ use isobar_lessons::markdown::{self, Block};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::App;
 use super::manual::PAGES;
 use crate::bridge::files;
 use crate::bridge::locale::t;
@@ -61,15 +60,15 @@ impl Reference {
     }
 }
 
-impl App {
+impl Reference {
     /// Shows cards of words from now on.
     pub(super) fn follow_words(self) {
         words::on_word(move |word| {
-            if word.is_some() && self.reference.glossary.with_untracked(Option::is_none) {
+            if word.is_some() && self.glossary.with_untracked(Option::is_none) {
                 self.load_glossary();
             }
-            if self.reference.word.with_untracked(|it| *it != word) {
-                self.reference.word.set(word);
+            if self.word.with_untracked(|it| *it != word) {
+                self.word.set(word);
             }
         });
     }
@@ -80,20 +79,20 @@ impl App {
             if let Ok(text) = files::text("lessons/glossary.toml").await
                 && let Ok(glossary) = Glossary::read(&text)
             {
-                self.reference.glossary.set(Some(Arc::new(glossary)));
+                self.glossary.set(Some(Arc::new(glossary)));
             }
         });
     }
 
     /// Fetches a drawing, unless it is here.
     pub fn load_figure(self, name: &str) {
-        if self.reference.figures.with_untracked(|it| it.contains_key(name)) {
+        if self.figures.with_untracked(|it| it.contains_key(name)) {
             return;
         }
         let name = name.to_owned();
         spawn_local(async move {
             if let Ok(text) = files::text(&format!("lessons/figures/{name}.svg")).await {
-                self.reference.figures.update(|it| {
+                self.figures.update(|it| {
                     it.insert(name, text.into());
                 });
             }
@@ -102,26 +101,25 @@ impl App {
 
     /// Opens a page of the manual; without a name, the list of them.
     pub(super) fn open_manual(self, page: Option<String>) {
-        let reference = self.reference;
-        if reference.page.get_untracked() == page && reference.trouble.with_untracked(Option::is_none) {
+        if self.page.get_untracked() == page && self.trouble.with_untracked(Option::is_none) {
             return;
         }
-        reference.page.set(page.clone());
-        reference.blocks.set(None);
-        reference.trouble.set(None);
+        self.page.set(page.clone());
+        self.blocks.set(None);
+        self.trouble.set(None);
         let Some(page) = page else { return };
         if PAGES.iter().all(|it| it.name != page) {
-            reference.trouble.set(Some(t!("state-manual-no-page", page = page)));
+            self.trouble.set(Some(t!("state-manual-no-page", page = page)));
             return;
         }
         spawn_local(async move {
             let fetched = files::text(&format!("manual/{page}.md")).await;
-            if reference.page.with_untracked(|it| it.as_ref() != Some(&page)) {
+            if self.page.with_untracked(|it| it.as_ref() != Some(&page)) {
                 return;
             }
             match fetched {
-                Ok(text) => reference.blocks.set(Some(Arc::new(markdown::read(&text)))),
-                Err(why) => reference.trouble.set(Some(why)),
+                Ok(text) => self.blocks.set(Some(Arc::new(markdown::read(&text)))),
+                Err(why) => self.trouble.set(Some(why)),
             }
         });
     }

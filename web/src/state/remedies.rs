@@ -25,7 +25,7 @@ pub fn help_of(problem: &Diagnostic) -> Option<String> {
 impl App {
     /// Opens the inputs with the keyboard at one of them.
     pub fn ask_for(self, kind: &'static str, name: &str) {
-        self.choose_below(DrawerList::Inputs);
+        self.drawer.choose_below(DrawerList::Inputs);
         let id = format!("{kind}-{name}");
         // Once it is drawn.
         set_timeout(move || page::focus(&id), std::time::Duration::ZERO);

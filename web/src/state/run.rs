@@ -162,7 +162,7 @@ impl App {
             self.project.revision.track();
             self.compilation.revision.track();
             self.compilation.trouble.track();
-            if self.is_answered() {
+            if self.compilation.is_answered() {
                 self.happened(RunEvent::Answered);
             }
         });

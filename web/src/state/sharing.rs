@@ -60,6 +60,37 @@ impl Sharing {
             self.said.set(if is_copied { t!("state-share-copied") } else { t!("state-share-not-copied") });
         });
     }
+
+    /// Copies the offered link.
+    pub fn copy_link(self) {
+        if let Some(offer) = self.offer.get_untracked() {
+            self.copy(offer.link);
+        }
+    }
+
+    /// Copies the texts and the link as Markdown.
+    pub fn copy_markdown(self) {
+        if let Some(offer) = self.offer.get_untracked() {
+            self.copy(around::markdown(&offer.state, &offer.link));
+        }
+    }
+
+    /// Copies the command that opens the link elsewhere.
+    pub fn copy_command(self) {
+        if let Some(offer) = self.offer.get_untracked() {
+            self.copy(offer.command);
+        }
+    }
+
+    /// Saves the files and the settings as an archive.
+    pub fn save_zip(self) {
+        let Some(offer) = self.offer.get_untracked() else { return };
+        let bytes = Uint8Array::from(zip::archive(&offer.state).as_slice());
+        let name = offer.state.stencil.filter(|it| it.chars().all(|it| it.is_alphanumeric() || it == '_'));
+        let name = format!("{}.zip", name.as_deref().unwrap_or("stencil"));
+        let is_saved = page::save(&name, "application/zip", &bytes);
+        self.said.set(if is_saved { t!("state-share-saved") } else { t!("state-share-not-saved") });
+    }
 }
 
 impl App {
@@ -70,37 +101,6 @@ impl App {
         let command = around::command(&link);
         self.sharing.said.set("");
         self.sharing.offer.set(Some(Offer { state, link, command }));
-    }
-
-    /// Copies the offered link.
-    pub fn copy_link(self) {
-        if let Some(offer) = self.sharing.offer.get_untracked() {
-            self.sharing.copy(offer.link);
-        }
-    }
-
-    /// Copies the texts and the link as Markdown.
-    pub fn copy_markdown(self) {
-        if let Some(offer) = self.sharing.offer.get_untracked() {
-            self.sharing.copy(around::markdown(&offer.state, &offer.link));
-        }
-    }
-
-    /// Copies the command that opens the link elsewhere.
-    pub fn copy_command(self) {
-        if let Some(offer) = self.sharing.offer.get_untracked() {
-            self.sharing.copy(offer.command);
-        }
-    }
-
-    /// Saves the files and the settings as an archive.
-    pub fn save_zip(self) {
-        let Some(offer) = self.sharing.offer.get_untracked() else { return };
-        let bytes = Uint8Array::from(zip::archive(&offer.state).as_slice());
-        let name = offer.state.stencil.filter(|it| it.chars().all(|it| it.is_alphanumeric() || it == '_'));
-        let name = format!("{}.zip", name.as_deref().unwrap_or("stencil"));
-        let is_saved = page::save(&name, "application/zip", &bytes);
-        self.sharing.said.set(if is_saved { t!("state-share-saved") } else { t!("state-share-not-saved") });
     }
 
     /// Copies what somebody needs who is told that the compiler crashed: versions, the texts, and a link to them.

@@ -10,7 +10,10 @@ use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Slice, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
+use super::clock::Clock;
+use super::compilation::Compilation;
 use super::look::{PictureKind, PictureState};
+use super::run::Run;
 use super::{App, why};
 use isobar_protocol::share::View;
 
@@ -58,6 +61,9 @@ pub struct FieldPlane {
 /// The view of the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldView {
+    pub(super) run: Run,
+    pub(super) clock: Clock,
+    compilation: Compilation,
     pub which: RwSignal<Which>,
     pub field: RwSignal<Option<String>>,
     pub across: RwSignal<Across>,
@@ -78,8 +84,11 @@ pub struct FieldView {
 }
 
 impl FieldView {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(run: Run, clock: Clock, compilation: Compilation) -> Self {
         Self {
+            run,
+            clock,
+            compilation,
             which: RwSignal::default(),
             field: RwSignal::default(),
             across: RwSignal::default(),
@@ -113,11 +122,11 @@ pub fn points_along(field: &FieldInfo, across: Across) -> Option<u64> {
     field.domain.get(axis).copied()
 }
 
-impl App {
+impl FieldView {
     /// The result that is looked at; the difference is described by its first part.
     #[must_use]
     pub fn outcome(self) -> Option<Arc<RunResult>> {
-        match self.view.which.get() {
+        match self.which.get() {
             Which::A | Which::Difference | Which::Relative | Which::Ulp => self.run.a.get(),
             Which::B => self.run.b.get(),
         }
@@ -127,42 +136,42 @@ impl App {
     #[must_use]
     pub fn shown_field(self) -> Option<FieldInfo> {
         let outcome = self.outcome()?;
-        let name = self.view.field.get();
+        let name = self.field.get();
         let chosen = outcome.fields.iter().find(|it| Some(&it.name) == name.as_ref());
         chosen.or_else(|| outcome.fields.first()).cloned()
     }
 
     pub fn choose_field(self, name: String) {
-        self.view.field.set(Some(name));
+        self.field.set(Some(name));
         let plot = |name: &str| {
             self.compilation
                 .defaults
                 .with_untracked(|it| it.plots.iter().find(|it| it.field == name).cloned())
         };
-        if self.view.across.get_untracked() == Across::K {
-            let k = self.view.field.get_untracked().and_then(|it| plot(&it)).and_then(|it| it.k);
+        if self.across.get_untracked() == Across::K {
+            let k = self.field.get_untracked().and_then(|it| plot(&it)).and_then(|it| it.k);
             if let Some(k) = k {
-                self.view.at.set(k);
+                self.at.set(k);
             }
         }
     }
 
     /// Looks along another axis, through the cell that is looked at, which is the middle where none was chosen.
     pub fn choose_across(self, across: Across) {
-        if self.view.across.get_untracked() == across {
+        if self.across.get_untracked() == across {
             return;
         }
         let cell = untrack(|| self.cursor()).unwrap_or_default();
-        if self.view.look.cell.with_untracked(Option::is_some) {
-            self.view.look.cell.set(Some(cell));
+        if self.look.cell.with_untracked(Option::is_some) {
+            self.look.cell.set(Some(cell));
         }
-        self.view.across.set(across);
-        self.view.choose_at(u64::try_from(cell[number(across)]).unwrap_or(0));
+        self.across.set(across);
+        self.choose_at(u64::try_from(cell[number(across)]).unwrap_or(0));
     }
 
     /// Chooses what to show of a new result: what was looked at before, else what the text's `# @plot` says.
     pub(super) fn look_at_result(self, which: Which, fields: &[FieldInfo]) {
-        let view = self.view;
+        let view = self;
         let is_there = |name: &str| fields.iter().any(|it| it.name == name);
         let before = view.field.get_untracked().filter(|it| is_there(it));
         if before.is_none() {
@@ -181,11 +190,13 @@ impl App {
         }
         view.which.set(which);
     }
+}
 
+impl App {
     /// Asks for the plane that is looked at, whenever that changes.
     pub(super) fn follow_results(self) {
         let wanted = Memo::new(move |_| {
-            let field = self.shown_field()?;
+            let field = self.view.shown_field()?;
             let across = self.view.across.get();
             let last = points_along(&field, across).unwrap_or(1).saturating_sub(1);
             let at = self.view.at.get().min(last);

@@ -56,8 +56,6 @@ pub struct Workspaces {
     pub states: RwSignal<Vec<f64>>,
     /// Whether it is a copy, because another tab has the text itself.
     pub is_copy: RwSignal<bool>,
-    /// Whether compiling waits, because the page ended twice before the compiler answered.
-    pub is_safe: RwSignal<bool>,
     /// Whether somebody is here for the first time.
     is_first: RwSignal<bool>,
     /// The text that this tab had; a new tab has had none.
@@ -83,7 +81,6 @@ impl Workspaces {
             list: RwSignal::default(),
             states: RwSignal::default(),
             is_copy: RwSignal::default(),
-            is_safe: RwSignal::default(),
             is_first: RwSignal::default(),
             of_tab: StoredValue::new(None),
             quick_at: StoredValue::new(0.0),
@@ -254,7 +251,7 @@ impl App {
         let starts = storage::load(Shelf::Lasting, STARTS).and_then(|it| it.parse().ok()).unwrap_or(0_u32);
         // Where nothing is kept, nothing is counted.
         let _ = storage::save(Shelf::Lasting, STARTS, &(starts + 1).to_string());
-        self.workspaces.is_safe.set(starts >= MOST_STARTS);
+        self.compilation.is_safe.set(starts >= MOST_STARTS);
         let is_over = move || storage::forget(Shelf::Lasting, STARTS);
         Effect::new(move |_| {
             if self.compilation.revision.get() > 0 {
@@ -387,8 +384,8 @@ impl App {
 
     /// Compiles in spite of what happened before.
     pub fn leave_safe_mode(self) {
-        self.workspaces.is_safe.set(false);
-        self.try_again();
+        self.compilation.is_safe.set(false);
+        self.compilation.try_again();
     }
 
     /// Looks which texts and which earlier states there are.
@@ -473,7 +470,7 @@ impl App {
 
     fn show_state(self, state: State) {
         self.leave_linked();
-        self.changed();
+        self.project.changed();
         self.show_text(state);
     }
 

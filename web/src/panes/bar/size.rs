@@ -29,7 +29,7 @@ fn Precision() -> impl IntoView {
                 title=t!("bar-precision-about")
                 prop:value=move || precision.get().to_string()
                 on:change:target=move |event| {
-                    app.choose_precision(if event.target().value() == "32" { 32 } else { 64 });
+                    app.project.choose_precision(if event.target().value() == "32" { 32 } else { 64 });
                 }
             >
                 <option value="64" selected=move || precision.get() == 64>"fp64"</option>

@@ -17,7 +17,7 @@ use crate::state::use_app;
 /// The chart of the present view; `None` while nothing is known, and for planes.
 pub(super) fn chart(app: App) -> Option<Chart> {
     let look = app.view.look;
-    let field = app.shown_field()?;
+    let field = app.view.shown_field()?;
     let which = app.view.which.get();
     let documented = describe::documented(app, &field.name);
     let quantity = quantity(which, &field.name, &documented.unit);
@@ -27,7 +27,7 @@ pub(super) fn chart(app: App) -> Option<Chart> {
         PictureKind::Profile | PictureKind::Line => line(&*look.line.get()?, &subject, quantity),
         PictureKind::Histogram => {
             let found = if look.is_of_all.get() { look.whole.get()? } else { look.plane.get()? };
-            let at = app.cursor()?[number(app.view.across.get())];
+            let at = app.view.cursor()?[number(app.view.across.get())];
             let of = if look.is_of_all.get() {
                 format!(", {}", t!("whole-field"))
             } else {

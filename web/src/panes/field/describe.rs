@@ -16,7 +16,7 @@ pub(super) fn documented(app: App, field: &str) -> Documented {
 
 /// The element of the data dimensions, where there are some: `[2, 1]`.
 pub(super) fn element(app: App) -> String {
-    let field = app.shown_field().filter(|it| it.n_elements() > 1);
+    let field = app.view.shown_field().filter(|it| it.n_elements() > 1);
     field
         .map(|it| format!("{:?}", it.data_index(app.view.element.get().min(it.n_elements() - 1))))
         .unwrap_or_default()
@@ -24,7 +24,7 @@ pub(super) fn element(app: App) -> String {
 
 /// `(12, 40, 3)`; an axis that the field has not is left out.
 pub(super) fn cell(app: App, at: [i64; 3]) -> String {
-    let axes = app.shown_field().map(|it| it.axes).unwrap_or_default();
+    let axes = app.view.shown_field().map(|it| it.axes).unwrap_or_default();
     cell_of(&axes, at)
 }
 

@@ -23,7 +23,7 @@ pub fn Inspector() -> impl IntoView {
     // Of the results that are of one text: the keeper may have another one of a text before.
     let found = Memo::new(move |_| {
         let found = look.inspected.get()?;
-        let revision = app.outcome()?.revision;
+        let revision = app.view.outcome()?.revision;
         let is_of = |it: &Arc<RunResult>| it.revision == revision;
         let (has_a, has_b) =
             (app.run.a.get().is_some_and(|it| is_of(&it)), app.run.b.get().is_some_and(|it| is_of(&it)));
@@ -38,7 +38,7 @@ pub fn Inspector() -> impl IntoView {
     });
     let said = Memo::new(move |_| {
         let found = found.get()?;
-        let field = app.shown_field()?;
+        let field = app.view.shown_field()?;
         let reading = found.readings.iter().find(|it| it.field == field.name)?;
         let values = [("", &reading.a), ("B ", &reading.b)];
         let values: Vec<String> =
@@ -60,7 +60,7 @@ pub fn Inspector() -> impl IntoView {
 fn Cell(found: Arc<CellReadings>) -> impl IntoView {
     let app = use_app();
     let [i, j, k] = found.at;
-    let shown = Memo::new(move |_| app.shown_field().map(|it| it.name).unwrap_or_default());
+    let shown = Memo::new(move |_| app.view.shown_field().map(|it| it.name).unwrap_or_default());
     let rows = found.readings.clone().into_iter().map(move |reading| {
         let name = reading.field.clone();
         let values = [("a", "A", reading.a), ("b", "B", reading.b)];

@@ -67,7 +67,7 @@ fn extent(app: App, shown: &FieldPlane) -> ValueRange {
             let whole = app.view.look.whole.get()?;
             return Some(ValueRange { low: whole.summary.min?.value, high: whole.summary.max?.value });
         }
-        let statistics = app.shown_field()?.statistics;
+        let statistics = app.view.shown_field()?.statistics;
         Some(ValueRange { low: statistics.min?, high: statistics.max? })
     };
     of_field().or_else(of_plane).unwrap_or(ValueRange::NONE)
@@ -116,7 +116,7 @@ fn range_of(app: App, map: Colormap) -> ValueRange {
 fn plane(app: App, map: Colormap, range: ValueRange) -> Option<Plane> {
     let shown = app.view.shown.get()?;
     let slice = &shown.slice;
-    let field = app.shown_field().filter(|it| it.name == slice.field)?;
+    let field = app.view.shown_field().filter(|it| it.name == slice.field)?;
     let documented = describe::documented(app, &slice.field);
     let across = slice.plane.across;
     let [columns, rows] = axes(across);
@@ -182,7 +182,7 @@ pub fn Picturing(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     let hover = RwSignal::new(None::<Cell>);
     let picked = Memo::new(move |_| {
         view.look.cell.with(Option::is_some).then_some(())?;
-        place(&*shown.get()?, app.cursor()?)
+        place(&*shown.get()?, app.view.cursor()?)
     });
     let level = Signal::derive(move || shown.with(|it| it.as_ref().map_or(0, |it| it.slice.plane.at)));
     let label = Signal::derive(move || {
@@ -201,7 +201,7 @@ pub fn Picturing(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     });
     let on_pick = move |cell: Cell| {
         if let Some(shown) = shown.get_untracked() {
-            app.choose_cell(position(&shown, cell));
+            app.view.choose_cell(position(&shown, cell));
         }
     };
     let under_pointer = move || {
@@ -336,7 +336,7 @@ fn ColourBar(plane: Signal<Option<Plane>>) -> impl IntoView {
 fn Halo() -> impl IntoView {
     let app = use_app();
     let has_halo = Memo::new(move |_| {
-        app.shown_field().is_some_and(|it| {
+        app.view.shown_field().is_some_and(|it| {
             let sizes = it.shape.iter().zip(&it.domain).take(it.axes.len());
             sizes.zip(&it.origin).any(|((shape, domain), origin)| *origin > 0 || shape > domain)
         })
@@ -369,7 +369,7 @@ fn Odd() -> impl IntoView {
         at.map(|at| {
             let go = move |_| {
                 // It must be in the plane that is shown.
-                app.choose_cell(at);
+                app.view.choose_cell(at);
             };
             view! {
                 <button type="button" class="quiet" data-testid=test_id on:click=go>

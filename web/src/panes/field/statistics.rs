@@ -31,7 +31,7 @@ pub fn Statistics() -> impl IntoView {
                     type="button"
                     class="cell-link"
                     title=t!("statistics-go")
-                    on:click=move |_| app.choose_cell(at)
+                    on:click=move |_| app.view.choose_cell(at)
                 >
                     {describe::cell(app, at)}
                 </button>
@@ -76,7 +76,7 @@ pub fn Statistics() -> impl IntoView {
         })
     };
     let is_identical = move || whole.with(|it| it.as_ref().is_some_and(Summary::is_identical));
-    let kind = move || app.shown_field().map(|it| shape(&it));
+    let kind = move || app.view.shown_field().map(|it| shape(&it));
     view! {
         <div class="statistics" data-testid="statistics">
             {move || verdict().map(|it| view! {

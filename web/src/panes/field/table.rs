@@ -23,7 +23,7 @@ pub fn Values(drawn: Memo<Option<PlotDrawing>>) -> impl IntoView {
     let table = Memo::new(move |_| {
         // Not computed while the table is closed.
         is_open.get().then_some(())?;
-        let cell = app.view.shown.get().and_then(|it| place(&it, app.cursor()?));
+        let cell = app.view.shown.get().and_then(|it| place(&it, app.view.cursor()?));
         let text = drawn.with(|it| match it.as_ref()? {
             PlotDrawing::Plane(plane) => {
                 Some(PlotDrawing::Plane(window(plane, cell.unwrap_or_default())).csv())

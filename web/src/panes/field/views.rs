@@ -48,7 +48,7 @@ pub fn Views() -> impl IntoView {
     let choose = move |name: String| {
         if let Some((_, kind, across)) = VIEWS.iter().find(|it| it.0 == name) {
             if let Some(across) = across {
-                app.choose_across(*across);
+                app.view.choose_across(*across);
             }
             view.look.kind.set(*kind);
         }
@@ -75,7 +75,7 @@ pub fn Position() -> impl IntoView {
     let app = use_app();
     let look = app.view.look;
     let axes = Memo::new(move |_| {
-        let field = app.shown_field();
+        let field = app.view.shown_field();
         let has =
             |axis: &Across| field.as_ref().is_some_and(|it| points_along(it, *axis).is_some_and(|it| it > 1));
         let wanted: &[Across] = match look.kind.get() {
@@ -102,9 +102,10 @@ pub fn Position() -> impl IntoView {
 #[component]
 fn Slider(axis: Across) -> impl IntoView {
     let app = use_app();
-    let points = Memo::new(move |_| app.shown_field().and_then(|it| points_along(&it, axis)).unwrap_or(1));
+    let points =
+        Memo::new(move |_| app.view.shown_field().and_then(|it| points_along(&it, axis)).unwrap_or(1));
     let last = move || points.get().saturating_sub(1);
-    let at = move || app.cursor().map_or(0, |it| it[number(axis)]);
+    let at = move || app.view.cursor().map_or(0, |it| it[number(axis)]);
     let is_plane = move || {
         let kind = app.view.look.kind.get();
         matches!(kind, PictureKind::Plane | PictureKind::Histogram) && app.view.across.get() == axis
@@ -126,7 +127,7 @@ fn Slider(axis: Across) -> impl IntoView {
                     if app.view.across.get_untracked() == axis {
                         app.view.choose_at(at);
                     } else if let Ok(at) = i64::try_from(at) {
-                        app.move_cell(axis, at);
+                        app.view.move_cell(axis, at);
                     }
                 }
             />
@@ -179,7 +180,7 @@ fn Along() -> impl IntoView {
 fn Element() -> impl IntoView {
     let app = use_app();
     let view = app.view;
-    let field = Memo::new(move |_| app.shown_field().filter(|it| it.n_elements() > 1));
+    let field = Memo::new(move |_| app.view.shown_field().filter(|it| it.n_elements() > 1));
     let last = move || field.with(|it| it.as_ref().map_or(0, |it| it.n_elements() - 1));
     let at = move || view.element.get().min(last());
     let index = move || field.with(|it| it.as_ref().map(|it| format!("{:?}", it.data_index(at()))));

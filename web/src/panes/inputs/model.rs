@@ -42,28 +42,28 @@ pub fn Model() -> impl IntoView {
         <ul class="values">
             <li class="value">
                 <label class="value-name" for="constants">{t!("model-constants")}</label>
-                {choice("constants", SETS.to_vec(), constants, move |it| app.choose_constants(it))}
+                {choice("constants", SETS.to_vec(), constants, move |it| app.project.choose_constants(it))}
                 <span class="value-note value-about muted" id="note-constants">
                     {prose(t!("model-constants-about"))}
                 </span>
             </li>
             <li class="value">
                 <label class="value-name" for="tile">{t!("model-tile")}</label>
-                {choice("tile", places(), tile, move |it| app.choose_tile(it))}
+                {choice("tile", places(), tile, move |it| app.project.choose_tile(it))}
                 <span class="value-note value-about muted" id="note-tile">
                     {prose(t!("model-tile-about"))}
                 </span>
             </li>
             <li class="value">
                 <label class="value-name" for="minmax">{t!("model-minmax")}</label>
-                {choice("minmax", arithmetics(), minmax, move |it| app.choose_minmax(it))}
+                {choice("minmax", arithmetics(), minmax, move |it| app.project.choose_minmax(it))}
                 <span class="value-note value-about muted" id="note-minmax">
                     {t!("model-minmax-about")}
                 </span>
             </li>
             <li class="value">
                 <label class="value-name" for="mod">{prose(t!("model-mod"))}</label>
-                {choice("mod", arithmetics(), modulo, move |it| app.choose_modulo(it))}
+                {choice("mod", arithmetics(), modulo, move |it| app.project.choose_modulo(it))}
                 <span class="value-note value-about muted" id="note-mod">
                     {t!("model-mod-about")}
                 </span>

@@ -84,7 +84,7 @@ pub fn AnswerBox(id: String, label: String) -> impl IntoView {
 #[component]
 pub fn Drawing(name: String) -> impl IntoView {
     let app = use_app();
-    app.load_figure(&name);
+    app.reference.load_figure(&name);
     view! { <Figure svg=Signal::derive(move || app.reference.figure(&name)) /> }
 }
 

@@ -57,7 +57,7 @@ pub fn PassList(stage: Stage) -> impl IntoView {
         let is_newest = passes.revision.get() == app.compilation.revision.get();
         if passes.is_asked.get() || !is_newest { "waiting" } else { "fresh" }
     };
-    let pick = move |pick: Pick| app.pick_pass(stage, pick);
+    let pick = move |pick: Pick| app.passes.pick(stage, pick);
     // Keeps the picked row in view while the user moves through the passes.
     Effect::new(move |_| {
         let id = look.pick.with(|it| id_of(stage, it));
@@ -209,7 +209,7 @@ fn row(app: App, stage: Stage, pick: Pick) -> impl IntoView {
             data-pass=pass
             data-went=went_name
             aria-selected=move || if is_picked.get() { "true" } else { "false" }
-            on:click=move |_| app.pick_pass(stage, pick.clone())
+            on:click=move |_| app.passes.pick(stage, pick.clone())
         >
             <span class="pass-name">{name}</span>
             <span class="pass-time muted">{took}</span>
@@ -363,7 +363,7 @@ pub fn Gone(
                                 class="quiet"
                                 on:click=move |_| if let Some(of) = of {
                                     app.layout.choose_stage(of);
-                                    app.pick_pass(of, Pick::Pass(pass.clone()));
+                                    app.passes.pick(of, Pick::Pass(pass.clone()));
                                 }
                             >
                                 {t!("passes-show")}

@@ -23,7 +23,7 @@ impl App {
         match effect {
             RunEffect::Say(notice) => self.status.say(sentences::notice(&notice)),
             RunEffect::AwaitCompiler => {
-                if self.is_answered() {
+                if self.compilation.is_answered() {
                     self.happened(RunEvent::Answered);
                 }
             }
@@ -49,7 +49,7 @@ impl App {
             RunEffect::Submit(ticket, job) => self.submit_job(ticket, job),
             RunEffect::Fetch(ticket, job, fields) => self.fetch_fields(ticket, job, fields),
             RunEffect::Cancel(job) => self.cancel_job(job),
-            RunEffect::Look(which, fields) => self.look_at_result(which, &fields),
+            RunEffect::Look(which, fields) => self.view.look_at_result(which, &fields),
             RunEffect::Show(generation) => {
                 set_timeout(move || self.happened(RunEvent::Seen(generation)), SEEN);
             }
@@ -62,7 +62,7 @@ impl App {
             }
             RunEffect::Judge(checked, revision) => self.judge_lesson(*checked, revision),
             RunEffect::Record(ticket, step) => spawn_local(async move {
-                self.record_step(step).await;
+                self.view.record_step(step).await;
                 self.happened(RunEvent::Recorded(ticket, page::now_ms()));
             }),
             RunEffect::Wait(frame, ms) => {
