@@ -8,6 +8,8 @@
 
 #[cfg(target_arch = "wasm32")]
 pub mod app;
+#[cfg(target_arch = "wasm32")]
+pub mod actions;
 pub mod state;
 
 // Panes and their parts.

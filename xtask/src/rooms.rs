@@ -400,7 +400,9 @@ const OTHERS: &[Room] = &[
     room("web/model", "", &[], MODEL),
     // The other half.
     room("web", "files", &["bridge/locale"], &["isobar_compiler", "leptos", "web_sys"]),
-    room("web", "state", &["files", "bridge"], COMPILING),
+    // Areas that change themselves alone, and the actions that cross them.
+    room("web", "state", &["bridge"], COMPILING),
+    room("web", "actions", &["state", "files", "bridge"], COMPILING),
     room("web", "bridge", &[], &["isobar_compiler", "leptos"]),
     // The column of results places panes; a pane does not know its neighbour.
     room("web", "panes/result", &["state", "panes", "bridge/locale", "widgets"], COMPILING),

@@ -54,13 +54,12 @@ pub struct App {
     pub gallery: Gallery,
     pub reference: Reference,
     /// The statements that are lit, found once for all who show them.
-    pub(super) lit: Memo<Links>,
+    pub(crate) lit: Memo<Links>,
 }
 
 impl App {
-    /// Makes the state, opens what the address or the last visit left, and hands it to all panes.
-    #[must_use]
-    pub fn start() -> Self {
+    /// Makes the state, and hands it to all panes.
+    pub(crate) fn new() -> Self {
         let project = Project::new();
         let layout = PageLayout::new();
         let compilation = Compilation::new(project, layout);
@@ -78,7 +77,7 @@ impl App {
             run,
             clock,
             measurement: Measurement::new(),
-            view: FieldView::new(run, clock, compilation),
+            view: FieldView::new(run, clock, compilation, layout),
             connection: Connection::new(),
             sharing: Sharing::new(),
             files: Files::new(),
@@ -94,24 +93,6 @@ impl App {
             lit: Memo::new(move |_| compilation.lit(&project.shown())),
         };
         provide_context(app);
-        app.settings.follow_system();
-        app.open_first();
-        app.start_workspaces();
-        app.compilation.start();
-        app.problems.follow();
-        app.follow_missing();
-        app.passes.follow();
-        app.drawer.follow_inputs();
-        app.output.follow(app.status, app.run);
-        app.follow_results();
-        app.view.follow_look();
-        app.view.follow_around();
-        app.follow_runs();
-        app.follow_clock();
-        app.start_shortcuts();
-        app.gallery.follow();
-        app.follow_address();
-        app.reference.follow_words();
         app
     }
 }

@@ -132,7 +132,7 @@ impl Engine {
 }
 
 impl Compilation {
-    pub(super) fn new(project: Project, layout: PageLayout) -> Self {
+    pub(crate) fn new(project: Project, layout: PageLayout) -> Self {
         Self {
             project,
             layout,
@@ -236,7 +236,7 @@ fn renew<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
 
 impl Compilation {
     /// Compiles now and after each change from now on.
-    pub(super) fn start(self) {
+    pub(crate) fn start(self) {
         self.start_worker();
         let later = StoredValue::new(None::<TimeoutHandle>);
         Effect::new(move |before: Option<()>| {
@@ -303,7 +303,7 @@ impl Compilation {
     }
 
     /// Whether the compiler has spoken on the newest text, or will not.
-    pub(super) fn is_answered(self) -> bool {
+    pub(crate) fn is_answered(self) -> bool {
         let is_newest = self.revision.get_untracked() == self.project.revision.get_untracked();
         let is_asked = self.engine.with_value(|it| it.asked.is_some());
         is_newest || !is_asked && self.trouble.with_untracked(Option::is_some)
@@ -416,7 +416,7 @@ impl Compilation {
     }
 
     /// The request with what was made up for the text that the compiler answered last.
-    pub(super) fn completed(self, request: Request) -> Request {
+    pub(crate) fn completed(self, request: Request) -> Request {
         let mut request = self.defaults.with_untracked(|it| it.made.complete(request));
         // A request that gives nothing to make runs as it always did.
         if let Some(init) = &mut request.init {

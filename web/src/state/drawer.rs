@@ -57,7 +57,7 @@ pub struct Drawer {
 }
 
 impl Drawer {
-    pub(super) fn new(layout: PageLayout) -> Self {
+    pub(crate) fn new(layout: PageLayout) -> Self {
         let kept = storage::load(Shelf::Lasting, HEIGHT_KEY).and_then(|it| it.parse::<f64>().ok());
         let height = kept.filter(|it| (RANGE[0]..=RANGE[1]).contains(it)).unwrap_or(HEIGHT);
         // A phone has no room for a list that nobody asked for.
@@ -117,7 +117,7 @@ impl Drawer {
     }
 
     /// Opens the drawer whenever its inputs are asked for from elsewhere.
-    pub(super) fn follow_inputs(self) {
+    pub(crate) fn follow_inputs(self) {
         Effect::new(move |_| {
             if self.layout.inputs_open.get() {
                 self.shut(false);

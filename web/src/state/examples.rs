@@ -24,7 +24,7 @@ pub struct Gallery {
 }
 
 impl Gallery {
-    pub(super) fn new(project: Project, status: StatusLine) -> Self {
+    pub(crate) fn new(project: Project, status: StatusLine) -> Self {
         let texts = BTreeMap::from([(FIRST, Arc::from(FIRST_TEXT))]);
         Self {
             project,
@@ -44,7 +44,7 @@ impl Gallery {
 
 impl Gallery {
     /// Opens an entry's text, at once where it is here.
-    pub(super) fn with_entry(self, entry: GalleryEntry, open: impl FnOnce(Arc<str>) + 'static) {
+    pub(crate) fn with_entry(self, entry: GalleryEntry, open: impl FnOnce(Arc<str>) + 'static) {
         let number = self.asked.get_value() + 1;
         self.asked.set_value(number);
         if let Some(text) = self.texts.with_untracked(|it| it.get(entry.name).cloned()) {
@@ -76,7 +76,7 @@ impl Gallery {
     }
 
     /// Sees to it that the text is here of the entry that the workspace began as: it tells what was edited.
-    pub(super) fn follow(self) {
+    pub(crate) fn follow(self) {
         Effect::new(move |_| {
             let Some(entry) = self.project.gallery.get().and_then(|it| entry(&it)) else { return };
             if self.texts.with_untracked(|it| it.contains_key(entry.name)) {

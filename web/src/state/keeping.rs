@@ -18,18 +18,18 @@ const LONGEST: Duration = Duration::from_millis(250);
 
 /// Something that is kept soon after each change.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DeferredSave {
+pub(crate) struct DeferredSave {
     /// The time of the first change that is not kept yet, and the timer that will keep it.
     waiting: StoredValue<Option<(f64, TimeoutHandle)>>,
 }
 
 impl DeferredSave {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { waiting: StoredValue::new(None) }
     }
 
     /// Something has changed: `keep` is called soon, once for all changes until then.
-    pub(super) fn changed(self, keep: impl FnOnce() + 'static) {
+    pub(crate) fn changed(self, keep: impl FnOnce() + 'static) {
         let now = page::now_ms();
         if let Some((since, handle)) = self.waiting.get_value() {
             // A timer that is due can be kept waiting by keys.
@@ -54,7 +54,7 @@ fn time_key(key: &str) -> String {
 }
 
 /// Writes a value and its time to quick storage.
-pub(super) fn keep_quick(key: &str, value: &str, at: f64) -> Result<(), StorageQuotaError> {
+pub(crate) fn keep_quick(key: &str, value: &str, at: f64) -> Result<(), StorageQuotaError> {
     storage::save(Shelf::Lasting, key, value)?;
     // With an older time it is held against the database, which is right as well.
     let _ = storage::save(Shelf::Lasting, &time_key(key), &at.to_string());
@@ -62,19 +62,19 @@ pub(super) fn keep_quick(key: &str, value: &str, at: f64) -> Result<(), StorageQ
 }
 
 /// When the value of quick storage was written; 0 where there is none.
-pub(super) fn quick_at(key: &str) -> f64 {
+pub(crate) fn quick_at(key: &str) -> f64 {
     storage::load(Shelf::Lasting, &time_key(key)).and_then(|it| it.parse().ok()).unwrap_or(0.0)
 }
 
 /// Forgets a value of quick storage with its time.
-pub(super) fn forget_quick(key: &str) {
+pub(crate) fn forget_quick(key: &str) {
     storage::forget(Shelf::Lasting, key);
     storage::forget(Shelf::Lasting, &time_key(key));
 }
 
 /// Forgets a value that has no history, wherever it is. The database has nothing in its place, and when: quick storage
 /// has the value again where the browser is killed soon.
-pub(super) fn forget_aside(key: &'static str) {
+pub(crate) fn forget_aside(key: &'static str) {
     let at = page::time();
     storage::forget(Shelf::Lasting, key);
     // Where the database does not take it, what it has is older than this.
@@ -85,13 +85,13 @@ pub(super) fn forget_aside(key: &'static str) {
 }
 
 /// Such a value, from wherever it was written last.
-pub(super) async fn last_aside(key: &str) -> Option<String> {
+pub(crate) async fn last_aside(key: &str) -> Option<String> {
     let quick = storage::load(Shelf::Lasting, key);
     later_aside(key).await.or(quick)
 }
 
 /// The database's version of such a value, if it is later than that of quick storage; empty if it was
 /// forgotten.
-pub(super) async fn later_aside(key: &str) -> Option<String> {
+pub(crate) async fn later_aside(key: &str) -> Option<String> {
     kept::later(key, quick_at(key)).await
 }

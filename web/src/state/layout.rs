@@ -65,7 +65,7 @@ pub const RESULT_PART: f64 = 0.29;
 const NARROWEST: f64 = 0.15;
 
 impl PageLayout {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             open: RwSignal::default(),
             tab: RwSignal::default(),

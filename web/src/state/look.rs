@@ -68,7 +68,7 @@ pub struct PictureState {
 }
 
 impl PictureState {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             kind: RwSignal::default(),
             line_along: RwSignal::new(Across::I),
@@ -156,7 +156,7 @@ impl FieldView {
     }
 
     /// Asks for what the present view needs, whenever that changes.
-    pub(super) fn follow_look(self) {
+    pub(crate) fn follow_look(self) {
         let look = self.look;
         // The chart over time is of the steps that were taken last.
         Effect::new(move |_| {
@@ -220,7 +220,7 @@ impl FieldView {
     }
 
     /// Asks for the cells around the chosen one, whenever that is another one.
-    pub(super) fn follow_around(self) {
+    pub(crate) fn follow_around(self) {
         let look = self.look;
         let around = Memo::new(move |_| {
             look.cell.with(Option::is_some).then_some(())?;

@@ -1,6 +1,6 @@
-//! The state of the page, and the actions that change it.
+//! The state of the page: areas of signals. An area changes itself alone, and knows the areas below it.
 //!
-//! Panes read these signals and call these actions; nobody else writes a signal.
+//! Panes read these signals. They and `actions`, which cross areas, change them; nobody else writes a signal.
 
 // Plain data, and what follows from it.
 pub mod broken;
@@ -36,13 +36,9 @@ pub mod editor;
 #[cfg(target_arch = "wasm32")]
 pub mod examples;
 #[cfg(target_arch = "wasm32")]
-pub mod exports;
-#[cfg(target_arch = "wasm32")]
 pub mod files;
 #[cfg(target_arch = "wasm32")]
-pub mod given;
-#[cfg(target_arch = "wasm32")]
-mod keeping;
+pub(crate) mod keeping;
 #[cfg(target_arch = "wasm32")]
 pub mod keyboard;
 #[cfg(target_arch = "wasm32")]
@@ -55,8 +51,6 @@ pub mod look;
 pub mod output;
 #[cfg(target_arch = "wasm32")]
 pub mod passes;
-#[cfg(target_arch = "wasm32")]
-pub mod paste;
 #[cfg(target_arch = "wasm32")]
 pub mod problems;
 #[cfg(target_arch = "wasm32")]

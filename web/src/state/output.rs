@@ -24,7 +24,7 @@ pub struct OutputLog {
 }
 
 impl OutputLog {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { lines: RwSignal::default(), n_said: StoredValue::new(0) }
     }
 
@@ -48,7 +48,7 @@ impl OutputLog {
 
 impl OutputLog {
     /// Keeps what is said from now on, and why runs fail.
-    pub(super) fn follow(self, status: StatusLine, run: Run) {
+    pub(crate) fn follow(self, status: StatusLine, run: Run) {
         Effect::new(move |_| self.keep(status.text.get()));
         Effect::new(move |_| {
             if let Some(failure) = run.failure.get() {

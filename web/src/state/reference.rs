@@ -29,7 +29,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             page: RwSignal::default(),
             blocks: RwSignal::default(),
@@ -62,7 +62,7 @@ impl Reference {
 
 impl Reference {
     /// Shows cards of words from now on.
-    pub(super) fn follow_words(self) {
+    pub(crate) fn follow_words(self) {
         words::on_word(move |word| {
             if word.is_some() && self.glossary.with_untracked(Option::is_none) {
                 self.load_glossary();
@@ -100,7 +100,7 @@ impl Reference {
     }
 
     /// Opens a page of the manual; without a name, the list of them.
-    pub(super) fn open_manual(self, page: Option<String>) {
+    pub(crate) fn open_manual(self, page: Option<String>) {
         if self.page.get_untracked() == page && self.trouble.with_untracked(Option::is_none) {
             return;
         }

@@ -1,29 +1,23 @@
-//! Runs: the page does what their model asks for, and tells it what happens.
+//! Runs as views read them, their events in turn, and their workers.
 //!
 //! One worker runs, and is ended when the user stops it. Another one keeps the last two results.
-
-mod effects;
-mod remote;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use isobar_page_model::run::{
-    BenchmarkResult, HERE, Measures, Phase, RunEvent, RunPlan, RunResult, RunTarget, Runs, StepClock,
-    WorkerGone,
+    BenchmarkResult, Measures, Phase, RunEffect, RunEvent, RunResult, RunTarget, Runs, StepClock, WorkerGone,
 };
 use isobar_protocol::field::Difference;
 use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 
-use super::App;
-use super::layout::Tab;
 use super::sentences::{self, FailureText};
 use crate::bridge::asker::{Asker, WorkerEnd};
 
 /// The elements of fields.
-type Buffers = Vec<ArrayBuffer>;
+pub(crate) type Buffers = Vec<ArrayBuffer>;
 
 /// How far a run is, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +54,7 @@ pub struct Run {
     pub place: Memo<RunTarget>,
     /// Whether the run in this tab takes so long that something else may be wanted.
     pub is_long: Memo<bool>,
-    pub(super) clock: Memo<StepClock>,
+    pub(crate) clock: Memo<StepClock>,
 }
 
 /// Events that are taken one after the other: what the page does for one can be the cause of the next.
@@ -71,7 +65,7 @@ struct EventQueue {
 }
 
 impl Run {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let runs = RwSignal::new_local(Runs::default());
         Self {
             runs,
@@ -107,12 +101,42 @@ impl Run {
     }
 
     /// The worker that keeps the fields, if there is one.
-    pub(super) fn keeper(self) -> Option<Rc<Asker>> {
+    pub(crate) fn keeper(self) -> Option<Rc<Asker>> {
         self.keeper.get_value().filter(|it| !it.is_gone())
     }
 
-    /// The next event; none while one is taken.
-    fn next_event(self) -> Option<RunEvent<Buffers>> {
+    /// The same; another one where there is none, or none any more.
+    pub(crate) fn started_keeper(self) -> Result<Rc<Asker>, String> {
+        started(self.keeper, |_, _| {})
+    }
+
+    /// The worker that runs; another one where there is none, or none any more.
+    pub(crate) fn started_runner(
+        self,
+        on_progress: impl Fn(u64, u64) + 'static,
+    ) -> Result<Rc<Asker>, String> {
+        started(self.runner, on_progress)
+    }
+
+    /// Ends the worker that runs in the midst of whatever it does.
+    pub(crate) fn stop_worker(self) {
+        if let Some(worker) = self.runner.get_value() {
+            worker.stop();
+        }
+    }
+
+    /// Whether one of the results that were compared is of another text; tracked.
+    pub(crate) fn is_comparison_old(self, revision: u64) -> bool {
+        self.runs.with(|it| it.results.is_comparison_old(revision))
+    }
+
+    /// Puts an event behind those that wait.
+    pub(crate) fn post(self, event: RunEvent<Buffers>) {
+        self.events.update_value(|it| it.waiting.push_back(event));
+    }
+
+    /// Takes the next event at an edit. Returns what to do before [`Self::taken`]; none while another one is taken.
+    pub(crate) fn take_next(self, revision: u64) -> Option<Vec<RunEffect<Buffers>>> {
         let mut next = None;
         self.events.update_value(|it| {
             if !it.is_taken {
@@ -120,7 +144,20 @@ impl Run {
                 it.is_taken = next.is_some();
             }
         });
-        next
+        let event = next?;
+        let mut effects = Vec::new();
+        self.runs.update(|runs| {
+            if runs.revision != revision {
+                effects = runs.take(RunEvent::TextChanged(revision));
+            }
+            effects.extend(runs.take(event));
+        });
+        Some(effects)
+    }
+
+    /// All is done that the last event asked for.
+    pub(crate) fn taken(self) {
+        self.events.update_value(|it| it.is_taken = false);
     }
 }
 
@@ -134,143 +171,15 @@ impl From<WorkerEnd> for WorkerGone {
     }
 }
 
-impl App {
-    /// Tells the runs what happened, and does what follows from it.
-    pub(super) fn happened(self, event: RunEvent<Buffers>) {
-        self.run.events.update_value(|it| it.waiting.push_back(event));
-        while let Some(event) = self.run.next_event() {
-            let revision = self.project.revision.get_untracked();
-            let mut effects = Vec::new();
-            self.run.runs.update(|runs| {
-                if runs.revision != revision {
-                    effects = runs.take(RunEvent::TextChanged(revision));
-                }
-                effects.extend(runs.take(event));
-            });
-            for effect in effects {
-                self.serve_run(effect);
-            }
-            self.run.events.update_value(|it| it.is_taken = false);
-        }
+/// The worker in `slot`; another one where there is none, or none any more.
+fn started(
+    slot: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    on_progress: impl Fn(u64, u64) + 'static,
+) -> Result<Rc<Asker>, String> {
+    if let Some(worker) = slot.get_value().filter(|it| !it.is_gone()) {
+        return Ok(worker);
     }
-
-    /// Tells the runs of edits, and of the compiler's answers. Starts the workers of runs as soon as the compiler, for
-    /// whom the user waits, has answered.
-    pub(super) fn follow_runs(self) {
-        Effect::new(move |_| self.happened(RunEvent::TextChanged(self.project.revision.get())));
-        Effect::new(move |_| {
-            self.project.revision.track();
-            self.compilation.revision.track();
-            self.compilation.trouble.track();
-            if self.compilation.is_answered() {
-                self.happened(RunEvent::Answered);
-            }
-        });
-        Effect::new(move |was_ready: Option<bool>| {
-            let has_answered =
-                self.compilation.revision.get() > 0 || self.compilation.trouble.with(Option::is_some);
-            let is_ready = was_ready == Some(true);
-            if has_answered && !is_ready {
-                self.make_ready();
-            }
-            has_answered || is_ready
-        });
-    }
-
-    /// Forgets results that belong to another text.
-    pub(super) fn forget_results(self) {
-        self.happened(RunEvent::Forgotten);
-    }
-
-    /// Shows the results of the run that is asked for: a narrow page shows one view at a time.
-    fn show_results(self) {
-        self.layout.tab.set(Tab::Result);
-    }
-
-    /// Runs what is chosen, where it is chosen.
-    pub fn run_chosen(self) {
-        self.show_results();
-        match self.run.place.get_untracked() {
-            RunTarget::Here => self.run_here(),
-            RunTarget::Runner => self.run_on_runner(),
-        }
-    }
-
-    /// Chooses where the next run is, as `here:numpy` or `runner:rayon`.
-    pub fn choose_target(self, target: &str) {
-        match target.split_once(':') {
-            Some(("here", name)) => {
-                let backend = HERE.into_iter().find(|it| *it == name).unwrap_or(HERE[0]);
-                self.happened(RunEvent::BackendChosen(backend));
-                self.happened(RunEvent::TargetChosen(RunTarget::Here));
-            }
-            Some(("runner", name)) => {
-                self.connection.backend.set(name.to_owned());
-                self.happened(RunEvent::TargetChosen(RunTarget::Runner));
-            }
-            _ => {}
-        }
-    }
-
-    /// Ends the run in this tab, which takes long, and runs something faster in its place when it has ended.
-    pub fn run_instead(self, target: &str) {
-        self.choose_target(target);
-        self.happened(RunEvent::InsteadAsked);
-    }
-
-    /// Whether one of the results that were compared is of another text.
-    #[must_use]
-    pub fn is_comparison_old(self) -> bool {
-        let revision = self.project.revision.get();
-        self.run.runs.with(|it| it.results.is_comparison_old(revision))
-    }
-
-    /// Runs the chosen back end in this tab.
-    pub fn run_here(self) {
-        self.ask_run(RunPlan::Here(self.backend_here()));
-    }
-
-    /// Runs the chosen back end of this tab and `debug`, and compares all fields, bit by bit.
-    pub fn check(self) {
-        self.show_results();
-        self.ask_run(RunPlan::Check(self.backend_here()));
-    }
-
-    /// Runs the chosen back end on the runner.
-    pub fn run_on_runner(self) {
-        self.show_results();
-        self.ask_run(RunPlan::Remote(self.connection.backend.get_untracked()));
-    }
-
-    /// Runs both and compares all fields, bit by bit.
-    pub fn compare(self) {
-        self.show_results();
-        self.ask_run(RunPlan::Compare(self.backend_here(), self.connection.backend.get_untracked()));
-    }
-
-    fn backend_here(self) -> String {
-        self.run.backend.get_untracked().to_owned()
-    }
-
-    /// Asks for a run. One that goes on goes on.
-    pub(super) fn ask_run(self, plan: RunPlan) {
-        self.happened(RunEvent::Asked(plan));
-    }
-
-    /// Ends what runs; tells whether anything did.
-    pub(super) fn stop_what_runs(self) -> bool {
-        let is_running = untrack(|| self.run.is_working());
-        self.stop();
-        is_running
-    }
-
-    /// Ends what runs.
-    pub fn stop(self) {
-        self.happened(RunEvent::StopAsked);
-    }
-
-    /// Takes note that the keeper fell over while it was looked at: the results went with it.
-    pub(super) fn lose_results(self, gone: WorkerEnd) {
-        self.happened(RunEvent::KeeperGone(gone.into()));
-    }
+    let worker = Asker::start(on_progress)?;
+    slot.set_value(Some(worker.clone()));
+    Ok(worker)
 }

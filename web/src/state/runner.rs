@@ -46,7 +46,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let is_offline = RwSignal::new(false);
         page::on_network(move |is_there| is_offline.set(!is_there));
         Self {
@@ -58,7 +58,7 @@ impl Connection {
     }
 
     /// Takes the token out of the address, where everybody could read it, and keeps it for this tab.
-    pub(super) fn take_token(self) {
+    pub(crate) fn take_token(self) {
         let fragment = page::fragment();
         let (tokens, rest): (Vec<&str>, Vec<&str>) =
             fragment.split('&').partition(|it| it.starts_with("token="));
@@ -84,12 +84,12 @@ impl Connection {
         self.link.with(|it| *it != RunnerLink::None)
     }
 
-    pub(super) fn runner(self) -> Option<Runner> {
+    pub(crate) fn runner(self) -> Option<Runner> {
         self.token.get_value().map(Runner::new)
     }
 
     /// Asks what the runner can do, unless that is known.
-    pub(super) async fn connect(self, runner: &Runner) -> Result<(), RunnerError> {
+    pub(crate) async fn connect(self, runner: &Runner) -> Result<(), RunnerError> {
         if self.link.with_untracked(|it| matches!(it, RunnerLink::Connected(_))) {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl Connection {
     }
 
     /// Remembers that the runner is gone, if that is what the error says.
-    pub(super) fn note(self, error: &RunnerError) {
+    pub(crate) fn note(self, error: &RunnerError) {
         if *error == RunnerError::Lost {
             self.link.set(RunnerLink::Lost);
         }

@@ -55,7 +55,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let theme = RwSignal::new(Theme::from_name(&storage::load(Shelf::Lasting, KEY).unwrap_or_default()));
         let system = RwSignal::new(page::is_system_dark());
         page::on_system_theme(move || system.set(page::is_system_dark()));
@@ -110,7 +110,7 @@ impl Settings {
         locale::language()
     }
 
-    pub(super) fn follow_system(self) {
+    pub(crate) fn follow_system(self) {
         Effect::new(move |_| {
             page::set_theme(match self.theme.get() {
                 Theme::System => None,

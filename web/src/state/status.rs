@@ -9,7 +9,7 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { text: RwSignal::default() }
     }
 

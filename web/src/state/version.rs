@@ -12,7 +12,7 @@ pub struct Version {
 }
 
 impl Version {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let is_newer_ready = RwSignal::new(false);
         page::on_update(move || is_newer_ready.set(true));
         Self { is_newer_ready }

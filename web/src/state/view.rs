@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use isobar_compiler::pipeline::Stage;
 use isobar_page_model::findings::number;
 use isobar_page_model::run::{RunEvent, RunResult};
 use isobar_protocol::field::FieldInfo;
+use isobar_protocol::share::View;
 use isobar_protocol::worker::{Across, AnswerBody, Ask, Plane, Slice, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
 use super::clock::Clock;
 use super::compilation::Compilation;
+use super::layout::PageLayout;
 use super::look::{PictureKind, PictureState};
-use super::run::Run;
-use super::{App, why};
-use isobar_protocol::share::View;
+use super::open::{MOST_STAGES, OpenStages};
+use super::run::{Buffers, Run};
+use super::why;
 
 /// The range that the colours span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,9 +64,10 @@ pub struct FieldPlane {
 /// The view of the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldView {
-    pub(super) run: Run,
-    pub(super) clock: Clock,
+    pub(crate) run: Run,
+    pub(crate) clock: Clock,
     compilation: Compilation,
+    layout: PageLayout,
     pub which: RwSignal<Which>,
     pub field: RwSignal<Option<String>>,
     pub across: RwSignal<Across>,
@@ -84,11 +88,12 @@ pub struct FieldView {
 }
 
 impl FieldView {
-    pub(super) fn new(run: Run, clock: Clock, compilation: Compilation) -> Self {
+    pub(crate) fn new(run: Run, clock: Clock, compilation: Compilation, layout: PageLayout) -> Self {
         Self {
             run,
             clock,
             compilation,
+            layout,
             which: RwSignal::default(),
             field: RwSignal::default(),
             across: RwSignal::default(),
@@ -170,7 +175,7 @@ impl FieldView {
     }
 
     /// Chooses what to show of a new result: what was looked at before, else what the text's `# @plot` says.
-    pub(super) fn look_at_result(self, which: Which, fields: &[FieldInfo]) {
+    pub(crate) fn look_at_result(self, which: Which, fields: &[FieldInfo]) {
         let view = self;
         let is_there = |name: &str| fields.iter().any(|it| it.name == name);
         let before = view.field.get_untracked().filter(|it| is_there(it));
@@ -190,33 +195,31 @@ impl FieldView {
         }
         view.which.set(which);
     }
-}
 
-impl App {
     /// Asks for the plane that is looked at, whenever that changes.
-    pub(super) fn follow_results(self) {
+    pub(crate) fn follow_planes(self, tell: impl Fn(RunEvent<Buffers>) + Copy + Send + Sync + 'static) {
         let wanted = Memo::new(move |_| {
-            let field = self.view.shown_field()?;
-            let across = self.view.across.get();
+            let field = self.shown_field()?;
+            let across = self.across.get();
             let last = points_along(&field, across).unwrap_or(1).saturating_sub(1);
-            let at = self.view.at.get().min(last);
-            let element = self.view.element.get().min(field.n_elements().saturating_sub(1));
-            let has_halo = self.view.look.has_halo.get();
+            let at = self.at.get().min(last);
+            let element = self.element.get().min(field.n_elements().saturating_sub(1));
+            let has_halo = self.look.has_halo.get();
             // Another result has other values at the same place.
             let results = self.run.generation.get();
-            Some((self.view.which.get(), field.name, Plane { across, at, element, has_halo }, results))
+            Some((self.which.get(), field.name, Plane { across, at, element, has_halo }, results))
         });
         Effect::new(move |_| {
             let Some((of, field, plane, results)) = wanted.get() else {
-                self.view.shown.set(None);
+                self.shown.set(None);
                 return;
             };
             let Some(worker) = self.run.keeper() else { return };
-            let asked = self.view.asked.get_value() + 1;
-            self.view.asked.set_value(asked);
+            let asked = self.asked.get_value() + 1;
+            self.asked.set_value(asked);
             leptos::task::spawn_local(async move {
                 let answer = worker.ask(Ask::Slice { of, field, plane }, Vec::new()).await;
-                if self.view.asked.get_value() != asked {
+                if self.asked.get_value() != asked {
                     return;
                 }
                 let (shown, refused) = match answer {
@@ -227,32 +230,30 @@ impl App {
                     Ok((AnswerBody::Failed { why }, _)) => (None, Some(why::in_words(&why))),
                     Ok(_) => (None, None),
                     Err(gone) => {
-                        self.lose_results(gone);
+                        tell(RunEvent::KeeperGone(gone.into()));
                         (None, None)
                     }
                 };
-                self.view.shown.set(shown);
-                self.view.refused.set(refused);
+                self.shown.set(shown);
+                self.refused.set(refused);
                 // The canvas draws when all signals have come to rest.
-                set_timeout(move || self.happened(RunEvent::Seen(results)), Duration::ZERO);
+                set_timeout(move || tell(RunEvent::Seen(results)), Duration::ZERO);
             });
         });
     }
 
-    pub(super) fn restore_view(self, view: &View) {
-        use super::open::{MOST_STAGES, OpenStages};
-        use isobar_compiler::pipeline::Stage;
+    pub(crate) fn restore(self, view: &View) {
         let stages: Vec<Stage> =
             view.stages.iter().filter_map(|it| Stage::from_name(it)).take(MOST_STAGES).collect();
         if !stages.is_empty() {
             self.layout.open.set(OpenStages { stages, active: 0 });
         }
-        self.view.field.set(view.field.clone());
-        self.view.which.set(Which::A);
-        self.view.across.set(view.across.unwrap_or_default());
-        self.view.at.set(view.at.unwrap_or_default());
-        self.view.is_chosen.set_value(view.at.is_some());
-        let look = self.view.look;
+        self.field.set(view.field.clone());
+        self.which.set(Which::A);
+        self.across.set(view.across.unwrap_or_default());
+        self.at.set(view.at.unwrap_or_default());
+        self.is_chosen.set_value(view.at.is_some());
+        let look = self.look;
         look.kind.set(
             view.picture
                 .as_deref()
@@ -262,34 +263,30 @@ impl App {
         let ends = view.range_ends.filter(|[low, high]| low.is_finite() && high.is_finite() && low <= high);
         let span = view.range.as_deref().and_then(ColourRange::from_name).unwrap_or_default();
         // A fixed range without its ends is none.
-        self.view.span.set(if span == ColourRange::Fixed && ends.is_none() {
-            ColourRange::Plane
-        } else {
-            span
-        });
+        self.span.set(if span == ColourRange::Fixed && ends.is_none() { ColourRange::Plane } else { span });
         look.fixed.set(ends.unwrap_or([0.0, 1.0]));
         look.map.set(view.map.clone());
         look.cell.set(view.cell);
     }
 
-    pub(super) fn shared_view(self) -> View {
+    pub(crate) fn shared(self) -> View {
         let stages = self.layout.open.with(|it| it.stages.iter().map(|it| it.name().to_owned()).collect());
-        let has_field = self.view.field.with(Option::is_some);
+        let has_field = self.field.with(Option::is_some);
         View {
             stages,
-            field: self.view.field.get(),
+            field: self.field.get(),
             which: None,
-            across: Some(self.view.across.get()).filter(|it| *it != Across::K),
-            at: has_field.then(|| self.view.at.get()),
-            picture: self.view.look.picture(),
-            range: Some(self.view.span.get())
+            across: Some(self.across.get()).filter(|it| *it != Across::K),
+            at: has_field.then(|| self.at.get()),
+            picture: self.look.picture(),
+            range: Some(self.span.get())
                 .filter(|it| *it != ColourRange::Plane)
                 .map(|it| it.name().to_owned()),
-            range_ends: (self.view.span.get() == ColourRange::Fixed)
-                .then(|| self.view.look.fixed.get())
+            range_ends: (self.span.get() == ColourRange::Fixed)
+                .then(|| self.look.fixed.get())
                 .filter(|it| it.iter().all(|it| it.is_finite())),
-            map: self.view.look.map.get(),
-            cell: self.view.look.cell.get(),
+            map: self.look.map.get(),
+            cell: self.look.cell.get(),
             ..View::default()
         }
     }

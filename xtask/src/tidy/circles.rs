@@ -39,12 +39,6 @@ pub(super) const KNOWN: &[Known] = &[
         n_files: 0,
         reason: "the arguments of each command are declared in `cli`, which also starts the command",
     },
-    Known {
-        folder: "web",
-        rooms: &["state"],
-        n_files: 0,
-        reason: "the signals of the page are one structure, which each of its parts looks its neighbours up in",
-    },
 ];
 
 /// The faults in one crate: circles that `known` does not name, and rows of it that name none.

@@ -7,7 +7,7 @@ use isobar_protocol::diagnostic::Position;
 use isobar_protocol::worker::{GuessedInputs, StencilPlace};
 use leptos::prelude::*;
 
-use super::{App, head, values};
+use crate::state::{App, head, values};
 
 impl App {
     /// The user's generators that can be read.

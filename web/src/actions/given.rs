@@ -6,11 +6,11 @@ use isobar_protocol::compile::FieldParam;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::inputs::{
+use crate::state::inputs::{
     FieldInput, FieldSource, InputControl, ValueInput, ValueOrigin, keep_declared, kind, left, said, scalars,
     usable, with_line,
 };
-use super::{App, values};
+use crate::state::{App, values};
 
 impl App {
     /// The scalars of the stencil, and those that are left of an earlier text.

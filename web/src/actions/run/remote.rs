@@ -6,9 +6,9 @@ use isobar_protocol::request::Request;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::Buffers;
 use crate::bridge::runner::{Runner, RunnerError};
 use crate::state::App;
+use crate::state::run::Buffers;
 use crate::state::runner::RunnerLink;
 
 impl App {

@@ -8,9 +8,9 @@ use isobar_protocol::worker::{Across, AnswerBody, Ask, Which};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::Buffers;
 use crate::bridge::asker::{Asker, WorkerEnd};
 use crate::bridge::page;
+use crate::state::run::Buffers;
 use crate::state::{App, sentences};
 
 /// A run in this tab is asked about when it takes longer.
@@ -33,17 +33,15 @@ impl App {
                 set_timeout(move || self.happened(RunEvent::TookLong(ticket)), LONG);
             }
             RunEffect::StopWorker => {
-                if let Some(worker) = self.run.runner.get_value() {
-                    worker.stop();
-                }
+                self.run.stop_worker();
                 self.make_ready();
             }
             RunEffect::MakeReady => self.make_ready(),
             RunEffect::Store(ticket, which, fields, buffers) => {
-                self.ask_worker(ticket, self.started_keeper(), Ask::Store { which, fields }, buffers);
+                self.ask_worker(ticket, self.run.started_keeper(), Ask::Store { which, fields }, buffers);
             }
             RunEffect::Compare(ticket) => {
-                self.ask_worker(ticket, self.started_keeper(), Ask::Compare, Vec::new());
+                self.ask_worker(ticket, self.run.started_keeper(), Ask::Compare, Vec::new());
             }
             RunEffect::Reach(ticket) => self.reach_runner(ticket),
             RunEffect::Submit(ticket, job) => self.submit_job(ticket, job),
@@ -86,15 +84,11 @@ impl App {
     pub(super) fn make_ready(self) {
         // One that the browser refuses now is asked for again, and told of, at the next run.
         drop(self.started_runner());
-        drop(self.started_keeper());
+        drop(self.run.started_keeper());
     }
 
     fn started_runner(self) -> Result<Rc<Asker>, String> {
-        started(self.run.runner, move |done, total| self.happened(RunEvent::Progress(done, total)))
-    }
-
-    fn started_keeper(self) -> Result<Rc<Asker>, String> {
-        started(self.run.keeper, |_, _| {})
+        self.run.started_runner(move |done, total| self.happened(RunEvent::Progress(done, total)))
     }
 
     /// Asks the worker that runs.
@@ -135,17 +129,4 @@ fn event_of(ticket: Ticket, answer: Result<(AnswerBody, Buffers), WorkerEnd>) ->
         Ok((said, buffers)) => RunEvent::Said(ticket, Box::new(said), buffers, page::now_ms()),
         Err(gone) => RunEvent::Gone(ticket, gone.into()),
     }
-}
-
-/// The worker in `slot`; another one where there is none, or none any more.
-fn started(
-    slot: StoredValue<Option<Rc<Asker>>, LocalStorage>,
-    on_progress: impl Fn(u64, u64) + 'static,
-) -> Result<Rc<Asker>, String> {
-    if let Some(worker) = slot.get_value().filter(|it| !it.is_gone()) {
-        return Ok(worker);
-    }
-    let worker = Asker::start(on_progress)?;
-    slot.set_value(Some(worker.clone()));
-    Ok(worker)
 }

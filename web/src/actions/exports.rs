@@ -6,10 +6,10 @@ use js_sys::Uint8Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::{App, why};
 use crate::bridge::asker::WorkerEnd;
 use crate::bridge::locale::t;
 use crate::bridge::page;
+use crate::state::{App, why};
 
 impl App {
     /// Hands a file to the browser, and says so.
