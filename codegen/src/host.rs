@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use isobar_compiler::diag::StmtId;
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::expr::evaluate::{self, Element as _};
+use isobar_compiler::loops::nodes::Function;
 use isobar_compiler::types::math;
 use isobar_compiler::types::{BinaryPrimitive, DType, Primitive, UnaryPrimitive, Value};
 use serde::{Deserialize, Serialize};
@@ -246,8 +248,7 @@ pub(super) struct Host<'a> {
     pub(super) is_raised: AtomicU64,
     pub(super) sites: &'a [TrapSite],
     pub(super) launches: &'a [ParallelLoop],
-    /// By position in the program's functions.
-    pub(super) functions: &'a [FunctionPointer],
+    pub(super) functions: &'a SideTable<Function, FunctionPointer>,
     /// The words that all threads get: the address of this host, then one word for each array.
     pub(super) frame: *const u64,
     /// None where the run has one thread.
@@ -261,7 +262,7 @@ impl<'a> Host<'a> {
     pub(super) fn new(
         sites: &'a [TrapSite],
         launches: &'a [ParallelLoop],
-        functions: &'a [FunctionPointer],
+        functions: &'a SideTable<Function, FunctionPointer>,
         helpers: Option<&'a dyn Team>,
     ) -> Self {
         Self {
@@ -279,7 +280,7 @@ impl<'a> Host<'a> {
     /// whether to go on.
     pub(super) fn run(
         mut self,
-        steps: &[(usize, Option<u32>)],
+        steps: &[(Handle<Function>, Option<u32>)],
         mut frame: Vec<u64>,
         progress: impl Fn(usize) -> bool,
     ) -> RunOutcome {
@@ -375,7 +376,7 @@ unsafe impl Send for SharedHost<'_> {}
 
 impl SharedHost<'_> {
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
-    fn enter(self, function: usize, at: &[i64], thread: usize) {
+    fn enter(self, function: Handle<Function>, at: &[i64], thread: usize) {
         // SAFETY: the code was made for this frame, from a valid graph: `Machine::run` asks its caller for that.
         unsafe { (self.0.functions[function])(self.0.frame, at.as_ptr(), thread as i64) }
     }

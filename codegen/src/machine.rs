@@ -2,6 +2,8 @@
 
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::Module;
+use isobar_compiler::entity::{Handle, SideTable};
+use isobar_compiler::loops::nodes::Function;
 use isobar_compiler::types::math;
 
 use super::host::{FunctionPointer, Host, RunOutcome, Team, TrapSite};
@@ -12,13 +14,12 @@ use super::translate::ParallelLoop;
 #[derive(Debug)]
 pub struct Machine {
     _code: CodeMemory,
-    /// By position in the program's functions.
-    functions: Vec<FunctionPointer>,
+    functions: SideTable<Function, FunctionPointer>,
     sites: Vec<TrapSite>,
     /// The loops that the threads share, by the number that code passes.
     launches: Vec<ParallelLoop>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
-    steps: Vec<(usize, Option<u32>)>,
+    steps: Vec<(Handle<Function>, Option<u32>)>,
 }
 
 /// The owner of the code's memory.
@@ -86,9 +87,9 @@ impl Machine {
             defined.map_err(|it| it.to_string())?;
         }
         module.finalize_definitions().map_err(|it| it.to_string())?;
-        let find = |&at: &usize| {
+        let find = |(function, &at): (Handle<Function>, &usize)| {
             let id = ids.get(at).ok_or("a function has no code")?;
-            Ok(code(module.get_finalized_function(*id)))
+            Ok((function, code(module.get_finalized_function(*id))))
         };
         let functions = functions.iter().map(find).collect::<Result<_, &str>>()?;
         let (sites, launches, steps) = (sites.clone(), launches.clone(), steps.clone());

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I64, I64X2};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value as Clif};
-use isobar_compiler::loops::nodes::{Assign, Declare, DimensionIndex, Element, Read, SymbolMeaning, Target};
+use isobar_compiler::entity::Handle;
+use isobar_compiler::loops::nodes::{
+    Array, Assign, Declare, DimensionIndex, Element, Local, Read, SymbolMeaning, Target,
+};
 use isobar_compiler::space::{Affine, Ring, Size, Symbol};
 use isobar_compiler::types::{DType, Value};
 
 use super::lanes::{Chunks, Operand, REGISTER, chunk_type, scalar_type};
-use super::translate::{LocalValue, Translation};
+use super::translate::{LocalValue, MemoryRegion, Translation};
 
 // Integers.
 impl Translation<'_, '_> {
@@ -181,8 +184,8 @@ impl Translation<'_, '_> {
 
     /// The flags of loads and stores of an array. They do not trap, since each element exists, and they touch
     /// no other array. They need not be aligned: rows of a caller start anywhere.
-    pub(super) fn flags(&mut self, array: usize) -> MemFlagsData {
-        let region = self.region(array, u32::try_from(array).expect("few arrays"));
+    pub(super) fn flags(&mut self, array: Handle<Array>) -> MemFlagsData {
+        let region = self.region(MemoryRegion::Array(array));
         MemFlagsData::new().with_notrap().with_alias_region(Some(region))
     }
 
@@ -290,7 +293,7 @@ impl Translation<'_, '_> {
     // Locals.
 
     /// The value of a local at this point. One that no block around declares has its initial value, zero.
-    pub(super) fn local(&mut self, local: usize) -> Operand {
+    pub(super) fn local(&mut self, local: Handle<Local>) -> Operand {
         match self.locals.get(&local).cloned() {
             Some(LocalValue::Constant(operand)) => operand,
             Some(LocalValue::Variables { variables, is_each }) => {
@@ -335,7 +338,7 @@ impl Translation<'_, '_> {
 
     /// Gives a variable its next value, in the form that it was declared with. A bool is kept in lanes of
     /// 64 bits, whatever it was compared from, so that all assignments agree.
-    pub(super) fn set_local(&mut self, local: usize, value: Operand) {
+    pub(super) fn set_local(&mut self, local: Handle<Local>, value: Operand) {
         let dtype = self.shared.program.locals[local].dtype;
         let Some(LocalValue::Variables { variables, is_each }) = self.locals.get(&local).cloned() else {
             unreachable!("what is written is declared before, and not as a constant")

@@ -14,7 +14,8 @@ use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleReloc, ModuleRelocTarget};
-use isobar_compiler::loops::Program;
+use isobar_compiler::entity::{Handle, SideTable};
+use isobar_compiler::loops::{Program, nodes};
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
 use serde::{Deserialize, Serialize};
@@ -34,13 +35,13 @@ pub struct Object {
     pub(super) tables: Vec<String>,
     /// Numbered behind the imports.
     pub(super) pieces: Vec<FunctionCode>,
-    /// By position in the program's functions: the piece of each.
-    pub(super) functions: Vec<usize>,
+    /// The piece of each function of the program.
+    pub(super) functions: SideTable<nodes::Function, usize>,
     pub(super) sites: Vec<TrapSite>,
     /// The loops that the threads share, by the number that code passes.
     pub(super) launches: Vec<ParallelLoop>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
-    pub(super) steps: Vec<(usize, Option<u32>)>,
+    pub(super) steps: Vec<(Handle<nodes::Function>, Option<u32>)>,
     /// The text of each function before it became machine code; empty where it was not asked for.
     #[serde(skip)]
     pub text: String,
@@ -209,7 +210,7 @@ impl Object {
         let mut module = JITModule::new(builder);
         let mut links = HostInterface { has_fused, wide_vectors, ..HostInterface::default() };
         let imports = imports(program);
-        let tables = program.functions.iter().flat_map(|it| definitions(&it.body));
+        let tables = program.functions.values().flat_map(|it| definitions(&it.body));
         let tables: BTreeMap<&'static str, &'static Table> =
             tables.flat_map(Definition::tables).map(|it| (it.name, it)).collect();
         let mut declared = DeclarationCount::default();
@@ -234,7 +235,7 @@ impl Object {
         let mut buffers = FunctionBuilderContext::new();
         let mut pieces: Vec<FunctionCode> = Vec::new();
         let (mut contexts, mut text) = (Vec::with_capacity(program.functions.len()), String::new());
-        for function in &program.functions {
+        for function in program.functions.values() {
             let id = declared.function(&mut module, &function.name, 3)?;
             let at = pieces.len();
             pieces.push(FunctionCode { name: function.name.clone(), ..FunctionCode::default() });
@@ -267,8 +268,8 @@ impl Object {
             let done = context.compile(isa, &mut ControlPlane::default());
             done.map(|_| ()).map_err(|error| pretty_error(error.func, error.inner))
         })?;
-        let mut functions = Vec::with_capacity(contexts.len());
-        for (at, id, context) in contexts {
+        let mut functions = SideTable::default();
+        for (function, (at, id, context)) in program.functions.handles().zip(contexts) {
             let code = context.compiled_code().ok_or("a function was not compiled")?;
             let relocations = code.buffer.relocs().iter();
             let relocations = relocations.map(|it| ModuleReloc::from_mach_reloc(it, &context.func, id));
@@ -276,7 +277,7 @@ impl Object {
             piece.alignment = u64::from(code.buffer.alignment);
             piece.code = code.code_buffer().to_vec();
             piece.links = relocations.map(|it| Link::of(&it)).collect::<Result<_, _>>()?;
-            functions.push(at);
+            functions.insert(function, at);
         }
         let ProgramContext { sites, launches, .. } = shared;
         let steps = program.steps.iter().enumerate();

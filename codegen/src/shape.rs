@@ -1,5 +1,6 @@
 //! The values that a call fixes before code is made for it: sizes, strides, and places in memory.
 
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Program, Side, SymbolMeaning, bytes_of_threads};
 use isobar_compiler::loops::nodes::{ArrayKind, Storage, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
@@ -10,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Shape {
     /// Points of the compute domain along I, J, K.
     pub domain: [i64; 3],
-    /// In the order of the program's arrays.
-    pub arrays: Vec<ArrayShape>,
+    /// One for each array of the program.
+    pub arrays: SideTable<Array, ArrayShape>,
     /// Bytes that a run allocates for all threads together.
     pub shared_bytes: i64,
     /// Bytes from the memory of one thread to that of the next: its allocation, and the gap before it.
@@ -40,26 +41,26 @@ pub struct ArgumentShape {
 }
 
 impl Shape {
-    /// That of a call on `domain`, points along I, J, K; `given` tells of an argument of that position in the
-    /// program's arrays. None where an array would be beyond any memory.
+    /// That of a call on `domain`, points along I, J, K; `given` tells of an argument. None where an array would be beyond any memory.
     #[must_use]
     pub fn of(
         program: &Program,
         domain: [i64; 3],
-        given: &dyn Fn(usize) -> Option<ArgumentShape>,
+        given: &dyn Fn(Handle<Array>) -> Option<ArgumentShape>,
     ) -> Option<Self> {
-        let passed = |at: usize| {
-            let ArgumentShape { strides, levels } = given(at).unwrap_or_default();
-            ArrayShape { strides, levels, ..ArrayShape::default() }
+        let passed = |array: Handle<Array>| {
+            let ArgumentShape { strides, levels } = given(array).unwrap_or_default();
+            (array, ArrayShape { strides, levels, ..ArrayShape::default() })
         };
-        let arrays = (0..program.arrays.len()).map(passed).collect();
+        let arrays = program.arrays.handles().map(passed).collect();
         let mut shape = Self { domain, arrays, shared_bytes: 0, from_thread_to_thread: 0 };
         let mut own_bytes = 0_i64;
-        for (at, array) in program.arrays.iter().enumerate() {
+        for (handle, array) in program.arrays.iter() {
             if array.is_own() {
-                shape.arrays[at] = shape.own(program, array)?;
+                let own = shape.own(program, array)?;
                 let total = if array.is_per_thread { &mut own_bytes } else { &mut shape.shared_bytes };
-                *total = total.checked_add(shape.arrays[at].bytes)?;
+                *total = total.checked_add(own.bytes)?;
+                shape.arrays.insert(handle, own);
             }
         }
         let of_threads = bytes_of_threads(u64::try_from(own_bytes).ok()?, 1)?;
@@ -106,7 +107,7 @@ impl Shape {
     pub(super) fn field_bytes(&self, program: &Program) -> u64 {
         let [i, j, k] = self.domain;
         let of = |axis: Axis| [i, j, k][axis.index()];
-        let fields = program.arrays.iter().filter(|it| matches!(it.kind, ArrayKind::Field { .. }));
+        let fields = program.arrays.values().filter(|it| matches!(it.kind, ArrayKind::Field { .. }));
         let bytes = fields.map(|it| {
             let points: i64 = it.axes.iter().map(of).fold(1, i64::saturating_mul);
             points.saturating_mul(i64::try_from(it.dtype.size_bytes()).unwrap_or(8))
@@ -115,7 +116,7 @@ impl Shape {
     }
 
     /// The levels that a caller's array has beside those of the compute domain.
-    pub(super) fn levels(&self, array: usize, side: Side) -> i64 {
+    pub(super) fn levels(&self, array: Handle<Array>, side: Side) -> i64 {
         let [below, above] = self.arrays[array].levels;
         match side {
             Side::Below => below,

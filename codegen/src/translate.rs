@@ -14,8 +14,11 @@ use cranelift_codegen::ir::{
     Value as Clif,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
+use isobar_compiler::entity::Handle;
 use isobar_compiler::expr::ExprKind;
-use isobar_compiler::loops::nodes::{Assign, Element, Function, Item, Program, Read, Target};
+use isobar_compiler::loops::nodes::{
+    Array, Assign, Element, Function, Integer, Item, Local, Program, Read, Target,
+};
 use isobar_compiler::loops::visit::walk;
 use isobar_compiler::space::Symbol;
 use isobar_compiler::types::math::POWER;
@@ -48,8 +51,8 @@ pub(super) struct ProgramContext<'p> {
 /// A loop that the threads share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ParallelLoop {
-    /// The function that runs at each position, by its place in the program's functions.
-    pub(super) function: usize,
+    /// The function that runs at each position.
+    pub(super) function: Handle<Function>,
     /// Positions of the loops around the launch, which the function gets before its own.
     pub(super) n_outer: usize,
     /// From one position to the next.
@@ -75,18 +78,17 @@ pub(super) struct Translation<'t, 'p> {
     /// The positions of the function and of the loops around, in elements from the start of the compute
     /// domain. In a vector loop, the position of its variable is that of the first lane.
     pub(super) positions: BTreeMap<Symbol, Clif>,
-    /// Indices that were found at run time, by position in [`Program::integers`]; each holds inside of its
-    /// check only.
-    pub(super) integers: BTreeMap<usize, Clif>,
-    /// By position in [`Program::locals`]. A local that is not here has no value yet, and reads as zero.
-    pub(super) locals: BTreeMap<usize, LocalValue>,
-    /// By position in [`Program::arrays`]: the value of a scalar, or the address that indices count from.
+    /// Indices that were found at run time; each holds inside of its check only.
+    pub(super) integers: BTreeMap<Handle<Integer>, Clif>,
+    /// A local that is not here has no value yet, and reads as zero.
+    pub(super) locals: BTreeMap<Handle<Local>, LocalValue>,
+    /// The value of a scalar, or the address that indices of an array count from.
     /// That is the element at the start of the compute domain; for an array of a single iteration, the first
     /// element. For an array that each thread has, it is that of this thread.
-    pub(super) bases: BTreeMap<usize, Clif>,
+    pub(super) bases: BTreeMap<Handle<Array>, Clif>,
     /// One for each array, and one for the frame: the optimiser may move a load over a store to another
     /// region.
-    pub(super) regions: BTreeMap<usize, AliasRegion>,
+    pub(super) regions: BTreeMap<MemoryRegion, AliasRegion>,
     /// The variable of the vector loop around.
     pub(super) lane_symbol: Option<Symbol>,
     /// The lanes that take part; all, where there is none.
@@ -141,8 +143,15 @@ pub(super) fn definitions(items: &[Item]) -> Vec<&'static Definition> {
     found
 }
 
-/// Names of memory that no array shares.
+/// The number of the frame's region; those of arrays are their positions.
 const FRAME: u32 = u32::MAX;
+
+/// Memory that overlaps no other region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum MemoryRegion {
+    Frame,
+    Array(Handle<Array>),
+}
 
 /// Makes the code of one function of the program: `fn(frame: *const u64, positions: *const i64, thread:
 /// i64)`.
@@ -205,7 +214,7 @@ pub(super) fn translate<'t, 'p>(
 ///
 /// Indices of run time are expressions of a check, so the arrays that they read are among them. The order
 /// is that of the program, and so is the order of the loads at the entry: same program, same bytes.
-fn touched(items: &[Item]) -> std::collections::BTreeSet<usize> {
+fn touched(items: &[Item]) -> std::collections::BTreeSet<Handle<Array>> {
     let mut arrays = std::collections::BTreeSet::new();
     walk(items, &mut |item| {
         item.each_expr(&mut |expr| {
@@ -228,7 +237,7 @@ impl Translation<'_, '_> {
     /// It is read-only and may be moved: the host writes frame and positions before it enters the code, and
     /// never after.
     pub(super) fn load_word(&mut self, address: Clif, position: usize) -> Clif {
-        let region = self.region(usize::MAX, FRAME);
+        let region = self.region(MemoryRegion::Frame);
         let flags = MemFlagsData::trusted().with_readonly().with_can_move().with_alias_region(Some(region));
         let offset = i32::try_from(position * 8).expect("a frame has few words");
         self.emit.builder.ins().load(I64, flags, address, offset)
@@ -236,11 +245,15 @@ impl Translation<'_, '_> {
 
     /// The region of an array's memory, made at its first use. Right because no two arrays of a frame
     /// overlap, where one of them is written: `Machine::run` asks its caller for that.
-    pub(super) fn region(&mut self, array: usize, user_id: u32) -> AliasRegion {
+    pub(super) fn region(&mut self, region: MemoryRegion) -> AliasRegion {
+        let user_id = match region {
+            MemoryRegion::Frame => FRAME,
+            MemoryRegion::Array(array) => u32::try_from(array.index()).expect("few arrays"),
+        };
         let regions = &mut self.emit.builder.func.dfg.alias_regions;
         *self
             .regions
-            .entry(array)
+            .entry(region)
             .or_insert_with(|| regions.insert(AliasRegionData { user_id, description: "an array".into() }))
     }
 
@@ -250,7 +263,7 @@ impl Translation<'_, '_> {
     /// distances, and the frame has the address of the first thread's.
     pub(super) fn find_bases(&mut self, body: &[Item]) {
         for array in touched(body) {
-            let word = self.load_word(self.frame, 1 + array);
+            let word = self.load_word(self.frame, 1 + array.index());
             let of = &self.shared.program.arrays[array];
             let base = if of.is_scalar_argument() {
                 scalar_of_word(&mut self.emit, of.dtype, word)

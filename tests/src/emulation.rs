@@ -16,9 +16,11 @@ use isobar_compiler::call::run::{NoControl, Stop};
 use isobar_compiler::cuda::CudaArtifact;
 use isobar_compiler::debug;
 use isobar_compiler::diag::StmtId;
+use isobar_compiler::entity::SideTable;
 use isobar_compiler::kernel::Kernels;
 use isobar_compiler::kernel::call::{ArrayArgument, ended, places};
 use isobar_compiler::kernel::cell::NONE;
+use isobar_compiler::loops::nodes::Array;
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
@@ -56,7 +58,7 @@ pub struct Text<'a> {
     pub compilation: &'a Compilation,
     pub kernels: &'a Kernels,
     pub artifact: &'a CudaArtifact,
-    places: Vec<Option<ArrayArgument>>,
+    places: SideTable<Array, ArrayArgument>,
     /// In place of the artifact's, where a test changes it.
     text: String,
     /// The variant that it is compiled for.
@@ -93,7 +95,7 @@ impl<'a> Text<'a> {
 fn planned(
     kernels: &Kernels,
     artifact: &CudaArtifact,
-    places: &[Option<ArrayArgument>],
+    places: &SideTable<Array, ArrayArgument>,
     launch: &Launch,
 ) -> Result<CallPlan> {
     CallPlan::of(kernels, artifact, places, launch).map_err(|it| anyhow::anyhow!("{it:?}"))
@@ -176,19 +178,18 @@ impl<'a> Program<'a> {
         let Text { kernels, artifact, places, variant, .. } = &self.texts[text];
         let plan = planned(kernels, artifact, places, launch)?;
         ensure!(plan.module.is_unit || !variant.is_unit, "the text is for fields that lie otherwise");
-        // By position in the program's arrays.
-        let mut buffer_of = vec![None; places.len()];
+        let mut buffer_of: SideTable<Array, usize> = SideTable::default();
         let mut buffers: Vec<Vec<u8>> = Vec::new();
-        for (at, place) in places.iter().enumerate() {
-            let Some(ArrayArgument { position, axes: Some(_) }) = place else { continue };
+        for (array, place) in places.iter() {
+            let ArrayArgument { position, axes: Some(_) } = place else { continue };
             if let Argument::Field(field) = &launch.arguments[*position] {
-                buffer_of[at] = Some(buffers.len());
+                buffer_of.insert(array, buffers.len());
                 buffers.push(field.array.elements.to_le_bytes());
             }
         }
         let n_fields = buffers.len();
-        for &(at, bytes) in &plan.allocated {
-            buffer_of[at] = Some(buffers.len());
+        for &(array, bytes) in &plan.allocated {
+            buffer_of.insert(array, buffers.len());
             // Bytes of 0xff make an element that nobody has written a NaN.
             buffers.push(vec![0xff; usize::try_from(bytes)?]);
         }
@@ -208,14 +209,15 @@ impl<'a> Program<'a> {
                 match *argument {
                     LaunchArgument::Pointer { array, element } => {
                         let buffer =
-                            buffer_of[array].context("a kernel asks for an array that there is not")?;
+                            *buffer_of.get(array).context("a kernel asks for an array that there is not")?;
                         let size = kernels.program.arrays[array].dtype.size_bytes() as i64;
                         tell(1);
                         tell(buffer as u64);
                         tell((element * size).cast_unsigned());
                     }
                     LaunchArgument::Value(array) => {
-                        let place = places[array].context("a kernel asks for a value that there is not")?;
+                        let place =
+                            places.get(array).context("a kernel asks for a value that there is not")?;
                         let Argument::Scalar(value) = launch.arguments[place.position] else {
                             bail!("a kernel asks for a value that was not passed")
                         };
@@ -237,7 +239,7 @@ impl<'a> Program<'a> {
         let answered = self.running.ask(&buffers, &words).context("the program of the kernels")?;
         let answered = answered.map_err(anyhow::Error::msg)?;
         let fields = answered.iter().take(n_fields);
-        let positions = places.iter().flatten().filter(|it| it.axes.is_some()).map(|it| it.position);
+        let positions = places.values().filter(|it| it.axes.is_some()).map(|it| it.position);
         let is_field = |it: &usize| matches!(launch.arguments[*it], Argument::Field(_));
         let positions: Vec<usize> = positions.filter(is_field).collect();
         for (position, bytes) in positions.into_iter().zip(fields) {

@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use isobar_compiler::call::launch::Argument;
-use isobar_compiler::kernel::call::{CallRefusal, ended, places};
+use isobar_compiler::entity::SideTable;
+use isobar_compiler::kernel::call::{ArrayArgument, CallRefusal, ended, places};
+use isobar_compiler::loops::nodes;
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::Hook;
 use isobar_compiler::wgsl::elements::{sent, take};
@@ -290,7 +292,7 @@ impl Gpu {
         for (binding, packed) in plan.buffers.iter().filter(|it| it.1.is_written && !it.1.is_own) {
             let bytes = self.read(&held[*binding], usize::try_from(packed.bytes).unwrap_or(0)).await?;
             for it in &packed.arrays {
-                let position = places[it.array].map(|it| it.position);
+                let position = places.get(it.array).map(|it| it.position);
                 let argument = position.and_then(|it| call_.launch.arguments.get_mut(it));
                 let Some(Argument::Field(field)) = argument else { continue };
                 let size = usize::try_from(options.element_bytes(field.array.dtype())).unwrap_or(8);
@@ -325,13 +327,13 @@ impl Gpu {
         &self,
         packed: &BufferPlan,
         call: &StencilCall,
-        places: &[Option<isobar_compiler::kernel::call::ArrayArgument>],
+        places: &SideTable<nodes::Array, ArrayArgument>,
         options: &WgslOptions,
         kernels: &isobar_compiler::kernel::Kernels,
     ) -> Vec<u8> {
         let mut bytes = vec![0; usize::try_from(packed.bytes).unwrap_or(0)];
         for it in packed.arrays.iter().filter(|_| !packed.is_own) {
-            let argument = places[it.array].and_then(|it| call.launch.arguments.get(it.position));
+            let argument = places.get(it.array).and_then(|it| call.launch.arguments.get(it.position));
             let Some(Argument::Field(field)) = argument else { continue };
             let size = options.element_bytes(kernels.program.arrays[it.array].dtype);
             let first = usize::try_from(it.first * size).unwrap_or(0);

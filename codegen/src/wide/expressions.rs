@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types::{I32, I64};
 use isobar_compiler::expr::{Expr, ExprKind};
-use isobar_compiler::loops::nodes::{DimensionIndex, Read};
-use isobar_compiler::space::{Affine, Symbol};
+use isobar_compiler::loops::nodes::Read;
+use isobar_compiler::space::Affine;
 use isobar_compiler::types::math::POWER;
 use isobar_compiler::types::math::builtins::Meaning;
 use isobar_compiler::types::math::record::{self, Definition};
@@ -14,7 +14,7 @@ use isobar_compiler::types::{
 };
 
 use super::super::lanes::Operand;
-use super::lower::{Lowering, TABLES, kind_of};
+use super::lower::{Lowering, PointerTarget, kind_of};
 use super::nodes::{Binary, ElementAddress, Id, LaneKind, Op, Pointer, Relation, Unary};
 
 // Each function answers none where vectors have no instruction. They have none for integer division,
@@ -378,13 +378,13 @@ impl Lowering<'_, '_, '_> {
                     self.make(Op::ShiftRight(at(a), u8::try_from(by).ok()?), LaneKind::I64)
                 }
                 Formula::Pick(table, index) => {
-                    let key = (TABLES, vec![DimensionIndex::Known(Affine::symbol(&Symbol::new(table.name)))]);
+                    let key = PointerTarget::Table(table.name);
                     let pointer = match self.pointers.get(&key) {
                         Some(&known) => known,
                         None => {
                             let address = self.around.table(table);
                             let word = self.word(address);
-                            self.body.pointers.push(Pointer { word, array: TABLES, bytes: 8 });
+                            self.body.pointers.push(Pointer { word, array: None, bytes: 8 });
                             self.pointers.insert(key, self.body.pointers.len() - 1);
                             self.body.pointers.len() - 1
                         }

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
+use isobar_compiler::entity::Handle;
 use isobar_compiler::expr::Expr;
 use isobar_compiler::loops::nodes::{
-    Assign, Declare, DimensionIndex, Element, For, If, Item, Read, Target, Trap, While,
+    Array, Assign, Declare, DimensionIndex, Element, For, If, Item, Local as LoopLocal, Read, Target, Trap,
+    While,
 };
 use isobar_compiler::loops::visit::{any, walk};
 use isobar_compiler::space::{Affine, Ring, Symbol};
@@ -20,8 +22,6 @@ use super::nodes::{
 
 /// Steps of a branch that are worth asking whether any lane takes it.
 const WORTH_A_BRANCH: usize = 24;
-/// No array: the tables.
-pub(super) const TABLES: usize = usize::MAX;
 
 impl Translation<'_, '_> {
     /// Runs all iterations by wide code. Does nothing where the body holds something that wide code does not
@@ -54,6 +54,15 @@ impl Translation<'_, '_> {
     }
 }
 
+/// Where a word of the function around points.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PointerTarget {
+    /// At elements of an array, without what is constant in their index.
+    Elements(Handle<Array>, Vec<DimensionIndex>),
+    /// At the table of this name.
+    Table(&'static str),
+}
+
 /// The place of a local of the body at the moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Local {
@@ -75,12 +84,12 @@ pub(super) struct Lowering<'w, 't, 'p> {
     pub(super) fixed: BTreeMap<(Op, LaneKind), Id>,
     /// Expressions that are the same for all lanes, and their words.
     pub(super) same: Vec<(Expr<Read>, usize)>,
-    pub(super) pointers: BTreeMap<(usize, Vec<DimensionIndex>), usize>,
-    pub(super) locals: BTreeMap<usize, Local>,
+    pub(super) pointers: BTreeMap<PointerTarget, usize>,
+    pub(super) locals: BTreeMap<Handle<LoopLocal>, Local>,
     /// Locals that the body declares, and arrays that it writes. An expression that reads none of them, no memory
     /// beside scalars and not the loop's variable is the same for all lanes.
-    pub(super) own_locals: BTreeSet<usize>,
-    pub(super) written: BTreeSet<usize>,
+    pub(super) own_locals: BTreeSet<Handle<LoopLocal>>,
+    pub(super) written: BTreeSet<Handle<Array>>,
     pub(super) mask: Option<Id>,
     pub(super) symbol: Symbol,
 }
@@ -331,14 +340,14 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
         let offset = i32::try_from(offset).ok()?;
         let apart = usize::try_from(apart).ok()?;
-        let key = (element.array, without.index.clone());
+        let key = PointerTarget::Elements(element.array, without.index.clone());
         if let Some(&pointer) = self.pointers.get(&key) {
             return Some((ElementAddress { pointer, offset }, apart));
         }
         let (address, constant, _) = self.around.address(&without);
         let address = self.around.emit.builder.ins().iadd_imm_s(address, constant);
         let word = self.word(address);
-        self.body.pointers.push(Pointer { word, array: element.array, bytes: of.dtype.size_bytes() });
+        self.body.pointers.push(Pointer { word, array: Some(element.array), bytes: of.dtype.size_bytes() });
         let pointer = self.body.pointers.len() - 1;
         self.pointers.insert(key, pointer);
         Some((ElementAddress { pointer, offset }, apart))
@@ -378,7 +387,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             }
             (Some(mask), None) => (value, Some(mask)),
         };
-        let array = element.array;
+        let array = Some(element.array);
         let pointers = &self.body.pointers;
         self.known.retain(|(op, _), _| match op {
             Op::Load(it) | Op::LoadOne(it) | Op::LoadBools(it) => pointers[it.pointer].array != array,
@@ -398,13 +407,13 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     /// Whether rows of an array are written past the caches. That is so for arrays that the program writes
     /// and does not read. The fields must also be more than the last cache keeps from one call to the next.
-    pub(super) fn is_streamed(&self, array: usize) -> bool {
+    pub(super) fn is_streamed(&self, array: Handle<Array>) -> bool {
         self.around.shared.program.arrays[array].is_streamed && self.around.shared.streams
     }
 
     // Locals.
 
-    pub(super) fn local(&mut self, local: usize) -> Option<Id> {
+    pub(super) fn local(&mut self, local: Handle<LoopLocal>) -> Option<Id> {
         let dtype = self.around.shared.program.locals[local].dtype;
         let kind = kind_of(dtype)?;
         match self.locals.get(&local) {
@@ -415,7 +424,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// Assigns a local. Without a slot, that is another value under its name and no code.
-    pub(super) fn set_local(&mut self, local: usize, value: Id) {
+    pub(super) fn set_local(&mut self, local: Handle<LoopLocal>, value: Id) {
         match self.locals.get(&local) {
             Some(&Local::Slot(slot)) => {
                 let kind = self.body.values[value].kind;
@@ -566,7 +575,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// Forgets the locals that a block has declared.
-    pub(super) fn forget_new(&mut self, before: &BTreeMap<usize, Local>) {
+    pub(super) fn forget_new(&mut self, before: &BTreeMap<Handle<LoopLocal>, Local>) {
         self.locals.retain(|local, _| before.contains_key(local));
     }
 

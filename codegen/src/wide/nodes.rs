@@ -16,6 +16,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use isobar_compiler::entity::Handle;
+use isobar_compiler::loops::nodes::Array;
+
 /// The vectors that code is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum Isa {
@@ -288,8 +291,8 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
     pub(super) word: usize,
-    /// The array that it points into; arrays do not overlap.
-    pub(super) array: usize,
+    /// The array that it points into, and none for a table; arrays do not overlap.
+    pub(super) array: Option<Handle<Array>>,
     /// Of one element.
     pub(super) bytes: usize,
 }

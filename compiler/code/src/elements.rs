@@ -1,6 +1,7 @@
 //! Where an element lies: what its index contributes along each dimension, in whatever language.
 
-use crate::loops::nodes::{Array, DimensionIndex, Element};
+use crate::entity::Handle;
+use crate::loops::nodes::{Array, DimensionIndex, Element, Integer};
 use crate::space::{Affine, Ring};
 
 /// Text, and how tightly its outermost operator binds.
@@ -19,10 +20,10 @@ pub(crate) trait Indices {
     fn affine(&mut self, sum: &Affine) -> PrecedenceText;
 
     /// The name of an integer that was found at run time.
-    fn integer(&self, integer: usize) -> String;
+    fn integer(&self, integer: Handle<Integer>) -> String;
 
     /// `1` where neighbours lie side by side.
-    fn stride(&mut self, array: usize, dimension: usize) -> String;
+    fn stride(&mut self, array: Handle<Array>, dimension: usize) -> String;
 }
 
 /// The terms whose sum is the distance of an element from where index 0 is along every axis.

@@ -11,8 +11,9 @@ use super::program::{If, IterationOrder, KernelStep, Program, Stage, Step, Sum, 
 use super::run::{Options, Stop, Writers};
 use isobar_compiler::call::launch::Launch;
 use isobar_compiler::diag::ProgramOrder;
+use isobar_compiler::entity::Handle;
 use isobar_compiler::kernel::nodes::{ArrayMemory, BlockStep, Host, Kernel, Kernels};
-use isobar_compiler::loops::nodes::{Item, Positions};
+use isobar_compiler::loops::nodes::{Array, Item, Positions};
 use isobar_compiler::loops::parse::axis_of;
 use isobar_compiler::space::Axis;
 
@@ -38,9 +39,9 @@ pub fn run(
 
 fn prepared(source: &Kernels, params: &[&str], launch: &Launch) -> Result<Program, Stop> {
     let mut lowering = Lowering::new(&source.program, params, launch)?;
-    for at in 0..source.program.arrays.len() {
-        let container = &mut lowering.program.containers[at];
-        container.is_shared = matches!(source.memory(at), Some(ArrayMemory::Global | ArrayMemory::Shared));
+    for array in source.program.arrays.handles() {
+        let container = &mut lowering.program.containers[lowering.arrays[array]];
+        container.is_shared = matches!(source.memory(array), Some(ArrayMemory::Global | ArrayMemory::Shared));
     }
     let mut blocks = Blocks { source, lowering };
     for (at, it) in source.host.iter().enumerate() {
@@ -92,8 +93,8 @@ impl Blocks<'_> {
     /// Makes the arrays of the block anew that steps use, or those of a thread.
     fn fresh(&mut self, steps: &[Step], memory: ArrayMemory) -> Result<Step, Stop> {
         let source = self.source;
-        let is_of_block = |at: usize| source.memory(at) == Some(ArrayMemory::Shared);
-        self.lowering.fresh(steps, |at| is_of_block(at) == (memory == ArrayMemory::Shared))
+        let is_of_block = |array: Handle<Array>| source.memory(array) == Some(ArrayMemory::Shared);
+        self.lowering.fresh(steps, |it| is_of_block(it) == (memory == ArrayMemory::Shared))
     }
 
     fn pieces(&mut self, kernel: &Kernel, pieces: &[BlockStep]) -> Result<Vec<Step>, Stop> {

@@ -16,6 +16,7 @@ use super::program::{
 use super::run::{Options, Stop, Writers};
 use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::diag::{ProgramOrder, Span};
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::loops::nodes::{
     self as loops, BranchOfStrip, Item, Positions, Read, Side, Storage, StripPart, Strips, SymbolMeaning,
@@ -86,11 +87,12 @@ pub(super) struct Lowering<'p> {
     source: &'p loops::Program,
     pub(super) symbols: Symbols,
     pub(super) program: Program,
-    /// The container of each local, and of each integer.
-    locals: Vec<usize>,
-    integers: Vec<usize>,
+    /// The container of each array, of each local, and of each integer.
+    pub(super) arrays: SideTable<loops::Array, usize>,
+    locals: SideTable<loops::Local, usize>,
+    integers: SideTable<loops::Integer, usize>,
     /// Where in its container a local of the strip at hand lies, which keeps one for each of its iterations.
-    kept: BTreeMap<usize, Sum>,
+    kept: BTreeMap<Handle<loops::Local>, Sum>,
 }
 
 /// A loop that was begun: its variable, its bounds, and what its symbol meant before.
@@ -110,8 +112,9 @@ impl<'p> Lowering<'p> {
             source,
             symbols,
             program: Program::default(),
-            locals: Vec::new(),
-            integers: Vec::new(),
+            arrays: SideTable::default(),
+            locals: SideTable::default(),
+            integers: SideTable::default(),
             kept: BTreeMap::new(),
         };
         lowering.containers(&place)?;
@@ -120,10 +123,10 @@ impl<'p> Lowering<'p> {
 }
 
 impl Lowering<'_> {
-    /// Arrays have the same numbers as in the program; locals and integers come behind them.
+    /// Arrays come first, in the order of the program; locals and integers come behind them.
     fn containers(&mut self, place: &dyn Fn(&loops::Array) -> Option<usize>) -> Result<(), Stop> {
         let source = self.source;
-        for it in &source.arrays {
+        for (handle, it) in source.arrays.iter() {
             let kind = match (it.storage, place(it)) {
                 (Storage::Caller, Some(at)) => ContainerKind::Argument(at),
                 (Storage::Caller, None) => {
@@ -140,6 +143,7 @@ impl Lowering<'_> {
             let (name, dtype, axes) = (it.stencil_name.clone(), it.dtype, it.axes.iter().collect());
             let ring = it.ring;
             let is_shared = false;
+            self.arrays.insert(handle, self.program.containers.len());
             self.program.containers.push(Container {
                 name,
                 dtype,
@@ -151,22 +155,22 @@ impl Lowering<'_> {
                 is_shared,
             });
         }
-        let mut widths: BTreeMap<usize, u32> = BTreeMap::new();
-        for function in &source.functions {
+        let mut widths: BTreeMap<Handle<loops::Local>, u32> = BTreeMap::new();
+        for function in source.functions.values() {
             walk(&function.body, &mut |item| {
                 if let Item::Strips(it) = item {
                     widths.extend(it.kept.iter().map(|&local| (local, it.width)));
                 }
             });
         }
-        for (at, it) in source.locals.iter().enumerate() {
-            let width = widths.get(&at).map(|&it| Size::Affine(Affine::constant(i64::from(it))));
+        for (handle, it) in source.locals.iter() {
+            let width = widths.get(&handle).map(|&it| Size::Affine(Affine::constant(i64::from(it))));
             let local = self.register(&it.name, it.dtype, width)?;
-            self.locals.push(local);
+            self.locals.insert(handle, local);
         }
-        for it in &source.integers {
-            let integer = self.register(it, DType::Int64, None)?;
-            self.integers.push(integer);
+        for (handle, it) in source.integers.iter() {
+            let integer = self.register(&it.name, DType::Int64, None)?;
+            self.integers.insert(handle, integer);
         }
         Ok(())
     }
@@ -188,7 +192,7 @@ impl Lowering<'_> {
         Ok(self.program.containers.len() - 1)
     }
 
-    fn function(&mut self, function: usize) -> Result<Vec<Step>, Stop> {
+    fn function(&mut self, function: Handle<loops::Function>) -> Result<Vec<Step>, Stop> {
         let source = self.source;
         let it = source
             .functions
@@ -249,7 +253,7 @@ impl Lowering<'_> {
                     let is_same = |other: &Item| matches!(other, Item::For(other) if other.gpu == it.gpu);
                     if it.gpu.is_some() && !any(&it.body, &mut |it| is_same(it)) {
                         let source = this.source;
-                        let fresh = this.fresh(&steps, |at| source.arrays[at].owner == it.gpu)?;
+                        let fresh = this.fresh(&steps, |array| source.arrays[array].owner == it.gpu)?;
                         steps.insert(0, fresh);
                     }
                     Ok(steps)
@@ -311,11 +315,15 @@ impl Lowering<'_> {
     }
 
     /// A function for all its positions; each call has the arrays of its thread as if nobody had used them.
-    fn launched(&mut self, positions: &[Positions], function: usize) -> Result<Vec<Step>, Stop> {
+    fn launched(
+        &mut self,
+        positions: &[Positions],
+        function: Handle<loops::Function>,
+    ) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = positions else {
             let mut steps = self.function(function)?;
             let source = self.source;
-            let fresh = self.fresh(&steps, |at| source.arrays[at].is_per_thread)?;
+            let fresh = self.fresh(&steps, |it| source.arrays[it].is_per_thread)?;
             steps.insert(0, fresh);
             return Ok(steps);
         };
@@ -326,36 +334,42 @@ impl Lowering<'_> {
     }
 
     /// Makes those arrays of an iteration anew that steps use, as they are measured here.
-    pub(super) fn fresh(&mut self, steps: &[Step], is_wanted: impl Fn(usize) -> bool) -> Result<Step, Stop> {
+    pub(super) fn fresh(
+        &mut self,
+        steps: &[Step],
+        is_wanted: impl Fn(Handle<loops::Array>) -> bool,
+    ) -> Result<Step, Stop> {
         let is_used = used(steps, self.program.containers.len());
         let is_own = |it: &usize| self.program.containers[*it].kind == ContainerKind::Private;
-        let all = 0..self.source.arrays.len();
-        let fresh: Vec<usize> = all.filter(|it| is_used[*it] && is_own(it) && is_wanted(*it)).collect();
-        fresh.iter().try_for_each(|&it| self.measure(it))?;
+        let all = self.arrays.iter();
+        let fresh = all.filter(|(array, it)| is_used[**it] && is_own(it) && is_wanted(*array));
+        let (arrays, fresh): (Vec<Handle<loops::Array>>, Vec<usize>) =
+            fresh.map(|(array, &it)| (array, it)).unzip();
+        arrays.into_iter().try_for_each(|it| self.measure(it))?;
         Ok(Step::Fresh(fresh))
     }
 
     /// Measures the arrays that count from the variable of a loop, which has a meaning only there.
     fn measure_from(&mut self, variable: &Symbol) -> Result<(), Stop> {
         let source = self.source;
-        for (at, array) in source.arrays.iter().enumerate() {
+        for (handle, array) in source.arrays.iter() {
             // A loop makes all other private arrays anew.
-            let is_own = self.program.containers[at].kind == ContainerKind::Private;
+            let is_own = self.program.containers[self.arrays[handle]].kind == ContainerKind::Private;
             let is_here = array.storage == Storage::Private && (array.is_per_thread || !is_own);
             if is_here && array.shift.iter().any(|it| it.factor(variable) != 0) {
-                self.measure(at)?;
+                self.measure(handle)?;
             }
         }
         Ok(())
     }
 
     /// The measures of an array of an iteration, which may count from its position.
-    fn measure(&mut self, own: usize) -> Result<(), Stop> {
+    fn measure(&mut self, own: Handle<loops::Array>) -> Result<(), Stop> {
         let array = &self.source.arrays[own];
         let (shape, _) = self.symbols.measures(&array.shape, &[])?;
         // Where a loop inside says where it begins, that loop has measured it.
         let shift = self.symbols.measures(&[], &array.shift);
-        let container = &mut self.program.containers[own];
+        let container = &mut self.program.containers[self.arrays[own]];
         container.shape = shape;
         if let Ok((_, shift)) = shift {
             container.shift = shift;
@@ -435,7 +449,7 @@ impl Lowering<'_> {
         Ok(steps)
     }
 
-    fn local(&self, local: usize) -> Element {
+    fn local(&self, local: Handle<loops::Local>) -> Element {
         let at = self.kept.get(&local).map(|it| ElementIndex { known: it.clone(), found: None });
         Element { container: self.locals[local], index: at.into_iter().collect() }
     }
@@ -465,7 +479,7 @@ impl Lowering<'_> {
                 }
             });
         }
-        Ok(Element { container: it.array, index })
+        Ok(Element { container: self.arrays[it.array], index })
     }
 
     pub(super) fn code(&self, expr: &Expr<Read>) -> Result<ElementExpr, Stop> {

@@ -409,7 +409,7 @@ fn overlap_all_rows(
             }
         }
     }
-    program.functions.iter_mut().for_each(|it| mark(&mut it.body, cx));
+    program.functions.values_mut().for_each(|it| mark(&mut it.body, cx));
 }
 
 /// A pass with a fault that only vectors of 512 bits show.

@@ -537,7 +537,7 @@ impl Trip<'_> {
     ) -> Option<()> {
         let known = self.known_at_calls(config);
         let at_first = || loops::lower(&sdfg::from_schedule::lower(before));
-        let has_told_levels = program.arrays.iter().any(|it| it.level_symbols().next().is_some());
+        let has_told_levels = program.arrays.values().any(|it| it.level_symbols().next().is_some());
         let held = if has_told_levels {
             GuaranteedPositions::of(&at_first())
         } else {

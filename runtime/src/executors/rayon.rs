@@ -13,9 +13,9 @@ use isobar_codegen::{
 };
 use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::call::signature::{ParamKind, Signature};
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::inputs::{Rows, strides_with};
-use isobar_compiler::loops::nodes::ArrayKind;
-use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
+use isobar_compiler::loops::nodes::{Array, ArrayKind, BETWEEN_THREADS, Program};
 use isobar_compiler::pass::CodeGenerator;
 use isobar_compiler::pipeline::{Compilation, ProgramKind};
 use isobar_compiler::space::{Axis, AxisSet, Domain};
@@ -66,7 +66,7 @@ impl Executor for Rayon {
     ) -> Option<u64> {
         let (signature, program) = (&plan.plan().ok()?.contract.signature, plan.loops().ok()?);
         let places = places(&program, signature);
-        let given = |at: usize| given(places[at], arguments, domain);
+        let given = |array: Handle<Array>| given(*places.get(array)?, arguments, domain);
         let Domain { i, j, k } = domain;
         let copies = layouts::bytes(signature, domain, arguments);
         Shape::of(&program, [i, j, k], &given)?.workspace_bytes(threads)?.checked_add(copies)
@@ -102,8 +102,8 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let plan = Plans::of(compilation.clone()).plan_for(program_kind(Vectors::Widest));
     let program = plan.loops().map_err(|_| missing())?;
     let places = places(&program, signature);
-    let given = |at: usize| {
-        let param = &signature.params[places[at]?.position];
+    let given = |array: Handle<Array>| {
+        let param = &signature.params[places.get(array)?.position];
         let Some(strides) = strides_with(param, domain, rows) else { return Some(ArgumentShape::default()) };
         let strides = strides.into_iter().map(signed).collect();
         let (below, above) = param.kind.halo(Axis::K);
@@ -131,23 +131,23 @@ struct ArgumentSlot {
     axes: Option<AxisSet>,
 }
 
-/// By position in the program's arrays; none for arrays that a run allocates.
-fn places(program: &Program, signature: &Signature) -> Vec<Option<ArgumentSlot>> {
-    let place = |at: usize| {
-        let array = program.arguments.contains(&at).then(|| &program.arrays[at])?;
+/// The arguments for the program's arrays; none for arrays that a run allocates.
+fn places(program: &Program, signature: &Signature) -> SideTable<Array, ArgumentSlot> {
+    let place = |handle: Handle<Array>| {
+        let array = program.arguments.contains(&handle).then(|| &program.arrays[handle])?;
         let position = signature.params.iter().position(|it| it.name == array.stencil_name)?;
         let axes = match signature.params[position].kind {
             ParamKind::Field { axes, .. } => Some(axes),
             ParamKind::Scalar { .. } => None,
         };
-        Some(ArgumentSlot { position, axes })
+        Some((handle, ArgumentSlot { position, axes }))
     };
-    (0..program.arrays.len()).map(place).collect()
+    program.arrays.handles().filter_map(place).collect()
 }
 
 /// How an argument lies in memory.
-fn given(place: Option<ArgumentSlot>, arguments: &[Argument], domain: Domain) -> Option<ArgumentShape> {
-    let ArgumentSlot { position, axes } = place?;
+fn given(place: ArgumentSlot, arguments: &[Argument], domain: Domain) -> Option<ArgumentShape> {
+    let ArgumentSlot { position, axes } = place;
     let (Some(axes), Some(Argument::Field(field))) = (axes, arguments.get(position)) else {
         return Some(ArgumentShape::default());
     };
@@ -161,9 +161,10 @@ fn given(place: Option<ArgumentSlot>, arguments: &[Argument], domain: Domain) ->
 /// The layout of the frames that code is called with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct FrameLayout {
-    arrays: Vec<FrameArray>,
-    /// By position in the program's arrays; none for arrays that a run allocates.
-    places: Vec<Option<ArgumentSlot>>,
+    /// One for each array of the program.
+    arrays: SideTable<Array, FrameArray>,
+    /// None for arrays that a run allocates.
+    places: SideTable<Array, ArgumentSlot>,
     n_steps: usize,
 }
 
@@ -179,11 +180,9 @@ struct FrameArray {
 
 impl FrameLayout {
     fn of(program: &Program, signature: &Signature) -> Self {
-        let arrays = program.arrays.iter().map(|it| FrameArray {
-            dtype: it.dtype,
-            is_own: it.is_own(),
-            is_per_thread: it.is_per_thread,
-            is_scalar: it.kind == ArrayKind::Scalar,
+        let arrays = program.arrays.iter().map(|(handle, it)| {
+            let (is_own, is_scalar) = (it.is_own(), it.kind == ArrayKind::Scalar);
+            (handle, FrameArray { dtype: it.dtype, is_own, is_per_thread: it.is_per_thread, is_scalar })
         });
         let places = places(program, signature);
         Self { arrays: arrays.collect(), places, n_steps: program.steps.len() }
@@ -205,24 +204,25 @@ struct MachineCode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ArrayLayouts {
     domain: [i64; 3],
-    /// By position in the program's arrays.
-    given: Vec<Option<ArgumentShape>>,
+    /// None for arrays that a run allocates.
+    given: SideTable<Array, ArgumentShape>,
 }
 
 impl ArrayLayouts {
-    fn of(launch: &Launch, places: &[Option<ArgumentSlot>]) -> Self {
+    fn of(launch: &Launch, places: &SideTable<Array, ArgumentSlot>) -> Self {
         let Domain { i, j, k } = launch.domain;
-        let given = places.iter().map(|&it| given(Some(it?), &launch.arguments, launch.domain));
+        let given = places
+            .iter()
+            .filter_map(|(array, &it)| Some((array, given(it, &launch.arguments, launch.domain)?)));
         Self { domain: [i, j, k], given: given.collect() }
     }
 
-    fn are_those_of(&self, launch: &Launch, places: &[Option<ArgumentSlot>]) -> bool {
+    fn are_those_of(&self, launch: &Launch, places: &SideTable<Array, ArgumentSlot>) -> bool {
         let Domain { i, j, k } = launch.domain;
         self.domain == [i, j, k]
-            && places.iter().zip(&self.given).all(|(place, known)| match (place, known) {
-                (Some(place), Some(known)) => lies_as(place, &launch.arguments, launch.domain, known),
-                (None, None) => true,
-                (Some(_), None) | (None, Some(_)) => false,
+            && places.iter().all(|(array, place)| {
+                let known = self.given.get(array);
+                known.is_some_and(|known| lies_as(place, &launch.arguments, launch.domain, known))
             })
     }
 }
@@ -277,7 +277,7 @@ impl MachineCode {
 
     fn object(&self, lies: &ArrayLayouts) -> Result<(Shape, Object), Failure> {
         let program = self.plan.loops()?;
-        let given = |at: usize| lies.given.get(at).cloned().flatten();
+        let given = |array: Handle<Array>| lies.given.get(array).cloned();
         let shape = Shape::of(&program, lies.domain, &given).ok_or(Failure::OutOfMemory)?;
         let object = Object::of(&program, &shape, self.options, Some(&self.makers)).map_err(fault)?;
         Ok((shape, object))
@@ -368,16 +368,17 @@ impl RayonCaller {
         let behind = |at: *mut u8, bytes: i64| at.wrapping_add(usize::try_from(bytes).unwrap_or(0));
         let mut free = self.workspace.start();
         let mut own_free = behind(behind(free, shape.shared_bytes), i64::from(BETWEEN_THREADS));
-        let mut frame = vec![0_u64; 1 + code.frame.arrays.len()];
-        for (at, array) in code.frame.arrays.iter().enumerate() {
+        let mut frame = vec![0_u64; 1 + code.frame.arrays.iter().count()];
+        for (handle, array) in code.frame.arrays.iter() {
+            let at = handle.index();
             let address = |it: *mut c_void| it as u64;
             if array.is_own {
-                let own = &shape.arrays[at];
+                let own = &shape.arrays[handle];
                 let start = own.start * array.dtype.size_bytes() as i64;
                 let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
                 *free = behind(*free, own.bytes);
-            } else if let Some(ArgumentSlot { position, axes }) = code.frame.places[at] {
+            } else if let Some(&ArgumentSlot { position, axes }) = code.frame.places.get(handle) {
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
                     (Argument::Field(field), Some(axes)) if field.array.dtype() == array.dtype => {
                         let start = field.start(axes);

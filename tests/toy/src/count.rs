@@ -8,7 +8,7 @@ use isobar_compiler::loops::visit::walk;
 /// All functions of a program, in their order.
 pub(crate) fn listing(program: &Program) -> Listing {
     let mut out = ListingWriter::new();
-    for function in &program.functions {
+    for function in program.functions.values() {
         out.line(&function.name);
         out.indent();
         walk(&function.body, &mut |item| {

@@ -35,7 +35,7 @@ impl Executor for Toy {
         _arguments: &[Argument],
     ) -> Option<u64> {
         let program = plan.loops().ok()?;
-        let temporaries = program.arrays.iter().filter(|it| it.storage != Storage::Caller).count() as u64;
+        let temporaries = program.arrays.values().filter(|it| it.storage != Storage::Caller).count() as u64;
         u64::try_from(domain.points()).ok()?.checked_mul(ELEMENT_BYTES)?.checked_mul(temporaries)
     }
 

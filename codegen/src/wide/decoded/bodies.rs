@@ -1,6 +1,7 @@
 //! The code of whole bodies is decoded again: each operand in memory is the one that was meant.
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use isobar_compiler::entity::Handle;
 
 use super::fault_of_memory;
 use crate::wide::emit::emit;
@@ -14,7 +15,11 @@ struct BodyBuilder(Body);
 
 impl BodyBuilder {
     fn new(isa: Isa, lanes: usize) -> Self {
-        let pointer = |at: usize| Pointer { word: 1 + at, array: at, bytes: [8, 4, 8, 4, 1][at % 5] };
+        let pointer = |at: usize| Pointer {
+            word: 1 + at,
+            array: Some(Handle::new(at)),
+            bytes: [8, 4, 8, 4, 1][at % 5],
+        };
         let pointers = (0..15).map(pointer).collect();
         let block = Block { steps: Vec::new(), end: End::Done };
         Self(Body { isa, lanes, pointers, blocks: vec![block], ..Body::default() })

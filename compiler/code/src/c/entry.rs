@@ -3,6 +3,7 @@
 use super::print::{File, from_row_to_row, starts_at_line};
 use crate::c_family::binding::ATOM;
 use crate::c_family::expression::{affine, at_least, c_element_type, c_type, size};
+use crate::entity::Handle;
 use crate::loops::nodes::{Array, ArrayKind, BETWEEN_THREADS, Program, Storage, SymbolMeaning};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
@@ -26,7 +27,7 @@ impl File<'_> {
             let fields = self
                 .program
                 .arrays
-                .iter()
+                .values()
                 .filter(|it| matches!(it.kind, ArrayKind::Field { .. }) && it.axes == AxisSet::IJK);
             let bytes: u64 = fields.map(|it| it.dtype.size_bytes() as u64).sum();
             self.writer.line(format_args!(
@@ -90,7 +91,8 @@ impl File<'_> {
     }
 
     fn temporaries_at_entry(&mut self) {
-        let temporaries: Vec<(usize, Array)> = self.temporaries().map(|(at, it)| (at, it.clone())).collect();
+        let temporaries: Vec<(Handle<Array>, Array)> =
+            self.temporaries().map(|(at, it)| (at, it.clone())).collect();
         if temporaries.is_empty() {
             return;
         }
@@ -146,7 +148,7 @@ impl File<'_> {
     }
 
     /// How much a call needs, in bytes, and where in it each temporary starts.
-    fn reserved(&mut self, temporaries: &[(usize, Array)]) {
+    fn reserved(&mut self, temporaries: &[(Handle<Array>, Array)]) {
         self.writer.line("uint64_t size = 0;");
         let program = self.program;
         let arrays = &program.arrays;
@@ -188,7 +190,8 @@ impl File<'_> {
         self.writer.line("static uint64_t isobar_workspace(const isobar_call *call)");
         self.writer.line("{");
         self.writer.indent();
-        let temporaries: Vec<(usize, Array)> = self.temporaries().map(|(at, it)| (at, it.clone())).collect();
+        let temporaries: Vec<(Handle<Array>, Array)> =
+            self.temporaries().map(|(at, it)| (at, it.clone())).collect();
         if temporaries.is_empty() {
             self.writer.line("(void)call;");
             self.writer.line("return 0;");
@@ -197,7 +200,8 @@ impl File<'_> {
             self.writer.line("if (I <= 0 || J <= 0 || K <= 0) return 0;");
             self.writer.line("struct run run = {.I = I, .J = J, .K = K};");
             self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
-            let fields = |it: &&usize| matches!(self.program.arrays[**it].kind, ArrayKind::Field { .. });
+            let fields =
+                |it: &&Handle<Array>| matches!(self.program.arrays[**it].kind, ArrayKind::Field { .. });
             for (number, &at) in self.program.arguments.iter().filter(fields).enumerate() {
                 let name = self.name(at).to_owned();
                 for side in Self::sides(&self.program.arrays[at]) {

@@ -12,11 +12,13 @@ use crate::c_family::expression::{Wording, c_element_type, c_type, helper_text, 
 use crate::c_family::lines::statement;
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::emit::paste;
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::loops::analysis::operations::n_operations;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
-    Array, ArrayKind, BoundsCheck, Index, Item, Program, Read, Side, Storage, Strides, Target, Trap,
+    Array, ArrayKind, BoundsCheck, Function, Index, Item, Local, Program, Read, Side, Storage, Strides,
+    Target, Trap,
 };
 use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -63,7 +65,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> PrintedFile {
     file.workspace();
     let workspace = file.writer.finish().text;
     let n_steps = program.steps.len();
-    let temporaries = program.arrays.iter().filter_map(|it| {
+    let temporaries = program.arrays.values().filter_map(|it| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
         let (dtype, places) = (it.dtype, it.places().collect());
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
@@ -80,7 +82,7 @@ pub(super) struct File<'p> {
     pub(super) writer: ListingWriter,
     n_listed: usize,
     /// Locals with one value for each lane of the current strip.
-    pub(super) lanes: BTreeSet<usize>,
+    pub(super) lanes: BTreeSet<Handle<Local>>,
     pub(super) streams: Streams,
     /// Whether a compiler takes long for it.
     is_long: bool,
@@ -181,11 +183,11 @@ impl File<'_> {
         if self.temporaries().next().is_some() {
             self.writer.line("");
             paste(&mut self.writer, RESERVE);
-            if self.program.arrays.iter().any(|it| it.row_unit() > 1) {
+            if self.program.arrays.values().any(|it| it.row_unit() > 1) {
                 self.writer.line("");
                 paste(&mut self.writer, ROW);
             }
-            if self.program.arrays.iter().any(starts_at_line) {
+            if self.program.arrays.values().any(starts_at_line) {
                 self.writer.line("");
                 paste(&mut self.writer, OWN);
             }
@@ -203,7 +205,7 @@ impl File<'_> {
         let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
         let mut is_any = self.program.least_points > 0;
         is_any |= self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
-        for function in &self.program.functions {
+        for function in self.program.functions.values() {
             walk(&function.body, &mut |item| {
                 item.each_size(&mut |size| is_any |= is_one(size));
             });
@@ -214,21 +216,21 @@ impl File<'_> {
     /// Whether some loop prefetches rows.
     fn prefetches_rows(&self) -> bool {
         let is_one = |it: &Item| matches!(it, Item::For(it) if !it.prefetched.is_empty());
-        self.program.functions.iter().any(|it| any(&it.body, &mut |it| is_one(it)))
+        self.program.functions.values().any(|it| any(&it.body, &mut |it| is_one(it)))
     }
 
     /// Whether rows of some array are stored past the caches.
     pub(super) fn streams_rows(&self) -> bool {
-        self.program.arrays.iter().any(|it| it.is_streamed)
+        self.program.arrays.values().any(|it| it.is_streamed)
     }
 
-    /// The arrays that a run allocates, each with its position in the program.
-    pub(super) fn temporaries(&self) -> impl Iterator<Item = (usize, &Array)> {
-        let all = self.program.arrays.iter().enumerate();
+    /// The arrays that a run allocates.
+    pub(super) fn temporaries(&self) -> impl Iterator<Item = (Handle<Array>, &Array)> {
+        let all = self.program.arrays.iter();
         all.filter(|(_, it)| matches!(it.storage, Storage::Heap | Storage::Private))
     }
 
-    pub(super) fn name(&self, array: usize) -> &str {
+    pub(super) fn name(&self, array: Handle<Array>) -> &str {
         self.program.arrays[array].name.as_deref().unwrap_or_default()
     }
 
@@ -252,7 +254,7 @@ impl File<'_> {
         if self.program.has_traps() {
             self.writer.line("struct isobar_raised *raised;");
         }
-        for array in &self.program.arrays {
+        for array in self.program.arrays.values() {
             let it = array;
             let Some(name) = &array.name else { continue };
             let ctype = c_element_type(it.dtype);
@@ -269,7 +271,7 @@ impl File<'_> {
                 self.writer.line(format_args!("int64_t {};", strides.join(", ")));
             }
         }
-        if self.program.arrays.iter().any(|it| it.is_per_thread) {
+        if self.program.arrays.values().any(|it| it.is_per_thread) {
             self.writer
                 .line("uint64_t each; /* in bytes, from the arrays of one thread to those of the next */");
         }
@@ -286,7 +288,7 @@ impl File<'_> {
     fn functions(&mut self) {
         let program = self.program;
         if self.n_parts() == 1 {
-            (0..program.functions.len()).for_each(|at| self.function(at));
+            program.functions.handles().for_each(|it| self.function(it));
             return;
         }
         self.writer.line("");
@@ -296,27 +298,26 @@ impl File<'_> {
             self.writer
                 .line(format_args!("ISOBAR_STEP void {name}(const struct run *run, const bool is_unit);"));
         }
-        let mut at = 0;
-        for of_step in program.functions.chunk_by(|one, other| one.step == other.step) {
+        let step_of = |it: &Handle<Function>| program.functions[*it].step;
+        let functions: Vec<Handle<Function>> = program.functions.handles().collect();
+        for of_step in functions.chunk_by(|one, other| step_of(one) == step_of(other)) {
             // Steps that threads do not share are compiled with the entry.
-            let step = of_step[0].step;
+            let step = step_of(&of_step[0]);
             let is_spread = program.steps.get(step - 1).is_some_and(|it| it.is_spread);
             self.writer.line("");
             self.writer.line(format_args!("#if ISOBAR_HERE({})", if is_spread { step } else { 0 }));
-            (at..at + of_step.len()).for_each(|at| self.function(at));
-            at += of_step.len();
+            of_step.iter().for_each(|&it| self.function(it));
             self.writer.line("#endif");
         }
     }
 
-    /// Prints a function, by its position in [`Program::functions`].
-    fn function(&mut self, at: usize) {
+    fn function(&mut self, handle: Handle<Function>) {
         let program = self.program;
-        let function = &program.functions[at];
-        let is_step = program.steps.iter().find(|it| it.function == at);
+        let function = &program.functions[handle];
+        let is_step = program.steps.iter().find(|it| it.function == handle);
         let positions = function.positions.iter().map(|it| format!(", const int64_t {}", self.position(it)));
         let positions: String = positions.collect();
-        let about = self.about(at, is_step.is_some());
+        let about = self.about(handle, is_step.is_some());
         self.writer.line("");
         self.writer.line(format_args!("/* {about} */"));
         // Functions called in a loop are inlined twice: for neighbours side by side, and for any other
@@ -488,7 +489,7 @@ impl File<'_> {
             }
             Item::While(it) => {
                 self.open("while", [&it.origin]);
-                let (counter, limit) = (&self.program.integers[it.counter], self.options.max_turns);
+                let (counter, limit) = (&self.program.integers[it.counter].name, self.options.max_turns);
                 let condition = self.text(&it.condition);
                 let done = self.done(&it.trap);
                 self.statement(&format!("for (uint64_t {counter} = {done}; {condition}; ++{counter}) {{"));
@@ -510,7 +511,7 @@ impl File<'_> {
         self.open("check", [&it.origin]);
         let mut outside = Vec::new();
         for Index { integer, value, size } in &it.indices {
-            let (name, value) = (&self.program.integers[*integer], self.text(value));
+            let (name, value) = (&self.program.integers[*integer].name, self.text(value));
             outside.push(format!("{name} < 0 || {name} >= {}", self.words().size(size).0));
             self.statement(&format!("const int64_t {name} = {value};"));
         }
@@ -535,7 +536,7 @@ impl File<'_> {
     }
 
     /// The declaration of a local with one value for each lane.
-    pub(super) fn local_array(&self, local: usize, length: u32) -> String {
+    pub(super) fn local_array(&self, local: Handle<Local>, length: u32) -> String {
         let local = &self.program.locals[local];
         format!("{} {}[{length}];", c_type(local.dtype), local.name)
     }
@@ -575,7 +576,7 @@ impl File<'_> {
     }
 
     /// Describes a function, for the comment above it.
-    fn about(&self, at: usize, is_step: bool) -> String {
+    fn about(&self, at: Handle<Function>, is_step: bool) -> String {
         let function = &self.program.functions[at];
         if !is_step {
             let n_own = function.positions.len() - self.n_outer(at);
@@ -615,9 +616,9 @@ impl File<'_> {
     }
 
     /// How many positions of a function are those of loops around its launch.
-    fn n_outer(&self, at: usize) -> usize {
+    fn n_outer(&self, at: Handle<Function>) -> usize {
         let mut n_outer = 0;
-        for it in &self.program.functions {
+        for it in self.program.functions.values() {
             walk(&it.body, &mut |item| {
                 if let Item::Launch(launch) = item
                     && launch.function == at

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::print::File;
 use crate::braces::Braces;
 use crate::c_family::expression::c_element_type;
-use crate::loops::nodes::{DimensionIndex, Element, For, Item, RowBuffer, Stores};
+use crate::entity::Handle;
+use crate::loops::nodes::{Array, DimensionIndex, Element, For, Item, RowBuffer, Stores};
 use crate::loops::visit::walk;
 use crate::space::{Affine, Symbol};
 
@@ -21,7 +22,7 @@ pub(super) enum StreamBuffer {
 /// The arrays whose row at hand is computed beside them.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
-    pub(super) arrays: BTreeSet<usize>,
+    pub(super) arrays: BTreeSet<Handle<Array>>,
     pub(super) form: StreamBuffer,
 }
 
@@ -43,7 +44,7 @@ impl File<'_> {
     /// Whether rows of some loop are stored from a whole row, and whether some are from registers.
     pub(super) fn has_buffers(&self) -> [bool; 2] {
         let mut has = [false; 2];
-        for function in &self.program.functions {
+        for function in self.program.functions.values() {
             walk(&function.body, &mut |item| {
                 if let Item::For(For { stores: Some(stores), .. }) = item {
                     match stores.buffer {

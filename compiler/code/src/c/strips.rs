@@ -124,7 +124,7 @@ impl File<'_> {
     /// Iterations of all points of a strip, as long as some go on.
     fn while_of_strip(&mut self, it: &WhileOfStrip, variable: &str, points: &str) {
         self.open("while", [&it.origin]);
-        let (counter, limit) = (self.program.integers[it.counter].clone(), self.options.max_turns);
+        let (counter, limit) = (self.program.integers[it.counter].name.clone(), self.options.max_turns);
         let done = self.done_of_strip(&it.trap, variable);
         self.writer.line(format_args!("for (uint64_t {counter} = {done};; ++{counter}) {{"));
         self.writer.indent();

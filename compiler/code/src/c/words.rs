@@ -6,8 +6,11 @@ use super::streams::{StreamBuffer, Streams};
 use crate::c_family::binding::{ATOM, TERNARY};
 use crate::c_family::expression::{self, PrecedenceText, Wording, at_least};
 use crate::elements::{self, Indices};
+use crate::entity::Handle;
 use crate::expr::Expr;
-use crate::loops::nodes::{DimensionIndex, Element, Program, Read, Strides, SymbolMeaning};
+use crate::loops::nodes::{
+    Array, DimensionIndex, Element, Integer, Local, Program, Read, Strides, SymbolMeaning,
+};
 use crate::space::{Affine, Size, Symbol};
 use crate::types::DType;
 
@@ -16,7 +19,7 @@ use crate::types::DType;
 pub(super) struct Words<'p> {
     pub(super) program: &'p Program,
     /// Locals with one value for each lane of a strip.
-    pub(super) lanes: &'p BTreeSet<usize>,
+    pub(super) lanes: &'p BTreeSet<Handle<Local>>,
     pub(super) streams: &'p Streams,
     /// Whether operands that are evaluated in any case call shared functions, which the file has once.
     pub(super) is_sharing: bool,
@@ -46,7 +49,7 @@ impl Words<'_> {
         }
     }
 
-    pub(super) fn local(self, local: usize) -> String {
+    pub(super) fn local(self, local: Handle<Local>) -> String {
         let name = &self.program.locals[local].name;
         if self.lanes.contains(&local) { format!("{name}[lane]") } else { name.clone() }
     }
@@ -104,11 +107,11 @@ impl Indices for Words<'_> {
         Words::affine(*self, sum)
     }
 
-    fn integer(&self, integer: usize) -> String {
-        self.program.integers[integer].clone()
+    fn integer(&self, integer: Handle<Integer>) -> String {
+        self.program.integers[integer].name.clone()
     }
 
-    fn stride(&mut self, at: usize, dimension: usize) -> String {
+    fn stride(&mut self, at: Handle<Array>, dimension: usize) -> String {
         let array = &self.program.arrays[at];
         if dimension == 0 && array.strides == Strides::Packed {
             return "1".to_owned();

@@ -9,6 +9,7 @@ mod print;
 mod words;
 
 use crate::diag::Listing;
+use crate::entity::Handle;
 use crate::kernel::Kernels;
 use crate::kernel::nodes::ArrayMemory;
 use crate::loops::nodes::{Array, Side, Storage, Strides};
@@ -32,31 +33,31 @@ pub struct Signature {
     /// Along x, y, z.
     pub threads: [u32; 3],
     /// Its arrays of a block, or of a thread in shared memory.
-    pub shared: Vec<usize>,
+    pub shared: Vec<Handle<Array>>,
     /// Whether the launch has to ask for the memory of these, and tells where each begins.
     pub is_dynamic: bool,
     /// Its arrays of a thread in the device's memory.
-    pub scratch: Vec<usize>,
+    pub scratch: Vec<Handle<Array>>,
     pub has_barriers: bool,
 }
 
-/// A parameter of a kernel. Arrays are positions in the program's.
+/// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Param {
     /// Where the element at index 0 along every axis is, or would be; of a thread's array the start of the memory of all.
-    Pointer(usize),
+    Pointer(Handle<Array>),
     /// A value that the caller passes.
-    Value(usize),
+    Value(Handle<Array>),
     /// Points of the domain. This and those below are integers of 32 bits, or of 64 in a module for large arrays.
     Size(Axis),
     /// In elements.
-    Stride { array: usize, dimension: usize },
+    Stride { array: Handle<Array>, dimension: usize },
     /// The levels of an array beside those of the domain.
-    Levels { array: usize, side: Side },
+    Levels { array: Handle<Array>, side: Side },
     /// Of a loop of the host.
     Position(Symbol),
     /// Bytes from the start of the block's memory to an array.
-    SharedAt(usize),
+    SharedAt(Handle<Array>),
     /// A word for each place where a run may have to end; see `kernel/cell.rs`.
     Slots,
 }
@@ -75,7 +76,7 @@ pub fn generate(kernels: &Kernels) -> CudaArtifact {
 
 /// Where an array of a run lives: an array of registers has so many elements as the text can tell.
 #[must_use]
-pub fn memory(kernels: &Kernels, array: usize) -> Option<ArrayMemory> {
+pub fn memory(kernels: &Kernels, array: Handle<Array>) -> Option<ArrayMemory> {
     match kernels.memory(array)? {
         ArrayMemory::Registers if elements(kernels, array).is_none() => Some(ArrayMemory::Scratch),
         other => Some(other),
@@ -83,14 +84,14 @@ pub fn memory(kernels: &Kernels, array: usize) -> Option<ArrayMemory> {
 }
 
 /// How many elements an array has, where that is the same for every call.
-fn elements(kernels: &Kernels, array: usize) -> Option<u64> {
+fn elements(kernels: &Kernels, array: Handle<Array>) -> Option<u64> {
     lengths(kernels, array)
         .into_iter()
         .try_fold(1_u64, |n, it| n.checked_mul(u64::try_from(it?.max(0)).ok()?))
 }
 
 /// The length of an array along each dimension, where that is the same for every call.
-fn lengths(kernels: &Kernels, array: usize) -> Vec<Option<i64>> {
+fn lengths(kernels: &Kernels, array: Handle<Array>) -> Vec<Option<i64>> {
     kernels.program.arrays[array].places().map(|it| it.evaluated(&mut |_| None)).collect()
 }
 
@@ -102,7 +103,7 @@ pub fn is_along_i(array: &Array, dimension: usize) -> bool {
 
 /// Whether an array is one that a run allocates for all threads.
 #[must_use]
-pub fn is_of_run(kernels: &Kernels, array: usize) -> bool {
+pub fn is_of_run(kernels: &Kernels, array: Handle<Array>) -> bool {
     let it = &kernels.program.arrays[array];
     it.storage != Storage::Caller && memory(kernels, array) == Some(ArrayMemory::Global)
 }

@@ -12,11 +12,12 @@ use crate::c_family::{binding::ATOM, math};
 use crate::call::run::MAX_ITERATIONS;
 use crate::diag::{ListingWriter, Origin};
 use crate::emit::paste;
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::kernel::Kernels;
 use crate::kernel::nodes::{ArrayMemory, BlockStep, Kernel, Stage};
 use crate::loops::nodes::{
-    ArrayKind, Assign, BoundsCheck, Declare, Index, Item, Positions, Read, Target, While,
+    Array, ArrayKind, Assign, BoundsCheck, Declare, Index, Item, Positions, Read, Target, While,
 };
 use crate::loops::visit::walk;
 use crate::space::{Affine, Axis, Size};
@@ -107,7 +108,7 @@ impl Braces for Printer<'_> {
 }
 
 impl Printer<'_> {
-    fn array_type(&self, array: usize) -> &'static str {
+    fn array_type(&self, array: Handle<Array>) -> &'static str {
         c_element_type(self.words.kernels.program.arrays[array].dtype)
     }
 
@@ -189,7 +190,7 @@ impl Printer<'_> {
         }
     }
 
-    fn declared(&self, param: &Param, written: &[usize]) -> String {
+    fn declared(&self, param: &Param, written: &[Handle<Array>]) -> String {
         let name = self.words.given_along_i(param).map_or_else(|| self.words.param(param), str::to_owned);
         let program = &self.words.kernels.program;
         match param {
@@ -213,7 +214,7 @@ impl Printer<'_> {
     }
 
     /// An array in the block's memory.
-    fn shared(&mut self, array: usize, is_static: bool) {
+    fn shared(&mut self, array: Handle<Array>, is_static: bool) {
         let (name, of) = (self.words.names.arrays[array].clone(), self.array_type(array));
         if is_static {
             let n = shared_elements(self.words.kernels, self.words.kernel, array).unwrap_or(0);
@@ -522,14 +523,14 @@ fn is_static(kernels: &Kernels, kernel: &Kernel, used: &CudaNameUses) -> bool {
 }
 
 /// The elements of an array in a block's memory.
-fn shared_elements(kernels: &Kernels, kernel: &Kernel, array: usize) -> Option<u64> {
+fn shared_elements(kernels: &Kernels, kernel: &Kernel, array: Handle<Array>) -> Option<u64> {
     let of_thread = memory(kernels, array) == Some(ArrayMemory::SharedByThread);
     let threads = if of_thread { u64::from(kernel.n_threads().max(1)) } else { 1 };
     elements(kernels, array)?.checked_mul(threads)
 }
 
 /// The arrays that a kernel writes.
-fn written(kernel: &Kernel) -> Vec<usize> {
+fn written(kernel: &Kernel) -> Vec<Handle<Array>> {
     let mut written = Vec::new();
     kernel.walk(&mut |item| {
         if let Item::Assign(Assign { target: Target::Element(it), .. }) = item {

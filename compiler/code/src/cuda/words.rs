@@ -7,11 +7,11 @@ use super::{Param, is_along_i, lengths, memory};
 use crate::c_family::binding::{ATOM, PREFIX, TERNARY};
 use crate::c_family::expression::{self, PrecedenceText, Wording, at_least};
 use crate::elements::{self, Indices};
-use crate::entity::Namer;
+use crate::entity::{Handle, Namer, SideTable};
 use crate::expr::Expr;
 use crate::kernel::Kernels;
 use crate::kernel::nodes::{ArrayMemory, Kernel};
-use crate::loops::nodes::{Element, Read, Side, Strides, SymbolMeaning};
+use crate::loops::nodes::{Array, Element, Integer, Local, Read, Side, Strides, SymbolMeaning};
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::DType;
 
@@ -26,9 +26,9 @@ const RESERVED: &str = "alignas alignof and and_eq asm atomic_cancel atomic_comm
 /// The names of the program's things, as CUDA has them.
 #[derive(Debug)]
 pub(super) struct Names {
-    pub(super) arrays: Vec<String>,
-    pub(super) locals: Vec<String>,
-    pub(super) integers: Vec<String>,
+    pub(super) arrays: SideTable<Array, String>,
+    pub(super) locals: SideTable<Local, String>,
+    pub(super) integers: SideTable<Integer, String>,
     positions: BTreeMap<Symbol, String>,
     /// Of the thread along each axis.
     threads: [String; 3],
@@ -36,9 +36,9 @@ pub(super) struct Names {
     pub(super) thread: String,
     pub(super) scratch: [String; 2],
     /// Where in the block's memory an array starts.
-    at: Vec<String>,
+    at: SideTable<Array, String>,
     /// The stride of an array along i, as the call has it.
-    along_i: Vec<String>,
+    along_i: SideTable<Array, String>,
     pub(super) slots: String,
 }
 
@@ -50,19 +50,22 @@ impl Names {
         let plain = |namer: &mut Namer, name: &str| {
             if is_reserved(name) { namer.name(name) } else { name.to_owned() }
         };
-        let arrays: Vec<String> = program
+        let arrays: SideTable<Array, String> = program
             .arrays
             .iter()
-            .map(|it| {
+            .map(|(handle, it)| {
                 let name = it.name.as_deref().unwrap_or_default();
                 let mut suffixes: Vec<String> = (0..it.shape.len()).map(|at| it.suffix(at)).collect();
                 suffixes.extend([Side::Below, Side::Above].map(|it| format!("_{}", it.name())));
                 let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
-                if is_reserved(name) { namer.family(name, &suffixes) } else { name.to_owned() }
+                let name = if is_reserved(name) { namer.family(name, &suffixes) } else { name.to_owned() };
+                (handle, name)
             })
             .collect();
-        let locals = program.locals.iter().map(|it| plain(&mut namer, &it.name)).collect();
-        let integers = program.integers.iter().map(|it| plain(&mut namer, it)).collect();
+        let locals =
+            program.locals.iter().map(|(handle, it)| (handle, plain(&mut namer, &it.name))).collect();
+        let integers =
+            program.integers.iter().map(|(handle, it)| (handle, plain(&mut namer, &it.name))).collect();
         let mut positions = BTreeMap::new();
         for (symbol, meaning) in &program.symbols {
             if let SymbolMeaning::Position(name) = meaning {
@@ -72,8 +75,9 @@ impl Names {
         let threads = Axis::ALL.map(|axis| namer.name(&format!("{}_thread", axis.position_name())));
         let thread = namer.name("thread");
         let scratch = ["thread_of_all", "n_of_all"].map(|it| namer.name(it));
-        let at = arrays.iter().map(|it| namer.name(&format!("{it}_at"))).collect();
-        let along_i = arrays.iter().map(|it| namer.name(&format!("{it}_along_i"))).collect();
+        let at = arrays.iter().map(|(handle, it)| (handle, namer.name(&format!("{it}_at")))).collect();
+        let along_i =
+            arrays.iter().map(|(handle, it)| (handle, namer.name(&format!("{it}_along_i")))).collect();
         let slots = namer.name("slots");
         Self { arrays, locals, integers, positions, threads, thread, scratch, at, along_i, slots }
     }
@@ -97,9 +101,9 @@ pub(super) struct Words<'p> {
 pub(super) struct CudaNameUses {
     pub(super) params: BTreeSet<Param>,
     /// Arrays in shared memory, and those of threads.
-    pub(super) shared: BTreeSet<usize>,
-    pub(super) registers: BTreeSet<usize>,
-    pub(super) scratch: BTreeSet<usize>,
+    pub(super) shared: BTreeSet<Handle<Array>>,
+    pub(super) registers: BTreeSet<Handle<Array>>,
+    pub(super) scratch: BTreeSet<Handle<Array>>,
     /// Whether it needs the number of the thread in its block.
     pub(super) thread: bool,
 }
@@ -145,7 +149,7 @@ impl<'p> Words<'p> {
         (text, binding.min(PREFIX))
     }
 
-    fn is_value(&self, array: usize) -> bool {
+    fn is_value(&self, array: Handle<Array>) -> bool {
         self.kernels.program.arrays[array].is_scalar_argument()
     }
 
@@ -268,12 +272,12 @@ impl Indices for &Words<'_> {
         Words::affine(self, sum)
     }
 
-    fn integer(&self, integer: usize) -> String {
+    fn integer(&self, integer: Handle<Integer>) -> String {
         self.names.integers[integer].clone()
     }
 
     /// A number where that is the same for each call.
-    fn stride(&mut self, at: usize, dimension: usize) -> String {
+    fn stride(&mut self, at: Handle<Array>, dimension: usize) -> String {
         let array = &self.kernels.program.arrays[at];
         if array.strides == Strides::Packed {
             let before = lengths(self.kernels, at).into_iter().take(dimension);

@@ -5,11 +5,11 @@ use std::fmt;
 
 use super::cell::NONE;
 use super::nodes::{ArrayMemory, Host, Kernel, Kernels};
-use crate::call::array::Array;
 use crate::call::launch::{Argument, Launch};
 use crate::call::signature::{ParamKind, Signature};
 use crate::diag::StmtId;
-use crate::loops::nodes::{Positions, Side, Storage, SymbolMeaning};
+use crate::entity::{Handle, SideTable};
+use crate::loops::nodes::{Array, Positions, Side, Storage, SymbolMeaning};
 use crate::space::{Affine, Axis, AxisSet, Domain, Size, Symbol};
 
 /// The argument of a call for an array of the program.
@@ -47,21 +47,21 @@ impl fmt::Display for CallRefusal {
     }
 }
 
-/// By position in the program's arrays; none for what a run allocates.
+/// The arguments for the program's arrays; none for what a run allocates.
 #[must_use]
-pub fn places(kernels: &Kernels, signature: &Signature) -> Vec<Option<ArrayArgument>> {
+pub fn places(kernels: &Kernels, signature: &Signature) -> SideTable<Array, ArrayArgument> {
     let arguments = &kernels.program.arguments;
-    let place = |at: usize| {
-        let name = &kernels.program.arrays[at].stencil_name;
-        let is_passed = arguments.contains(&at);
+    let place = |(handle, array): (Handle<Array>, &Array)| {
+        let name = &array.stencil_name;
+        let is_passed = arguments.contains(&handle);
         let position = signature.params.iter().position(|it| is_passed && it.name == *name)?;
         let axes = match signature.params[position].kind {
             ParamKind::Field { axes, .. } => Some(axes),
             ParamKind::Scalar { .. } => None,
         };
-        Some(ArrayArgument { position, axes })
+        Some((handle, ArrayArgument { position, axes }))
     };
-    (0..kernels.program.arrays.len()).map(place).collect()
+    kernels.program.arrays.iter().filter_map(place).collect()
 }
 
 /// The statement and the cell at which a run has to end, by what its kernels left in the slots.
@@ -94,7 +94,7 @@ pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
         }
     };
     let mut all = 4 * kernels.places.len() as u64;
-    for (at, it) in kernels.program.arrays.iter().enumerate().filter(|(_, it)| it.is_own()) {
+    for (at, it) in kernels.program.arrays.iter().filter(|(_, it)| it.is_own()) {
         let times = match kernels.memory(at) {
             Some(ArrayMemory::Global) => 1,
             Some(ArrayMemory::Scratch) => domain.i.checked_mul(domain.j)?,
@@ -130,8 +130,8 @@ pub struct ArrayLayout {
 pub struct Sizes<'k> {
     kernels: &'k Kernels,
     pub domain: Domain,
-    /// By position in the program's arrays.
-    pub layouts: Vec<ArrayLayout>,
+    /// One for each array of the program.
+    pub layouts: SideTable<Array, ArrayLayout>,
     /// Of the loops of the host around a launch.
     positions: BTreeMap<Symbol, i64>,
 }
@@ -144,9 +144,9 @@ impl<'k> Sizes<'k> {
     /// Where an array is beyond any memory, or the domain has more cells than a word tells apart.
     pub fn of(
         kernels: &'k Kernels,
-        places: &[Option<ArrayArgument>],
+        places: &SideTable<Array, ArrayArgument>,
         call: &Launch,
-        has_memory: impl Fn(usize) -> bool,
+        has_memory: impl Fn(Handle<Array>) -> bool,
     ) -> Result<Self, CallRefusal> {
         let domain = call.domain;
         if !kernels.can_number(domain) {
@@ -154,28 +154,29 @@ impl<'k> Sizes<'k> {
                 "has more cells than a run can tell apart that may have to end at one of them",
             ));
         }
-        let layouts = vec![ArrayLayout::default(); kernels.program.arrays.len()];
+        let layouts = kernels.program.arrays.handles().map(|it| (it, ArrayLayout::default())).collect();
         let mut sizes = Self { kernels, domain, layouts, positions: BTreeMap::new() };
-        for (at, place) in places.iter().enumerate() {
-            let Some(ArrayArgument { position, axes: Some(axes) }) = *place else { continue };
+        for (array, place) in places.iter() {
+            let ArrayArgument { position, axes: Some(axes) } = *place else { continue };
             let Some(Argument::Field(field)) = call.arguments.get(position) else { continue };
             let strides = field.strides(axes);
             let of_axes = axes.iter().map(|axis| strides[axis.index()]);
             let strides = of_axes.chain(field.data_strides(axes).iter().copied()).collect();
             let (start, levels) = (field.start(axes), field.levels_beside(axes, domain));
-            sizes.layouts[at] = ArrayLayout { strides, start, levels, elements: elements_of(&field.array) };
+            let elements = elements_of(&field.array);
+            sizes.layouts.insert(array, ArrayLayout { strides, start, levels, elements });
         }
-        for at in 0..sizes.layouts.len() {
-            if kernels.program.arrays[at].storage != Storage::Caller && has_memory(at) {
-                sizes.layouts[at] = sizes.own(at).ok_or(CallRefusal::OutOfMemory)?;
+        for (handle, array) in kernels.program.arrays.iter() {
+            if array.storage != Storage::Caller && has_memory(handle) {
+                let own = sizes.own(array).ok_or(CallRefusal::OutOfMemory)?;
+                sizes.layouts.insert(handle, own);
             }
         }
         Ok(sizes)
     }
 
     /// The layout of an array that a run makes: without gaps, the first dimension fastest.
-    fn own(&self, at: usize) -> Option<ArrayLayout> {
-        let array = &self.kernels.program.arrays[at];
+    fn own(&self, array: &Array) -> Option<ArrayLayout> {
         let (mut strides, mut start, mut n) = (Vec::new(), 0_i64, 1_i64);
         for (length, shift) in array.places().zip(&array.shift) {
             strides.push(n);
@@ -205,7 +206,7 @@ impl<'k> Sizes<'k> {
 
     /// The levels of a field's array below the domain, or above it.
     #[must_use]
-    pub fn levels(&self, array: usize, side: Side) -> i64 {
+    pub fn levels(&self, array: Handle<Array>, side: Side) -> i64 {
         let [below, above] = self.layouts[array].levels;
         match side {
             Side::Below => below,
@@ -215,7 +216,7 @@ impl<'k> Sizes<'k> {
 
     /// Nothing is known of a field that is not made yet.
     #[must_use]
-    pub fn stride(&self, array: usize, dimension: usize) -> i64 {
+    pub fn stride(&self, array: Handle<Array>, dimension: usize) -> i64 {
         self.layouts[array].strides.get(dimension).copied().unwrap_or(0)
     }
 
@@ -286,7 +287,7 @@ impl<'k> Sizes<'k> {
 }
 
 /// How many elements of memory an array reaches; those of one on a device are not at hand.
-fn elements_of(array: &Array) -> i64 {
+fn elements_of(array: &crate::call::array::Array) -> i64 {
     let reach = array.shape.iter().zip(&array.strides).fold(1_i64, |reach, (&n, stride)| {
         let last = i64::try_from(n).unwrap_or(i64::MAX).saturating_sub(1).max(0);
         reach.saturating_add(last.saturating_mul((*stride).max(0)))

@@ -320,7 +320,7 @@ impl Lowering<'_> {
     /// Items in which arrays over others are the elements of these.
     fn own(&mut self, mut items: Vec<Item>) -> Vec<Item> {
         let over = |it: &Array| matches!(it.place, Some(GpuMemory::Over(_)));
-        if self.program.arrays.iter().any(over) {
+        if self.program.arrays.values().any(over) {
             let mut around = self.around.clone();
             replace_in(&mut items, self.program, &mut around);
         }

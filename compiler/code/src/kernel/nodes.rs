@@ -1,14 +1,17 @@
 //! The data of kernels.
 
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::Expr;
-use crate::loops::nodes::{GpuAxis, GpuMemory, Item, Positions, Program, Read, StepSubject, Storage, Trap};
+use crate::loops::nodes::{
+    Array, GpuAxis, GpuMemory, Item, Positions, Program, Read, StepSubject, Storage, Trap,
+};
 use crate::space::{Affine, Axis, Symbol};
 
 /// A program for a GPU: kernels, and what the host does to launch them.
 #[derive(Clone, Debug)]
 pub struct Kernels {
-    /// The loops that they were made from. Kernels name its arrays, locals, integers and symbols, each by position.
+    /// The loops that they were made from. Kernels name its arrays, locals, integers and symbols.
     pub program: Program,
     /// In the order in which the host first launches them.
     pub kernels: Vec<Kernel>,
@@ -174,7 +177,7 @@ fn walk<'a>(pieces: &'a [BlockStep], each: &mut impl FnMut(&'a Item)) {
 impl Kernels {
     /// Where an array lives; none for a value that the caller passes, and for what is a local.
     #[must_use]
-    pub fn memory(&self, array: usize) -> Option<ArrayMemory> {
+    pub fn memory(&self, array: Handle<Array>) -> Option<ArrayMemory> {
         let it = &self.program.arrays[array];
         match (it.storage, it.owner) {
             // Nothing names an array over another one any more.

@@ -4,11 +4,13 @@
 //! A device binds few buffers at a time, and distinguishes buffers that are only read. So temporaries of a
 //! type share a buffer first, then fields of a type that are only read, then those that are written.
 
+use crate::entity::Handle;
+use crate::loops::nodes::Array;
+
 /// An array that has to lie in memory of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedArray<C> {
-    /// By position in the program.
-    pub array: usize,
+    pub array: Handle<Array>,
     /// The class of its elements there; all arrays of a buffer have one class.
     pub class: C,
     pub is_written: bool,
@@ -22,7 +24,7 @@ pub struct PackedBuffer<C> {
     pub class: C,
     pub is_written: bool,
     pub is_own: bool,
-    pub arrays: Vec<usize>,
+    pub arrays: Vec<Handle<Array>>,
 }
 
 /// Packs arrays into at most `most` buffers, where that is possible.
@@ -69,7 +71,10 @@ mod tests {
     use super::*;
 
     fn items() -> Vec<PackedArray<char>> {
-        let item = |array, class, is_written, is_own| PackedArray { array, class, is_written, is_own };
+        let item = |array, class, is_written, is_own| {
+            let array = Handle::new(array);
+            PackedArray { array, class, is_written, is_own }
+        };
         vec![
             item(0, 'd', false, false),
             item(1, 'd', false, false),
@@ -82,7 +87,8 @@ mod tests {
     }
 
     fn packed(most: usize) -> Vec<Vec<usize>> {
-        pack(&items(), most).into_iter().map(|it| it.arrays).collect()
+        let numbers = |it: PackedBuffer<char>| it.arrays.into_iter().map(Handle::index).collect();
+        pack(&items(), most).into_iter().map(numbers).collect()
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn listing(kernels: &Kernels) -> Listing {
     let mut printer = Printer::of(&kernels.program);
     printer.open("kernels", []);
     printer.names();
-    for (at, it) in kernels.program.arrays.iter().enumerate() {
+    for (at, it) in kernels.program.arrays.iter() {
         if let (Some(memory), Some(name)) = (kernels.memory(at), &it.name)
             && it.is_own()
         {

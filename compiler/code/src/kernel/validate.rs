@@ -13,7 +13,8 @@
 use std::collections::BTreeSet;
 
 use super::nodes::{ArrayMemory, BlockStep, Host, Kernel, Kernels, Stage};
-use crate::loops::nodes::{Assign, Item, Positions, Read, Target};
+use crate::entity::Handle;
+use crate::loops::nodes::{Array, Assign, Item, Positions, Read, Target};
 use crate::loops::visit::walk;
 use crate::space::{Axis, Symbol};
 
@@ -144,7 +145,7 @@ impl Rules<'_> {
 
     /// A thread's arrays are named in one stage.
     fn own(&mut self, kernel: &Kernel) {
-        let mut stages: Vec<BTreeSet<usize>> = Vec::new();
+        let mut stages: Vec<BTreeSet<Handle<Array>>> = Vec::new();
         each_stage(&kernel.body, &mut |items| {
             let mut own = BTreeSet::new();
             walk(items, &mut |item| {
@@ -154,7 +155,7 @@ impl Rules<'_> {
             });
             stages.push(own);
         });
-        for array in 0..self.kernels.program.arrays.len() {
+        for array in self.kernels.program.arrays.handles() {
             let is_own = matches!(
                 self.kernels.memory(array),
                 Some(ArrayMemory::Registers | ArrayMemory::SharedByThread | ArrayMemory::Scratch)

@@ -25,13 +25,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
     Array, ArrayKind, Assign, BoundsCheck, Branch, DimensionIndex, Element, For, Function, GpuAxis, If,
-    Index, Item, Lanes, Launch, Local, Positions, Program, Read, Side, Step, Strides, SymbolMeaning, Target,
-    Trap, While,
+    Index, Integer, Item, Lanes, Launch, Local, Positions, Program, Read, Side, Step, Strides, SymbolMeaning,
+    Target, Trap, While,
 };
 use super::reserved::RESERVED;
-use super::visit::{any, each_local};
+use super::visit::{each_local, walk};
 use crate::diag::{LevelOrder, Origin, ProgramOrder, ProgramPoint, StmtId};
-use crate::entity::{Handle, Namer};
+use crate::entity::{Arena, Handle, Namer, SideTable};
 use crate::expr::{Expr, ExprKind};
 use crate::sdfg::nodes::{
     self as nodes, BlockKind, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
@@ -45,18 +45,22 @@ use crate::types::DType;
 #[must_use]
 pub fn lower(sdfg: &Sdfg) -> Program {
     let mut namer = Namer::new(RESERVED);
-    let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| array(it, &mut namer)).collect();
+    let mut arrays = Arena::default();
+    let mut of_containers = SideTable::default();
+    for (handle, it) in sdfg.containers.iter() {
+        of_containers.insert(handle, arrays.push(array(it, &mut namer)));
+    }
     let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), SymbolMeaning::Size(axis)));
-    let levels = levels(sdfg).into_iter();
+    let levels = levels(sdfg, &of_containers).into_iter();
     let levels = levels.map(|(symbol, (array, side))| (symbol, SymbolMeaning::Levels { array, side }));
     let program = Program {
         name: sdfg.name.clone(),
-        arguments: sdfg.arguments.iter().map(|it| it.index()).collect(),
-        functions: Vec::new(),
+        arguments: sdfg.arguments.iter().map(|&it| of_containers[it]).collect(),
+        functions: Arena::default(),
         steps: Vec::new(),
-        locals: Vec::new(),
+        locals: Arena::default(),
         arrays,
-        integers: Vec::new(),
+        integers: Arena::default(),
         symbols: sizes.chain(levels).collect(),
         stream_from: u64::MAX,
         least_points: 0,
@@ -64,7 +68,6 @@ pub fn lower(sdfg: &Sdfg) -> Program {
     };
     let mut lowering = Lowering {
         program,
-        launched: Vec::new(),
         scopes: Vec::new(),
         outermost: None,
         is_in_while: false,
@@ -77,9 +80,10 @@ pub fn lower(sdfg: &Sdfg) -> Program {
     for (handle, it) in sdfg.containers.iter() {
         let place = match it.storage {
             Storage::Register => lowering.local(it),
-            Storage::Caller | Storage::Heap | Storage::Private => {
-                ContainerBinding::Array { array: handle.index(), is_private: it.storage == Storage::Private }
-            }
+            Storage::Caller | Storage::Heap | Storage::Private => ContainerBinding::Array {
+                array: of_containers[handle],
+                is_private: it.storage == Storage::Private,
+            },
         };
         graph.places.insert(handle, place);
     }
@@ -104,6 +108,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         lowering.finish_step(step);
     }
     let mut program = lowering.program;
+    sort_functions(&mut program);
     // The graph may mark a field as read, though no statement that reads it is left.
     program.forget_reads();
     program
@@ -163,7 +168,7 @@ struct BlockItems {
 /// step 1:  pieces 0, 1, 2, since `x` lives from 0 to 2       step 2: piece 3
 /// ```
 fn joined(pieces: Vec<BlockItems>) -> Vec<BlockItems> {
-    let mut last_uses: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut last_uses: BTreeMap<Handle<Local>, usize> = BTreeMap::new();
     for (at, piece) in pieces.iter().enumerate() {
         each_local(&piece.items, &mut |local| {
             last_uses.insert(local, at);
@@ -185,13 +190,40 @@ fn joined(pieces: Vec<BlockItems>) -> Vec<BlockItems> {
     steps
 }
 
+/// Puts the functions of each step together, those that it launches before its own.
+///
+/// They were made in another order: launched ones with their maps, those of steps when all pieces were there.
+fn sort_functions(program: &mut Program) {
+    let functions = std::mem::take(&mut program.functions);
+    let mut sorted: Vec<(Handle<Function>, Function)> = functions.handles().zip(functions).collect();
+    sorted.sort_by_key(|(_, it)| it.step);
+    let mut moved = SideTable::default();
+    for (before, function) in sorted {
+        moved.insert(before, program.functions.push(function));
+    }
+    program.functions.values_mut().for_each(|it| rename_launched(&mut it.body, &moved));
+    program.steps.iter_mut().for_each(|it| it.function = moved[it.function]);
+}
+
+fn rename_launched(items: &mut [Item], moved: &SideTable<Function, Handle<Function>>) {
+    for item in items {
+        if let Item::Launch(launch) = item {
+            launch.function = moved[launch.function];
+        }
+        item.blocks_mut().into_iter().for_each(|it| rename_launched(it, moved));
+    }
+}
+
 /// The symbols that tell which levels the array of an argument has, and whose they are.
-fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
+fn levels(
+    sdfg: &Sdfg,
+    arrays: &SideTable<Container, Handle<Array>>,
+) -> BTreeMap<Symbol, (Handle<Array>, Side)> {
     let mut levels = BTreeMap::new();
     for &handle in &sdfg.arguments {
         let name = &sdfg.containers[handle].name;
-        levels.insert(names::levels_below(name), (handle.index(), Side::Below));
-        levels.insert(names::levels_above(name), (handle.index(), Side::Above));
+        levels.insert(names::levels_below(name), (arrays[handle], Side::Below));
+        levels.insert(names::levels_above(name), (arrays[handle], Side::Above));
     }
     levels
 }
@@ -199,13 +231,12 @@ fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
 /// Where a container of a graph is found in the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ContainerBinding {
-    /// One of [`Program::arrays`], by position. A private array counts from its own start, also where it was
-    /// passed on.
+    /// A private array counts from its own start, also where it was passed on.
     Array {
-        array: usize,
+        array: Handle<Array>,
         is_private: bool,
     },
-    Local(usize),
+    Local(Handle<Local>),
 }
 
 /// A graph, and what its names mean in the generated code.
@@ -218,8 +249,6 @@ struct Graph<'s> {
 
 struct Lowering<'n> {
     program: Program,
-    /// Positions and bodies of functions that are launched, until the step that does it is whole.
-    launched: Vec<(Vec<Symbol>, Vec<Item>)>,
     /// The loops around, from outside in.
     scopes: Vec<Scope>,
     /// The statement with control flow that holds all others around.
@@ -248,34 +277,28 @@ impl Lowering<'_> {
         BlockItems { items, ending: std::mem::take(&mut self.ending) }
     }
 
-    /// Makes a function of the statements of one step, behind the functions that it launches. Without
-    /// statements there is no step.
-    fn finish_step(&mut self, BlockItems { mut items, ending }: BlockItems) {
+    /// Makes a function of the statements of one step, and names those that it launches. Without statements
+    /// there is no step.
+    fn finish_step(&mut self, BlockItems { items, ending }: BlockItems) {
         if items.is_empty() {
             return;
         }
         let step = self.program.steps.len() + 1;
-        self.name_launched(&mut items, step);
-        let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
-        let name = self.program.namer.name(&format!("step_{step}"));
-        self.program.steps.push(Step { function: self.program.functions.len(), is_spread, ending });
-        self.program.functions.push(Function { name, step, positions: Vec::new(), body: items });
-    }
-
-    /// Gives the functions that items launch their names and places.
-    ///
-    /// Until then, [`Launch::function`] is a position in `launched`: a step's number is not known while it
-    /// is made.
-    fn name_launched(&mut self, items: &mut [Item], step: usize) {
-        for item in items {
-            if let Item::Launch(launch) = item {
-                let (positions, body) = std::mem::take(&mut self.launched[launch.function]);
-                let name = self.program.namer.name(&format!("step_{step}_at"));
-                launch.function = self.program.functions.len();
-                self.program.functions.push(Function { name, step, positions, body });
+        let mut launched = Vec::new();
+        walk(&items, &mut |it| {
+            if let Item::Launch(it) = it {
+                launched.push(it.function);
             }
-            item.blocks_mut().into_iter().for_each(|block| self.name_launched(block, step));
+        });
+        for &function in &launched {
+            let name = self.program.namer.name(&format!("step_{step}_at"));
+            let function = &mut self.program.functions[function];
+            (function.name, function.step) = (name, step);
         }
+        let name = self.program.namer.name(&format!("step_{step}"));
+        let function = Function { name, step, positions: Vec::new(), body: items };
+        let function = self.program.functions.push(function);
+        self.program.steps.push(Step { function, is_spread: !launched.is_empty(), ending });
     }
 
     /// Adds a container that a nested graph has for itself.
@@ -288,22 +311,21 @@ impl Lowering<'_> {
         }
         let array = array(container, &mut self.program.namer);
         let is_per_thread = self.is_spread;
-        self.program.arrays.push(Array { owner: self.gpu, is_per_thread, ..array });
-        let is_private = container.storage == Storage::Private;
-        ContainerBinding::Array { array: self.program.arrays.len() - 1, is_private }
+        let array = self.program.arrays.push(Array { owner: self.gpu, is_per_thread, ..array });
+        ContainerBinding::Array { array, is_private: container.storage == Storage::Private }
     }
 
     /// A register, under a name that nothing else has: two graphs may call theirs the same.
     fn local(&mut self, container: &Container) -> ContainerBinding {
         let name = self.program.namer.name(&container.name);
-        self.program.locals.push(Local { name, dtype: container.dtype, is_read: false });
-        ContainerBinding::Local(self.program.locals.len() - 1)
+        let local = Local { name, dtype: container.dtype, is_read: false };
+        ContainerBinding::Local(self.program.locals.push(local))
     }
 
     /// An integer of run time.
-    fn integer(&mut self, wanted: &str) -> usize {
-        self.program.integers.push(self.program.namer.name(wanted));
-        self.program.integers.len() - 1
+    fn integer(&mut self, wanted: &str) -> Handle<Integer> {
+        let name = self.program.namer.name(wanted);
+        self.program.integers.push(Integer { name })
     }
 
     /// Gives the variable of a loop its name.
@@ -521,8 +543,9 @@ impl Lowering<'_> {
         self.is_spread = false;
         self.scopes.truncate(self.scopes.len() - map.params.len());
         let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
-        self.launched.push((all, body));
-        Item::Launch(Launch { positions, function: self.launched.len() - 1, outer })
+        // `finish_step` knows the step, and so the name.
+        let function = Function { name: String::new(), step: 0, positions: all, body };
+        Item::Launch(Launch { positions, function: self.program.functions.push(function), outer })
     }
 
     /// Lowers a nested graph, which has no function of its own. Its arguments are the containers that the
@@ -577,7 +600,7 @@ impl Lowering<'_> {
         node: Handle<Node>,
         tasklet: &Tasklet,
     ) -> Vec<Item> {
-        let found: Vec<usize> = tasklet.found.iter().map(|it| self.integer(&it.name)).collect();
+        let found: Vec<Handle<Integer>> = tasklet.found.iter().map(|it| self.integer(&it.name)).collect();
         let place = TaskletContext { graph, state, node, tasklet, found: &found };
         let value = self.code(&place, &tasklet.code);
         let out =
@@ -730,8 +753,8 @@ struct TaskletContext<'s> {
     state: &'s State,
     node: Handle<Node>,
     tasklet: &'s Tasklet,
-    /// The integers that it finds, by position in [`Program::integers`].
-    found: &'s [usize],
+    /// The integers that it finds.
+    found: &'s [Handle<Integer>],
 }
 
 impl TaskletContext<'_> {

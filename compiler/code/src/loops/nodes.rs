@@ -1,11 +1,11 @@
-//! The data of a program: functions of statements whose names are positions in lists.
+//! The data of a program: functions of statements that name arrays, locals and integers by their handles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Origin, Span, StmtId};
-use crate::entity::Namer;
+use crate::entity::{Arena, Handle, Namer};
 use crate::expr::Expr;
 use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol};
@@ -16,16 +16,15 @@ use crate::types::DType;
 pub struct Program {
     pub name: String,
     /// Each after those that it launches.
-    pub functions: Vec<Function>,
+    pub functions: Arena<Function>,
     pub steps: Vec<Step>,
-    /// Those that the caller passes, by position in `arrays`, in the order of the signature.
-    pub arguments: Vec<usize>,
-    pub locals: Vec<Local>,
-    /// The arrays that code names: those of the outermost graph, by position. Behind them stand the arrays
-    /// that an iteration of some loop has for itself.
-    pub arrays: Vec<Array>,
-    /// The names of integers that are found at run time, and of counters of iterations.
-    pub integers: Vec<String>,
+    /// Those that the caller passes, in the order of the signature.
+    pub arguments: Vec<Handle<Array>>,
+    pub locals: Arena<Local>,
+    /// The arrays that code names: those of the outermost graph. Behind them stand the arrays that an
+    /// iteration of some loop has for itself.
+    pub arrays: Arena<Array>,
+    pub integers: Arena<Integer>,
     pub symbols: BTreeMap<Symbol, SymbolMeaning>,
     /// Rows are stored past the caches if all fields together have at least so many bytes.
     pub stream_from: u64,
@@ -41,7 +40,7 @@ pub enum SymbolMeaning {
     /// The size of the compute domain.
     Size(Axis),
     /// The levels that an array has beside those of the compute domain.
-    Levels { array: usize, side: Side },
+    Levels { array: Handle<Array>, side: Side },
     /// The position of a loop, under this name.
     Position(String),
 }
@@ -49,8 +48,7 @@ pub enum SymbolMeaning {
 /// A function that runs when the one before it has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
-    /// By position in [`Program::functions`].
-    pub function: usize,
+    pub function: Handle<Function>,
     /// Whether it spreads its work over the cores itself.
     pub is_spread: bool,
     /// The sweeps of the text that may end the run here.
@@ -150,10 +148,10 @@ pub enum GpuMemory {
     Shared,
     /// In the memory of the device, one for each thread or block.
     Scratch,
-    /// In an output, by position in [`Program::arrays`]. Along the axes that both arrays have, the index is
+    /// In an output. Along the axes that both arrays have, the index is
     /// the same position. Along all other axes of the output, it is the position of the loops around. The
     /// final values of the output are written after the last use.
-    Over(usize),
+    Over(Handle<Array>),
 }
 
 /// A value that lives in a block.
@@ -165,12 +163,17 @@ pub struct Local {
     pub is_read: bool,
 }
 
+/// An integer that is found at run time, or a counter of iterations.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Integer {
+    pub name: String,
+}
+
 /// A leaf of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Read {
     Element(Element),
-    /// By position in [`Program::locals`].
-    Local(usize),
+    Local(Handle<Local>),
     /// An integer made of symbols.
     Sum(Affine),
 }
@@ -178,8 +181,7 @@ pub enum Read {
 /// An element in memory; one value, where there are no indices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Element {
-    /// By position in [`Program::arrays`].
-    pub array: usize,
+    pub array: Handle<Array>,
     /// Per dimension, counted from the start of the compute domain, or of the array where that is an iteration's own.
     pub index: Vec<DimensionIndex>,
 }
@@ -188,9 +190,9 @@ pub struct Element {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DimensionIndex {
     Known(Affine),
-    /// An integer of run time, by position in [`Program::integers`], less the shift.
+    /// An integer of run time, less the shift.
     Found {
-        integer: usize,
+        integer: Handle<Integer>,
         shift: Affine,
     },
 }
@@ -222,7 +224,7 @@ pub struct Assign {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     Element(Element),
-    Local(usize),
+    Local(Handle<Local>),
 }
 
 /// Indices that are found at run time, and the statements that run if all of them exist.
@@ -240,8 +242,7 @@ pub struct BoundsCheck {
 /// An index under a name, and the size that it has to be less than.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Index {
-    /// By position in [`Program::integers`].
-    pub integer: usize,
+    pub integer: Handle<Integer>,
     pub value: Expr<Read>,
     pub size: Size,
 }
@@ -262,7 +263,7 @@ pub struct Trap {
 /// A local, declared before its first use, with the value of its first assignment where that stands in the same block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Declare {
-    pub local: usize,
+    pub local: Handle<Local>,
     /// The value, and the statement that it is from.
     pub value: Option<(Expr<Read>, Origin)>,
     pub is_const: bool,
@@ -336,7 +337,7 @@ pub struct Strips {
     /// Iterations of a strip.
     pub width: u32,
     /// Locals that go from one part to another, in order: each iteration of a strip has its own.
-    pub kept: Vec<usize>,
+    pub kept: Vec<Handle<Local>>,
     pub parts: Vec<StripPart>,
 }
 
@@ -385,8 +386,8 @@ pub struct WhileOfStrip {
     pub origin: Origin,
     /// The report of a loop that does not end.
     pub trap: Trap,
-    /// The counter of iterations, by position in [`Program::integers`].
-    pub counter: usize,
+    /// The counter of iterations.
+    pub counter: Handle<Integer>,
     /// Each is a loop in lanes.
     pub parts: Vec<Vec<Item>>,
 }
@@ -424,8 +425,7 @@ impl Positions {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Launch {
     pub positions: Vec<Positions>,
-    /// By position in [`Program::functions`].
-    pub function: usize,
+    pub function: Handle<Function>,
     /// Positions of the loops around, that the function gets before its own.
     pub outer: Vec<Symbol>,
 }
@@ -449,8 +449,8 @@ pub struct While {
     pub origin: Origin,
     /// The report of a loop that does not end.
     pub trap: Trap,
-    /// The counter of iterations, by position in [`Program::integers`].
-    pub counter: usize,
+    /// The counter of iterations.
+    pub counter: Handle<Integer>,
     pub body: Vec<Item>,
 }
 

@@ -16,11 +16,12 @@ use std::collections::BTreeSet;
 use self::names::{NameMeaning, Names};
 use super::nodes::{
     ArmOfStrip, Assign, BoundsCheck, Branch, BranchOfStrip, Declare, Element, For, Function, GpuAxis, If,
-    Index, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Stores, StripPart, Strips, Target,
-    Trap, While, WhileOfStrip,
+    Index, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Stores, StripPart,
+    Strips, Target, Trap, While, WhileOfStrip,
 };
 use crate::diag::outline::{self, ListingFault, OutlineLine, outline};
 use crate::diag::{Origin, Span, StmtId};
+use crate::entity::{Arena, Handle};
 use crate::expr::{self, Expr, ExprKind, Subscript};
 use crate::space::{Affine, Axis, Size, Symbol, names as symbols, parse as space};
 
@@ -44,7 +45,7 @@ pub fn parse(text: &str) -> Result<Program, ListingFault> {
 #[derive(Default)]
 struct Reader {
     names: Names,
-    functions: Vec<Function>,
+    functions: Arena<Function>,
     steps: Vec<Step>,
     n_stmts: u32,
 }
@@ -86,8 +87,8 @@ impl Reader {
     }
 
     /// A function by its name, as launches and steps tell it.
-    fn function_named(&self, name: &str) -> Option<usize> {
-        self.functions.iter().position(|it| it.name == name)
+    fn function_named(&self, name: &str) -> Option<Handle<Function>> {
+        self.functions.find(|it| it.name == name)
     }
 
     /// `name on all threads may stop in sweep 0, 2`
@@ -356,7 +357,7 @@ impl Reader {
         &self,
         line: &'l OutlineLine<'t>,
         origin: &Origin,
-    ) -> ParseResult<(usize, Trap, &'l [OutlineLine<'t>])> {
+    ) -> ParseResult<(Handle<Integer>, Trap, &'l [OutlineLine<'t>])> {
         let parsed = line.children.split_first().and_then(|(first, body)| {
             let (name, trap) = first.text.strip_prefix("turns ")?.split_once(' ')?;
             Some((self.names.integer(name)?, stop(trap, origin.stmt)?, body))

@@ -65,11 +65,12 @@ use itertools::Itertools;
 
 use super::nodes::{
     Array, ArrayKind, BoundsCheck, Declare, DimensionIndex, Element, For, Function, GpuAxis, GpuMemory, If,
-    Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores, Strides, StripPart,
-    Strips, SymbolMeaning, Target, Trap, While,
+    Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores, Strides,
+    StripPart, Strips, SymbolMeaning, Target, Trap, While,
 };
 use super::visit::{declared, symbols};
 use crate::diag::{Listing, ListingWriter, Origin};
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::expr::parse::spelled;
 use crate::expr::print::text_in_loops;
@@ -81,7 +82,7 @@ pub fn listing(program: &Program) -> Listing {
     let mut printer = Printer::of(program);
     printer.writer.open("program", "program", []);
     printer.names();
-    for function in &program.functions {
+    for function in program.functions.values() {
         printer.writer.line("");
         printer.function(function);
     }
@@ -144,7 +145,7 @@ impl Printer<'_> {
         if program.least_points != 0 {
             self.writer.line(format_args!("blocks from {} points", program.least_points));
         }
-        for array in program.arrays.iter().filter(|it| it.name.is_some()) {
+        for array in program.arrays.values().filter(|it| it.name.is_some()) {
             self.writer.line(declaration(program, array));
         }
         let used = symbols(program);
@@ -161,9 +162,12 @@ impl Printer<'_> {
                 }
             }
         }
-        program.integers.iter().for_each(|it| self.writer.line(format_args!("integer {}", spelled(it))));
+        program
+            .integers
+            .values()
+            .for_each(|it| self.writer.line(format_args!("integer {}", spelled(&it.name))));
         let declared = declared(program);
-        for (_, it) in program.locals.iter().enumerate().filter(|(at, _)| !declared.contains(at)) {
+        for (_, it) in program.locals.iter().filter(|(it, _)| !declared.contains(it)) {
             self.writer.line(format_args!("local {}: {}", spelled(&it.name), it.dtype));
         }
     }
@@ -235,7 +239,7 @@ impl Printer<'_> {
     fn checked(&mut self, it: &BoundsCheck) {
         self.open("check", [&it.origin]);
         for index in &it.indices {
-            let integer = spelled(&self.program.integers[index.integer]);
+            let integer = spelled(&self.program.integers[index.integer].name);
             self.writer.line(format_args!(
                 "find {integer} in [0, {}) = {}",
                 index.size,
@@ -321,9 +325,9 @@ impl Printer<'_> {
         self.block(items);
     }
 
-    fn turns(&mut self, condition: &Expr<Read>, trap: &Trap, counter: usize) {
+    fn turns(&mut self, condition: &Expr<Read>, trap: &Trap, counter: Handle<Integer>) {
         self.writer.line(format_args!("while {}:", self.expression(condition)));
-        let counter = spelled(&self.program.integers[counter]);
+        let counter = spelled(&self.program.integers[counter].name);
         self.writer.indented(|it| it.line(format_args!("turns {counter} {}", stop(trap))));
     }
 
@@ -377,7 +381,7 @@ impl Printer<'_> {
         let index = it.index.iter().map(|at| match at {
             DimensionIndex::Known(sum) => sum.to_string(),
             DimensionIndex::Found { integer, shift } => {
-                let integer = spelled(&self.program.integers[*integer]);
+                let integer = spelled(&self.program.integers[*integer].name);
                 let known = &Affine::default() - shift;
                 match known == Affine::default() {
                     true => format!("{{{integer}}}"),

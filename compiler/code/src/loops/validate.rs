@@ -23,10 +23,11 @@ mod marks;
 use std::collections::BTreeSet;
 
 use super::nodes::{
-    Array, Assign, BoundsCheck, DimensionIndex, Element, Function, GpuAxis, Item, Launch, MOST_BRANCHES,
-    Positions, Program, Read, Storage, StripPart, Strips, Target, Trap,
+    Array, Assign, BoundsCheck, DimensionIndex, Element, Function, GpuAxis, Integer, Item, Launch, Local,
+    MOST_BRANCHES, Positions, Program, Read, Storage, StripPart, Strips, Target, Trap,
 };
 use super::visit::{declared, kept, symbols};
+use crate::entity::Handle;
 use crate::expr::{self, Expr};
 use crate::space::{Affine, Size, Symbol};
 use crate::types::DType;
@@ -54,16 +55,16 @@ pub fn validate(program: &Program) -> Vec<String> {
 struct Rules<'p> {
     program: &'p Program,
     /// The locals that some statement declares.
-    declared: BTreeSet<usize>,
+    declared: BTreeSet<Handle<Local>>,
     /// Those that a loop in strips keeps: it declares them, and so does the statement that gives them their value.
-    kept: BTreeSet<usize>,
+    kept: BTreeSet<Handle<Local>>,
     found: Vec<String>,
     /// The positions of the function and of the loops around, from outside in.
     positions: Vec<Symbol>,
     /// The locals that are declared in the blocks around.
-    locals: BTreeSet<usize>,
+    locals: BTreeSet<Handle<Local>>,
     /// The integers that are found around.
-    integers: BTreeSet<usize>,
+    integers: BTreeSet<Handle<Integer>>,
     /// How many loops around a GPU spreads over its grid, and how many over the threads of a block.
     n_spread: (usize, usize),
 }
@@ -100,21 +101,21 @@ impl Rules<'_> {
                 format!("`{}` launches something and is not spread, or the other way round", function.name)
             });
         }
-        for (at, function) in program.functions.iter().enumerate() {
+        for (at, function) in program.functions.iter() {
             self.function(at, function);
         }
     }
 
     /// Each function is a step, or is launched by one place, which stands behind it. A launch that stands
     /// before it counts twice, and so is always a violation.
-    fn function(&mut self, at: usize, function: &Function) {
+    fn function(&mut self, at: Handle<Function>, function: &Function) {
         let program = self.program;
         self.positions = function.positions.clone();
         self.locals.clear();
         self.integers.clear();
         let is_step = program.steps.iter().any(|it| it.function == at);
         let mut n_launches = 0;
-        for (caller, it) in program.functions.iter().enumerate() {
+        for (caller, it) in program.functions.iter() {
             super::visit::walk(&it.body, &mut |item| {
                 if matches!(item, Item::Launch(it) if it.function == at) {
                     n_launches += 1;
@@ -363,7 +364,7 @@ impl Rules<'_> {
 
     /// A local is used behind its declaration. A program from before `loops/declare-locals` has no
     /// declaration of it, and may use it everywhere.
-    fn local(&mut self, local: usize) {
+    fn local(&mut self, local: Handle<Local>) {
         let program = self.program;
         let Some(it) = program.locals.get(local) else { return };
         let is_open = self.locals.contains(&local) || !self.declared.contains(&local);
@@ -378,7 +379,8 @@ impl Rules<'_> {
                 DimensionIndex::Known(sum) => self.affine(sum),
                 DimensionIndex::Found { integer, shift } => {
                     self.affine(shift);
-                    let name = self.program.integers.get(*integer).cloned().unwrap_or_default();
+                    let name =
+                        self.program.integers.get(*integer).map(|it| it.name.clone()).unwrap_or_default();
                     self.demand(self.integers.contains(integer), || {
                         format!("`{name}` is an index and was not found before")
                     });

@@ -13,10 +13,11 @@
 use std::collections::BTreeSet;
 
 use super::nodes::{
-    ArrayKind, Assign, DimensionIndex, Element, Item, Positions, Program, Read, StepSubject, StripPart,
-    Target, Trap,
+    Array, ArrayKind, Assign, DimensionIndex, Element, Item, Local, Positions, Program, Read, StepSubject,
+    StripPart, Target, Trap,
 };
 use crate::diag::{Origin, Span};
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::space::{Affine, Size, Symbol};
 
@@ -202,7 +203,7 @@ pub fn each_origin(items: &[Item], each: &mut dyn FnMut(&Origin)) {
 }
 
 /// Calls `each` for every local that items read or write, at any depth.
-pub fn each_local(items: &[Item], each: &mut impl FnMut(usize)) {
+pub fn each_local(items: &[Item], each: &mut impl FnMut(Handle<Local>)) {
     walk(items, &mut |item| {
         item.each_expr(&mut |expr| each_read(expr, each));
         if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
@@ -212,7 +213,7 @@ pub fn each_local(items: &[Item], each: &mut impl FnMut(usize)) {
 }
 
 /// Calls `each` for every local that an expression reads.
-pub fn each_read(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
+pub fn each_read(expr: &Expr<Read>, each: &mut impl FnMut(Handle<Local>)) {
     expr.accesses(&mut |read| {
         if let Read::Local(local) = read {
             each(*local);
@@ -239,7 +240,7 @@ impl Program {
             | Item::If(_)
             | Item::Barrier => false,
         };
-        self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
+        self.functions.values().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
 
     /// Whether cells may run a `while` of their own.
@@ -256,7 +257,7 @@ impl Program {
             | Item::If(_)
             | Item::Barrier => false,
         };
-        self.functions.iter().any(|it| any(&it.body, &mut |it| is_while(it)))
+        self.functions.values().any(|it| any(&it.body, &mut |it| is_while(it)))
     }
 
     /// Describes the step at a position.
@@ -270,7 +271,7 @@ impl Program {
             // A called function stands elsewhere; the call itself stands in the stencil.
             spans.extend(origin.spans().last().map(|it| (it.file, it.start, it.end)));
         };
-        for function in self.functions.iter().filter(|it| it.step == step + 1) {
+        for function in self.functions.values().filter(|it| it.step == step + 1) {
             each_origin(&function.body, &mut note);
             walk(&function.body, &mut |item| {
                 if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
@@ -291,7 +292,7 @@ impl Program {
 
     /// Marks the fields that no statement reads any more.
     pub(super) fn forget_reads(&mut self) {
-        let mut read = BTreeSet::new();
+        let mut read: BTreeSet<Handle<Array>> = BTreeSet::new();
         self.each_expr(&mut |expr| {
             expr.accesses(&mut |it| {
                 if let Read::Element(element) = it {
@@ -299,7 +300,7 @@ impl Program {
                 }
             });
         });
-        for (at, array) in self.arrays.iter_mut().enumerate() {
+        for (at, array) in self.arrays.iter_mut() {
             if let ArrayKind::Field { is_read, .. } = &mut array.kind {
                 *is_read = *is_read && read.contains(&at);
             }
@@ -308,7 +309,7 @@ impl Program {
 
     /// Every expression of the program.
     pub fn each_expr<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
-        for function in &self.functions {
+        for function in self.functions.values() {
             walk(&function.body, &mut |item| item.each_expr(each));
         }
     }
@@ -316,9 +317,9 @@ impl Program {
 
 /// The locals that loops in strips keep from one part to the next.
 #[must_use]
-pub fn kept(program: &Program) -> BTreeSet<usize> {
+pub fn kept(program: &Program) -> BTreeSet<Handle<Local>> {
     let mut kept = BTreeSet::new();
-    for function in &program.functions {
+    for function in program.functions.values() {
         walk(&function.body, &mut |item| {
             if let Item::Strips(it) = item {
                 kept.extend(&it.kept);
@@ -332,9 +333,9 @@ pub fn kept(program: &Program) -> BTreeSet<usize> {
 ///
 /// It is empty before `loops/declare-locals`, when locals belong to their function as a whole.
 #[must_use]
-pub fn declared(program: &Program) -> BTreeSet<usize> {
+pub fn declared(program: &Program) -> BTreeSet<Handle<Local>> {
     let mut declared = BTreeSet::new();
-    for function in &program.functions {
+    for function in program.functions.values() {
         walk(&function.body, &mut |item| match item {
             Item::Declare(it) => {
                 declared.insert(it.local);
@@ -359,7 +360,7 @@ pub fn declared(program: &Program) -> BTreeSet<usize> {
 #[must_use]
 pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
     let mut found = BTreeSet::new();
-    for array in &program.arrays {
+    for array in program.arrays.values() {
         array.shape.iter().for_each(|it| {
             it.each_symbol(&mut |it| {
                 found.insert(it.clone());
@@ -369,7 +370,7 @@ pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
             found.insert(it.clone());
         });
     }
-    for function in &program.functions {
+    for function in program.functions.values() {
         found.extend(function.positions.iter().cloned());
         walk(&function.body, &mut |item| {
             each_symbol(item, &mut |it| {

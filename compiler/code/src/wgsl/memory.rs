@@ -1,10 +1,11 @@
 //! Where the arrays of kernels live, as far as a text can have it so.
 
 use super::WgslOptions;
+use crate::entity::{Handle, SideTable};
 use crate::kernel::Kernels;
 use crate::kernel::nodes::{ArrayMemory, Kernel};
 use crate::kernel::pack::{self, PackedArray, PackedBuffer};
-use crate::loops::nodes::{Item as Statement, Storage, Target};
+use crate::loops::nodes::{Array, Item as Statement, Storage, Target};
 use crate::loops::visit::walk;
 use crate::space::Axis;
 
@@ -37,7 +38,7 @@ impl ArrayPlacement {
 }
 
 /// The length of an array along each dimension, where a text can tell it.
-pub(super) fn lengths(kernels: &Kernels, array: usize, options: &WgslOptions) -> Vec<Option<i64>> {
+pub(super) fn lengths(kernels: &Kernels, array: Handle<Array>, options: &WgslOptions) -> Vec<Option<i64>> {
     let known = |it: &crate::space::Symbol| {
         let levels = options.levels.filter(|_| it.name() == Axis::K.name());
         levels.map(i64::from)
@@ -45,7 +46,7 @@ pub(super) fn lengths(kernels: &Kernels, array: usize, options: &WgslOptions) ->
     kernels.program.arrays[array].places().map(|it| it.evaluated(&mut |it| known(it))).collect()
 }
 
-fn elements(kernels: &Kernels, array: usize, options: &WgslOptions) -> Option<u64> {
+fn elements(kernels: &Kernels, array: Handle<Array>, options: &WgslOptions) -> Option<u64> {
     lengths(kernels, array, options)
         .into_iter()
         .try_fold(1_u64, |n, it| n.checked_mul(u64::try_from(it?.max(0)).ok()?))
@@ -57,10 +58,10 @@ const MOST_OF_A_THREAD: u64 = 512;
 
 /// Where each array of the program lives; none for what has no memory.
 #[must_use]
-pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<ArrayPlacement>> {
-    let wanted = |at: usize| {
+pub fn lives(kernels: &Kernels, options: &WgslOptions) -> SideTable<Array, ArrayPlacement> {
+    let wanted = |at: Handle<Array>| {
         let n = elements(kernels, at, options);
-        Some(match kernels.memory(at)? {
+        let place = match kernels.memory(at)? {
             ArrayMemory::Global => ArrayPlacement::Global,
             ArrayMemory::Shared => n.map_or(ArrayPlacement::OfBlocks, ArrayPlacement::Block),
             ArrayMemory::SharedByThread => n.map_or(ArrayPlacement::OfThreads, ArrayPlacement::BlockByThread),
@@ -68,14 +69,16 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<ArrayPlacem
                 .filter(|it| *it <= MOST_OF_A_THREAD)
                 .map_or(ArrayPlacement::OfThreads, ArrayPlacement::Thread),
             ArrayMemory::Scratch => ArrayPlacement::OfThreads,
-        })
+        };
+        Some((at, place))
     };
-    let mut all: Vec<Option<ArrayPlacement>> = (0..kernels.program.arrays.len()).map(wanted).collect();
+    let mut all: SideTable<Array, ArrayPlacement> =
+        kernels.program.arrays.handles().filter_map(wanted).collect();
     for kernel in &kernels.kernels {
         // Arrays that are too much for a block's memory go to a buffer, the largest first.
         while shared_bytes(kernels, kernel, &all, options) > u64::from(options.shared_bytes) {
             let n_threads = u64::from(kernel.n_threads().max(1));
-            let size = |at: usize| match all[at] {
+            let size = |at: Handle<Array>| match all.get(at).copied() {
                 Some(ArrayPlacement::Block(n)) => n,
                 Some(ArrayPlacement::BlockByThread(n)) => n.saturating_mul(n_threads),
                 _ => 0,
@@ -85,9 +88,9 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<ArrayPlacem
             else {
                 break;
             };
-            let is_of_block = matches!(all[largest], Some(ArrayPlacement::Block(_)));
-            all[largest] =
-                Some(if is_of_block { ArrayPlacement::OfBlocks } else { ArrayPlacement::OfThreads });
+            let is_of_block = matches!(all.get(largest), Some(ArrayPlacement::Block(_)));
+            let place = if is_of_block { ArrayPlacement::OfBlocks } else { ArrayPlacement::OfThreads };
+            all.insert(largest, place);
         }
     }
     all
@@ -97,12 +100,12 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<ArrayPlacem
 fn shared_bytes(
     kernels: &Kernels,
     kernel: &Kernel,
-    lives: &[Option<ArrayPlacement>],
+    lives: &SideTable<Array, ArrayPlacement>,
     options: &WgslOptions,
 ) -> u64 {
     let n_threads = u64::from(kernel.n_threads().max(1));
     let bytes = named(kernel).into_iter().map(|at| {
-        let n = match lives[at] {
+        let n = match lives.get(at).copied() {
             Some(ArrayPlacement::Block(n)) => n,
             Some(ArrayPlacement::BlockByThread(n)) => n.saturating_mul(n_threads),
             _ => 0,
@@ -113,7 +116,7 @@ fn shared_bytes(
 }
 
 /// The arrays that a kernel names.
-pub(super) fn named(kernel: &Kernel) -> Vec<usize> {
+pub(super) fn named(kernel: &Kernel) -> Vec<Handle<Array>> {
     let mut named = std::collections::BTreeSet::new();
     kernel.walk(&mut |item| {
         item.each_element(&mut |it| {
@@ -138,7 +141,7 @@ pub(super) fn named(kernel: &Kernel) -> Vec<usize> {
 }
 
 /// The arrays that kernels write.
-pub(super) fn written<'k>(kernels: impl IntoIterator<Item = &'k Kernel>) -> Vec<usize> {
+pub(super) fn written<'k>(kernels: impl IntoIterator<Item = &'k Kernel>) -> Vec<Handle<Array>> {
     let mut written = std::collections::BTreeSet::new();
     for kernel in kernels {
         kernel.walk(&mut |item| {
@@ -157,15 +160,15 @@ pub(super) fn written<'k>(kernels: impl IntoIterator<Item = &'k Kernel>) -> Vec<
 /// The buffers of a text, for arrays that its kernels name.
 pub(super) fn buffers(
     kernels: &Kernels,
-    lives: &[Option<ArrayPlacement>],
+    lives: &SideTable<Array, ArrayPlacement>,
     options: &WgslOptions,
     most: usize,
 ) -> Vec<PackedBuffer<&'static str>> {
     let program = &kernels.program;
-    let named: std::collections::BTreeSet<usize> = kernels.kernels.iter().flat_map(named).collect();
+    let named: std::collections::BTreeSet<Handle<Array>> = kernels.kernels.iter().flat_map(named).collect();
     let written = written(&kernels.kernels);
     let items =
-        named.into_iter().filter(|&at| lives[at].is_some_and(ArrayPlacement::is_in_buffer)).map(|array| {
+        named.into_iter().filter(|&at| lives.get(at).is_some_and(|it| it.is_in_buffer())).map(|array| {
             let it = &program.arrays[array];
             let is_own = it.storage != Storage::Caller;
             let is_written = is_own || written.contains(&array);

@@ -19,8 +19,9 @@ mod steps;
 mod words;
 
 use crate::diag::Listing;
+use crate::entity::{Handle, SideTable};
 use crate::kernel::Kernels;
-use crate::loops::nodes::Side;
+use crate::loops::nodes::{Array, Side};
 use crate::space::Axis;
 use crate::types::DType;
 pub use formula::Tables;
@@ -40,7 +41,7 @@ pub struct WgslArtifact {
     /// In the order of [`Kernels::kernels`].
     pub entries: Vec<KernelEntry>,
     /// Where each array lives; none for what has no memory.
-    pub lives: Vec<Option<ArrayPlacement>>,
+    pub lives: SideTable<Array, ArrayPlacement>,
     /// The bytes that each launch gets: positions of the host's loops around, as words.
     pub immediate_bytes: u32,
 }
@@ -56,7 +57,7 @@ pub enum Binding {
     Traps,
     /// Arrays, one behind the other.
     Arrays {
-        arrays: Vec<usize>,
+        arrays: Vec<Handle<Array>>,
         is_written: bool,
         /// Whether the run makes them.
         is_own: bool,
@@ -70,15 +71,15 @@ pub enum Param {
     Size(Axis),
     /// Where in its buffer the element at index 0 along every axis is, or would be. For arrays of blocks or
     /// threads, the start of all of them.
-    Start(usize),
+    Start(Handle<Array>),
     /// In elements.
-    Stride { array: usize, dimension: usize },
+    Stride { array: Handle<Array>, dimension: usize },
     /// The levels of an array beside those of the domain.
-    Levels { array: usize, side: Side },
+    Levels { array: Handle<Array>, side: Side },
     /// Elements of a block's array.
-    Elements(usize),
+    Elements(Handle<Array>),
     /// A value that the caller passes.
-    Value(usize),
+    Value(Handle<Array>),
 }
 
 impl Param {
@@ -102,7 +103,7 @@ pub struct KernelEntry {
     /// Along x, y, z.
     pub threads: [u32; 3],
     /// The arrays that it writes.
-    pub writes: Vec<usize>,
+    pub writes: Vec<Handle<Array>>,
 }
 
 /// Writes kernels down.

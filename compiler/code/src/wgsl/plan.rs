@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::call::launch::{Argument, Launch as Call};
+use crate::entity::{Handle, SideTable};
 use crate::kernel::Kernels;
 use crate::kernel::call::{ArrayArgument, CallRefusal, Sizes};
+use crate::loops::nodes::Array;
 use crate::space::{Axis, Symbol};
 use crate::types::Value;
 use crate::wgsl::{ArrayPlacement, Binding, Param, WgslArtifact};
 
 /// Whether neighbours along i lie side by side in every field of a call.
-pub fn is_unit(places: &[Option<ArrayArgument>], call: &Call) -> bool {
-    places.iter().flatten().all(|place| match (place.axes, call.arguments.get(place.position)) {
+pub fn is_unit(places: &SideTable<Array, ArrayArgument>, call: &Call) -> bool {
+    places.iter().all(|(_, place)| match (place.axes, call.arguments.get(place.position)) {
         (Some(axes), Some(Argument::Field(field))) => !axes.has(Axis::I) || field.strides(axes)[0] == 1,
         _ => true,
     })
@@ -40,7 +42,7 @@ pub struct BufferPlan {
 /// An array in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferArray {
-    pub array: usize,
+    pub array: Handle<Array>,
     /// In elements from the start of the buffer.
     pub first: u64,
     pub elements: u64,
@@ -78,11 +80,11 @@ impl Plan {
     pub fn of(
         kernels: &Kernels,
         artifact: &WgslArtifact,
-        places: &[Option<ArrayArgument>],
+        places: &SideTable<Array, ArrayArgument>,
         call: &Call,
         most: DeviceLimits,
     ) -> Result<Self, CallRefusal> {
-        let sizes = Sizes::of(kernels, places, call, |at| artifact.lives[at].is_some())?;
+        let sizes = Sizes::of(kernels, places, call, |at| artifact.lives.get(at).is_some())?;
         let mut planning = WgslPlanner {
             kernels,
             artifact,
@@ -93,8 +95,7 @@ impl Plan {
             most_blocks: 0,
         };
         planning.launches()?;
-        let n = kernels.program.arrays.len();
-        let mut firsts = vec![0; n];
+        let mut firsts: SideTable<Array, i64> = SideTable::default();
         let mut buffers = BTreeMap::new();
         for (binding, it) in artifact.bindings.iter().enumerate() {
             let Binding::Arrays { arrays, is_written, is_own } = it else { continue };
@@ -143,16 +144,16 @@ impl WgslPlanner<'_> {
     /// Arrays one behind the other.
     fn packed(
         &self,
-        arrays: &[usize],
+        arrays: &[Handle<Array>],
         is_written: bool,
         is_own: bool,
-        firsts: &mut [i64],
+        firsts: &mut SideTable<Array, i64>,
     ) -> Result<BufferPlan, CallRefusal> {
         let mut packed = BufferPlan { bytes: 0, arrays: Vec::new(), is_own, is_written };
         let mut first = 0_i64;
         let mut size = 4;
         for &array in arrays {
-            let times = match self.artifact.lives[array] {
+            let times = match self.artifact.lives.get(array) {
                 Some(ArrayPlacement::OfThreads) => self.most_threads,
                 Some(ArrayPlacement::OfBlocks) => self.most_blocks,
                 _ => 1,
@@ -161,7 +162,7 @@ impl WgslPlanner<'_> {
                 self.sizes.layouts[array].elements.checked_mul(times).ok_or(CallRefusal::OutOfMemory)?;
             let unsigned = |it: i64| u64::try_from(it).map_err(|_| CallRefusal::OutOfMemory);
             packed.arrays.push(BufferArray { array, first: unsigned(first)?, elements: unsigned(elements)? });
-            firsts[array] = first;
+            firsts.insert(array, first);
             first = first.checked_add(elements).ok_or(CallRefusal::OutOfMemory)?;
             size = self.artifact.options.element_bytes(self.kernels.program.arrays[array].dtype);
         }
@@ -187,19 +188,21 @@ impl WgslPlanner<'_> {
     fn put(
         &self,
         it: &Param,
-        places: &[Option<ArrayArgument>],
+        places: &SideTable<Array, ArrayArgument>,
         call: &Call,
-        firsts: &[i64],
+        firsts: &SideTable<Array, i64>,
         words: &mut Vec<u32>,
     ) -> Result<(), CallRefusal> {
         let index = match it {
             Param::Size(axis) => self.sizes.domain.along(*axis),
-            Param::Start(array) => firsts[*array].saturating_add(self.sizes.layouts[*array].start),
+            Param::Start(array) => {
+                firsts.get(*array).unwrap_or(&0).saturating_add(self.sizes.layouts[*array].start)
+            }
             Param::Stride { array, dimension } => self.sizes.stride(*array, *dimension),
             Param::Levels { array, side } => self.sizes.levels(*array, *side),
             Param::Elements(array) => self.sizes.layouts[*array].elements,
             Param::Value(array) => {
-                let given = places[*array].and_then(|it| call.arguments.get(it.position));
+                let given = places.get(*array).and_then(|it| call.arguments.get(it.position));
                 let Some(Argument::Scalar(value)) = given else {
                     let name = &self.kernels.program.arrays[*array].stencil_name;
                     return Err(CallRefusal::Other(format!(

@@ -2,10 +2,13 @@
 
 use std::ops::{Index, IndexMut};
 
+use serde::{Deserialize, Serialize};
+
 use super::Handle;
 
 /// Owns every `T` of one IR; iteration is in order of creation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Arena<T> {
     items: Vec<T>,
 }
@@ -46,6 +49,16 @@ impl<T> Arena<T> {
         self.items.iter().enumerate().map(|(index, item)| (Handle::new(index), item))
     }
 
+    /// All entities without their handles, in order.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
+        self.items.iter()
+    }
+
+    /// All entities, to be changed, without their handles, in order.
+    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> + ExactSizeIterator {
+        self.items.iter_mut()
+    }
+
     /// All entities, to be changed, with their handles, in order.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (Handle<T>, &mut T)> + ExactSizeIterator {
         self.items.iter_mut().enumerate().map(|(index, item)| (Handle::new(index), item))
@@ -54,6 +67,12 @@ impl<T> Arena<T> {
     /// The first entity that answers to `is_wanted`.
     pub fn find(&self, mut is_wanted: impl FnMut(&T) -> bool) -> Option<Handle<T>> {
         self.items.iter().position(&mut is_wanted).map(Handle::new)
+    }
+}
+
+impl<T> FromIterator<T> for Arena<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self { items: items.into_iter().collect() }
     }
 }
 

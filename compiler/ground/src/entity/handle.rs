@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
+use serde::{Deserialize, Serialize};
+
 /// How the handles of an entity are spelled in listings: `f3`, `x7`.
 pub trait Spelled {
     /// The letters before the number.
@@ -11,8 +13,11 @@ pub trait Spelled {
 }
 
 /// The name of a `T` in the [`Arena`](super::Arena) that it came from.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent, bound = "")]
 pub struct Handle<T> {
     index: u32,
+    #[serde(skip)]
     of: PhantomData<fn() -> T>,
 }
 

@@ -3,12 +3,16 @@
 use std::marker::PhantomData;
 use std::ops::Index;
 
+use serde::{Deserialize, Serialize};
+
 use super::Handle;
 
 /// One fact of type `F` for each `T` of an arena, where it is known.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Serialize, Deserialize)]
+#[serde(transparent, bound(serialize = "F: Serialize", deserialize = "F: Deserialize<'de>"))]
 pub struct SideTable<T, F> {
     facts: Vec<Option<F>>,
+    #[serde(skip)]
     of: PhantomData<fn() -> T>,
 }
 
@@ -45,11 +49,45 @@ impl<T, F> SideTable<T, F> {
         self.facts[index].get_or_insert_default()
     }
 
+    /// Forgets the fact and returns it.
+    pub fn remove(&mut self, entity: Handle<T>) -> Option<F> {
+        self.facts.get_mut(entity.index()).and_then(Option::take)
+    }
+
+    /// The recorded facts without what they are about, in the arena's order.
+    pub fn values(&self) -> impl Iterator<Item = &F> {
+        self.facts.iter().flatten()
+    }
+
     /// The recorded facts, in the arena's order.
     pub fn iter(&self) -> impl Iterator<Item = (Handle<T>, &F)> {
         self.facts.iter().enumerate().filter_map(|(index, fact)| Some((Handle::new(index), fact.as_ref()?)))
     }
 }
+
+impl<T, F> FromIterator<(Handle<T>, F)> for SideTable<T, F> {
+    fn from_iter<I: IntoIterator<Item = (Handle<T>, F)>>(facts: I) -> Self {
+        let mut table = Self::default();
+        facts.into_iter().for_each(|(entity, fact)| {
+            table.insert(entity, fact);
+        });
+        table
+    }
+}
+
+impl<T, F: Clone> Clone for SideTable<T, F> {
+    fn clone(&self) -> Self {
+        Self { facts: self.facts.clone(), of: PhantomData }
+    }
+}
+
+impl<T, F: PartialEq> PartialEq for SideTable<T, F> {
+    fn eq(&self, other: &Self) -> bool {
+        self.facts == other.facts
+    }
+}
+
+impl<T, F: Eq> Eq for SideTable<T, F> {}
 
 impl<T, F> Default for SideTable<T, F> {
     fn default() -> Self {

@@ -18,6 +18,7 @@ use cudarc::driver::sys::{CUdeviceptr, CUevent_flags, CUgraphInstantiate_flags, 
 use cudarc::driver::{CudaEvent, CudaGraph, result, sys};
 use isobar_compiler::call::array::Elements;
 use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::entity::SideTable;
 use isobar_compiler::loops::nodes::{Array, ArrayKind};
 use isobar_compiler::space::Domain;
 
@@ -46,7 +47,7 @@ pub(super) struct CudaCaller {
     /// Whether these stay there for calls to come, until they are fetched.
     is_resident: bool,
     /// The arrays that a run allocates, by position in the program's arrays.
-    own: Vec<Option<CudaMemory>>,
+    own: SideTable<Array, CudaMemory>,
     /// A word for each place where a run may have to end, if there are any.
     slots: Option<Arc<CudaMemory>>,
     /// Events between the steps of a run, and behind the last one.
@@ -73,8 +74,8 @@ unsafe impl Send for LaunchGraph {}
 impl CudaCaller {
     /// A caller that has not called yet, and has no memory.
     pub(super) fn new(made: Arc<CudaCode>, progress: Arc<Progress>) -> Self {
-        let own = made.places.iter().map(|_| None).collect();
         let (fields, is_resident, events) = (Vec::new(), false, Arc::default());
+        let own = SideTable::default();
         Self { made, progress, fields, is_resident, own, slots: None, events, last: None }
     }
 
@@ -130,12 +131,12 @@ impl CudaCaller {
     /// Takes as much memory as a run needs. Memory of an earlier run is kept where it suffices.
     fn reserve(&mut self, plan: &CallPlan) -> Result<(), Failure> {
         let gpu = &self.made.gpu;
-        let fits = |it: &Option<CudaMemory>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);
+        let fits = |it: Option<&CudaMemory>, bytes: usize| it.is_some_and(|it| it.bytes() >= bytes);
         for &(array, bytes) in &plan.allocated {
             let bytes = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
-            if !fits(&self.own[array], bytes) {
-                self.own[array] = None;
-                self.own[array] = Some(gpu.reserve(bytes)?);
+            if !fits(self.own.get(array), bytes) {
+                drop(self.own.remove(array));
+                self.own.insert(array, gpu.reserve(bytes)?);
             }
         }
         if plan.n_slots > 0 && self.slots.is_none() {
@@ -155,15 +156,15 @@ impl CudaCaller {
         let made = &self.made;
         let word = |passed: &LaunchArgument| match *passed {
             LaunchArgument::Pointer { array, element } => {
-                let start = match made.places[array] {
-                    Some(ArrayArgument { position, .. }) => starts.get(position).copied(),
-                    None => self.own[array].as_ref().map(|it| it.start),
+                let start = match made.places.get(array) {
+                    Some(&ArrayArgument { position, .. }) => starts.get(position).copied(),
+                    None => self.own.get(array).map(|it| it.start),
                 };
                 let size = i64::try_from(made.kernels.program.arrays[array].dtype.size_bytes()).unwrap_or(8);
                 Ok(start.ok_or_else(missing)?.wrapping_add_signed(element.wrapping_mul(size)))
             }
             LaunchArgument::Value(array) => {
-                let place = made.places[array].ok_or_else(missing)?;
+                let place = made.places.get(array).ok_or_else(missing)?;
                 match launch.arguments.get(place.position) {
                     Some(Argument::Scalar(value)) => Ok(bits(*value)),
                     _ => Err(missing()),
@@ -287,7 +288,7 @@ impl CudaCaller {
         let made = Arc::clone(&self.made);
         for (at, argument) in launch.arguments.iter().enumerate() {
             let Argument::Field(field) = argument else { continue };
-            if made.places.iter().flatten().any(|it| it.position == at) {
+            if made.places.values().any(|it| it.position == at) {
                 let bytes = bytes_of(&field.array.elements);
                 self.field(at, bytes.len())?.write(0, bytes)?;
             }
@@ -299,8 +300,9 @@ impl CudaCaller {
     fn bring(&self, launch: &mut Launch, wanted: &FetchSelection) -> Result<(), Failure> {
         let made = &self.made;
         let arrays = &made.kernels.program.arrays;
-        for (array, place) in arrays.iter().zip(&made.places) {
-            let Some(ArrayArgument { position, axes: Some(axes) }) = place else { continue };
+        for (array, place) in made.places.iter() {
+            let array = &arrays[array];
+            let ArrayArgument { position, axes: Some(axes) } = place else { continue };
             if !is_written(array) || made.gpu.is_lost() || !wanted.asks_for(*position) {
                 continue;
             }
@@ -327,7 +329,7 @@ impl CudaCaller {
     /// Whether the GPU has memory for each field of a launch.
     fn is_there(&self, launch: &Launch) -> bool {
         launch.arguments.iter().enumerate().all(|(at, argument)| match argument {
-            Argument::Field(field) if self.made.places.iter().flatten().any(|it| it.position == at) => {
+            Argument::Field(field) if self.made.places.values().any(|it| it.position == at) => {
                 let memory = self.fields.get(at).and_then(Option::as_ref);
                 memory.is_some_and(|it| it.bytes() == bytes_of(&field.array.elements).len())
             }
@@ -386,7 +388,7 @@ impl Caller for CudaCaller {
         }
         let elsewhere = || Failure::Machine("a field lies on another device than its kernels".to_owned());
         let mut starts = vec![0; launch.arguments.len()];
-        for place in self.made.places.iter().flatten().filter(|it| it.axes.is_some()) {
+        for place in self.made.places.values().filter(|it| it.axes.is_some()) {
             let Some(memory) = memories.get_mut(place.position).and_then(Option::as_mut) else { continue };
             let memory = memory.as_any().downcast_ref::<CudaMemory>().ok_or_else(elsewhere)?;
             starts[place.position] = memory.start;

@@ -35,7 +35,9 @@ use std::time::Duration;
 
 use isobar_compiler::call::launch::{Argument, Launch};
 use isobar_compiler::cuda::{self, CudaArtifact};
+use isobar_compiler::entity::SideTable;
 use isobar_compiler::kernel::Kernels;
+use isobar_compiler::loops::nodes::Array;
 use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
@@ -182,7 +184,7 @@ struct CudaCode {
     nvrtc: &'static Nvrtc,
     kernels: Arc<Kernels>,
     artifact: Arc<CudaArtifact>,
-    places: Vec<Option<ArrayArgument>>,
+    places: SideTable<Array, ArrayArgument>,
     stencil: String,
     cache: Option<PathBuf>,
     mode: Mode,

@@ -21,16 +21,18 @@ use isobar_compiler::call::launch::Launch as Call;
 use isobar_compiler::cuda::{
     CudaArtifact, Param, SHARED_ALIGNMENT, Signature, is_along_i, is_of_run, memory,
 };
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::kernel::Kernels;
 use isobar_compiler::kernel::call::{ArrayArgument, CallRefusal, Sizes};
 use isobar_compiler::kernel::nodes::ArrayMemory;
+use isobar_compiler::loops::nodes::Array;
 use isobar_compiler::types::Value;
 
 /// A call, as the device carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallPlan {
     /// Memory that it allocates beside its arguments: arrays of the program, and the bytes of each.
-    pub allocated: Vec<(usize, u64)>,
+    pub allocated: Vec<(Handle<Array>, u64)>,
     /// In order.
     pub launches: Vec<KernelLaunch>,
     /// Words for places where the run may have to end, with all bits set at first.
@@ -68,11 +70,11 @@ pub struct KernelLaunch {
 pub enum LaunchArgument {
     /// An address: so many elements behind the first one of an array, or before it.
     Pointer {
-        array: usize,
+        array: Handle<Array>,
         element: i64,
     },
-    /// The value of a scalar argument, by its position in the program's arrays.
-    Value(usize),
+    /// The value of a scalar argument.
+    Value(Handle<Array>),
     /// An integer of 32 bits, or of 64 where [`ModuleKey::is_wide`] says so.
     Index(i64),
     Slots,
@@ -94,18 +96,17 @@ impl CallPlan {
     pub fn of(
         kernels: &Kernels,
         artifact: &CudaArtifact,
-        places: &[Option<ArrayArgument>],
+        places: &SideTable<Array, ArrayArgument>,
         call: &Call,
     ) -> Result<Self, CallRefusal> {
         let sizes = Sizes::of(kernels, places, call, |at| memory(kernels, at).is_some())?;
-        let n = kernels.program.arrays.len();
         let mut is_wide = call.domain.i.max(call.domain.j).max(call.domain.k) >= MOST_ELEMENTS;
         let mut is_unit = true;
-        for (at, place) in places.iter().enumerate() {
-            let Some(ArrayArgument { axes: Some(_), .. }) = *place else { continue };
-            let layout = &sizes.layouts[at];
+        for (array, place) in places.iter() {
+            let ArrayArgument { axes: Some(_), .. } = *place else { continue };
+            let layout = &sizes.layouts[array];
             is_unit &= layout.strides.first().is_none_or(|it| *it == 1)
-                || !is_along_i(&kernels.program.arrays[at], 0);
+                || !is_along_i(&kernels.program.arrays[array], 0);
             is_wide |= layout.elements >= MOST_ELEMENTS;
         }
         let mut planning =
@@ -113,15 +114,15 @@ impl CallPlan {
         planning.launches()?;
         let mut allocated = Vec::new();
         let scratch = std::mem::take(&mut planning.scratch);
-        for at in 0..n {
-            let times = if is_of_run(kernels, at) { Some(1) } else { scratch.get(&at).copied() };
+        for array in kernels.program.arrays.handles() {
+            let times = if is_of_run(kernels, array) { Some(1) } else { scratch.get(&array).copied() };
             let Some(times) = times else { continue };
             let elements =
-                planning.sizes.layouts[at].elements.checked_mul(times).ok_or(CallRefusal::OutOfMemory)?;
+                planning.sizes.layouts[array].elements.checked_mul(times).ok_or(CallRefusal::OutOfMemory)?;
             is_wide |= elements >= MOST_ELEMENTS;
-            let size = kernels.program.arrays[at].dtype.size_bytes() as u64;
+            let size = kernels.program.arrays[array].dtype.size_bytes() as u64;
             let bytes = u64::try_from(elements).ok().and_then(|it| it.checked_mul(size));
-            allocated.push((at, bytes.ok_or(CallRefusal::OutOfMemory)?));
+            allocated.push((array, bytes.ok_or(CallRefusal::OutOfMemory)?));
         }
         let launches = planning.launches;
         let module = ModuleKey { is_wide, is_unit };
@@ -155,7 +156,7 @@ struct LaunchPlanner<'k> {
     sizes: Sizes<'k>,
     launches: Vec<KernelLaunch>,
     /// The number of threads that have an array of their own in the device's memory, by array.
-    scratch: BTreeMap<usize, i64>,
+    scratch: BTreeMap<Handle<Array>, i64>,
 }
 
 impl LaunchPlanner<'_> {

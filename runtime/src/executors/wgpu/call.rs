@@ -14,7 +14,9 @@ use std::sync::atomic::Ordering;
 
 use isobar_compiler::call::array::Elements;
 use isobar_compiler::call::launch::{Argument, Launch};
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::kernel::Kernels;
+use isobar_compiler::loops::nodes::Array;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use isobar_compiler::wgsl::{self, Binding, WgslArtifact, WgslOptions, memory::lives};
@@ -45,7 +47,7 @@ pub(super) struct WgpuCode {
     pub(super) devices: Arc<Devices>,
     pub(super) kernels: Arc<Kernels>,
     /// By position in the arrays of the kernels: the argument of a launch.
-    pub(super) places: Vec<Option<ArrayArgument>>,
+    pub(super) places: SideTable<Array, ArrayArgument>,
     pub(super) mode: Mode,
     pub(super) pipelines: PipelineStore,
     pub(super) texts: Store<TextKey, ReadyText>,
@@ -108,7 +110,7 @@ impl WgpuCode {
         })
     }
 
-    fn dtype(&self, array: usize) -> DType {
+    fn dtype(&self, array: Handle<Array>) -> DType {
         self.kernels.program.arrays[array].dtype
     }
 }
@@ -265,9 +267,9 @@ impl Caller for WgpuCaller {
         self.resident = None;
         // Elements that are alike are used where they lie; others are copied, and back again. A field shares a buffer
         // with others only where the device binds too few.
-        let mut held: BTreeMap<usize, Buffer> = BTreeMap::new();
-        for (array, place) in made.places.iter().enumerate() {
-            let memory = place.and_then(|it| memories.get_mut(it.position)?.as_mut());
+        let mut held: BTreeMap<Handle<Array>, Buffer> = BTreeMap::new();
+        for (array, place) in made.places.iter() {
+            let memory = memories.get_mut(place.position).and_then(|it| it.as_mut());
             let Some(memory) = memory else { continue };
             let Some(it) = memory.as_any().downcast_ref::<WgpuMemory>() else {
                 return Err(WgpuError::Elsewhere.into());
@@ -432,7 +434,7 @@ impl WgpuCaller {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own) {
             for it in &packed.arrays {
-                let position = made.places[it.array].map(|it| it.position);
+                let position = made.places.get(it.array).map(|it| it.position);
                 let argument = position.and_then(|it| launch.arguments.get(it));
                 let Some(Argument::Field(field)) = argument else { continue };
                 let size = gpu.options.element_bytes(made.dtype(it.array));
@@ -453,7 +455,7 @@ impl WgpuCaller {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own && it.1.is_written) {
             for it in &packed.arrays {
-                let place = made.places[it.array].filter(|it| wanted.asks_for(it.position));
+                let place = made.places.get(it.array).filter(|it| wanted.asks_for(it.position));
                 let argument = place.and_then(|it| launch.arguments.get_mut(it.position));
                 let (Some(Argument::Field(field)), Some(buffer)) = (argument, self.own.get(binding)) else {
                     continue;

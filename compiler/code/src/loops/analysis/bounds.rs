@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Array, Branch, DimensionIndex, Element, Item, Positions, Program, Read, Storage, StripPart, Target,
+    Array, Branch, DimensionIndex, Element, Integer, Item, Positions, Program, Read, Storage, StripPart,
+    Target,
 };
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::space::assume::{Assumptions, SymbolLimit};
 use crate::space::{Affine, Size};
@@ -127,7 +129,7 @@ struct Proof<'p> {
     held: &'p GuaranteedPositions,
     found: Vec<OutOfBoundsAccess>,
     /// A check holds each integer of run time below this size.
-    integers: BTreeMap<usize, &'p Size>,
+    integers: BTreeMap<Handle<Integer>, &'p Size>,
     /// The statement that the proof looks at.
     origin: Option<&'p Origin>,
 }
@@ -243,7 +245,10 @@ impl<'p> Proof<'p> {
                 DimensionIndex::Found { integer, .. } => {
                     let checked = self.integers.get(integer);
                     let is_inside = checked.is_some_and(|it| known.is_at_most(it, size));
-                    (is_inside, self.program.integers.get(*integer).cloned().unwrap_or_default())
+                    (
+                        is_inside,
+                        self.program.integers.get(*integer).map(|it| it.name.clone()).unwrap_or_default(),
+                    )
                 }
             };
             if !is_inside {

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::nodes::{
-    DimensionIndex, Element, Item, Program, Read, Side, Strides, StripPart, SymbolMeaning, Target,
+    Array, DimensionIndex, Element, Item, Program, Read, Side, Strides, StripPart, SymbolMeaning, Target,
 };
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::space::{Affine, Size, Symbol};
 
@@ -14,14 +15,14 @@ use crate::space::{Affine, Size, Symbol};
 /// use: compilers warn about these, and readers wonder.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
-    /// Arrays and arguments, by position in [`Program::arrays`].
-    pub arrays: BTreeSet<usize>,
+    /// Arrays and arguments.
+    pub arrays: BTreeSet<Handle<Array>>,
     /// Sizes of the domain, by axis.
     pub sizes: BTreeSet<usize>,
     /// An array's strides along a dimension.
-    pub strides: BTreeSet<(usize, usize)>,
+    pub strides: BTreeSet<(Handle<Array>, usize)>,
     /// The levels that an array has beside those of the domain.
-    pub levels: BTreeSet<(usize, Side)>,
+    pub levels: BTreeSet<(Handle<Array>, Side)>,
     /// Positions of loops.
     pub positions: BTreeSet<Symbol>,
 }

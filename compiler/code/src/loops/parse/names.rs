@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Array, ArrayKind, DimensionIndex, Element, Function, GpuAxis, GpuMemory, Local, Program, Read, Side,
-    Step, Storage, Strides, SymbolMeaning,
+    Array, ArrayKind, DimensionIndex, Element, Function, GpuAxis, GpuMemory, Integer, Local, Program, Read,
+    Side, Step, Storage, Strides, SymbolMeaning,
 };
 use super::super::print::SUM;
 use super::super::reserved::RESERVED;
 use super::super::visit::each_read;
-use crate::entity::Namer;
+use crate::entity::{Arena, Handle, Namer};
 use crate::expr::{ExprKind, Subscript};
 use crate::space::{Affine, Axis, AxisSet, Ring, Symbol, parse as space};
 use crate::types::DType;
@@ -18,8 +18,8 @@ use crate::types::DType;
 #[derive(Clone, Debug)]
 pub(super) enum NameMeaning {
     Read(Read),
-    /// An integer of run time, by position.
-    Integer(usize),
+    /// An integer of run time.
+    Integer(Handle<Integer>),
 }
 
 /// All names so far.
@@ -29,9 +29,9 @@ pub(super) struct Names {
     arguments: Vec<String>,
     stream_from: Option<u64>,
     least_points: i64,
-    arrays: Vec<Array>,
-    locals: Vec<Local>,
-    integers: Vec<String>,
+    arrays: Arena<Array>,
+    locals: Arena<Local>,
+    integers: Arena<Integer>,
     symbols: BTreeMap<Symbol, SymbolMeaning>,
 }
 
@@ -86,34 +86,33 @@ impl Names {
                 };
                 self.symbols.insert(Symbol::new(symbol), meaning);
             }
-            "integer" => self.integers.push(plain(rest).to_owned()),
+            "integer" => {
+                self.integers.push(Integer { name: plain(rest).to_owned() });
+            }
             _ => return None,
         }
         Some(())
     }
 
-    /// A local with its type, `a: float64`, by its position; it may have been declared before.
-    pub(super) fn local(&mut self, text: &str) -> Result<usize, String> {
+    /// A local with its type, `a: float64`; it may have been declared before.
+    pub(super) fn local(&mut self, text: &str) -> Result<Handle<Local>, String> {
         let parsed = text.split_once(": ").and_then(|(name, it)| Some((plain(name), DType::from_name(it)?)));
         let (name, dtype) = parsed.ok_or_else(|| "`name: type` was expected".to_owned())?;
-        match self.locals.iter().position(|it| it.name == name) {
+        match self.locals.find(|it| it.name == name) {
             Some(at) if self.locals[at].dtype == dtype => Ok(at),
             Some(_) => Err(format!("`{name}` has two types")),
-            None => {
-                self.locals.push(Local { name: name.to_owned(), dtype, is_read: false });
-                Ok(self.locals.len() - 1)
-            }
+            None => Ok(self.locals.push(Local { name: name.to_owned(), dtype, is_read: false })),
         }
     }
 
-    /// An integer of run time, by its position.
-    pub(super) fn integer(&self, name: &str) -> Option<usize> {
-        self.integers.iter().position(|it| it == plain(name))
+    /// An integer of run time.
+    pub(super) fn integer(&self, name: &str) -> Option<Handle<Integer>> {
+        self.integers.find(|it| it.name == plain(name))
     }
 
     /// An array that code can name; one that became a local has no name and is in no text.
-    fn array(&self, name: &str) -> Option<usize> {
-        self.arrays.iter().position(|it| it.name.as_deref() == Some(name))
+    fn array(&self, name: &str) -> Option<Handle<Array>> {
+        self.arrays.find(|it| it.name.as_deref() == Some(name))
     }
 
     /// The variable of a loop.
@@ -150,7 +149,7 @@ impl Names {
         if !index.is_empty() {
             return Err(format!("there is no array `{name}`"));
         }
-        if let Some(local) = self.locals.iter().position(|it| it.name == name) {
+        if let Some(local) = self.locals.find(|it| it.name == name) {
             return Ok((NameMeaning::Read(Read::Local(local)), self.locals[local].dtype));
         }
         match self.integer(name) {
@@ -160,7 +159,7 @@ impl Names {
     }
 
     /// The whole program.
-    pub(super) fn program(mut self, functions: Vec<Function>, steps: Vec<Step>) -> Result<Program, String> {
+    pub(super) fn program(mut self, functions: Arena<Function>, steps: Vec<Step>) -> Result<Program, String> {
         for axis in Axis::ALL {
             self.symbols.insert(Symbol::new(axis.name()), SymbolMeaning::Size(axis));
         }
@@ -190,10 +189,10 @@ impl Names {
     }
 
     /// Makes the namer for names that passes add; all names of the text are taken.
-    fn namer(&self, functions: &[Function]) -> Result<Namer, String> {
+    fn namer(&self, functions: &Arena<Function>) -> Result<Namer, String> {
         let mut namer = Namer::new(RESERVED);
         let twice = |name: &str| format!("the name `{name}` is taken");
-        for array in &self.arrays {
+        for array in self.arrays.values() {
             let wanted = array.name.as_deref().unwrap_or_default();
             let named = array.clone().with_name(wanted, &mut namer).name;
             if named.is_some_and(|it| it != wanted) {
@@ -205,9 +204,10 @@ impl Names {
             SymbolMeaning::Position(name) if !RESERVED.contains(&name.as_str()) => Some(name.as_str()),
             SymbolMeaning::Position(_) | SymbolMeaning::Size(_) | SymbolMeaning::Levels { .. } => None,
         });
-        let locals = self.locals.iter().map(|it| it.name.as_str());
-        let integers = self.integers.iter().map(String::as_str);
-        for name in positions.chain(locals).chain(integers).chain(functions.iter().map(|it| it.name.as_str()))
+        let locals = self.locals.values().map(|it| it.name.as_str());
+        let integers = self.integers.values().map(|it| it.name.as_str());
+        for name in
+            positions.chain(locals).chain(integers).chain(functions.values().map(|it| it.name.as_str()))
         {
             if namer.name(name) != name {
                 return Err(twice(name));
@@ -243,7 +243,7 @@ fn at(it: Subscript<NameMeaning>) -> Result<DimensionIndex, String> {
 /// scalar   s: float64
 /// temporary t: float64[I, K] shift [0, 0] along IK packed heap keeping 4 in dimension 1 per thread
 /// ```
-fn array(before: &[Array], word: &str, text: &str) -> Option<Array> {
+fn array(before: &Arena<Array>, word: &str, text: &str) -> Option<Array> {
     let (name, text) = text.split_once(": ")?;
     let name = plain(name).to_owned();
     let (typed, marks) = match text.split_once("] along ") {
@@ -326,7 +326,7 @@ fn array(before: &[Array], word: &str, text: &str) -> Option<Array> {
             }
             "over" => {
                 let output = plain(words.next()?);
-                let output = before.iter().position(|it| it.name.as_deref() == Some(output))?;
+                let output = before.find(|it| it.name.as_deref() == Some(output))?;
                 array.place = Some(GpuMemory::Over(output));
             }
             "of" => {

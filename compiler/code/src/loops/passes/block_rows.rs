@@ -35,7 +35,7 @@ pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
     let mut has_functions = false;
     program.each_expr(&mut |expr| expr.walk(&mut |it| has_functions |= it.is_transcendental()));
     let mut found = BlockTotals { bytes, least: 0, most_loops: 0 };
-    program.functions.iter().for_each(|it| found.iteration(program, &it.body));
+    program.functions.values().for_each(|it| found.iteration(program, &it.body));
     let is_long = found.most_loops > 0 && n_operations(program) >= least_operations;
     let is_faster = !has_functions && found.most_loops >= least_loops;
     if !(is_long || is_faster) || !cx.may_change() {
@@ -49,7 +49,7 @@ pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
         ),
         [],
     );
-    for function in 0..program.functions.len() {
+    for function in program.functions.handles() {
         let mut body = std::mem::take(&mut program.functions[function].body);
         mark(program, &mut body, bytes);
         program.functions[function].body = body;

@@ -26,11 +26,12 @@ use std::collections::BTreeMap;
 
 mod extrema;
 
-use super::super::nodes::{Assign, Branch, DimensionIndex, Element, If, Item, Program, Read, Target};
+use super::super::nodes::{Assign, Branch, DimensionIndex, Element, If, Item, Local, Program, Read, Target};
 use super::super::visit::{any, walk};
 use super::split_loops::is_passed_over;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::space::Symbol;
 use crate::types::DType;
@@ -254,7 +255,7 @@ fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
 }
 
 /// Whether an item itself assigns a local.
-fn assigns(item: &Item, local: usize) -> bool {
+fn assigns(item: &Item, local: Handle<Local>) -> bool {
     matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local)
 }
 
@@ -330,7 +331,7 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_>) {
 }
 
 /// Reads a local where an element was read.
-fn replace_reads(item: &mut Item, element: &Element, local: usize) {
+fn replace_reads(item: &mut Item, element: &Element, local: Handle<Local>) {
     let replace = |expr: &mut Expr<Read>| {
         expr.accesses_mut(&mut |it| {
             if matches!(it, Read::Element(it) if it == element) {
@@ -370,7 +371,7 @@ impl Blocked {
 /// A branch whose arms assign locals alone.
 struct ConvertibleBranch {
     /// The locals that some arm assigns, in the order of their first assignments.
-    targets: Vec<usize>,
+    targets: Vec<Handle<Local>>,
 }
 
 impl ConvertibleBranch {
@@ -429,10 +430,13 @@ impl ConvertibleBranch {
         }
         let last = self.arm(branches.otherwise, items, names);
         let span = conditions[0].span;
-        let read =
-            |local: usize, dtype: DType| Expr { kind: ExprKind::Access(Read::Local(local)), dtype, span };
+        let read = |local: Handle<Local>, dtype: DType| Expr {
+            kind: ExprKind::Access(Read::Local(local)),
+            dtype,
+            span,
+        };
         let dtypes: Vec<DType> = self.targets.iter().map(|&it| names.locals[it].dtype).collect();
-        let of_arm = |arm: &BTreeMap<usize, Expr<Read>>, at: usize| {
+        let of_arm = |arm: &BTreeMap<Handle<Local>, Expr<Read>>, at: usize| {
             let target = self.targets[at];
             arm.get(&target).cloned().unwrap_or_else(|| read(target, dtypes[at]))
         };
@@ -451,7 +455,10 @@ impl ConvertibleBranch {
         }
         // Each statement makes one choice, and choices by one condition stand side by side. So a compiler
         // needs one mask for each condition, and none for combinations of them.
-        let mut assign = |at: usize, local: usize, value: Expr<Read>, values: &mut Vec<Expr<Read>>| {
+        let mut assign = |at: usize,
+                          local: Handle<Local>,
+                          value: Expr<Read>,
+                          values: &mut Vec<Expr<Read>>| {
             values[at] = read(local, dtypes[at]);
             items.push(Item::Assign(Assign { target: Target::Local(local), value, origin: origin.clone() }));
         };
@@ -479,8 +486,8 @@ impl ConvertibleBranch {
         body: Vec<Item>,
         items: &mut Vec<Item>,
         names: &mut Names<'_>,
-    ) -> BTreeMap<usize, Expr<Read>> {
-        let mut assigned: BTreeMap<usize, Expr<Read>> = BTreeMap::new();
+    ) -> BTreeMap<Handle<Local>, Expr<Read>> {
+        let mut assigned: BTreeMap<Handle<Local>, Expr<Read>> = BTreeMap::new();
         for item in body {
             let Item::Assign(Assign { target: Target::Local(target), mut value, origin }) = item else {
                 continue;
@@ -507,7 +514,7 @@ impl ConvertibleBranch {
 }
 
 /// Puts values in the place of locals.
-fn replace_locals(expr: &mut Expr<Read>, values: &BTreeMap<usize, Expr<Read>>) {
+fn replace_locals(expr: &mut Expr<Read>, values: &BTreeMap<Handle<Local>, Expr<Read>>) {
     if let ExprKind::Access(Read::Local(local)) = &expr.kind {
         if let Some(value) = values.get(local) {
             expr.kind = value.kind.clone();

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::nodes::{Assign, Declare, Item, Program, Read, Target};
+use super::super::nodes::{Assign, Declare, Item, Local, Program, Read, Target};
 use super::super::visit::each_read;
 use super::PassCx;
+use crate::entity::Handle;
 use crate::expr::Expr;
 
 /// As options and remarks call it.
@@ -23,7 +24,7 @@ pub const NAME: &str = "loops/declare-locals";
 /// - **Legality**: always; nothing reads the value that a local has when its block is entered again.
 /// - **Why**: short-lived values are kept in registers. Code generators need it, so it always runs.
 pub fn declare_locals(program: &mut Program, cx: &mut PassCx) {
-    for function in &mut program.functions {
+    for function in program.functions.values_mut() {
         let mut found = LocalUses::default();
         found.block(&function.body, BlockNesting { around: ItemPosition { block: 0, at: 0 }, depth: 0 });
         if !found.homes.is_empty() && cx.may_change() {
@@ -33,7 +34,7 @@ pub fn declare_locals(program: &mut Program, cx: &mut PassCx) {
 }
 
 fn declare(items: &mut Vec<Item>, found: LocalUses) {
-    let mut homes: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    let mut homes: BTreeMap<(usize, usize), Vec<Handle<Local>>> = BTreeMap::new();
     for (local, home) in found.homes {
         homes.entry((home.block, home.at)).or_default().push(local);
     }
@@ -59,8 +60,8 @@ struct BlockNesting {
 struct LocalUses {
     blocks: Vec<BlockNesting>,
     /// For each local the innermost block that holds the uses found so far, and the first of its items that does.
-    homes: BTreeMap<usize, ItemPosition>,
-    n_assignments: BTreeMap<usize, usize>,
+    homes: BTreeMap<Handle<Local>, ItemPosition>,
+    n_assignments: BTreeMap<Handle<Local>, usize>,
 }
 
 impl LocalUses {
@@ -81,7 +82,7 @@ impl LocalUses {
         }
     }
 
-    fn use_at(&mut self, local: usize, place: ItemPosition) {
+    fn use_at(&mut self, local: Handle<Local>, place: ItemPosition) {
         let Some(&known) = self.homes.get(&local) else {
             self.homes.insert(local, place);
             return;
@@ -104,8 +105,8 @@ impl LocalUses {
 /// Puts the declarations into blocks, in the same order.
 struct Declarations {
     /// The locals that are declared before an item of a block.
-    homes: BTreeMap<(usize, usize), Vec<usize>>,
-    n_assignments: BTreeMap<usize, usize>,
+    homes: BTreeMap<(usize, usize), Vec<Handle<Local>>>,
+    n_assignments: BTreeMap<Handle<Local>, usize>,
     n_blocks: usize,
 }
 
@@ -135,7 +136,7 @@ impl Declarations {
     }
 }
 
-fn reads(expr: &Expr<Read>, local: usize) -> bool {
+fn reads(expr: &Expr<Read>, local: Handle<Local>) -> bool {
     let mut is_read = false;
     each_read(expr, &mut |it| is_read |= it == local);
     is_read

@@ -26,12 +26,12 @@ pub fn drop_grid(program: &mut Program, cx: &mut PassCx) {
     if cx.options.grid.value.is_some() {
         return;
     }
-    program.functions.iter_mut().for_each(|it| drop_marks(&mut it.body, false, cx));
+    program.functions.values_mut().for_each(|it| drop_marks(&mut it.body, false, cx));
     let is_dropped = !program
         .functions
-        .iter()
+        .values()
         .any(|it| any(&it.body, &mut |item| matches!(item, Item::For(it) if it.gpu.is_some())));
-    for it in program.arrays.iter_mut().filter(|_| is_dropped) {
+    for it in program.arrays.values_mut().filter(|_| is_dropped) {
         (it.place, it.owner) = (None, None);
     }
 }

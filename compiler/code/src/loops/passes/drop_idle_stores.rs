@@ -11,9 +11,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{Assign, DimensionIndex, Element, If, Item, Program, Read, Target};
+use super::super::nodes::{Assign, DimensionIndex, Element, If, Item, Local, Program, Read, Target};
 use super::super::visit::{any, walk};
 use super::{PassCx, each_body};
+use crate::entity::Handle;
 use crate::expr::ExprKind;
 
 /// As options and remarks call it.
@@ -71,7 +72,7 @@ fn is_known(element: &Element) -> bool {
 
 /// Whether an element holds the value of a local behind these statements. The last statement that assigns the
 /// local must read the element, and nothing behind it may write the array.
-fn lies_there(before: &[Item], local: usize, stored: &Element) -> bool {
+fn lies_there(before: &[Item], local: Handle<Local>, stored: &Element) -> bool {
     for item in before.iter().rev() {
         if let Item::Assign(Assign { target: Target::Local(it), value, .. }) = item
             && *it == local
@@ -105,7 +106,7 @@ fn unread(items: &mut Vec<Item>) {
     drop_unread(items, &read);
 }
 
-fn drop_unread(items: &mut Vec<Item>, read: &BTreeSet<usize>) {
+fn drop_unread(items: &mut Vec<Item>, read: &BTreeSet<Handle<Local>>) {
     items.retain(|it| match it {
         Item::Assign(Assign { target: Target::Local(local), value, .. }) => {
             read.contains(local) || !matches!(value.kind, ExprKind::Access(_) | ExprKind::Literal(_))

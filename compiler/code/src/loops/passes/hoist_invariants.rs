@@ -13,10 +13,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::nodes::{Assign, DimensionIndex, Element, For, Item, Program, Read, Target};
+use super::super::nodes::{Array, Assign, DimensionIndex, Element, For, Item, Local, Program, Read, Target};
 use super::super::visit::walk;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Axis, Symbol};
 use crate::types::BinaryOp;
@@ -59,7 +60,12 @@ fn hoist(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
 }
 
 /// The loops of a block, from outside in.
-fn block(items: &mut Vec<Item>, names: &mut Names<'_>, copies: &mut BTreeSet<usize>, cx: &mut PassCx) {
+fn block(
+    items: &mut Vec<Item>,
+    names: &mut Names<'_>,
+    copies: &mut BTreeSet<Handle<Local>>,
+    cx: &mut PassCx,
+) {
     for mut item in std::mem::take(items) {
         if let Item::For(it) = &mut item {
             let mut around = HoistedLoop::of(it, names, cx);
@@ -86,8 +92,8 @@ enum ExecutionCertainty {
 /// Elements and locals whose values are those of a local from before the loop.
 #[derive(Clone, Default)]
 struct AvailableValues {
-    elements: BTreeMap<Element, usize>,
-    locals: BTreeMap<usize, usize>,
+    elements: BTreeMap<Element, Handle<Local>>,
+    locals: BTreeMap<Handle<Local>, Handle<Local>>,
 }
 
 impl AvailableValues {
@@ -101,8 +107,8 @@ impl AvailableValues {
 /// The arrays and locals that items write, at any depth, and the positions of the loops among them.
 #[derive(Default)]
 struct WriteSet {
-    arrays: BTreeSet<usize>,
-    locals: BTreeSet<usize>,
+    arrays: BTreeSet<Handle<Array>>,
+    locals: BTreeSet<Handle<Local>>,
     positions: BTreeSet<Symbol>,
     /// Whether they run a function, which may write any array.
     launches: bool,
@@ -141,9 +147,9 @@ struct HoistedLoop<'l, 'a> {
     cx: &'l mut PassCx,
     before: Vec<Item>,
     /// The hoisted values, each with its local.
-    values: Vec<(Expr<Read>, usize)>,
+    values: Vec<(Expr<Read>, Handle<Local>)>,
     /// Locals that are a copy of a hoisted value.
-    copies: BTreeSet<usize>,
+    copies: BTreeSet<Handle<Local>>,
 }
 
 impl<'l, 'a> HoistedLoop<'l, 'a> {
@@ -348,7 +354,7 @@ pub fn is_long(expr: &Expr<Read>) -> bool {
 }
 
 /// Takes out the assignments of these locals.
-fn drop_assignments(items: &mut Vec<Item>, locals: &BTreeSet<usize>) {
+fn drop_assignments(items: &mut Vec<Item>, locals: &BTreeSet<Handle<Local>>) {
     items.retain(
         |item| !matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if locals.contains(it)),
     );

@@ -14,10 +14,11 @@
 //!                                            b[i, j, k] = x
 //! ```
 
-use super::super::nodes::{Assign, Branch, For, If, Item, Program, Read, Target as Written, While};
+use super::super::nodes::{Assign, Branch, For, If, Item, Local, Program, Read, Target as Written, While};
 use super::super::visit::{any, each_origin};
 use super::{Names, PassCx, each_body};
 use crate::diag::{Origin, Span};
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::space::Axis;
 use crate::target::Divergence;
@@ -82,7 +83,7 @@ fn may_be_lifted(it: &For) -> bool {
 }
 
 /// Moves items to `to`, where no branch is around; `taken` tells at run time whether a point comes to them.
-fn block(items: Vec<Item>, taken: Option<usize>, names: &mut Names<'_>, to: &mut Vec<Item>) {
+fn block(items: Vec<Item>, taken: Option<Handle<Local>>, names: &mut Names<'_>, to: &mut Vec<Item>) {
     for item in items {
         match item {
             Item::If(it) if is_branch_around_any(&it) => branches(it, taken, names, to),
@@ -107,10 +108,10 @@ fn is_branch_around_any(it: &If) -> bool {
 }
 
 /// Appends each branch behind the one before: a point that took one takes no other.
-fn branches(it: If, taken: Option<usize>, names: &mut Names<'_>, to: &mut Vec<Item>) {
+fn branches(it: If, taken: Option<Handle<Local>>, names: &mut Names<'_>, to: &mut Vec<Item>) {
     // Whether a point comes to the branches at all; empty where all points do.
-    let mut open: Vec<usize> = taken.into_iter().collect();
-    let mut before: Vec<usize> = Vec::new();
+    let mut open: Vec<Handle<Local>> = taken.into_iter().collect();
+    let mut before: Vec<Handle<Local>> = Vec::new();
     let mut last: Option<Origin> = None;
     for Branch { condition, body, origin } in it.branches {
         let mut value = condition;
@@ -138,7 +139,7 @@ fn branches(it: If, taken: Option<usize>, names: &mut Names<'_>, to: &mut Vec<It
 }
 
 /// A new local with the value of a condition.
-fn assigned(value: Expr<Read>, origin: &Origin, names: &mut Names<'_>, to: &mut Vec<Item>) -> usize {
+fn assigned(value: Expr<Read>, origin: &Origin, names: &mut Names<'_>, to: &mut Vec<Item>) -> Handle<Local> {
     let own = names.new_local("taken", DType::Bool);
     to.push(Item::Assign(Assign { target: Written::Local(own), value, origin: origin.clone() }));
     own
@@ -146,7 +147,7 @@ fn assigned(value: Expr<Read>, origin: &Origin, names: &mut Names<'_>, to: &mut 
 
 /// Appends an item for the points that come to it, in the branch of the item before if that is for the same
 /// points.
-fn guarded(item: Item, taken: usize, to: &mut Vec<Item>) {
+fn guarded(item: Item, taken: Handle<Local>, to: &mut Vec<Item>) {
     if let Some(Item::If(last)) = to.last_mut()
         && let [Branch { condition, body, .. }] = last.branches.as_mut_slice()
         && last.otherwise.is_empty()
@@ -166,7 +167,7 @@ fn guarded(item: Item, taken: usize, to: &mut Vec<Item>) {
     to.push(Item::If(If { branches: vec![branch], otherwise: Vec::new() }));
 }
 
-fn local(it: usize, span: Span) -> Expr<Read> {
+fn local(it: Handle<Local>, span: Span) -> Expr<Read> {
     Expr { kind: ExprKind::Access(Read::Local(it)), dtype: DType::Bool, span }
 }
 

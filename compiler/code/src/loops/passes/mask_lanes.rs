@@ -38,7 +38,7 @@ pub fn mask_lanes(program: &mut Program, cx: &mut PassCx) {
     if cx.options.divergence.value != Divergence::Masks {
         return;
     }
-    for function in 0..program.functions.len() {
+    for function in program.functions.handles() {
         let mut body = std::mem::take(&mut program.functions[function].body);
         mark(program, &mut body, cx);
         program.functions[function].body = body;

@@ -23,7 +23,7 @@ mod tests;
 use super::nodes::{Array, Function, Item, Local, Program};
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
-use crate::entity::Namer;
+use crate::entity::{Arena, Handle, Namer};
 use crate::pass::{Analyses, Level, Pass, Pipeline};
 use crate::target::Target;
 use crate::types::DType;
@@ -80,23 +80,22 @@ impl Level for Program {
     }
 
     fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
-        self.functions.iter().for_each(|it| super::visit::each_origin(&it.body, each));
+        self.functions.values().for_each(|it| super::visit::each_origin(&it.body, each));
     }
 }
 
 /// The names of a program, while a pass changes its statements.
 struct Names<'a> {
-    locals: &'a mut Vec<Local>,
-    arrays: &'a [Array],
+    locals: &'a mut Arena<Local>,
+    arrays: &'a Arena<Array>,
     namer: &'a mut Namer,
 }
 
 impl Names<'_> {
     /// A local that statements read.
-    fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
+    fn new_local(&mut self, wanted: &str, dtype: DType) -> Handle<Local> {
         let name = self.namer.name(wanted);
-        self.locals.push(Local { name, dtype, is_read: true });
-        self.locals.len() - 1
+        self.locals.push(Local { name, dtype, is_read: true })
     }
 }
 
@@ -104,5 +103,5 @@ impl Names<'_> {
 fn each_body(program: &mut Program, change: &mut dyn FnMut(&mut Vec<Item>, &mut Names<'_>)) {
     let Program { functions, locals, arrays, namer, .. } = program;
     let mut names = Names { locals, arrays, namer };
-    functions.iter_mut().for_each(|Function { body, .. }| change(body, &mut names));
+    functions.values_mut().for_each(|Function { body, .. }| change(body, &mut names));
 }

@@ -14,6 +14,7 @@ use super::super::nodes::{
     Array, Assign, DimensionIndex, For, Item, LINE_BYTES, Positions, Program, Storage, Target,
 };
 use super::PassCx;
+use crate::entity::Handle;
 use crate::space::{Affine, Axis, Size};
 
 /// As options and remarks call it.
@@ -22,15 +23,15 @@ pub const NAME: &str = "loops/place-rows";
 /// Places the rows of threads so that the long loops in vector lanes write whole lines.
 pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
     let mut found = Vec::new();
-    program.functions.iter().for_each(|it| find(&it.body, false, &mut found));
+    program.functions.values().for_each(|it| find(&it.body, false, &mut found));
     // Loops that run a few times count only where no other loop writes the row.
     found.sort_by_key(|(is_rare, ..)| *is_rare);
-    let mut firsts: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut firsts: BTreeMap<Handle<Array>, i64> = BTreeMap::new();
     for (_, array, first) in found {
         firsts.entry(array).or_insert(first);
     }
-    for (at, array) in program.arrays.iter_mut().enumerate() {
-        if let Some(first) = firsts.get(&at).and_then(|it| position(array, *it)) {
+    for (handle, array) in program.arrays.iter_mut() {
+        if let Some(first) = firsts.get(&handle).and_then(|it| position(array, *it)) {
             let unit = LINE_BYTES / array.dtype.size_bytes() as u64;
             let row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
             if row_start > 0 && cx.may_change() {
@@ -47,7 +48,7 @@ pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
 
 /// Finds the elements that loops over most of a row write first. Each entry tells whether a loop of a few
 /// iterations is around, the array, and the index along the row.
-fn find(items: &[Item], is_rare: bool, found: &mut Vec<(bool, usize, i64)>) {
+fn find(items: &[Item], is_rare: bool, found: &mut Vec<(bool, Handle<Array>, i64)>) {
     for item in items {
         let mut is_rare = is_rare;
         if let Item::For(it) = item {
@@ -63,7 +64,7 @@ fn has_few_iterations(Positions { start, end, .. }: &Positions) -> bool {
 }
 
 /// Returns the index along the row that a loop over most of a row writes first, for each array.
-fn written_first(it: &For) -> Vec<(usize, i64)> {
+fn written_first(it: &For) -> Vec<(Handle<Array>, i64)> {
     let Positions { variable, start, step, .. } = &it.positions;
     let (Size::Affine(start), true) = (start, it.is_simd && it.axis == Axis::I && *step == 1) else {
         return Vec::new();
@@ -118,7 +119,7 @@ threads j in [0, J) parallel:
         ));
         let mut program = lower(&from_schedule::lower(&tree));
         super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
-        let row = program.arrays.iter().find(|it| it.stencil_name == "t").expect("it is an array");
+        let row = program.arrays.values().find(|it| it.stencil_name == "t").expect("it is an array");
         assert!(row.is_per_thread);
         row.row_start
     }
@@ -164,7 +165,7 @@ threads j in [0, J) parallel:
             ));
             let mut program = lower(&from_schedule::lower(&tree));
             super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
-            program.arrays.iter().find(|it| it.stencil_name == "t").map(|it| it.row_start)
+            program.arrays.values().find(|it| it.stencil_name == "t").map(|it| it.row_start)
         };
         assert_eq!(in_tiles("i_tile - 1"), Some(0));
         assert_eq!(in_tiles("i_tile"), Some(7));

@@ -34,7 +34,7 @@ pub const NAME: &str = "loops/prefetch-rows";
 pub fn prefetch_rows(program: &mut Program, cx: &mut PassCx) {
     let Some(distances) = cx.options.prefetch.value else { return };
     let descending = descending(program);
-    for function in 0..program.functions.len() {
+    for function in program.functions.handles() {
         let mut body = std::mem::take(&mut program.functions[function].body);
         let mut marking = PrefetchMarker { program, distances, descending: &descending, cx };
         marking.items(&mut body);
@@ -45,7 +45,7 @@ pub fn prefetch_rows(program: &mut Program, cx: &mut PassCx) {
 /// The variables of loops that go down.
 fn descending(program: &Program) -> Vec<Symbol> {
     let mut found = Vec::new();
-    for function in &program.functions {
+    for function in program.functions.values() {
         walk(&function.body, &mut |item| {
             if let Item::For(it) = item
                 && it.is_descending

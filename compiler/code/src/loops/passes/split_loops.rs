@@ -27,13 +27,14 @@ mod functions;
 use self::branches::{branch_of_strip, has_long_branch, is_long_branch, may_pass_over, pieces_of_arm};
 use self::functions::named;
 use super::super::nodes::{
-    Assign, Declare, For, If, Item, MOST_BRANCHES, Program, Read, StripPart, Strips, Target as Written,
-    While, WhileOfStrip,
+    Assign, Declare, For, If, Item, Local, MOST_BRANCHES, Program, Read, StripPart, Strips,
+    Target as Written, While, WhileOfStrip,
 };
 use super::super::visit::{any, each_origin, walk};
 use super::hoist_invariants::takes_long;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::space::Axis;
 use crate::target::{Divergence, Fission, Target};
@@ -209,7 +210,7 @@ fn has_while(it: &For) -> bool {
 }
 
 /// The locals of a loop in strips whose values go from one part of its body to another.
-fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
+fn kept(it: &For, is_cut: bool) -> BTreeSet<Handle<Local>> {
     // A local that is declared before the loop is the same for all points.
     let mut own = BTreeSet::new();
     walk(&it.body, &mut |item| {
@@ -241,8 +242,8 @@ fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
 /// Which locals more than one part names.
 #[derive(Default)]
 struct SharedLocals {
-    first_part: BTreeMap<usize, usize>,
-    locals: BTreeSet<usize>,
+    first_part: BTreeMap<Handle<Local>, usize>,
+    locals: BTreeSet<Handle<Local>>,
     n_parts: usize,
 }
 
@@ -270,7 +271,7 @@ impl SharedLocals {
     }
 
     /// Notes that the last part names a local.
-    fn named(&mut self, local: usize) {
+    fn named(&mut self, local: Handle<Local>) {
         if *self.first_part.entry(local).or_insert(self.n_parts) != self.n_parts {
             self.locals.insert(local);
         }
@@ -283,7 +284,7 @@ impl SharedLocals {
 }
 
 /// Calls `each` for the locals that an item itself reads, writes or declares.
-fn each_local(item: &Item, each: &mut dyn FnMut(usize)) {
+fn each_local(item: &Item, each: &mut dyn FnMut(Handle<Local>)) {
     item.each_expr(&mut |expr: &Expr<Read>| {
         expr.accesses(&mut |read| {
             if let Read::Local(local) = read {

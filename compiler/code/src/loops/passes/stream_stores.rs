@@ -14,12 +14,14 @@
 use std::collections::BTreeSet;
 
 use super::super::nodes::{
-    ArrayKind, Assign, DimensionIndex, Element, For, Item, Program, Read, RowBuffer, Storage, Stores, Target,
+    Array, ArrayKind, Assign, DimensionIndex, Element, For, Item, Program, Read, RowBuffer, Storage, Stores,
+    Target,
 };
 use super::super::visit::{any, walk};
 use super::PassCx;
 use super::split_loops::is_mined;
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::space::{Affine, Axis, AxisSet};
 use crate::target::NonTemporal;
 use crate::types::DType;
@@ -47,7 +49,7 @@ pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
             let message =
                 format!("rows of `{name}` are stored past the caches, where these are smaller: {reason}");
             let mut origins: Vec<Origin> = Vec::new();
-            program.functions.iter().for_each(|it| {
+            program.functions.values().for_each(|it| {
                 walk(&it.body, &mut |item| {
                     if let Item::Assign(Assign { target: Target::Element(element), origin, .. }) = item
                         && element.array == array
@@ -59,7 +61,7 @@ pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
             cx.applied(message, &origins);
         }
     }
-    for function in 0..program.functions.len() {
+    for function in program.functions.handles() {
         let mut body = std::mem::take(&mut program.functions[function].body);
         mark(program, &mut body, cx);
         program.functions[function].body = body;
@@ -100,23 +102,23 @@ fn buffer(program: &Program, it: &For, rows: &[Element], stores: NonTemporal) ->
 }
 
 /// The fields that the program writes and never reads.
-fn unread(program: &Program) -> BTreeSet<usize> {
-    let is_meant = |&at: &usize| {
-        let it = &program.arrays[at];
+fn unread(program: &Program) -> BTreeSet<Handle<Array>> {
+    let is_meant = |&array: &Handle<Array>| {
+        let it = &program.arrays[array];
         it.kind == ArrayKind::Field { is_read: false, is_written: true }
             && it.storage == Storage::Caller
             && it.axes == AxisSet::IJK
             && it.shape.len() == 3
             && it.dtype.is_float()
     };
-    (0..program.arrays.len()).filter(is_meant).collect()
+    program.arrays.handles().filter(is_meant).collect()
 }
 
 /// Returns the arrays whose rows the program writes as a whole. It reads only elements of them that it wrote
 /// at the same point just before.
-fn written_in_rows(program: &Program) -> BTreeSet<usize> {
+fn written_in_rows(program: &Program) -> BTreeSet<Handle<Array>> {
     let mut arrays = BTreeSet::new();
-    for function in &program.functions {
+    for function in program.functions.values() {
         walk(&function.body, &mut |item| {
             if let Item::For(it) = item {
                 arrays.extend(rows_of(it).map(|row| row.array).filter(|&array| is_streamed(program, array)));
@@ -126,7 +128,7 @@ fn written_in_rows(program: &Program) -> BTreeSet<usize> {
     arrays
 }
 
-fn is_streamed(program: &Program, array: usize) -> bool {
+fn is_streamed(program: &Program, array: Handle<Array>) -> bool {
     let it = &program.arrays[array];
     matches!(it.kind, ArrayKind::Field { is_written: true, .. })
         && it.storage == Storage::Caller
@@ -137,9 +139,9 @@ fn is_streamed(program: &Program, array: usize) -> bool {
 }
 
 /// Whether each read of an array stands behind the assignment of the same element of a row, in the same loop.
-fn reads_what_it_wrote(program: &Program, array: usize) -> bool {
+fn reads_what_it_wrote(program: &Program, array: Handle<Array>) -> bool {
     let (mut n_all, mut n_behind) = (0, 0);
-    for function in &program.functions {
+    for function in program.functions.values() {
         n_all += reads(&function.body, &|it| it.array == array);
         walk(&function.body, &mut |item| {
             let Item::For(it) = item else { return };
@@ -177,7 +179,7 @@ fn streamed_rows(program: &Program, it: &For) -> Vec<Element> {
     let mut rows: Vec<Element> =
         rows_of(it).filter(|row| program.arrays[row.array].is_streamed).cloned().collect();
     // If an array is written in two places, each row would need a buffer of its own.
-    let arrays: BTreeSet<usize> = rows.iter().map(|it| it.array).collect();
+    let arrays: BTreeSet<Handle<Array>> = rows.iter().map(|it| it.array).collect();
     if arrays.len() < rows.len() || is_written_elsewhere(it, &rows) {
         rows.clear();
     }

@@ -16,6 +16,7 @@
 use super::super::nodes::{Array, ArrayKind, Assign, For, Item, Program, Read, Target};
 use super::super::visit::walk;
 use super::PassCx;
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::types::{BinaryOp, DType, Value};
 
@@ -33,13 +34,13 @@ pub fn widen_masks(program: &mut Program, cx: &mut PassCx) {
     if cx.options.has_mixed_lanes.value {
         return;
     }
-    for array in 0..program.arrays.len() {
+    for array in program.arrays.handles() {
         let Some(width) = width_of(program, array) else { continue };
         if !cx.may_change() {
             continue;
         }
         program.arrays[array].dtype = width;
-        for function in &mut program.functions {
+        for function in program.functions.values_mut() {
             widen(&mut function.body, array, width);
         }
         cx.applied(
@@ -54,14 +55,14 @@ pub fn widen_masks(program: &mut Program, cx: &mut PassCx) {
 
 /// Returns the integer type that replaces truth values of an array. Each thread must have the array. All
 /// floats in the loops in lanes that touch it must have one size.
-fn width_of(program: &Program, array: usize) -> Option<DType> {
+fn width_of(program: &Program, array: Handle<Array>) -> Option<DType> {
     let Array { dtype: DType::Bool, kind: ArrayKind::Temporary, is_per_thread: true, .. } =
         &program.arrays[array]
     else {
         return None;
     };
     let mut floats: Vec<DType> = Vec::new();
-    for function in &program.functions {
+    for function in program.functions.values() {
         walk(&function.body, &mut |item| {
             if let Item::For(it) = item
                 && it.is_simd
@@ -82,14 +83,14 @@ fn width_of(program: &Program, array: usize) -> Option<DType> {
     }
 }
 
-fn touches(it: &For, array: usize) -> bool {
+fn touches(it: &For, array: Handle<Array>) -> bool {
     let mut is_found = false;
     walk(&it.body, &mut |item| item.each_element(&mut |it| is_found |= it.array == array));
     is_found
 }
 
 /// Converts values that are stored in the array, and compares values that are read from it with zero.
-fn widen(items: &mut [Item], array: usize, width: DType) {
+fn widen(items: &mut [Item], array: Handle<Array>, width: DType) {
     for item in items {
         item.exprs_mut().into_iter().for_each(|it| compare(it, array, width));
         if let Item::Assign(Assign { target: Target::Element(element), value, .. }) = item
@@ -104,7 +105,7 @@ fn widen(items: &mut [Item], array: usize, width: DType) {
     }
 }
 
-fn compare(expr: &mut Expr<Read>, array: usize, width: DType) {
+fn compare(expr: &mut Expr<Read>, array: Handle<Array>, width: DType) {
     if matches!(&expr.kind, ExprKind::Access(Read::Element(it)) if it.array == array) {
         let zero = if width == DType::Int32 { Value::Int32(0) } else { Value::Int64(0) };
         let zero = Expr { kind: ExprKind::Literal(zero), dtype: width, span: expr.span };

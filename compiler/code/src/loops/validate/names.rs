@@ -15,15 +15,15 @@ pub(super) fn names(program: &Program, found: &mut Vec<String>) {
     });
     let all = program
         .arrays
-        .iter()
+        .values()
         .filter_map(|it| it.name.as_deref())
-        .chain(program.locals.iter().map(|it| it.name.as_str()))
-        .chain(program.integers.iter().map(String::as_str))
-        .chain(program.functions.iter().map(|it| it.name.as_str()))
+        .chain(program.locals.values().map(|it| it.name.as_str()))
+        .chain(program.integers.values().map(|it| it.name.as_str()))
+        .chain(program.functions.values().map(|it| it.name.as_str()))
         .chain(positions);
     let mut taken = BTreeSet::new();
     found.extend(all.filter(|it| !taken.insert(*it)).map(|it| format!("the name `{it}` is used twice")));
-    for array in &program.arrays {
+    for array in program.arrays.values() {
         self::array(array, found);
     }
     for &at in &program.arguments {
@@ -38,7 +38,8 @@ pub(super) fn names(program: &Program, found: &mut Vec<String>) {
         SymbolMeaning::Size(_) | SymbolMeaning::Position(_) => None,
     });
     for (symbol, array) in levels.filter(|(_, it)| !program.arguments.contains(it)) {
-        found.push(format!("`{symbol}` tells the levels of array {array}, which nobody passes"));
+        let array = program.arrays.get(array).map(name_of).unwrap_or_default();
+        found.push(format!("`{symbol}` tells the levels of `{array}`, which nobody passes"));
     }
 }
 

@@ -50,7 +50,7 @@ impl Printer<'_> {
         }
         self.threads(used);
         for &at in &used.own {
-            if let Some(ArrayPlacement::Thread(n)) = self.lives[at] {
+            if let Some(ArrayPlacement::Thread(n)) = self.lives.get(at).copied() {
                 let of = self.options.element_type(self.kernels.program.arrays[at].dtype);
                 let name = &self.names.arrays[at];
                 self.writer.line(format_args!("var {name}: array<{of}, {n}>;"));

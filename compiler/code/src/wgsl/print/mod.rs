@@ -16,10 +16,11 @@ use crate::braces::Braces;
 use crate::diag::{ListingWriter, Origin};
 use crate::emit::formula::broken;
 use crate::emit::paste;
+use crate::entity::{Handle, SideTable};
 use crate::expr::Expr;
 use crate::kernel::Kernels;
 use crate::kernel::nodes::Kernel;
-use crate::loops::nodes::Read;
+use crate::loops::nodes::{Array, Read};
 use crate::space::Axis;
 
 /// Longer statements are broken.
@@ -35,7 +36,7 @@ struct WgslNameUses {
     /// Positions of the host's loops.
     outer: BTreeSet<usize>,
     /// Arrays of a thread.
-    own: BTreeSet<usize>,
+    own: BTreeSet<Handle<Array>>,
     /// Whether it needs the number of the thread in its block.
     thread: bool,
     /// Of the thread, and of the block, in the launch.
@@ -51,13 +52,17 @@ pub(super) fn module(kernels: &Kernels, options: &WgslOptions) -> WgslArtifact {
     let n_beside = 2 + usize::from(has_traps);
     let most = usize::try_from(options.buffers).unwrap_or(usize::MAX).saturating_sub(n_beside).max(1);
     let buffers = buffers(kernels, &lives, options, most);
-    let of_array = (0..kernels.program.arrays.len())
-        .map(|array| {
+    let of_array = kernels
+        .program
+        .arrays
+        .handles()
+        .filter_map(|array| {
             let at = buffers.iter().position(|it| it.arrays.contains(&array))?;
-            Some(match buffers[at].arrays.len() {
+            let name = match buffers[at].arrays.len() {
                 1 => names.arrays[array].clone(),
                 _ => names.shared[at].clone(),
-            })
+            };
+            Some((array, name))
         })
         .collect();
     let draft = || Printer {
@@ -114,7 +119,7 @@ pub(super) fn module(kernels: &Kernels, options: &WgslOptions) -> WgslArtifact {
             Binding::Traps => ("read_write", "traps".to_owned(), "array<atomic<u32>>".to_owned()),
             Binding::Arrays { arrays, is_written, .. } => {
                 let access = if *is_written { "read_write" } else { "read" };
-                let name = arrays.first().and_then(|it| of_array[*it].clone()).unwrap_or_default();
+                let name = arrays.first().and_then(|it| of_array.get(*it)).cloned().unwrap_or_default();
                 let of = options.element_type(kernels.program.arrays[arrays[0]].dtype);
                 (access, name, format!("array<{of}>"))
             }
@@ -163,9 +168,9 @@ struct Printer<'p> {
     kernels: &'p Kernels,
     options: &'p WgslOptions,
     names: &'p Names,
-    lives: &'p [Option<ArrayPlacement>],
+    lives: &'p SideTable<Array, ArrayPlacement>,
     /// The buffer in which an array lies.
-    of_array: &'p Vec<Option<String>>,
+    of_array: &'p SideTable<Array, String>,
     /// The one at hand.
     kernel: usize,
     used: WgslNameUses,
@@ -211,13 +216,13 @@ impl<'p> Printer<'p> {
     /// Arrays of a block, each once.
     fn shared_arrays(&mut self) {
         let mut is_first = true;
-        for (at, it) in self.lives.iter().enumerate() {
+        for (at, it) in self.lives.iter() {
             let users: Vec<&Kernel> =
                 self.kernels.kernels.iter().filter(|it| named(it).contains(&at)).collect();
             let n = match it {
-                Some(ArrayPlacement::Block(n)) => *n,
+                ArrayPlacement::Block(n) => *n,
                 // One kernel makes it.
-                Some(ArrayPlacement::BlockByThread(n)) => {
+                ArrayPlacement::BlockByThread(n) => {
                     let most = users.iter().map(|it| u64::from(it.n_threads().max(1))).max();
                     n.saturating_mul(most.unwrap_or(1))
                 }

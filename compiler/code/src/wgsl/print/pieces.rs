@@ -6,9 +6,10 @@ use super::super::binding::{ATOM, SUM, at_least};
 use super::super::memory::{ArrayPlacement, written};
 use super::{COMPONENTS, Printer};
 use crate::braces::{self, Braces};
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::kernel::nodes::{BlockStep, Stage};
-use crate::loops::nodes::{Positions, Read};
+use crate::loops::nodes::{Array, Positions, Read};
 use crate::space::Size;
 use crate::space::order::is_at_most;
 
@@ -63,8 +64,9 @@ impl Printer<'_> {
     /// Whether threads of a block may read in a buffer what others of it wrote there.
     pub(super) fn shares_buffers(&self) -> bool {
         let kernel = self.at_hand();
-        let is_shared =
-            |at: &usize| matches!(self.lives[*at], Some(ArrayPlacement::Global | ArrayPlacement::OfBlocks));
+        let is_shared = |at: &Handle<Array>| {
+            matches!(self.lives.get(*at), Some(ArrayPlacement::Global | ArrayPlacement::OfBlocks))
+        };
         let mut read = BTreeSet::new();
         let mut note = |expr: &Expr<Read>| {
             expr.accesses(&mut |it| {

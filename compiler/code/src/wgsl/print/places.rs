@@ -6,8 +6,9 @@ use super::super::memory::{ArrayPlacement, lengths};
 use super::{Param, Printer};
 use crate::elements::{self, Indices};
 use crate::emit::sums::{self, Outermost};
+use crate::entity::Handle;
 use crate::expr::Expr;
-use crate::loops::nodes::{Element, Read, Strides, SymbolMeaning};
+use crate::loops::nodes::{Array, Element, Integer, Read, Strides, SymbolMeaning};
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::{DType, Value};
 
@@ -100,7 +101,7 @@ impl Printer<'_> {
     pub(super) fn element(&mut self, element: &Element) -> String {
         let at = element.array;
         let array = &self.kernels.program.arrays[at];
-        let lives = self.lives[at].unwrap_or(ArrayPlacement::Global);
+        let lives = self.lives.get(at).copied().unwrap_or(ArrayPlacement::Global);
         let mut terms = Vec::new();
         if lives.is_in_buffer() {
             terms.push(self.takes(Param::Start(at)));
@@ -138,7 +139,7 @@ impl Printer<'_> {
                 format!("{start} + {block} * {size} + {own}")
             }
         };
-        let name = self.of_array[at].as_deref().unwrap_or(&self.names.arrays[at]);
+        let name = self.of_array.get(at).unwrap_or(&self.names.arrays[at]);
         format!("{name}[{text}]")
     }
 }
@@ -153,12 +154,12 @@ impl Indices for Printer<'_> {
         Printer::affine(self, sum)
     }
 
-    fn integer(&self, integer: usize) -> String {
+    fn integer(&self, integer: Handle<Integer>) -> String {
         self.names.integers[integer].clone()
     }
 
     /// A number where that is the same for each call.
-    fn stride(&mut self, at: usize, dimension: usize) -> String {
+    fn stride(&mut self, at: Handle<Array>, dimension: usize) -> String {
         let array = &self.kernels.program.arrays[at];
         if array.strides == Strides::Packed {
             let before = lengths(self.kernels, at, self.options).into_iter().take(dimension);
