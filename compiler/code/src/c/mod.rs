@@ -472,6 +472,30 @@ threads j in [0, J) parallel:
     }
 
     #[test]
+    fn extrema_that_ask_for_no_nan_are_those_of_c() {
+        let program = "\
+program s(a, b)
+field a: float64[I, J, K] shift [0, 0, 0] along IJK given read
+field b: float64[I, J, K] shift [0, 0, 0] along IJK given write
+
+function step_1_at(k, j) of step 1:
+  for i in [0, I) parallel simd:
+    b[i, j, k] = NaN if a[i, j, k] != a[i, j, k] else max_c(min_c(a[i, j, k], 1.0), 0.0)
+
+function step_1() of step 1:
+  launch step_1_at():
+    over k in [0, K)
+    over j in [0, J)
+
+step step_1 on all threads
+";
+        let program = crate::loops::parse::parse(program).expect("it is a program");
+        let text = generate(&program, &COptions::default()).listing.text;
+        assert!(text.contains("? (double)NAN"), "{text}");
+        assert!(text.contains(": isobar_max_c_f64(isobar_min_c_f64("), "{text}");
+    }
+
+    #[test]
     fn a_sweep_stays_inside_the_thread() {
         check(
             &samples::sweep(),

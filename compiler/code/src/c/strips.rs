@@ -214,3 +214,295 @@ impl File<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::c::{COptions, generate};
+    use crate::loops::parse::parse;
+
+    /// Compares the loops of a launched function, as `loops/split-loops` leaves it.
+    fn check(names: &str, body: &str, expected: &Expect) {
+        let program = format!(
+            "\
+program s(a, b, o)
+field a: float64[I, J, K] shift [0, 0, 0] along IJK given read
+field b: float64[I, J, K] shift [0, 0, 0] along IJK given read-write
+field o: float64[I, J, K] shift [0, 0, 0] along IJK given write
+temporary t: float64[I] shift [0] along I packed private per thread
+{names}
+function step_1_at(k, j) of step 1:
+{body}
+function step_1() of step 1:
+  launch step_1_at():
+    over k in [0, K)
+    over j in [0, J)
+
+step step_1 on all threads
+"
+        );
+        let program = parse(&program).expect("it is a program");
+        let text = generate(&program, &COptions::default()).listing.text;
+        let function = &text[text.find("void step_1_at").expect("there is a step")..];
+        let loops = &function[function.find("  for (int64_t i").expect("there is a loop")..];
+        let loops = loops[..loops.find("\n}").expect("functions end")].lines();
+        let loops: String = loops.map(|it| format!("{}\n", it.strip_prefix("  ").unwrap_or(it))).collect();
+        expected.assert_eq(&loops);
+    }
+
+    #[test]
+    fn parts_are_loops_over_the_points_of_a_strip() {
+        check(
+            "",
+            "
+  strips of 32 i in [0, I) keeping c: float64, e: float64:
+    lanes:
+      let c: float64 = 0.0
+    lanes:
+      const e: float64 = exp(a[i, j, k])
+    lanes:
+      const d: float64 = e / 2.0
+      c = d if a[i, j, k] > 1.0 else c
+      t[i] = c
+",
+            &expect![[r#"
+                for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                  const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                  double c[32];
+                  double e[32];
+                  #pragma omp simd
+                  for (int64_t i = i_strip; i < i_end; ++i) {
+                    const int64_t lane = i - i_strip;
+                    (void)lane;
+                    c[lane] = 0.0;
+                  }
+                  #pragma omp simd
+                  for (int64_t i = i_strip; i < i_end; ++i) {
+                    const int64_t lane = i - i_strip;
+                    (void)lane;
+                    e[lane] = isobar_exp_f64(a[i * a_i + j * a_j + k * a_k]);
+                  }
+                  #pragma omp simd
+                  for (int64_t i = i_strip; i < i_end; ++i) {
+                    const int64_t lane = i - i_strip;
+                    (void)lane;
+                    const double d = e[lane] / 2.0;
+                    c[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? d : c[lane];
+                    t[i] = c[lane];
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_while_of_a_strip_goes_on_as_long_as_one_of_its_points_does() {
+        check(
+            "integer turn\n",
+            "
+  strips of 32 i in [0, I) keeping c: float64, d: float64, p: float64, e: float64:
+    lanes:
+      let c: float64 = a[i, j, k]
+      let d: float64 = 1.0
+    while c > 1.0:
+      turns turn stop at [i, j, k] in sweep 0 turn 0 of 2
+      lanes:
+        const p: float64 = c ** 1.5
+      lanes:
+        d = 3.0 * p + c ** 2
+      lanes:
+        const e: float64 = log(d)
+      lanes:
+        if d > 0.0:
+          c = c - e
+    lanes:
+      t[i] = c
+",
+            &expect![[r#"
+                for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                  const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                  double c[32];
+                  double d[32];
+                  double p[32];
+                  double e[32];
+                  int64_t goes_on[32];
+                  #pragma omp simd
+                  for (int64_t i = i_strip; i < i_end; ++i) {
+                    const int64_t lane = i - i_strip;
+                    (void)lane;
+                    c[lane] = a[i * a_i + j * a_j + k * a_k];
+                    d[lane] = 1.0;
+                  }
+                  for (uint64_t turn = isobar_done(run->raised, 1000000u, 0, 0, 2, i_strip, j, k);; ++turn) {
+                    int64_t some_go_on = 0;
+                    #pragma omp simd reduction(| : some_go_on)
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      goes_on[lane] = c[lane] > 1.0;
+                      some_go_on |= goes_on[lane];
+                    }
+                    if (some_go_on == 0) break;
+                    if (turn == 1000000u) {
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        if (goes_on[i - i_strip] != 0) isobar_raise(run->raised, 0, 0, 2, 2, i, j, k);
+                      }
+                      break;
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      p[lane] = isobar_pow_f64(c[lane], 1.5);
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      d[lane] = goes_on[lane] != 0 ? (3.0 * p[lane] + isobar_square_f64(c[lane])) : d[lane];
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      e[lane] = isobar_log_f64(d[lane]);
+                    }
+                    #pragma omp simd
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      if (d[lane] > 0.0) {
+                        c[lane] = goes_on[lane] != 0 ? (c[lane] - e[lane]) : c[lane];
+                      }
+                    }
+                  }
+                  #pragma omp simd
+                  for (int64_t i = i_strip; i < i_end; ++i) {
+                    const int64_t lane = i - i_strip;
+                    (void)lane;
+                    t[i] = c[lane];
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn arms_of_a_strip_run_where_some_point_takes_them() {
+        check(
+            "",
+            "
+  strips of 32 i in [0, I) keeping c: float64:
+    if a[i, j, k] > 1.0:
+      lanes:
+        let c: float64 = b[i, j, k]
+      if c > 2.0:
+        lanes:
+          o[i, j, k] = exp(c - 1.0)
+      elif c > 1.0:
+        lanes:
+          o[i, j, k] = 1.0
+      else:
+        lanes:
+          o[i, j, k] = 0.0
+      lanes:
+        if c < 0.0:
+          c = 0.0
+        t[i] = exp(c)
+    else:
+      lanes:
+        t[i] = 0.0
+",
+            &expect![[r#"
+                for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                  const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                  double c[32];
+                  {
+                    int64_t arm_1[32];
+                    uint64_t arms_1 = 0;
+                    #pragma omp simd reduction(| : arms_1)
+                    for (int64_t i = i_strip; i < i_end; ++i) {
+                      const int64_t lane = i - i_strip;
+                      (void)lane;
+                      arm_1[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? 1 : 2;
+                      arms_1 |= (uint64_t)1 << arm_1[lane];
+                    }
+                    if ((arms_1 >> 1 & 1) != 0) {
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        if (arm_1[lane] == 1) {
+                          c[lane] = b[i * b_i + j * b_j + k * b_k];
+                        }
+                      }
+                      {
+                        int64_t arm_2[32];
+                        uint64_t arms_2 = 0;
+                        #pragma omp simd reduction(| : arms_2)
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          arm_2[lane] = arm_1[lane] == 1 ? (c[lane] > 2.0 ? 1 : c[lane] > 1.0 ? 2 : 3) : 0;
+                          arms_2 |= (uint64_t)1 << arm_2[lane];
+                        }
+                        if ((arms_2 >> 1 & 1) != 0) {
+                          #pragma omp simd
+                          for (int64_t i = i_strip; i < i_end; ++i) {
+                            const int64_t lane = i - i_strip;
+                            (void)lane;
+                            if (arm_2[lane] == 1) {
+                              o[i * o_i + j * o_j + k * o_k] = isobar_exp_f64(c[lane] - 1.0);
+                            }
+                          }
+                        }
+                        if ((arms_2 >> 2 & 1) != 0) {
+                          #pragma omp simd
+                          for (int64_t i = i_strip; i < i_end; ++i) {
+                            const int64_t lane = i - i_strip;
+                            (void)lane;
+                            if (arm_2[lane] == 2) {
+                              o[i * o_i + j * o_j + k * o_k] = 1.0;
+                            }
+                          }
+                        }
+                        if ((arms_2 >> 3 & 1) != 0) {
+                          #pragma omp simd
+                          for (int64_t i = i_strip; i < i_end; ++i) {
+                            const int64_t lane = i - i_strip;
+                            (void)lane;
+                            if (arm_2[lane] == 3) {
+                              o[i * o_i + j * o_j + k * o_k] = 0.0;
+                            }
+                          }
+                        }
+                      }
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        if (arm_1[lane] == 1) {
+                          if (c[lane] < 0.0) {
+                            c[lane] = 0.0;
+                          }
+                          t[i] = isobar_exp_f64(c[lane]);
+                        }
+                      }
+                    }
+                    if ((arms_1 >> 2 & 1) != 0) {
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        if (arm_1[lane] == 2) {
+                          t[i] = 0.0;
+                        }
+                      }
+                    }
+                  }
+                }
+            "#]],
+        );
+    }
+}

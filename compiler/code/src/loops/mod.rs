@@ -15,8 +15,6 @@ pub mod validate;
 pub mod passes;
 
 mod reserved;
-#[cfg(test)]
-mod samples;
 
 use crate::pass::{NoHook, PassOptions, Watch};
 use crate::sdfg::nodes::Sdfg;

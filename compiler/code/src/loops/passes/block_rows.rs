@@ -144,69 +144,44 @@ fn size_of_elements(program: &Program, body: &[Item]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::c::{CArtifact, COptions, generate};
-    use crate::loops::ready;
-    use crate::pass::MachineModel;
-    use crate::sdfg::from_schedule;
-    use crate::target::Target;
-    use isobar_middle::samples;
+    use super::super::tests::{after, c};
 
-    /// The C of four loops over rows; the last loop is `last`.
-    fn generated(last: &str, vector_bytes: u32) -> CArtifact {
-        let tree = samples::parsed(&format!(
-            "\
-schedule same
-field a: float64[I + 4, J, K] shift [2, 0, 0] read
-field b: float64[I, J, K] shift [0, 0, 0] read-write
-temporary s: float64[I + 3] shift [1] along I in j
-temporary t: float64[I + 3] shift [1] along I in j
-threads j in [0, J) parallel:
-  for k in [0, K) parallel:
-    simd i in [-1, I + 2) parallel:
-      s[i + 1] = a[i, j, k] * 2.0
-    simd i in [-1, I + 2) parallel:
-      t[i + 1] = a[i, j, k] + s[i + 1]
-    simd i in [2, max(2, I - 1)) parallel:
-      s[i + 1] = a[i, j, k] - 1.0
+    /// Four loops over rows in blocks, where they gain something; the last loop is `last`.
+    fn blocks(last: &str, vector_bytes: u32) -> String {
+        let loops = format!(
+            "
+  for i in [-1, I + 2) parallel simd:
+    t[i + 1] = a[i, j, k] * 2.0
+  for i in [-1, I + 2) parallel simd:
+    u[i, j, k] = a[i, j, k] + t[i + 1]
+  for i in [2, max(2, I - 1)) parallel simd:
+    t[i + 1] = a[i, j, k] - 1.0
 {last}"
-        ));
-        let machine = MachineModel { cores: 1, caches: Vec::new(), line_bytes: 64, vector_bytes };
-        generate(&ready(&from_schedule::lower(&tree), &Target::c(Some(&machine))), &COptions::default())
+        );
+        after(&[super::NAME], c(vector_bytes), &loops)
     }
 
-    const WRITES: &str = "    simd i in [0, I) parallel:\n      b[i, j, k] = s[i] + t[i + 2]\n";
+    const WRITES: &str = "  for i in [0, I) parallel simd:\n    b[i, j, k] = t[i] + u[i + 2, j, k]\n";
 
     #[test]
     fn four_loops_over_rows_in_one_turn_are_computed_in_blocks() {
-        let artifact = generated(WRITES, 64);
-        let text = &artifact.listing.text;
-        assert_eq!(text.matches("for (int64_t i_block = ").count(), 4, "{text}");
+        let text = blocks(WRITES, 64);
+        assert_eq!(text.matches(" in blocks of 8:").count(), 4, "{text}");
         // The shortest loop has three points less than the domain.
-        assert_eq!(artifact.least_points, 11);
-        assert!(text.contains("run.is_unit = run.is_unit && I >= 11;"), "{text}");
-        assert!(
-            text.contains("const int64_t i_from = is_unit ? isobar_least(i_block, I - 6) : i_block;"),
-            "{text}"
-        );
-        assert!(artifact.flags(false).contains(&"-fno-ivopts"));
-        // Where the last part of a row is short, the one before it is so much longer.
-        assert!(text.contains("i_end = I - i_row < 680 ? I : i_row + 672;"), "{text}");
-        assert!(text.contains("double b_row[680];"), "{text}");
+        assert!(text.contains("blocks from 11 points"), "{text}");
     }
 
     #[test]
     fn rows_stay_whole_where_points_cannot_be_computed_twice_or_it_gains_nothing() {
-        let is_whole = |last: &str, vector_bytes: u32| {
-            let artifact = generated(last, vector_bytes);
-            !artifact.listing.text.contains("i_block += is_unit") && artifact.least_points == 0
-        };
+        let is_whole = |last: &str, vector_bytes: u32| !blocks(last, vector_bytes).contains("blocks");
         assert!(!is_whole(WRITES, 64));
         assert!(is_whole(WRITES, 32), "vectors have 32 bytes");
-        let reads =
-            |what: &str| format!("    simd i in [0, I) parallel:\n      b[i, j, k] = {what} + t[i + 2]\n");
+        let reads = |value: &str| {
+            format!("  for i in [0, I) parallel simd:\n    b[i, j, k] = {value} + u[i + 2, j, k]\n")
+        };
         assert!(is_whole(&reads("b[i, j, k]"), 64), "it reads what it writes");
-        assert!(is_whole(&reads("log(s[i])"), 64), "there is mathematics");
-        let many: Vec<String> = (0..40).map(|at| format!("log(s[i] + {at}.0)")).collect();
+        assert!(is_whole(&reads("log(t[i])"), 64), "there is mathematics");
+        let many: Vec<String> = (0..40).map(|at| format!("log(t[i] + {at}.0)")).collect();
         assert!(!is_whole(&reads(&many.join(" + ")), 64), "it is long, and compiled once");
         assert!(is_whole(&WRITES.replace("[0, I)", "[0, 7)"), 64), "the row has a length of its own");
     }

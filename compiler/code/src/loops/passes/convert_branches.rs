@@ -528,47 +528,38 @@ fn replace_locals(expr: &mut Expr<Read>, values: &BTreeMap<Handle<Local>, Expr<R
 mod tests {
     use expect_test::expect;
 
-    use super::super::super::samples::check;
+    use super::super::tests::{c, check};
 
     #[test]
     fn what_arms_read_is_read_before_where_the_choice_differs_from_point_to_point() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      b[i, j, k] = s * (a[i - 1, j, k] if a[i, j, k] > s else a[i + 1, j, k])
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    b[i, j, k] = s * (a[i - 1, j, k] if a[i, j, k] > s else a[i + 1, j, k])
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double a_1 = a[(i - 1) * a_i + j * a_j + k * a_k];
-                      const double a_2 = a[(i + 1) * a_i + j * a_j + k * a_k];
-                      b_to[(i - i_row) * b_step] = s * (a[i * a_i + j * a_j + k * a_k] > s ? a_1 : a_2);
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local a_1: float64
+                local a_2: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    a_1 = a[i - 1, j, k]
+                    a_2 = a[i + 1, j, k]
+                    b[i, j, k] = s * (a_1 if a[i, j, k] > s else a_2)
             "#]],
         );
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      b[i, j, k] = a[i - 1, j, k] if s > 0.0 else a[i + 1, j, k]
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    b[i, j, k] = a[i - 1, j, k] if s > 0.0 else a[i + 1, j, k]
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      b_to[(i - i_row) * b_step]
-                          = s > 0.0 ? a[(i - 1) * a_i + j * a_j + k * a_k] : a[(i + 1) * a_i + j * a_j + k * a_k];
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = a[i - 1, j, k] if s > 0.0 else a[i + 1, j, k]
             "#]],
         );
     }
@@ -576,33 +567,33 @@ mod tests {
     #[test]
     fn a_branch_by_what_is_stored_at_the_point_is_a_choice() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      if a[i, j, k] > s:
-        c = a[i - 1, j, k] + 1.0
-        c = c * 2.0
-      elif a[i, j, k] > 0.0:
-        c = 0.0
-      else:
-        c = a[i + 1, j, k] - 1.0
-      b[i, j, k] = c
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    if a[i, j, k] > s:
+      x = a[i - 1, j, k] + 1.0
+      x = x * 2.0
+    elif a[i, j, k] > 0.0:
+      x = 0.0
+    else:
+      x = a[i + 1, j, k] - 1.0
+    b[i, j, k] = x
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double c_1 = a[(i - 1) * a_i + j * a_j + k * a_k] + 1.0;
-                      const double c_2 = c_1 * 2.0;
-                      const double c_3 = a[(i + 1) * a_i + j * a_j + k * a_k] - 1.0;
-                      const double c_4 = a[i * a_i + j * a_j + k * a_k] > 0.0 ? 0.0 : c_3;
-                      const double c = a[i * a_i + j * a_j + k * a_k] > s ? c_2 : c_4;
-                      b_to[(i - i_row) * b_step] = c;
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local x_1: float64
+                local x_2: float64
+                local x_3: float64
+                local x_4: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    x_1 = a[i - 1, j, k] + 1.0
+                    x_2 = x_1 * 2.0
+                    x_3 = a[i + 1, j, k] - 1.0
+                    x_4 = 0.0 if a[i, j, k] > 0.0 else x_3
+                    x = x_2 if a[i, j, k] > s else x_4
+                    b[i, j, k] = x
+                # the branch is a choice between values that all lanes compute
             "#]],
         );
     }
@@ -610,32 +601,31 @@ mod tests {
     #[test]
     fn what_guards_an_element_stays_a_branch() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      c = 0.0
-      if i > 0:
-        c = a[i - 1, j, k]
-      if s > 0.0:
-        c = c + a[i, j, k]
-      if a[i, j, k] > 0.0:
-        b[i, j, k] = c
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    x = 0.0
+    if i > 0:
+      x = a[i - 1, j, k]
+    if s > 0.0:
+      x = x + a[i, j, k]
+    if a[i, j, k] > 0.0:
+      b[i, j, k] = x
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
-                    #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      double c = 0.0;
-                      if (i > 0) {
-                        c = a[(i - 1) * a_i + j * a_j + k * a_k];
-                      }
-                      if (s > 0.0) {
-                        c = c + a[i * a_i + j * a_j + k * a_k];
-                      }
-                      if (a[i * a_i + j * a_j + k * a_k] > 0.0) {
-                        b[i * b_i + j * b_j + k * b_k] = c;
-                      }
-                    }
-                  }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    x = 0.0
+                    if i > 0:
+                      x = a[i - 1, j, k]
+                    if s > 0.0:
+                      x = x + a[i, j, k]
+                    if a[i, j, k] > 0.0:
+                      b[i, j, k] = x
+                # the branch stays: its condition is the same for all points, or tells where an element exists
+                # the branch stays: its condition is the same for all points, or tells where an element exists
+                # the branch stays: an arm does more than assign local values
             "#]],
         );
     }
@@ -643,47 +633,45 @@ mod tests {
     #[test]
     fn what_is_stored_and_overwritten_goes_where_nothing_reads_it() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      b[i, j, k] = a[i, j, k]
-      t[i, j, k] = b[i - 1, j, k]
-      b[i, j, k] = t[i, j, k] + 2.0
-      b[i, j, k] = 3.0
-      b[i, j, k] = 4.0 if a[i, j, k] > 0.0 else 5.0
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    b[i, j, k] = a[i, j, k]
+    u[i, j, k] = b[i - 1, j, k]
+    b[i, j, k] = u[i, j, k] + 2.0
+    b[i, j, k] = 3.0
+    b[i, j, k] = 4.0 if a[i, j, k] > 0.0 else 5.0
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  #pragma omp simd
-                  for (int64_t i = 0; i < I; ++i) {
-                    b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k];
-                    const double t_1 = b[(i - 1) * b_i + j * b_j + k * b_k];
-                    t[i + j * t_j + k * t_k] = t_1;
-                    b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k] > 0.0 ? 4.0 : 5.0;
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local u_1: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = a[i, j, k]
+                    u_1 = b[i - 1, j, k]
+                    u[i, j, k] = u_1
+                    b[i, j, k] = 4.0 if a[i, j, k] > 0.0 else 5.0
             "#]],
         );
         // At another level, nothing was stored here.
         check(
+            super::NAME,
+            c(0),
             "  for k in [1, K) ascending:
-    simd i in [0, I) parallel:
-      t[i, j, k] = a[i, j, k]
+    for i in [0, I) parallel simd:
+      u[i, j, k] = a[i, j, k]
       b[i, j, k] = 2.0
-      t[i, j, k] = t[i, j, k] - t[i, j, k - 1]
+      u[i, j, k] = u[i, j, k] - u[i, j, k - 1]
 ",
             &expect![[r#"
-                for (int64_t k = 1; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double t_1 = a[i * a_i + j * a_j + k * a_k];
-                      b_to[(i - i_row) * b_step] = 2.0;
-                      t[i + j * t_j + k * t_k] = t_1 - t[i + j * t_j + (k - 1) * t_k];
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local u_1: float64
+                function step_1_at(j) of step 1:
+                  for k in [1, K) ascending:
+                    for i in [0, I) parallel simd:
+                      u_1 = a[i, j, k]
+                      b[i, j, k] = 2.0
+                      u[i, j, k] = u_1 - u[i, j, k - 1]
             "#]],
         );
     }
@@ -691,25 +679,21 @@ mod tests {
     #[test]
     fn what_is_stored_and_read_again_is_a_local() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      b[i, j, k] = a[i, j, k] + 1.0
-      t[i, j, k] = b[i, j, k] * b[i, j, k]
-      b[i, j, k] = b[i, j, k] + t[i - 1, j, k]
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    b[i, j, k] = a[i, j, k] + 1.0
+    u[i, j, k] = b[i, j, k] * b[i, j, k]
+    b[i, j, k] = b[i, j, k] + u[i - 1, j, k]
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double b_1 = a[i * a_i + j * a_j + k * a_k] + 1.0;
-                      t[i + j * t_j + k * t_k] = b_1 * b_1;
-                      b_to[(i - i_row) * b_step] = b_1 + t[i - 1 + j * t_j + k * t_k];
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local b_1: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    b_1 = a[i, j, k] + 1.0
+                    u[i, j, k] = b_1 * b_1
+                    b[i, j, k] = b_1 + u[i - 1, j, k]
             "#]],
         );
     }
@@ -717,24 +701,20 @@ mod tests {
     #[test]
     fn a_row_is_read_before_another_one_is_stored() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      t[i, j + 1, k] = a[i, j, k] * 2.0
-      b[i, j, k] = t[i, j + 1, k] - t[i, j, k]
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    u[i, j + 1, k] = a[i, j, k] * 2.0
+    b[i, j, k] = u[i, j + 1, k] - u[i, j, k]
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double t_1 = a[i * a_i + j * a_j + k * a_k] * 2.0;
-                      b_to[(i - i_row) * b_step] = t_1 - t[i + j * t_j + k * t_k];
-                      t[i + (j + 1) * t_j + k * t_k] = t_1;
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local u_1: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    u_1 = a[i, j, k] * 2.0
+                    b[i, j, k] = u_1 - u[i, j, k]
+                    u[i, j + 1, k] = u_1
             "#]],
         );
     }

@@ -367,33 +367,37 @@ fn drop_assignments(items: &mut Vec<Item>, locals: &BTreeSet<Handle<Local>>) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::super::samples::check;
+    use super::super::tests::{c, check};
 
     #[test]
     fn what_depends_on_the_level_alone_is_computed_once_for_it() {
         check(
+            super::NAME,
+            c(0),
             "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      t[i, j, k] = 2.0 / p[k]
-      c = sqrt(t[i, j, k])
-      b[i, j, k] = a[i, j, k] * c + exp(-s) / (t[i, j, k] + 1.0)
+    for i in [0, I) parallel simd:
+      u[i, j, k] = 2.0 / p[k]
+      x = sqrt(u[i, j, k])
+      b[i, j, k] = a[i, j, k] * x + exp(-s) / (u[i, j, k] + 1.0)
 ",
             &expect![[r#"
-                const double once = isobar_exp_f64(-s);
-                for (int64_t k = 0; k < K; ++k) {
-                  const double t_once = 2.0 / p[k * p_k];
-                  const double c_once = sqrt(t_once);
-                  const double once_1 = once / (t_once + 1.0);
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      t[i + j * t_j + k * t_k] = t_once;
-                      b_to[(i - i_row) * b_step] = a[i * a_i + j * a_j + k * a_k] * c_once + once_1;
-                    }
-                  }
-                }
+                local once: float64
+                local u_once: float64
+                local x_once: float64
+                local once_1: float64
+                function step_1_at(j) of step 1:
+                  once = exp(-s)
+                  for k in [0, K) parallel:
+                    u_once = 2.0 / p[k]
+                    x_once = sqrt(u_once)
+                    once_1 = once / (u_once + 1.0)
+                    for i in [0, I) parallel simd:
+                      u[i, j, k] = u_once
+                      b[i, j, k] = a[i, j, k] * x_once + once_1
+                # what is the same for all k is computed once before the loop
+                # what is the same for all i is computed once before the loop
+                # what is the same for all i is computed once before the loop
+                # what is the same for all i is computed once before the loop
             "#]],
         );
     }
@@ -401,28 +405,26 @@ mod tests {
     #[test]
     fn what_differs_from_point_to_point_stays() {
         check(
+            super::NAME,
+            c(0),
             "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      c = 2.0 / a[i, j, k]
-      t[i, j, k] = 1.0 / p[k]
-      t[i, j, k] = t[i, j, k] + c
-      b[i, j, k] = 3.0 / t[i, j, k]
+    for i in [0, I) parallel simd:
+      x = 2.0 / a[i, j, k]
+      u[i, j, k] = 1.0 / p[k]
+      u[i, j, k] = u[i, j, k] + x
+      b[i, j, k] = 3.0 / u[i, j, k]
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  const double t_once = 1.0 / p[k * p_k];
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
-                      const double t_1 = t_once + c;
-                      t[i + j * t_j + k * t_k] = t_1;
-                      b_to[(i - i_row) * b_step] = 3.0 / t_1;
-                    }
-                  }
-                }
+                local u_once: float64
+                function step_1_at(j) of step 1:
+                  for k in [0, K) parallel:
+                    u_once = 1.0 / p[k]
+                    for i in [0, I) parallel simd:
+                      x = 2.0 / a[i, j, k]
+                      u[i, j, k] = u_once
+                      u[i, j, k] = u_once + x
+                      b[i, j, k] = 3.0 / u[i, j, k]
+                # what is the same for all i is computed once before the loop
             "#]],
         );
     }
@@ -430,25 +432,26 @@ mod tests {
     #[test]
     fn an_element_is_read_where_it_was_read_before() {
         check(
+            super::NAME,
+            c(0),
             "  for k in [1, K) parallel:
-    simd i in [0, I) parallel:
+    for i in [0, I) parallel simd:
       if a[i, j, k] > s:
         b[i, j, k] = 1.0 / p[k - 1] + 1.0 / s
       else:
         b[i, j, k] = 1.0 / p[0]
 ",
             &expect![[r#"
-                  const double once = 1.0 / s;
-                  for (int64_t k = 1; k < K; ++k) {
-                    #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      if (a[i * a_i + j * a_j + k * a_k] > s) {
-                        b[i * b_i + j * b_j + k * b_k] = 1.0 / p[(k - 1) * p_k] + once;
-                      } else {
-                        b[i * b_i + j * b_j + k * b_k] = 1.0 / p[0];
-                      }
-                    }
-                  }
+                local once: float64
+                function step_1_at(j) of step 1:
+                  once = 1.0 / s
+                  for k in [1, K) parallel:
+                    for i in [0, I) parallel simd:
+                      if a[i, j, k] > s:
+                        b[i, j, k] = 1.0 / p[k - 1] + once
+                      else:
+                        b[i, j, k] = 1.0 / p[0]
+                # what is the same for all k is computed once before the loop
             "#]],
         );
     }

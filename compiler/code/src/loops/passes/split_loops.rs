@@ -304,99 +304,46 @@ fn each_local(item: &Item, each: &mut dyn FnMut(Handle<Local>)) {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::c::{COptions, generate};
-    use crate::loops::ready;
-    use crate::pass::MachineModel;
-    use crate::sdfg::from_schedule;
-    use crate::target::Target as Machine;
-    use isobar_middle::samples;
+    use super::super::tests::{after, c};
+    use super::super::{convert_branches, declare_locals, stream_stores};
 
-    /// The loops over a row that `body` becomes, for vectors of so many bytes.
-    fn generated(body: &str, vector_bytes: u32) -> String {
-        let tree = samples::parsed(&format!(
-            "\
-schedule same
-field a: float64[I, J, K] shift [0, 0, 0] read
-field b: float64[I, J, K] shift [0, 0, 0] read-write
-field o: float64[I, J, K] shift [0, 0, 0] read-write
-temporary t: float64[I] shift [0] along I in j
-local c: float64
-local d: float64
-threads j in [0, J) parallel:
-  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-{body}    simd i in [0, I) parallel:
-      b[i, j, k] = b[i, j, k] + t[i]
-"
-        ));
-        let machine = MachineModel { cores: 1, caches: Vec::new(), line_bytes: 64, vector_bytes };
-        let program = ready(&from_schedule::lower(&tree), &Machine::c(Some(&machine)));
-        let text = generate(&program, &COptions::default()).listing.text;
-        let function = &text[text.find("void step_1_at").expect("there is a step")..];
-        let loops = &function[function.find("  for (int64_t k = 0").expect("there is a loop")..];
-        let loops = loops[..loops.find("\n}").expect("functions end")].lines();
-        loops.map(|it| format!("{}\n", it.strip_prefix("  ").unwrap_or(it))).collect()
+    /// What a loop over a row becomes, for vectors of so many bytes; another loop reads what it writes.
+    fn split(body: &str, vector_bytes: u32) -> String {
+        let passes = [convert_branches::NAME, declare_locals::NAME, stream_stores::NAME, super::NAME];
+        let last = "    b[i, j, k] = b[i, j, k] + t[i]\n";
+        let loops =
+            format!("  for i in [0, I) parallel simd:\n{body}  for i in [0, I) parallel simd:\n{last}");
+        after(&passes, c(vector_bytes), &loops)
     }
 
     fn check(body: &str, expected: &Expect) {
-        expected.assert_eq(&generated(body, 32));
+        expected.assert_eq(&split(body, 32));
     }
 
     #[test]
     fn a_function_and_what_reads_it_have_loops_of_their_own() {
         check(
-            "      c = a[i, j, k] * 2.0
-      t[i] = c / exp(a[i, j, k] - 1.0) if exp(1.0 / c) > 0.0 else c
+            "    x = a[i, j, k] * 2.0
+    t[i] = x / exp(a[i, j, k] - 1.0) if exp(1.0 / x) > 0.0 else x
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
-                    for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                      ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 5) * a_k]);
-                    }
-                    for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
-                      const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
-                      double c[32];
-                      double a_1[32];
-                      double exp_value[32];
-                      double exp_argument[32];
-                      double exp_value_1[32];
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        c[lane] = a[i * a_i + j * a_j + k * a_k] * 2.0;
-                        a_1[lane] = a[i * a_i + j * a_j + k * a_k];
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        exp_value[lane] = isobar_exp_f64(a_1[lane] - 1.0);
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        exp_argument[lane] = 1.0 / c[lane];
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        exp_value_1[lane] = isobar_exp_f64(exp_argument[lane]);
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        t[i] = exp_value_1[lane] > 0.0 ? c[lane] / exp_value[lane] : c[lane];
-                      }
-                    }
-                    #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
-                    }
-                  }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  strips of 32 i in [0, I) keeping x: float64, a_1: float64, exp_value: float64, exp_argument: float64, exp_value_1: float64:
+                    lanes:
+                      const x: float64 = a[i, j, k] * 2.0
+                      const a_1: float64 = a[i, j, k]
+                    lanes:
+                      const exp_value: float64 = exp(a_1 - 1.0)
+                    lanes:
+                      const exp_argument: float64 = 1.0 / x
+                    lanes:
+                      const exp_value_1: float64 = exp(exp_argument)
+                    lanes:
+                      t[i] = x / exp_value if exp_value_1 > 0.0 else x
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = b[i, j, k] + t[i]
+                # the loop runs in strips of 32 points: with vectors of 256 bits, short loops have more iterations of a function in flight than a long body
             "#]],
         );
     }
@@ -404,98 +351,49 @@ threads j in [0, J) parallel:
     #[test]
     fn turns_of_all_points_are_cut_too() {
         check(
-            "      c = a[i, j, k]
-      d = 1.0
-      while c > 1.0:
-        d = 3.0 * c ** 1.5 + c ** 2
-        c = c - log(d)
-      t[i] = c
+            "    x = a[i, j, k]
+    y = 1.0
+    while x > 1.0:
+      turns n stop at [i, j, k] in sweep 0 turn k of 0
+      y = 3.0 * x ** 1.5 + x ** 2
+      x = x - log(y)
+    t[i] = x
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 6) * a_k]);
-                  }
-                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
-                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
-                    double c[32];
-                    double d[32];
-                    double power_value[32];
-                    double log_value[32];
-                    int64_t goes_on[32];
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      c[lane] = a[i * a_i + j * a_j + k * a_k];
-                      d[lane] = 1.0;
-                    }
-                    for (uint64_t turn = isobar_done(run->raised, 1000000u, 0, 0, 2, i_strip, j, k);; ++turn) {
-                      int64_t some_go_on = 0;
-                      #pragma omp simd reduction(| : some_go_on)
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        goes_on[lane] = c[lane] > 1.0;
-                        some_go_on |= goes_on[lane];
-                      }
-                      if (some_go_on == 0) break;
-                      if (turn == 1000000u) {
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          if (goes_on[i - i_strip] != 0) isobar_raise(run->raised, 0, 0, 2, 2, i, j, k);
-                        }
-                        break;
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        power_value[lane] = isobar_pow_f64(c[lane], 1.5);
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        d[lane] = goes_on[lane] != 0 ? (3.0 * power_value[lane] + isobar_square_f64(c[lane])) : d[lane];
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        log_value[lane] = isobar_log_f64(d[lane]);
-                      }
-                      #pragma omp simd
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        c[lane] = goes_on[lane] != 0 ? (c[lane] - log_value[lane]) : c[lane];
-                      }
-                    }
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      t[i] = c[lane];
-                    }
-                  }
-                  #pragma omp simd
-                  for (int64_t i = 0; i < I; ++i) {
-                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  strips of 32 i in [0, I) keeping x: float64, y: float64, power_value: float64, log_value: float64:
+                    lanes:
+                      let x: float64 = a[i, j, k]
+                      let y: float64 = 1.0
+                    while x > 1.0:
+                      turns n stop at [i, j, k] in sweep 0 turn k of 0
+                      lanes:
+                        const power_value: float64 = x ** 1.5
+                      lanes:
+                        y = 3.0 * power_value + x ** 2
+                      lanes:
+                        const log_value: float64 = log(y)
+                      lanes:
+                        x = x - log_value
+                    lanes:
+                      t[i] = x
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = b[i, j, k] + t[i]
+                # the loop runs in strips of 32 points: a C compiler makes no vector loop of a loop with a `while` inside
             "#]],
         );
     }
 
     #[test]
     fn a_row_is_one_loop_where_cuts_do_not_pay() {
-        let is_cut = |body: &str, vector_bytes: u32| generated(body, vector_bytes).contains("i_strip");
-        assert!(is_cut("      t[i] = exp(a[i, j, k]) + 1.0\n", 32));
-        assert!(!is_cut("      t[i] = exp(a[i, j, k]) + 1.0\n", 64), "it was not measured");
-        assert!(!is_cut("      t[i] = exp(a[i, j, k] * 2.0)\n", 32), "there is one part");
-        assert!(!is_cut("      t[i] = sqrt(a[i, j, k]) + a[i, j, k] ** 2\n", 32), "no function takes long");
-        assert!(!is_cut("      o[i, j, k] = exp(a[i, j, k]) + 1.0\n", 32), "the row goes past the caches");
-        let choice = "      t[i] = 1.0 if a[i, j, k] > 0.0 and log(a[i, j, k]) > 1.0 else 2.0\n";
+        let is_cut = |body: &str, vector_bytes: u32| split(body, vector_bytes).contains("strips of 32");
+        assert!(is_cut("    t[i] = exp(a[i, j, k]) + 1.0\n", 32));
+        assert!(!is_cut("    t[i] = exp(a[i, j, k]) + 1.0\n", 64), "it was not measured");
+        assert!(!is_cut("    t[i] = exp(a[i, j, k] * 2.0)\n", 32), "there is one part");
+        assert!(!is_cut("    t[i] = sqrt(a[i, j, k]) + a[i, j, k] ** 2\n", 32), "no function takes long");
+        assert!(!is_cut("    o[i, j, k] = exp(a[i, j, k]) + 1.0\n", 32), "the row goes past the caches");
+        let choice = "    t[i] = 1.0 if a[i, j, k] > 0.0 and log(a[i, j, k]) > 1.0 else 2.0\n";
         assert!(!is_cut(choice, 32), "a point may not need it");
     }
 
@@ -508,185 +406,77 @@ threads j in [0, J) parallel:
     fn long_arms_run_where_some_point_takes_them() {
         check(
             &format!(
-                "      c = a[i, j, k] * 2.0
-      if c > 1.0:
-        c = {}
-      elif c > 0.0:
-        b[i, j, k] = c
-      t[i] = c
+                "    x = a[i, j, k] * 2.0
+    if x > 1.0:
+      x = {}
+    elif x > 0.0:
+      b[i, j, k] = x
+    t[i] = x
 ",
-                long("c")
+                long("x")
             ),
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 4) * a_k]);
-                  }
-                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
-                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
-                    double c[32];
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      c[lane] = a[i * a_i + j * a_j + k * a_k] * 2.0;
-                    }
-                    {
-                      int64_t arm_1[32];
-                      uint64_t arms_1 = 0;
-                      #pragma omp simd reduction(| : arms_1)
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        arm_1[lane] = c[lane] > 1.0 ? 1 : c[lane] > 0.0 ? 2 : 0;
-                        arms_1 |= (uint64_t)1 << arm_1[lane];
-                      }
-                      if ((arms_1 >> 1 & 1) != 0) {
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          if (arm_1[lane] == 1) {
-                            c[lane] = isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane])
-                                + isobar_exp_f64(c[lane]);
-                          }
-                        }
-                      }
-                      if ((arms_1 >> 2 & 1) != 0) {
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          if (arm_1[lane] == 2) {
-                            b[i * b_i + j * b_j + k * b_k] = c[lane];
-                          }
-                        }
-                      }
-                    }
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      t[i] = c[lane];
-                    }
-                  }
-                  #pragma omp simd
-                  for (int64_t i = 0; i < I; ++i) {
-                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  strips of 32 i in [0, I) keeping x: float64:
+                    lanes:
+                      let x: float64 = a[i, j, k] * 2.0
+                    if x > 1.0:
+                      lanes:
+                        x = exp(x) + exp(x) + exp(x) + exp(x)
+                    elif x > 0.0:
+                      lanes:
+                        b[i, j, k] = x
+                    lanes:
+                      t[i] = x
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = b[i, j, k] + t[i]
+                # the loop runs in strips of 32 points: what no point of a strip takes of a branch is passed over
             "#]],
         );
     }
 
     #[test]
     fn branches_in_arms_are_passed_over_too_if_they_are_long() {
-        let (deep, long) = (long("c - 1.0"), long("c"));
+        let (deep, long) = (long("x - 1.0"), long("x"));
         check(
             &format!(
-                "      if a[i, j, k] > 1.0:
-        c = b[i, j, k]
-        if c > 2.0:
-          o[i, j, k] = {deep}
-        else:
-          o[i, j, k] = 0.0
-        if c < 0.0:
-          c = 0.0
-        t[i] = {long}
+                "    if a[i, j, k] > 1.0:
+      x = b[i, j, k]
+      if x > 2.0:
+        o[i, j, k] = {deep}
       else:
-        t[i] = 0.0
+        o[i, j, k] = 0.0
+      if x < 0.0:
+        x = 0.0
+      t[i] = {long}
+    else:
+      t[i] = 0.0
 "
             ),
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 2) * a_k]);
-                  }
-                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
-                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
-                    double c[32];
-                    {
-                      int64_t arm_1[32];
-                      uint64_t arms_1 = 0;
-                      #pragma omp simd reduction(| : arms_1)
-                      for (int64_t i = i_strip; i < i_end; ++i) {
-                        const int64_t lane = i - i_strip;
-                        (void)lane;
-                        arm_1[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? 1 : 2;
-                        arms_1 |= (uint64_t)1 << arm_1[lane];
-                      }
-                      if ((arms_1 >> 1 & 1) != 0) {
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          if (arm_1[lane] == 1) {
-                            c[lane] = b[i * b_i + j * b_j + k * b_k];
-                          }
-                        }
-                        {
-                          int64_t arm_2[32];
-                          uint64_t arms_2 = 0;
-                          #pragma omp simd reduction(| : arms_2)
-                          for (int64_t i = i_strip; i < i_end; ++i) {
-                            const int64_t lane = i - i_strip;
-                            (void)lane;
-                            arm_2[lane] = arm_1[lane] == 1 ? (c[lane] > 2.0 ? 1 : 2) : 0;
-                            arms_2 |= (uint64_t)1 << arm_2[lane];
-                          }
-                          if ((arms_2 >> 1 & 1) != 0) {
-                            #pragma omp simd
-                            for (int64_t i = i_strip; i < i_end; ++i) {
-                              const int64_t lane = i - i_strip;
-                              (void)lane;
-                              if (arm_2[lane] == 1) {
-                                o[i * o_i + j * o_j + k * o_k]
-                                    = isobar_exp_f64(c[lane] - 1.0) + isobar_exp_f64(c[lane] - 1.0) + isobar_exp_f64(c[lane] - 1.0)
-                                    + isobar_exp_f64(c[lane] - 1.0);
-                              }
-                            }
-                          }
-                          if ((arms_2 >> 2 & 1) != 0) {
-                            #pragma omp simd
-                            for (int64_t i = i_strip; i < i_end; ++i) {
-                              const int64_t lane = i - i_strip;
-                              (void)lane;
-                              if (arm_2[lane] == 2) {
-                                o[i * o_i + j * o_j + k * o_k] = 0.0;
-                              }
-                            }
-                          }
-                        }
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          if (arm_1[lane] == 1) {
-                            if (c[lane] < 0.0) {
-                              c[lane] = 0.0;
-                            }
-                            t[i] = isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane]) + isobar_exp_f64(c[lane])
-                                + isobar_exp_f64(c[lane]);
-                          }
-                        }
-                      }
-                      if ((arms_1 >> 2 & 1) != 0) {
-                        #pragma omp simd
-                        for (int64_t i = i_strip; i < i_end; ++i) {
-                          const int64_t lane = i - i_strip;
-                          (void)lane;
-                          if (arm_1[lane] == 2) {
-                            t[i] = 0.0;
-                          }
-                        }
-                      }
-                    }
-                  }
-                  #pragma omp simd
-                  for (int64_t i = 0; i < I; ++i) {
-                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  strips of 32 i in [0, I) keeping x: float64:
+                    if a[i, j, k] > 1.0:
+                      lanes:
+                        let x: float64 = b[i, j, k]
+                      if x > 2.0:
+                        lanes:
+                          o[i, j, k] = exp(x - 1.0) + exp(x - 1.0) + exp(x - 1.0) + exp(x - 1.0)
+                      else:
+                        lanes:
+                          o[i, j, k] = 0.0
+                      lanes:
+                        if x < 0.0:
+                          x = 0.0
+                        t[i] = exp(x) + exp(x) + exp(x) + exp(x)
+                    else:
+                      lanes:
+                        t[i] = 0.0
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = b[i, j, k] + t[i]
+                # the loop runs in strips of 32 points: what no point of a strip takes of a branch is passed over
             "#]],
         );
     }
@@ -694,46 +484,27 @@ threads j in [0, J) parallel:
     #[test]
     fn short_arms_are_computed_by_all_lanes() {
         check(
-            "      c = 0.0
-      if a[i, j, k] > 1.0:
-        c = exp(a[i, j, k]) / 2.0
-      t[i] = c
+            "    x = 0.0
+    if a[i, j, k] > 1.0:
+      x = exp(a[i, j, k]) / 2.0
+    t[i] = x
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                    ISOBAR_FETCH(a[i * a_i + j * a_j + (k + 6) * a_k]);
-                  }
-                  for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
-                    const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
-                    double c[32];
-                    double exp_value[32];
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      c[lane] = 0.0;
-                    }
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      exp_value[lane] = isobar_exp_f64(a[i * a_i + j * a_j + k * a_k]);
-                    }
-                    #pragma omp simd
-                    for (int64_t i = i_strip; i < i_end; ++i) {
-                      const int64_t lane = i - i_strip;
-                      (void)lane;
-                      const double c_1 = exp_value[lane] / 2.0;
-                      c[lane] = a[i * a_i + j * a_j + k * a_k] > 1.0 ? c_1 : c[lane];
-                      t[i] = c[lane];
-                    }
-                  }
-                  #pragma omp simd
-                  for (int64_t i = 0; i < I; ++i) {
-                    b[i * b_i + j * b_j + k * b_k] = b[i * b_i + j * b_j + k * b_k] + t[i];
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                function step_1_at(k, j) of step 1:
+                  strips of 32 i in [0, I) keeping x: float64, exp_value: float64:
+                    lanes:
+                      let x: float64 = 0.0
+                    lanes:
+                      const exp_value: float64 = exp(a[i, j, k])
+                    lanes:
+                      const x_1: float64 = exp_value / 2.0
+                      x = x_1 if a[i, j, k] > 1.0 else x
+                      t[i] = x
+                  for i in [0, I) parallel simd:
+                    b[i, j, k] = b[i, j, k] + t[i]
+                # the branch is a choice between values that all lanes compute
+                # the loop runs in strips of 32 points: with vectors of 256 bits, short loops have more iterations of a function in flight than a long body
             "#]],
         );
     }

@@ -10,26 +10,35 @@ use crate::pass::{Cache, MachineModel};
 use crate::target::Target;
 
 /// C for a machine with vectors of so many bytes.
-fn c(vector_bytes: u32) -> Target {
+pub(super) fn c(vector_bytes: u32) -> Target {
     let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 1 << 20, cores: 1 }];
     Target::c(Some(&MachineModel { cores: 2, caches, line_bytes: 64, vector_bytes }))
 }
 
-/// The names of a program: two fields, a table along K, a scalar, a row of each thread, and locals.
+/// The names of a program: three fields, a table along K, a scalar, an array for the whole run, a row of each thread,
+/// and locals.
 const NAMES: &str = "\
-program s(a, b, p, s)
+program s(a, b, o, p, s)
 field a: float64[I, J, K] shift [0, 0, 0] along IJK given read
 field b: float64[I, J, K] shift [0, 0, 0] along IJK given write
+field o: float64[I, J, K] shift [0, 0, 0] along IJK given write
 field p: float64[K] shift [0] along K given read
 scalar s: float64
 temporary t: float64[I] shift [0] along I packed private per thread
+temporary u: float64[I, J, K] shift [0, 0, 0] along IJK packed heap
 integer n
 local x: float64
 local y: float64
 ";
 
 /// Runs one pass on the body of a launched function, and compares the whole program but for the names above.
-fn check(pass: &str, target: Target, body: &str, expected: &Expect) {
+pub(super) fn check(pass: &str, target: Target, body: &str, expected: &Expect) {
+    expected.assert_eq(&after(&[pass], target, body));
+}
+
+/// Runs passes, one after the other, on the body of a launched function. Returns the whole program but for the names
+/// above, and the remarks.
+pub(super) fn after(passes: &[&str], target: Target, body: &str) -> String {
     let declares = |name: &str| body.contains(&format!("const {name}:"));
     let names: String = NAMES
         .lines()
@@ -38,23 +47,27 @@ fn check(pass: &str, target: Target, body: &str, expected: &Expect) {
         })
         .map(|it| format!("{it}\n"))
         .collect();
+    // A body with a loop over the levels is launched for rows of columns.
+    let positions = if body.contains("for k in ") { "j" } else { "k, j" };
+    let launched = if positions == "j" { "" } else { "    over k in [0, K)\n" };
     let text = format!(
-        "{names}\nfunction step_1_at(k, j) of step 1:\n{body}\nfunction step_1() of step 1:\n  \
-         launch step_1_at():\n    over k in [0, K)\n    over j in [0, J)\n\nstep step_1 on all threads\n"
+        "{names}\nfunction step_1_at({positions}) of step 1:\n{body}\nfunction step_1() of step 1:\n  \
+         launch step_1_at():\n{launched}    over j in [0, J)\n\nstep step_1 on all threads\n"
     );
     let mut program = parse(&text).expect("it is a program");
     assert_eq!(validate(&program), Vec::<String>::new(), "{text}");
     let mut cx = PassCx::new(target);
-    let pass = PASSES.iter().find(|it| it.name == pass).expect("it is a pass");
-    pass.apply(&mut program, &mut cx, None);
-    assert_eq!(validate(&program), Vec::<String>::new());
+    for name in passes {
+        let pass = PASSES.iter().find(|it| it.name == *name).expect("it is a pass");
+        pass.apply(&mut program, &mut cx, None);
+        assert_eq!(validate(&program), Vec::<String>::new());
+    }
     let after = listing(&program).text;
     let known: Vec<&str> = NAMES.lines().collect();
     let shown = after.lines().take_while(|it| *it != "function step_1() of step 1:");
-    let shown: Vec<&str> = shown.filter(|it| !known.contains(it) && !it.is_empty()).collect();
+    let shown = shown.filter(|it| !known.contains(it) && !it.is_empty()).map(str::to_owned);
     let remarks = cx.remarks().iter().map(|it| format!("# {}", it.message));
-    let shown: Vec<String> = shown.into_iter().map(str::to_owned).chain(remarks).collect();
-    expected.assert_eq(&(shown.join("\n") + "\n"));
+    shown.chain(remarks).map(|it| format!("{it}\n")).collect()
 }
 
 #[test]

@@ -194,41 +194,31 @@ fn hands_on(expr: &Expr<Read>, input: &Expr<Read>, before: &[Item]) -> bool {
 mod tests {
     use expect_test::expect;
 
-    use super::super::super::super::samples::check;
+    use super::super::super::tests::{c, check};
 
     #[test]
     fn extrema_of_extrema_ask_once_whether_anything_is_nan() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      t[i, j, k] = max(min(a[i, j, k], a[i + 1, j, k]), 2.0 * max(a[i, j, k], s))
-      b[i, j, k] = max(min(a[i, j, k], 2.0 * s), min(1.0, a[i, j, k])) - min(a[i, j, k], s)
+            super::super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    u[i, j, k] = max(min(a[i, j, k], a[i + 1, j, k]), 2.0 * max(a[i, j, k], s))
+    b[i, j, k] = max(min(a[i, j, k], 2.0 * s), min(1.0, a[i, j, k])) - min(a[i, j, k], s)
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double operand = 2.0 * isobar_max_f64(a[i * a_i + j * a_j + k * a_k], s);
-                      const double extremum
-                          = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k],
-                          a[(i + 1) * a_i + j * a_j + k * a_k]), operand);
-                      t[i + j * t_j + k * t_k]
-                          = a[i * a_i + j * a_j + k * a_k] != a[i * a_i + j * a_j + k * a_k]
-                          || a[(i + 1) * a_i + j * a_j + k * a_k] != a[(i + 1) * a_i + j * a_j + k * a_k]
-                          || operand != operand ? (double)NAN : extremum;
-                      const double operand_1 = 2.0 * s;
-                      const double extremum_1
-                          = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k], operand_1),
-                          isobar_min_c_f64(1.0, a[i * a_i + j * a_j + k * a_k]));
-                      b_to[(i - i_row) * b_step]
-                          = (a[i * a_i + j * a_j + k * a_k] != a[i * a_i + j * a_j + k * a_k] || operand_1 != operand_1
-                          ? (double)NAN : extremum_1) - isobar_min_f64(a[i * a_i + j * a_j + k * a_k], s);
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local operand: float64
+                local extremum: float64
+                local operand_1: float64
+                local extremum_1: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    operand = 2.0 * max(a[i, j, k], s)
+                    extremum = max_c(min_c(a[i, j, k], a[i + 1, j, k]), operand)
+                    u[i, j, k] = NaN if a[i, j, k] != a[i, j, k] or a[i + 1, j, k] != a[i + 1, j, k] or operand != operand else extremum
+                    operand_1 = 2.0 * s
+                    extremum_1 = max_c(min_c(a[i, j, k], operand_1), min_c(1.0, a[i, j, k]))
+                    b[i, j, k] = (NaN if a[i, j, k] != a[i, j, k] or operand_1 != operand_1 else extremum_1) - min(a[i, j, k], s)
             "#]],
         );
     }
@@ -236,29 +226,20 @@ mod tests {
     #[test]
     fn what_another_operand_was_computed_from_is_not_asked_about() {
         check(
-            "  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      c = 0.5 * (a[i, j, k] - a[i + 1, j, k])
-      b[i, j, k] = max(min(a[i, j, k], a[i + 1, j, k]), min(c, a[i + 2, j, k]))
+            super::super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    x = 0.5 * (a[i, j, k] - a[i + 1, j, k])
+    b[i, j, k] = max(min(a[i, j, k], a[i + 1, j, k]), min(x, a[i + 2, j, k]))
 ",
             &expect![[r#"
-                for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
-                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
-                    double b_row[672];
-                    #pragma omp simd
-                    for (int64_t i = i_row; i < i_end; ++i) {
-                      const double c = 0.5 * (a[i * a_i + j * a_j + k * a_k] - a[(i + 1) * a_i + j * a_j + k * a_k]);
-                      const double extremum
-                          = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k],
-                          a[(i + 1) * a_i + j * a_j + k * a_k]),
-                          isobar_min_c_f64(c, a[(i + 2) * a_i + j * a_j + k * a_k]));
-                      b_to[(i - i_row) * b_step]
-                          = c != c || a[(i + 2) * a_i + j * a_j + k * a_k] != a[(i + 2) * a_i + j * a_j + k * a_k]
-                          ? (double)NAN : extremum;
-                    }
-                  }
-                }
+                field p: float64[K] shift [0] along K given unused
+                local extremum: float64
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    x = 0.5 * (a[i, j, k] - a[i + 1, j, k])
+                    extremum = max_c(min_c(a[i, j, k], a[i + 1, j, k]), min_c(x, a[i + 2, j, k]))
+                    b[i, j, k] = NaN if x != x or a[i + 2, j, k] != a[i + 2, j, k] else extremum
             "#]],
         );
     }
