@@ -46,7 +46,7 @@ pub(super) struct CudaCaller {
     fields: Vec<Option<CudaMemory>>,
     /// Whether these stay there for calls to come, until they are fetched.
     is_resident: bool,
-    /// The arrays that a run allocates, by position in the program's arrays.
+    /// The arrays that a run allocates.
     own: SideTable<Array, CudaMemory>,
     /// A word for each place where a run may have to end, if there are any.
     slots: Option<Arc<CudaMemory>>,
