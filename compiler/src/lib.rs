@@ -8,17 +8,14 @@ pub use isobar_ground::{call, diag, emit, entity, expr, for_elements, pass, spac
 // The texts and options, and the levels to the OIR.
 pub use isobar_front::{config, conventions, defir, frontend, gtir, oir, project};
 
-// The back ends that define the meaning.
-pub use isobar_reference::{debug, npir, numpy};
+// The way to the optimised OIR, the inputs of a run, and the back ends that define the meaning.
+pub use isobar_reference::{debug, front, inputs, npir, numpy};
 
 // The schedule.
 pub use isobar_middle::{schedule, sdfg, tree};
 
 // Loops, kernels and their code.
 pub use isobar_code::{c, c_family, cuda, kernel, loops, wgsl};
-
-// The inputs of a run.
-pub mod inputs;
 
 // Code for programs of other languages.
 pub mod export;

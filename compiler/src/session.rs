@@ -3,69 +3,24 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::frontend::ParsedFiles;
-use crate::frontend::program::SourceFile;
-use crate::pipeline::{Compilation, Hook, behind, route};
+use crate::front::{Front, Fronts};
+use crate::pass::PassOptions;
+use crate::pipeline::{Compilation, Hook, route};
 use crate::project::Project;
 
-/// Remembers parsed files and the last compilations: after an edit one file is parsed, and asking again costs nothing.
+/// Remembers the last fronts and what was compiled from them: asking again costs nothing.
 #[derive(Debug, Default)]
 pub struct Session {
-    files: ParsedFiles,
+    pub fronts: Fronts,
     /// The latest last.
     known: Vec<CachedCompilation>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct CachedCompilation {
-    files: Vec<Arc<SourceFile>>,
-    main: String,
-    stencil: Option<String>,
-    config: Config,
+    front: Arc<Front>,
+    options: PassOptions,
     compilation: Arc<Compilation>,
-    /// Whether the way behind the OIR was open.
-    is_whole: bool,
-}
-
-impl CachedCompilation {
-    fn answers(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
-        self.is_whole == behind::is_open() && self.is_of(project, files) && self.is_as(config)
-    }
-
-    /// Whether all levels up to the passes of OIR would be the same, and are there.
-    fn answers_up_to_oir(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
-        let up_to_oir = |it: &Config| Config { passes: it.passes.for_passes(route::is_of_oir), ..it.clone() };
-        let passes = &config.passes;
-        // A compilation that ends there has nothing behind it, and a trace is of the whole way.
-        let goes_on = !passes.trace && passes.for_passes(route::is_of_oir).stop_after.is_none();
-        goes_on
-            && !self.compilation.has_errors()
-            && self.compilation.levels.optimized.is_some()
-            && self.is_of(project, files)
-            && Self { config: up_to_oir(&self.config), ..self.clone() }.is_as(&up_to_oir(config))
-    }
-
-    fn is_of(&self, project: &Project, files: &[Arc<SourceFile>]) -> bool {
-        // The same text of the same file is one file in memory.
-        let are_same = || self.files.iter().zip(files).all(|(known, file)| Arc::ptr_eq(known, file));
-        self.files.len() == files.len()
-            && self.main == project.main
-            && self.stencil == project.stencil
-            && are_same()
-    }
-
-    fn is_as(&self, config: &Config) -> bool {
-        self.config == *config || !self.reads_levels() && self.is_same_but_for_levels(config)
-    }
-
-    /// Whether the number of levels decides anything: runs on other domains need no other compilation if not.
-    fn reads_levels(&self) -> bool {
-        self.compilation.externals.iter().any(|it| it.name == "k_end")
-    }
-
-    fn is_same_but_for_levels(&self, config: &Config) -> bool {
-        self.config == Config { levels: self.config.levels, ..config.clone() }
-    }
 }
 
 /// How many compilations are remembered: the text before an edit, and after it is undone.
@@ -77,35 +32,34 @@ impl Session {
         Self::default()
     }
 
-    /// Compiles a project, or returns its compilation if that is remembered. If only the levels up to the
-    /// passes of OIR are the same, the others are compiled. The hook sees no step that is remembered.
+    /// Compiles a project, or returns its compilation if that is remembered. If only its front is the same,
+    /// the levels behind it are compiled. The hook sees no step that is remembered.
     pub fn compile(&mut self, project: &Project, config: &Config, hook: &mut dyn Hook) -> Arc<Compilation> {
-        let files = self.files.of(project);
-        if let Some(at) = self.known.iter().position(|it| it.answers(project, &files, config)) {
+        let front = self.fronts.front(project, config, hook);
+        self.compile_front(front, project, &config.passes, hook)
+    }
+
+    /// As [`compile`](Self::compile), from a front of the project.
+    pub fn compile_front(
+        &mut self,
+        front: Arc<Front>,
+        project: &Project,
+        options: &PassOptions,
+        hook: &mut dyn Hook,
+    ) -> Arc<Compilation> {
+        let is_known = |it: &CachedCompilation| Arc::ptr_eq(&it.front, &front) && it.options == *options;
+        if let Some(at) = self.known.iter().position(is_known) {
             let known = self.known.remove(at);
             let compilation = Arc::clone(&known.compilation);
             self.known.push(known);
             return compilation;
         }
-        let half = self.known.iter().rev().find(|it| it.answers_up_to_oir(project, &files, config));
-        let compilation = Arc::new(match half {
-            Some(half) => route::compile_behind_oir(&half.compilation, project, config, hook),
-            None => route::compile_files(project, files.clone(), config, hook),
-        });
+        let compilation = Arc::new(route::compile_front(Arc::clone(&front), project, options, hook));
         if self.known.len() == REMEMBERED {
             self.known.remove(0);
         }
-        let (main, stencil) = (project.main.clone(), project.stencil.clone());
-        let (config, remembered) = (config.clone(), Arc::clone(&compilation));
-        let is_whole = behind::is_open();
-        self.known.push(CachedCompilation {
-            files,
-            main,
-            stencil,
-            config,
-            compilation: remembered,
-            is_whole,
-        });
+        let remembered = Arc::clone(&compilation);
+        self.known.push(CachedCompilation { front, options: options.clone(), compilation: remembered });
         compilation
     }
 }
@@ -126,17 +80,6 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_parses_one_file_and_its_undoing_none() {
-        let mut session = Session::new();
-        let first = session.files.of(&project(LIB));
-        let edited = session.files.of(&project("x = 1\n"));
-        assert!(!Arc::ptr_eq(&first[0], &edited[0]), "the text of lib.py is another one");
-        assert!(Arc::ptr_eq(&first[1], &edited[1]), "main.py stayed as it was");
-        let undone = session.files.of(&project(LIB));
-        assert!(first.iter().zip(&undone).all(|(one, other)| Arc::ptr_eq(one, other)));
-    }
-
-    #[test]
     fn another_domain_is_another_compilation_only_where_its_levels_are_read() {
         let on = |levels| Config { levels: Some(levels), ..Config::default() };
         let mut session = Session::new();
@@ -149,7 +92,7 @@ mod tests {
         let four = session.compile(&of_levels, &on(4), &mut NoHook);
         let five = session.compile(&of_levels, &on(5), &mut NoHook);
         let text =
-            |it: &Compilation| it.levels.definition.as_ref().map(|it| crate::defir::print::listing(it).text);
+            |it: &Compilation| it.front.definition.as_ref().map(|it| crate::defir::print::listing(it).text);
         assert_ne!(text(&four), text(&five));
     }
 
@@ -175,7 +118,7 @@ mod tests {
         let texts =
             |it: &Compilation| it.listings().map(|(stage, it)| (stage, it.text.clone())).collect::<Vec<_>>();
         assert_eq!(texts(&found), texts(&fresh));
-        assert_eq!(found.remarks, fresh.remarks);
+        assert_eq!(found.notes.remarks, fresh.notes.remarks);
 
         let mut without = Config::default();
         without.passes.skip.insert("oir/fold-constants".to_owned());

@@ -5,9 +5,9 @@
 
 use std::fmt::{self, Debug, Formatter};
 
+use isobar_compiler::front::stage::{self, StageOrigin};
 use isobar_compiler::inputs::Rows;
 use isobar_compiler::pipeline::registry::{self, StageListing};
-use isobar_compiler::pipeline::stage::{self, StageOrigin};
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::space::Domain;
 use isobar_protocol::request::Request;

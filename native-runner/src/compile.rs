@@ -88,7 +88,10 @@ pub(crate) fn here(request: &Request, texts: &[&'static StageListing]) -> Compil
     on_large_stack(|| {
         let mut timer = timer();
         let compilation = ConfiguredProject::of(request).compile(&mut timer);
-        Compiled::new(&compilation, texts.iter().copied(), StepTime::of(&timer.into_times()))
+        let texts = texts.iter().filter_map(|it| Some((it.stage, compilation.text(it)?)));
+        let times = StepTime::of(&timer.into_times());
+        let compiled = Compiled::new(&compilation.front, &compilation.notes, texts, times);
+        Compiled { steps: compilation.schedule_steps(), ..compiled }
     })
     .unwrap_or_else(|panic| {
         refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
@@ -111,7 +114,7 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
     let form = if is_flat { ControlFlowStyle::Flat } else { ControlFlowStyle::Regions };
     let made = on_large_stack(|| {
         let compilation = ConfiguredProject::of(request).compile(&mut NoHook);
-        let sources: Vec<(&str, &str)> = compilation.sources().collect();
+        let sources: Vec<(&str, &str)> = compilation.front.sources().collect();
         let graph = compilation.graph();
         graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
     });
@@ -165,7 +168,7 @@ impl SharedSession {
         on_large_stack(|| {
             let source = ConfiguredProject::of(request);
             let compilation = self.session.compile(&source.project, &source.config, &mut NoHook);
-            Compiled::new(&compilation, [], Vec::new())
+            Compiled::new(&compilation.front, &compilation.notes, [], Vec::new())
         })
         .unwrap_or_else(|panic| {
             refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")

@@ -301,17 +301,17 @@ fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Stenci
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
     levels.close();
-    let places = SpanResolver::new(compilation.sources());
-    for diagnostic in &compilation.diagnostics {
+    let places = SpanResolver::new(compilation.front.sources());
+    for diagnostic in &compilation.notes.diagnostics {
         tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
     }
     if compilation.has_errors() {
-        let errors = compilation.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
+        let errors = compilation.notes.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
         let problem = problems::COMPILE_FAILED
             .problem(format!("the stencil does not compile: {}", count(errors, "error")));
         return Err(End(EndReason::Error, Some(problem)));
     }
-    if compilation.stencil.is_none() {
+    if compilation.front.stencil.is_none() {
         tell(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) }, None);
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
@@ -365,7 +365,7 @@ fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> LaunchResource
 fn refused(order: &Order, refusal: Refusal, stencil: &dyn Callable, tell: Tell<'_>) -> End {
     match refusal {
         Refusal::Call(found) => {
-            let places = SpanResolver::new(stencil.compilation().sources());
+            let places = SpanResolver::new(stencil.compilation().front.sources());
             for diagnostic in &found {
                 tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
             }
@@ -554,7 +554,7 @@ fn too_much(asked: u64, allowed: u64) -> Problem {
 }
 
 fn failed(failure: Failure, compilation: &Compilation, tell: Tell<'_>) -> End {
-    let places = SpanResolver::new(compilation.sources());
+    let places = SpanResolver::new(compilation.front.sources());
     match failure {
         Failure::Cancelled => {
             End(EndReason::Cancelled, Some(problems::CANCELLED.problem("the run was cancelled")))

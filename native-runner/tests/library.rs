@@ -100,7 +100,7 @@ fn tools() -> Tools {
 fn check() {
     assert!(!compiled(TEXT).has_errors());
     let broken = compiled(&TEXT.replace("q[1, 0, 0]", "nothing"));
-    let found = Compiled::new(&broken, [], Vec::new()).diagnostics;
+    let found = Compiled::new(&broken.front, &broken.notes, [], Vec::new()).diagnostics;
     assert!(found.iter().any(|it| it.message.contains("nothing") && it.help.is_some()), "{found:?}");
 }
 
@@ -110,21 +110,24 @@ fn explain() {
 }
 
 fn emit() {
-    let told = Compiled::new(&compiled(TEXT), texts(), Vec::new());
+    let told = {
+        let compilation = compiled(TEXT);
+        let all = texts().filter_map(|it| Some((it.stage, compilation.text(it)?)));
+        Compiled::new(&compilation.front, &compilation.notes, all, Vec::new())
+    };
     let empty: Vec<_> = told.stages.iter().filter(|it| it.text.is_empty()).map(|it| &it.stage).collect();
     assert!(told.stages.len() > 8 && empty.is_empty(), "{empty:?}");
 }
 
 fn export() {
     let compilation = compiled(TEXT);
-    let levels = &compilation.levels;
     let source = export::CompiledStencil {
-        signature: compilation.signature.as_ref().unwrap(),
-        artifact: levels.c().unwrap(),
-        of_one_thread: levels.c_of_one_thread().unwrap(),
-        oir: levels.oir.as_ref().unwrap(),
-        extents: levels.extents.as_ref().unwrap(),
-        sources: compilation.sources().collect(),
+        signature: compilation.front.signature.as_ref().unwrap(),
+        artifact: compilation.c().unwrap(),
+        of_one_thread: compilation.c_of_one_thread().unwrap(),
+        oir: compilation.front.oir.as_ref().unwrap(),
+        extents: compilation.front.extents.as_ref().unwrap(),
+        sources: compilation.front.sources().collect(),
     };
     let request = export::Request {
         name: None,
@@ -184,9 +187,9 @@ fn tune() {
 
 /// The stencil as OIR, and a call of it with the inputs that its comments name.
 fn called(compilation: &Compilation) -> (&Stencil, Launch) {
-    let signature = compilation.signature.as_ref().unwrap();
-    let call = call_for(signature, &compilation.directives, Domain::new(5, 4, 3));
-    (compilation.levels.oir.as_ref().unwrap(), bind(signature, call).unwrap())
+    let signature = compilation.front.signature.as_ref().unwrap();
+    let call = call_for(signature, &compilation.front.directives, Domain::new(5, 4, 3));
+    (compilation.front.oir.as_ref().unwrap(), bind(signature, call).unwrap())
 }
 
 fn compare() {

@@ -33,7 +33,7 @@ def count(a: Field[float], b: Field[float]):
 fn compilation(text: &str) -> Compilation {
     let project = Project::of_one("main.py", text);
     let compilation = compile(&project, &Config::default(), &mut NoHook);
-    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
     compilation
 }
 
@@ -45,7 +45,7 @@ fn tools() -> Tools {
 #[test]
 fn each_call_goes_on_from_what_the_one_before_left() {
     let (compilation, tools) = (compilation(COUNTER), tools());
-    let signature = compilation.signature.as_ref().unwrap();
+    let signature = compilation.front.signature.as_ref().unwrap();
     let domain = Domain::new(3, 2, 4);
     let temporary = tempfile::tempdir().unwrap();
     let cache = tempfile::tempdir().unwrap();
@@ -65,8 +65,8 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         let told = Mutex::new(Vec::new());
         let sink = |event: Event| told.lock().unwrap().push(event);
         let mut prepared = prepare_compiled(&*backend.executor(), &compilation, setting, &sink).unwrap();
-        let call = call_for(signature, &compilation.directives, domain);
-        let mut launch = compilation.bind(call).unwrap();
+        let call = call_for(signature, &compilation.front.directives, domain);
+        let mut launch = compilation.front.bind(call).unwrap();
         let before = launch.clone();
         prepared.fit(&launch, &sink).unwrap();
         for _ in 0..3 {
@@ -103,8 +103,8 @@ fn code_that_is_made_anew_runs_and_what_was_loaded_before_stays() {
     let edited = COUNTER.replace("+ 1.0", "+ 3.0");
     let compilations = [compilation(COUNTER), compilation(&edited)];
     let calls = compilations.each_ref().map(|it| {
-        let call = call_for(it.signature.as_ref().unwrap(), &it.directives, Domain::new(3, 2, 4));
-        it.bind(call).unwrap()
+        let call = call_for(it.front.signature.as_ref().unwrap(), &it.front.directives, Domain::new(3, 2, 4));
+        it.front.bind(call).unwrap()
     });
     let left_by = |prepared: &mut Prepared, call: &Launch| {
         let mut launch = call.clone();
@@ -180,13 +180,13 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
         call.fields.insert((*name).to_owned(), array);
         call.origin.insert((*name).to_owned(), origin.clone());
     }
-    let bound = compilation.bind(call.clone()).unwrap();
-    assert_eq!(compilation.bind(Call { domain: None, ..call.clone() }).unwrap().domain, bound.domain);
+    let bound = compilation.front.bind(call.clone()).unwrap();
+    assert_eq!(compilation.front.bind(Call { domain: None, ..call.clone() }).unwrap().domain, bound.domain);
     for (name, at) in [("a", 0), ("out", 2), ("plane", 0), ("far", 1)] {
         let mut call = call.clone();
         let origin = call.origin.get_mut(name).unwrap();
         origin[at] -= 1;
-        assert!(compilation.bind(call).is_err(), "the origin of `{name}` is too small");
+        assert!(compilation.front.bind(call).is_err(), "the origin of `{name}` is too small");
     }
     let mut meant: Option<String> = None;
     for backend in Backend::ALL {
@@ -226,9 +226,12 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
     if Backend::OPENMP.check(&tools.found()).is_err() || !has_reader {
         return skip("lines of the stencil", "there is no C compiler, or no `objdump` to read its tables");
     }
-    let call =
-        call_for(compilation.signature.as_ref().unwrap(), &compilation.directives, Domain::new(3, 2, 4));
-    let launch = compilation.bind(call).unwrap();
+    let call = call_for(
+        compilation.front.signature.as_ref().unwrap(),
+        &compilation.front.directives,
+        Domain::new(3, 2, 4),
+    );
+    let launch = compilation.front.bind(call).unwrap();
     for has_lines in [true, false] {
         let temporary = tempfile::tempdir().unwrap();
         let setting = Setting {
@@ -249,7 +252,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             .unwrap();
         let read = Command::new("objdump").arg("--dwarf=decodedline").arg(library).output().unwrap();
         let table = String::from_utf8_lossy(&read.stdout).into_owned();
-        let (_, text) = compilation.sources().next().unwrap();
+        let (_, text) = compilation.front.sources().next().unwrap();
         let statement = text.lines().position(|it| it.contains("b = b + t")).unwrap() + 1;
         let row = |line: &str| {
             let mut words = line.split_whitespace();

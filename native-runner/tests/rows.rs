@@ -92,7 +92,7 @@ fn backends() -> Vec<Backend> {
 
 fn compilation(text: &str) -> Compilation {
     let compilation = compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
-    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
     compilation
 }
 
@@ -113,7 +113,7 @@ fn isobar(text: &str, name: &str, backend: Backend, more: &[&str]) -> Output {
 
 /// Runs the interpreter on arrays without room between their rows. Returns the written fields.
 fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
-    let (signature, tools) = (compilation.signature.as_ref().unwrap(), tools());
+    let (signature, tools) = (compilation.front.signature.as_ref().unwrap(), tools());
     let setting = Setting {
         cc: &tools.cc,
         temporary: Path::new("/nowhere"),
@@ -121,8 +121,8 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
         ..Setting::embedded()
     };
     let [i, j, k] = DOMAIN;
-    let call = call_for(signature, &compilation.directives, Domain::new(i, j, k));
-    let mut launch = compilation.bind(call).unwrap();
+    let call = call_for(signature, &compilation.front.directives, Domain::new(i, j, k));
+    let mut launch = compilation.front.bind(call).unwrap();
     prepare_compiled(&*Backend::DEBUG.executor(), compilation, setting, &|_| ())
         .unwrap()
         .run(&mut launch)
@@ -141,7 +141,7 @@ fn results_are_those_of_fields_without_room_between_their_rows() {
     let meant = meant(&compilation);
     assert_eq!(meant.keys().collect::<Vec<_>>(), ["n", "q", "r", "s"]);
     // There is room indeed.
-    let signature = compilation.signature.as_ref().unwrap();
+    let signature = compilation.front.signature.as_ref().unwrap();
     let domain = Domain::new(DOMAIN[0], DOMAIN[1], DOMAIN[2]);
     let bytes = bytes_with(signature, domain, Rows::AtLines { bytes: 64 });
     assert!(bytes > bytes_for(signature, domain) + 10_000);
@@ -171,8 +171,9 @@ fn results_are_those_of_fields_without_room_between_their_rows() {
 fn fields_that_are_given_stand_beside_those_that_are_made() {
     let compilation = compilation(WIDE);
     let meant = meant(&compilation);
-    let signature = compilation.signature.as_ref().unwrap();
-    let call = call_for(signature, &compilation.directives, Domain::new(DOMAIN[0], DOMAIN[1], DOMAIN[2]));
+    let signature = compilation.front.signature.as_ref().unwrap();
+    let call =
+        call_for(signature, &compilation.front.directives, Domain::new(DOMAIN[0], DOMAIN[1], DOMAIN[2]));
     // As it is read from a file: the last axis is the fastest.
     let mut file = std::io::Cursor::new(Vec::new());
     let q = &call.fields["q"];

@@ -71,8 +71,8 @@ def twice(a: Field[float], b: Field[float]):
         b = a + a
 ";
     let compilation = compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
-    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
-    let signature = compilation.signature.as_ref().expect("it compiled");
+    assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
+    let signature = compilation.front.signature.as_ref().expect("it compiled");
     let temporary = tempfile::tempdir().expect("there is room");
     let setting = Setting {
         cc: &tools.cc,
@@ -83,8 +83,8 @@ def twice(a: Field[float], b: Field[float]):
     };
     let mut prepared =
         prepare_compiled(&*Backend::OPENMP.executor(), &compilation, setting, &|_| ()).expect("it compiles");
-    let call = call_for(signature, &compilation.directives, Domain::new(8, 4, 16));
-    let mut launch = compilation.bind(call).expect("all inputs are there");
+    let call = call_for(signature, &compilation.front.directives, Domain::new(8, 4, 16));
+    let mut launch = compilation.front.bind(call).expect("all inputs are there");
     for _ in 0..3 {
         prepared.run(&mut launch).expect("it runs");
         let mut after = places();

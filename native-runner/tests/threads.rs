@@ -31,7 +31,7 @@ const MANY: u32 = 1024;
 /// The bytes of all fields behind the call, with so many threads; none where the system does not give as many.
 fn written(threads: u32, domains: &[Domain]) -> Option<Vec<Vec<u8>>> {
     let compilation = compile(&Project::of_one("main.py", TEXT), &Config::default(), &mut NoHook);
-    let signature = compilation.signature.as_ref().unwrap();
+    let signature = compilation.front.signature.as_ref().unwrap();
     let temporary = tempfile::tempdir().unwrap();
     let setting = Setting {
         cc: &Err(String::new()),
@@ -42,8 +42,8 @@ fn written(threads: u32, domains: &[Domain]) -> Option<Vec<Vec<u8>>> {
     };
     let mut prepared = prepare_compiled(&*Backend::RAYON.executor(), &compilation, setting, &|_| ()).unwrap();
     let run = |domain: &Domain| {
-        let call = call_for(signature, &compilation.directives, *domain);
-        let mut launch = compilation.bind(call).unwrap();
+        let call = call_for(signature, &compilation.front.directives, *domain);
+        let mut launch = compilation.front.bind(call).unwrap();
         match prepared.run(&mut launch) {
             Ok(()) => {}
             Err(Failure::Machine(why)) if why.contains("thread") => {

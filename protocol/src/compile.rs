@@ -1,12 +1,11 @@
 //! The answer to a compilation: diagnostics, levels, and what the stencil takes.
 
-use isobar_compiler::call::signature::{self, ParamKind};
-use isobar_compiler::diag::{self, Listing};
-use isobar_compiler::pass::{self, StepKind, TimedStep};
-use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::pipeline::registry::StageListing;
-use isobar_compiler::space::Axis;
-use isobar_compiler::types::Value;
+use isobar_ground::call::signature::{self, ParamKind};
+use isobar_ground::diag::{self, Listing};
+use isobar_ground::pass::{self, Notes, StepKind, TimedStep};
+use isobar_ground::space::Axis;
+use isobar_ground::types::Value;
+use isobar_reference::front::{Front, Stage};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Position, SpanResolver};
@@ -236,33 +235,31 @@ impl StageText {
 }
 
 impl Compiled {
-    /// A compilation as it crosses a wire, with these texts, which are made now; `timings` are the caller's, who has
-    /// the clock.
+    /// A stencil as it crosses a wire, with the notes of its compilation and these texts. `timings` are the
+    /// caller's, who has the clock.
     #[must_use]
     pub fn new<'a>(
-        compilation: &Compilation,
-        texts: impl IntoIterator<Item = &'a StageListing>,
+        front: &Front,
+        notes: &Notes,
+        texts: impl IntoIterator<Item = (Stage, &'a Listing)>,
         timings: Vec<StepTime>,
     ) -> Self {
-        let places = SpanResolver::new(compilation.sources());
+        let places = SpanResolver::new(front.sources());
         Self {
-            diagnostics: compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),
-            stencils: compilation.stencils.iter().map(|(name, _)| name.clone()).collect(),
-            stencil: compilation.stencil.clone(),
-            stages: texts
-                .into_iter()
-                .filter_map(|it| Some(StageText::new(it.stage.name(), compilation.text(it)?, &places)))
-                .collect(),
-            signature: compilation.signature.as_ref().map(|it| {
+            diagnostics: notes.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),
+            stencils: front.stencils.iter().map(|(name, _)| name.clone()).collect(),
+            stencil: front.stencil.clone(),
+            stages: texts.into_iter().map(|(of, it)| StageText::new(of.name(), it, &places)).collect(),
+            signature: front.signature.as_ref().map(|it| {
                 let signature = Signature::new(it);
                 // Of two with one name it tells which.
-                Signature { name: compilation.stencil.clone().unwrap_or(signature.name), ..signature }
+                Signature { name: front.stencil.clone().unwrap_or(signature.name), ..signature }
             }),
-            remarks: compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
-            tombstones: compilation.tombstones.iter().map(|it| Tombstone::new(it, &places)).collect(),
-            steps: compilation.schedule_steps(),
-            log: compilation.log.iter().map(Logged::new).collect(),
-            trace: compilation.trace.as_ref().map(Trace::new),
+            remarks: notes.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
+            tombstones: notes.tombstones.iter().map(|it| Tombstone::new(it, &places)).collect(),
+            steps: None,
+            log: notes.log.iter().map(Logged::new).collect(),
+            trace: notes.trace.as_ref().map(Trace::new),
             timings,
         }
     }

@@ -1,6 +1,6 @@
 //! Diagnostics with lines and columns.
 
-use isobar_compiler::diag::{self, FileId, LineCol, LineIndex, Span};
+use isobar_ground::diag::{self, FileId, LineCol, LineIndex, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::names;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::call::launch::ScalarInput;
-use isobar_compiler::config::{self, Config, ConstantSet, External};
-use isobar_compiler::diag::Diagnostic;
-use isobar_compiler::diag::catalog::call;
-use isobar_compiler::inputs::Directives;
-use isobar_compiler::pass::{self, DecisionLimit, GpuModel, PassOptions};
-use isobar_compiler::space::Axis;
-use isobar_compiler::types::{DType, Value};
+use isobar_front::config::{self, Config, ConstantSet, External};
+use isobar_ground::call::launch::ScalarInput;
+use isobar_ground::diag::Diagnostic;
+use isobar_ground::diag::catalog::call;
+use isobar_ground::pass::{self, DecisionLimit, GpuModel, PassOptions};
+use isobar_ground::space::Axis;
+use isobar_ground::types::{DType, Value};
+use isobar_reference::inputs::Directives;
 
 use crate::request::{
     Arithmetic, Cache, Code, Constants, Contiguous, Device, GpuForm, Machine, PassLimit, Request, Tile,

@@ -4,11 +4,11 @@ mod looked;
 
 use std::ops::Range;
 
-use isobar_compiler::call::array::{Array, Elements};
-use isobar_compiler::call::launch::{Argument, Launch};
-use isobar_compiler::call::signature::{ParamKind, Signature};
-use isobar_compiler::space::Axis;
-use isobar_compiler::types::{DType, Value};
+use isobar_ground::call::array::{Array, Elements};
+use isobar_ground::call::launch::{Argument, Launch};
+use isobar_ground::call::signature::{ParamKind, Signature};
+use isobar_ground::space::Axis;
+use isobar_ground::types::{DType, Value};
 
 use crate::field::{Difference, FieldInfo, Statistics};
 use crate::worker::{Plane, Which};

@@ -1,6 +1,6 @@
 //! A notebook as one text of Python: its code cells in their order, without the commands that are no Python.
 
-use isobar_compiler::diag::cells::MARK;
+use isobar_ground::diag::cells::MARK;
 use serde::Deserialize;
 
 /// The commands of a cell whose other lines are Python.

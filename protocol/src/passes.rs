@@ -1,7 +1,7 @@
 //! The effect of each pass on its level: the list of passes, and the level before and after one of them.
 
-use isobar_compiler::pass::{Difference, DifferenceMark};
-use isobar_compiler::pipeline::{Compilation, Stage, route};
+use isobar_ground::pass::{Difference, DifferenceMark, Trace};
+use isobar_reference::front::Stage;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Node, StageText};
@@ -48,15 +48,22 @@ pub struct PassDiff {
     pub marks: String,
 }
 
+/// All passes with their levels, in their order, and the trace of a compilation that kept it.
+#[derive(Clone, Copy, Debug)]
+pub struct TracedPasses<'a> {
+    pub passes: &'a [(Stage, &'static str)],
+    pub trace: Option<&'a Trace>,
+}
+
 impl PassStep {
-    /// All passes in their order; the compilation must have kept its trace, and `skipped` is what it left out.
+    /// All passes in their order; `skipped` are those that the compilation left out.
     #[must_use]
-    pub fn all(compilation: &Compilation, skipped: &[String]) -> Vec<Self> {
-        let steps = route::passes().map(|(stage, pass)| {
+    pub fn all(traced: TracedPasses<'_>, skipped: impl Fn(&str) -> bool) -> Vec<Self> {
+        let steps = traced.passes.iter().map(|&(stage, pass)| {
             let of = Moment { stage: stage.name().to_owned(), pass: Some(pass.to_owned()) };
             let (mut removed, mut added) = (0, 0);
-            let went = match difference(compilation, &of) {
-                _ if skipped.iter().any(|it| it == pass) && !route::is_needed(pass) => PassOutcome::Skipped,
+            let went = match traced.difference(&of) {
+                _ if skipped(pass) => PassOutcome::Skipped,
                 None => PassOutcome::NotReached,
                 Some(found) => {
                     removed = found.lines.iter().filter(|it| it.0 == DifferenceMark::Removed).count();
@@ -73,8 +80,8 @@ impl PassStep {
 impl PassDiff {
     /// A level around a pass; `None` where that was not reached. A pass that was left out changed nothing.
     #[must_use]
-    pub fn new(compilation: &Compilation, of: &Moment) -> Option<Self> {
-        let found = difference(compilation, of)?;
+    pub fn new(traced: TracedPasses<'_>, of: &Moment) -> Option<Self> {
+        let found = traced.difference(of)?;
         let mut text = String::new();
         let mut marks = String::new();
         for (mark, line) in &found.lines {
@@ -99,31 +106,30 @@ impl PassDiff {
     }
 }
 
-/// The change that a pass made. A pass that did not run is placed after the last earlier pass that did.
-fn difference(compilation: &Compilation, of: &Moment) -> Option<Difference> {
-    let trace = compilation.trace.as_ref()?;
-    let at = trace.steps.iter().position(|it| it.level == of.stage && it.pass == of.pass.as_deref());
-    if let Some(at) = at {
-        let after = trace.steps[at].after;
-        let before = trace.before(at).map_or(after, |it| it.after);
-        return Some(trace.difference(before, after));
+impl TracedPasses<'_> {
+    /// The change that a pass made. A pass that did not run is placed after the last earlier pass that did.
+    fn difference(self, of: &Moment) -> Option<Difference> {
+        let trace = self.trace?;
+        let at = trace.steps.iter().position(|it| it.level == of.stage && it.pass == of.pass.as_deref());
+        if let Some(at) = at {
+            let after = trace.steps[at].after;
+            let before = trace.before(at).map_or(after, |it| it.after);
+            return Some(trace.difference(before, after));
+        }
+        let stage = Stage::from_name(&of.stage)?;
+        let of_stage = self.passes.iter().filter(|it| it.0 == stage).map(|it| it.1);
+        let earlier: Vec<&str> = of_stage.take_while(|it| Some(*it) != of.pass.as_deref()).collect();
+        let is_earlier = |pass: Option<&str>| pass.is_none_or(|it| earlier.contains(&it));
+        let stood = trace.steps.iter().rfind(|it| it.level == of.stage && is_earlier(it.pass))?;
+        Some(trace.difference(stood.after, stood.after))
     }
-    let stage = Stage::from_name(&of.stage)?;
-    let earlier: Vec<&str> = route::passes()
-        .filter(|it| it.0 == stage)
-        .map(|it| it.1)
-        .take_while(|it| Some(*it) != of.pass.as_deref())
-        .collect();
-    let is_earlier = |pass: Option<&str>| pass.is_none_or(|it| earlier.contains(&it));
-    let stood = trace.steps.iter().rfind(|it| it.level == of.stage && is_earlier(it.pass))?;
-    Some(trace.difference(stood.after, stood.after))
 }
 
 #[cfg(test)]
 mod tests {
-    use isobar_compiler::config::Config;
-    use isobar_compiler::pipeline::NoHook;
-    use isobar_compiler::project::Project;
+    use isobar_compiler::pipeline::{NoHook, route};
+    use isobar_front::config::Config;
+    use isobar_front::project::Project;
 
     use super::*;
 
@@ -131,11 +137,23 @@ mod tests {
     const TEXT: &str = "def s(q: Field[float], r: Field[float]):\n    with computation(PARALLEL), interval(...):\n        t = q + 1.0\n        r = t[1, 0, 0] * 2.0\n";
     const INLINE: &str = "oir/inline-temporaries";
 
-    fn compiled(skip: &[&str]) -> Compilation {
+    /// The trace of a compilation that leaves out these passes.
+    fn trace(skip: &[&str]) -> Trace {
         let mut config = Config::default();
         config.passes.trace = true;
         config.passes.skip = skip.iter().map(|it| (*it).to_owned()).collect();
-        route::compile(&Project::of_one("main.py", TEXT), &config, &mut NoHook)
+        let compilation = route::compile(&Project::of_one("main.py", TEXT), &config, &mut NoHook);
+        compilation.notes.trace.unwrap()
+    }
+
+    fn steps_of(trace: &Trace, skip: &[&str]) -> Vec<PassStep> {
+        let passes: Vec<_> = route::passes().collect();
+        PassStep::all(TracedPasses { passes: &passes, trace: Some(trace) }, |it| skip.contains(&it))
+    }
+
+    fn around(skip: &[&str], of: &Moment) -> PassDiff {
+        let passes: Vec<_> = route::passes().collect();
+        PassDiff::new(TracedPasses { passes: &passes, trace: Some(&trace(skip)) }, of).unwrap()
     }
 
     fn of(pass: Option<&str>) -> Moment {
@@ -149,20 +167,18 @@ mod tests {
 
     #[test]
     fn every_pass_is_told_with_what_became_of_it() {
-        let steps = PassStep::all(&compiled(&[]), &[]);
+        let steps = steps_of(&trace(&[]), &[]);
         assert_eq!(steps.len(), route::passes().count());
         assert_eq!(went(&steps, INLINE).0, PassOutcome::Changed);
         assert_eq!(went(&steps, "oir/prune-regions"), (PassOutcome::Unchanged, 0, 0));
-        let without = PassStep::all(&compiled(&[INLINE]), &[INLINE.to_owned()]);
+        let without = steps_of(&trace(&[INLINE]), &[INLINE]);
         assert_eq!(went(&without, INLINE).0, PassOutcome::Skipped);
-        let mut broken = compiled(&[]);
-        broken.trace = Some(isobar_compiler::pass::Trace::default());
-        assert!(PassStep::all(&broken, &[]).iter().all(|it| it.went == PassOutcome::NotReached));
+        assert!(steps_of(&Trace::default(), &[]).iter().all(|it| it.went == PassOutcome::NotReached));
     }
 
     #[test]
     fn the_lines_around_a_pass_know_their_statements() {
-        let around = PassDiff::new(&compiled(&[]), &of(Some(INLINE))).unwrap();
+        let around = around(&[], &of(Some(INLINE)));
         let lines: Vec<&str> = around.text.text.lines().collect();
         assert_eq!(around.marks.chars().count(), lines.len());
         let is_gone =
@@ -175,15 +191,14 @@ mod tests {
 
     #[test]
     fn a_pass_that_was_left_out_changed_nothing() {
-        let around = PassDiff::new(&compiled(&[INLINE]), &of(Some(INLINE))).unwrap();
+        let around = around(&[INLINE], &of(Some(INLINE)));
         assert!(around.marks.chars().all(|it| it == ' '));
         assert!(around.text.text.contains("t ="), "{}", around.text.text);
     }
 
     #[test]
     fn a_level_before_its_passes_is_as_it_was_lowered() {
-        let compilation = compiled(&[]);
-        let around = PassDiff::new(&compilation, &of(None)).unwrap();
+        let around = around(&[], &of(None));
         assert!(around.marks.chars().all(|it| it == ' '));
         assert!(around.text.text.contains("t ="));
     }

@@ -30,7 +30,7 @@ pub(crate) fn diagnosed<'a>(found: &[Diagnostic], files: impl Iterator<Item = (&
 /// A call that does not fit.
 pub(crate) fn refused(why: Refusal, executable: &Executable) -> PyErr {
     match why {
-        Refusal::Diagnostics(found) => diagnosed(&found, executable.compilation().sources()),
+        Refusal::Diagnostics(found) => diagnosed(&found, executable.compilation().front.sources()),
         Refusal::Elsewhere { field, is_on, runs_on } => Elsewhere::new_err(format!(
             "`{field}` lies on {is_on}, and the back end runs on {runs_on}: nothing is copied there unasked"
         )),
@@ -44,7 +44,7 @@ pub(crate) fn failed(why: Failure, executable: &Executable) -> PyErr {
     let compilation = executable.compilation();
     let nodes = compilation.listings().flat_map(|(_, it)| &it.nodes);
     let span = nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied());
-    let place = span.map(|it| SpanResolver::new(compilation.sources()).of(it));
+    let place = span.map(|it| SpanResolver::new(compilation.front.sources()).of(it));
     Trapped::new_err(serde_json::json!({"message": message, "cell": cell, "place": place}).to_string())
 }
 

@@ -37,7 +37,9 @@ pub(crate) fn compiled(py: Python<'_>, request: &str, stages: Vec<String>) -> Py
     let found = py.detach(|| {
         let compilation = route::compile(&project, &config, &mut NoHook);
         let wanted = texts().filter(|it| stages.iter().any(|stage| stage == it.stage.name()));
-        Compiled::new(&compilation, wanted, Vec::new())
+        let wanted = wanted.filter_map(|it| Some((it.stage, compilation.text(it)?)));
+        let compiled = Compiled::new(&compilation.front, &compilation.notes, wanted, Vec::new());
+        Compiled { steps: compilation.schedule_steps(), ..compiled }
     });
     serde_json::to_string(&found).map_err(|why| PyValueError::new_err(why.to_string()))
 }

@@ -101,8 +101,9 @@ impl Stencil {
     /// The decisions of the compilation and their reasons, as JSON.
     fn remarks(&self) -> String {
         let compilation = self.callable.executable.compilation();
-        let places = SpanResolver::new(compilation.sources());
-        let remarks: Vec<Remark> = compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect();
+        let places = SpanResolver::new(compilation.front.sources());
+        let remarks: Vec<Remark> =
+            compilation.notes.remarks.iter().map(|it| Remark::new(it, &places)).collect();
         serde_json::to_string(&remarks).unwrap_or_default()
     }
 

@@ -106,7 +106,7 @@ impl Plans {
             return Ok(Arc::clone(front));
         }
         self.compiled.value((variant.order, variant.aliases.clone()), |_| {
-            back(front, variant, &mut NoHook).map(Arc::new).map_err(|why| match why {
+            back(&front.front, front.options(), variant, &mut NoHook).map(Arc::new).map_err(|why| match why {
                 NoVariant::Aliases(diagnostics) => diagnostics,
                 NoVariant::Order(_) => Vec::new(),
             })
@@ -166,7 +166,7 @@ impl PlanHandle {
             let section = self.section();
             let make = || {
                 let compilation = self.plans.compiled(variant)?;
-                let plan = Plan::of(&compilation).ok_or_else(|| compilation.diagnostics.clone())?;
+                let plan = Plan::of(&compilation).ok_or_else(|| compilation.notes.diagnostics.clone())?;
                 if let Some(section) = &section {
                     section.call(&plan.stencil);
                 }
@@ -319,12 +319,12 @@ impl PlanHandle {
     /// Whether there is such a plan with all its levels.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.plans.compiled(&self.variant).is_ok_and(|it| it.is_whole() && it.signature.is_some())
+        self.plans.compiled(&self.variant).is_ok_and(|it| it.is_whole() && it.front.signature.is_some())
     }
 
     /// Name and text of each file, in the order of their numbers. Compiles the stencil.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.plans.compilation().sources()
+        self.plans.compilation().front.sources()
     }
 }
 

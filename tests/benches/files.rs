@@ -89,7 +89,7 @@ impl Hook for Middle {
 fn middle(session: &mut Session, project: &Project, config: &Config) -> Duration {
     let mut hook = Middle { start: Instant::now(), took: Duration::ZERO };
     let compilation = session.compile(project, config, &mut hook);
-    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
     hook.took
 }
 
@@ -128,7 +128,7 @@ fn measure(name: &str, repetitions: usize, mut work: impl FnMut(usize) -> Durati
 fn until_oir(session: &mut Session, project: &Project) -> Duration {
     let mut hook = UntilOir { start: Instant::now(), took: Duration::ZERO };
     let compilation = session.compile(project, &Config::default(), &mut hook);
-    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
     hook.took
 }
 

@@ -29,8 +29,9 @@ fn main() {
 
 fn measure(name: &str, precision: u32) {
     let compilation = compiled(name, precision);
-    let levels = &compilation.levels;
-    let (Some(oir), Some(extents), Some(npir)) = (&levels.oir, &levels.extents, levels.npir()) else {
+    let (Some(oir), Some(extents), Some(npir)) =
+        (&compilation.front.oir, &compilation.front.extents, compilation.front.npir())
+    else {
         println!("{name} does not compile");
         return;
     };

@@ -46,7 +46,7 @@ fn main() {
 
 fn measured(subject: &Subject, doubles: Doubles) -> Result<Duration, String> {
     let compilation = subject.compile();
-    let kernels = compilation.levels.kernels().ok_or("it does not compile")?;
+    let kernels = compilation.kernels().ok_or("it does not compile")?;
     let options = WgslOptions { doubles, levels: Some(80), ..WgslOptions::default() };
     let (mut texts, mut words, mut both) = (Vec::new(), Vec::new(), Vec::new());
     let mut bytes = 0;

@@ -29,9 +29,8 @@ pub fn is_same(one: Value, other: Value) -> bool {
 ///
 /// Where they leave other bits, or stop in another way.
 pub fn numpy_gives_the_bits_of_debug(compilation: &Compilation, launch: &Launch) -> Result<()> {
-    let levels = &compilation.levels;
-    let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("there is no OIR")?;
-    let npir = levels.npir().context("there is no NPIR")?;
+    let (oir, extents) = compilation.front.reference().context("there is no OIR")?;
+    let npir = compilation.front.npir().context("there is no NPIR")?;
     let (mut meant, mut found) = (launch.clone(), launch.clone());
     let expected = debug::run(oir, extents, &mut meant, &mut NoControl);
     let ended = numpy::run(npir, &mut found, &mut NoControl);
@@ -59,8 +58,7 @@ pub fn native_gives_the_bits_of_debug(
     launches: &[Launch],
     setting: Setting<'_>,
 ) -> Result<Held> {
-    let levels = &compilation.levels;
-    let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("there is no OIR")?;
+    let (oir, extents) = compilation.front.reference().context("there is no OIR")?;
     let mean = |launch: &Launch| {
         let mut meant = launch.clone();
         let ended = debug::run(oir, extents, &mut meant, &mut NoControl);
@@ -108,7 +106,7 @@ pub fn native_gives_the_bits_of_debug(
 ///
 /// The first difference of each field.
 pub fn same_fields(compilation: &Compilation, meant: &Launch, found: &Launch) -> Result<()> {
-    let signature = compilation.signature.as_ref().context("there is no signature")?;
+    let signature = compilation.front.signature.as_ref().context("there is no signature")?;
     let mut wrong = String::new();
     for (param, (meant, found)) in signature.params.iter().zip(meant.arguments.iter().zip(&found.arguments)) {
         let (Argument::Field(meant), Argument::Field(found)) = (meant, found) else { continue };

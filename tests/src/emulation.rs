@@ -72,9 +72,9 @@ impl<'a> Text<'a> {
     ///
     /// Where there are no kernels, or a call cannot be planned.
     pub fn of(compilation: &'a Compilation, launches: &[Launch], is_wide: bool) -> Result<Self> {
-        let kernels = compilation.levels.kernels().context("there are no kernels")?;
-        let artifact = compilation.levels.cuda().context("there is no CUDA")?;
-        let interface = compilation.signature.as_ref().context("there is no signature")?;
+        let kernels = compilation.kernels().context("there are no kernels")?;
+        let artifact = compilation.cuda().context("there is no CUDA")?;
+        let interface = compilation.front.signature.as_ref().context("there is no signature")?;
         let places = places(kernels, interface);
         let text = artifact.listing.text.clone();
         let mut is_unit = true;
@@ -260,8 +260,8 @@ impl<'a> Program<'a> {
     ///
     /// Where they leave other bits, one ends and the other does not, or the kernels have a fault.
     pub fn gives_the_bits_of_debug(&mut self, text: usize, launch: &Launch, seeds: &[u64]) -> Result<bool> {
-        let levels = &self.texts[text].compilation.levels;
-        let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("there is no OIR")?;
+        let compilation = &self.texts[text].compilation;
+        let (oir, extents) = compilation.front.reference().context("there is no OIR")?;
         let mut meant = launch.clone();
         let expected = debug::run(oir, extents, &mut meant, &mut NoControl);
         let mut is_other = false;
@@ -471,14 +471,16 @@ impl Called {
     /// Where it does not compile.
     pub fn of(number: u64, subject: &Subject, domains: &[Domain], layouts: &[Layout]) -> Result<Self> {
         let compilation = subject.compile();
-        ensure!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
-        let signature = compilation.signature.as_ref().context("there is no signature")?;
+        ensure!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
+        let signature = compilation.front.signature.as_ref().context("there is no signature")?;
         let mut launches = Vec::new();
         for &domain in domains {
             let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
             let on_domain = Subject { domain, ..subject.clone() };
             // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-            let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+            let Ok(launch) = compilation.front.bind(call(&on_domain, &compilation, signature)?) else {
+                continue;
+            };
             launches.extend(layouts.iter().map(|it| it.of(&launch, &signature.params)));
         }
         let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
@@ -501,7 +503,7 @@ impl Called {
     }
 
     fn in_context(&self) -> String {
-        let kernels = self.compilation.levels.kernels();
+        let kernels = self.compilation.kernels();
         let kernels = kernels.map_or(String::new(), |it| isobar_compiler::kernel::print::listing(it).text);
         format!("{}\n{kernels}", self.about)
     }

@@ -143,10 +143,11 @@ pub fn hold(seed: u64) -> Result<Held> {
     let compilation = subject.compile();
     let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
     let in_context = || format!("{} on {domain}:\n{}", subject.name, text());
-    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.diagnostics, in_context());
+    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.notes.diagnostics, in_context());
     reads_back(&compilation).map_err(anyhow::Error::msg).with_context(in_context)?;
-    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
-    let oir = compilation.levels.oir.as_ref().context("a compilation without errors has an OIR")?;
+    let signature =
+        compilation.front.signature.as_ref().context("a compilation without errors has a signature")?;
+    let oir = compilation.front.oir.as_ref().context("a compilation without errors has an OIR")?;
     let mut held = Held::default();
     // Rows of several tiles, where tiles have parts of them.
     let usual = if seed % 5 == 4 { SEVERAL_TILES } else { DOMAINS[0] };
@@ -154,7 +155,7 @@ pub fn hold(seed: u64) -> Result<Held> {
         let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
         let on_domain = Subject { domain, ..subject.clone() };
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-        let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+        let Ok(launch) = compilation.front.bind(call(&on_domain, &compilation, signature)?) else { continue };
         held.runs += 1;
         let code = CODE[usize::try_from(seed).unwrap_or(0) % CODE.len()];
         let journey = Journey::to(oir, Target::CPU, code());
@@ -178,7 +179,7 @@ pub fn hold(seed: u64) -> Result<Held> {
         held.other_traps += native.with_context(in_context)?.other_traps;
         if ReferenceRun::of(oir, &launch).end().is_some() {
             // The run ends; of several statements that would end it, `numpy` may tell another one.
-            let npir = compilation.levels.npir().context("a compilation without errors has an NPIR")?;
+            let npir = compilation.front.npir().context("a compilation without errors has an NPIR")?;
             let ended = numpy::run(npir, &mut launch.clone(), &mut NoControl);
             ensure!(ended.is_err(), "`numpy` does not end\n{}", in_context());
             continue;
@@ -246,14 +247,17 @@ pub fn hold_kernels(seed: u64) -> Result<Held> {
     let told =
         |target: &Target| format!("{:?} {:?}", target.gpu.map(|it| it.multiprocessors), target.gpu_form);
     let in_context = || format!("{} on {domain} for {}:\n{}", subject.name, told(target), text());
-    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.diagnostics, in_context());
-    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
-    let oir = compilation.levels.oir.as_ref().context("a compilation without errors has an OIR")?;
+    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.notes.diagnostics, in_context());
+    let signature =
+        compilation.front.signature.as_ref().context("a compilation without errors has a signature")?;
+    let oir = compilation.front.oir.as_ref().context("a compilation without errors has an OIR")?;
     let mut held = Held::default();
     let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
     let on_domain = Subject { domain, ..subject.clone() };
     // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-    let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { return Ok(held) };
+    let Ok(launch) = compilation.front.bind(call(&on_domain, &compilation, signature)?) else {
+        return Ok(held);
+    };
     held.runs += 1;
     let reference = ReferenceRun::of(oir, &launch);
     let mut found = None;
@@ -323,7 +327,7 @@ pub fn reads_back(compilation: &Compilation) -> Result<(), String> {
     let scheduled = schedule::parse::parse(text(Stage::SCHEDULE)).map_err(|it| it.to_string());
     same(Stage::SCHEDULE, scheduled.map(|it| schedule::print::listing(&it).text))?;
     match &compilation.levels.sdfg {
-        Some(graph) => loops_read_back(graph, target::Target::c(compilation.levels.passes.machine.as_ref())),
+        Some(graph) => loops_read_back(graph, target::Target::c(compilation.levels.options.machine.as_ref())),
         None => Ok(()),
     }
 }

@@ -76,7 +76,7 @@ pub fn compiled(name: &str, precision: u32) -> Compilation {
 pub fn compiled_text(name: &str, text: &str, precision: u32) -> Compilation {
     let project = Project::of_one(&format!("{name}.py"), text);
     let compilation = route::compile(&project, &Config::with_precision(precision), &mut NoHook);
-    assert!(!compilation.has_errors(), "{name} does not compile: {:#?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{name} does not compile: {:#?}", compilation.notes.diagnostics);
     compilation
 }
 
@@ -87,9 +87,9 @@ pub fn compiled_text(name: &str, text: &str, precision: u32) -> Compilation {
 /// When they do not fit.
 #[must_use]
 pub fn launch(compilation: &Compilation, domain: Domain) -> Launch {
-    let signature = compilation.signature.as_ref().expect("it compiled");
-    let call = inputs::call_for(signature, &compilation.directives, domain);
-    compilation.bind(call).unwrap_or_else(|wrong| panic!("{wrong:#?}"))
+    let signature = compilation.front.signature.as_ref().expect("it compiled");
+    let call = inputs::call_for(signature, &compilation.front.directives, domain);
+    compilation.front.bind(call).unwrap_or_else(|wrong| panic!("{wrong:#?}"))
 }
 
 /// Runs the reference interpreter on a launch.
@@ -104,16 +104,17 @@ pub fn run_debug(compilation: &Compilation, launch: &mut Launch) {
             true
         }
     }
-    let levels = &compilation.levels;
-    let (oir, extents) =
-        (levels.oir.as_ref().expect("it compiled"), levels.extents.as_ref().expect("it compiled"));
+    let (oir, extents) = (
+        compilation.front.oir.as_ref().expect("it compiled"),
+        compilation.front.extents.as_ref().expect("it compiled"),
+    );
     debug::run(oir, extents, launch, &mut GoOn).unwrap_or_else(|stop| panic!("{stop:?}"));
 }
 
 /// The fields that the stencil writes, by name.
 #[must_use]
 pub fn written<'a>(compilation: &'a Compilation, launch: &'a Launch) -> Vec<(&'a str, &'a Array)> {
-    let signature = compilation.signature.as_ref().expect("it compiled");
+    let signature = compilation.front.signature.as_ref().expect("it compiled");
     let written =
         signature.params.iter().zip(&launch.arguments).filter_map(|(param, argument)| match argument {
             Argument::Field(field)

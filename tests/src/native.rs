@@ -37,7 +37,7 @@ pub(crate) const WIDE: [Domain; 6] = [
 /// Returns the parameters of a compiled stencil; none where it did not compile so far.
 #[must_use]
 pub fn params(compilation: &Compilation) -> &[Param] {
-    compilation.signature.as_ref().map_or(&[], |it| &it.params)
+    compilation.front.signature.as_ref().map_or(&[], |it| &it.params)
 }
 
 /// How the arrays of a call lie in memory.
@@ -298,14 +298,15 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let compilation = subject.compile();
     let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
     let in_context = || format!("{} {layout:?}, {:?}\n{text}", subject.name, subject.config.passes);
-    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.diagnostics, in_context());
-    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
+    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.notes.diagnostics, in_context());
+    let signature =
+        compilation.front.signature.as_ref().context("a compilation without errors has a signature")?;
     let mut launches = Vec::new();
     for domain in domains {
         let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
         let on_domain = Subject { domain, ..subject.clone() };
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-        let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+        let Ok(launch) = compilation.front.bind(call(&on_domain, &compilation, signature)?) else { continue };
         launches.push(layout.of(&launch, &signature.params));
     }
     // Small fields are not copied unless that is asked for.

@@ -194,7 +194,7 @@ pub fn agreement(
 }
 
 fn write(folder: &Path, job: &Job<'_>) -> Result<()> {
-    let signature = job.compilation.signature.as_ref().context("it compiled")?;
+    let signature = job.compilation.front.signature.as_ref().context("it compiled")?;
     let (mut arguments, mut origins) = (Vec::new(), serde_json::Map::new());
     for (param, argument) in signature.params.iter().zip(&job.launch.arguments) {
         match (&param.kind, argument) {
@@ -221,10 +221,10 @@ fn write(folder: &Path, job: &Job<'_>) -> Result<()> {
             _ => {}
         }
     }
-    let mut config = job.config.clone().for_domain(job.compilation.directives.domain);
-    config.externals.extend(job.compilation.directives.external_values());
-    let externals = handed::externals(&config, &job.compilation.externals);
-    let stencil = job.project.stencil.as_ref().or(job.compilation.stencil.as_ref());
+    let mut config = job.config.clone().for_domain(job.compilation.front.directives.domain);
+    config.externals.extend(job.compilation.front.directives.external_values());
+    let externals = handed::externals(&config, &job.compilation.front.externals);
+    let stencil = job.project.stencil.as_ref().or(job.compilation.front.stencil.as_ref());
     let Domain { i, j, k } = job.launch.domain;
     let job_text = json!({
         "files": job.project.files.keys().collect::<Vec<_>>(), "main": job.project.main, "source": job.source,

@@ -97,7 +97,7 @@ fn compiled(subject: &mut Subject, device: Device, document: &str) -> Result<Com
     subject.config = config;
     let project: &Project = &subject.project;
     let found = route::compile(project, &subject.config, &mut NoHook);
-    ensure!(found.levels.oir.is_some(), "{:#?}", found.diagnostics);
+    ensure!(found.front.oir.is_some(), "{:#?}", found.notes.diagnostics);
     Ok(found)
 }
 
@@ -114,36 +114,37 @@ pub fn hold(seed: u64, backend: Backend, setting: Setting<'_>) -> Result<Held> {
     let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
     let in_context = || format!("{} for a {device:?}:\n{}\n{document}", subject.name, text());
     let told: Vec<String> =
-        compilation.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+        compilation.notes.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
     if compilation.has_errors() {
         let is_told = told.iter().any(|it| it.starts_with("S01 ") || it.starts_with("S02 "));
         ensure!(is_told, "it is refused with {told:?}\n{}", in_context());
         // The proof of bounds stands behind all steps: what it refuses was let through by one.
         let is_proof = told.iter().any(|it| it.contains("is not seen to be in ["));
         ensure!(!is_proof, "{told:?}\n{}", in_context());
-        let has_code = compilation.levels.c().is_some();
+        let has_code = compilation.c().is_some();
         ensure!(!has_code, "there is code of what is refused\n{}", in_context());
         return Ok(Held::default());
     }
     ensure!(!is_refused, "a step that is refused alone is carried out with others\n{}", in_context());
-    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
+    let signature =
+        compilation.front.signature.as_ref().context("a compilation without errors has a signature")?;
     let mut random = Random::new(!seed);
     let mut held = Held::default();
     for domain in [*random.pick(&DOMAINS), *random.pick(&WIDE)] {
         let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
         let on_domain = Subject { domain, ..subject.clone() };
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-        let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+        let Ok(launch) = compilation.front.bind(call(&on_domain, &compilation, signature)?) else { continue };
         held.runs += 1;
         let levels = &compilation.levels;
-        let oir = levels.oir.as_ref().context("there is no OIR")?;
+        let oir = compilation.front.oir.as_ref().context("there is no OIR")?;
         let reference = ReferenceRun::of(oir, &launch);
         let mut all = vec![
             ("schedule", Level::Schedule(levels.schedule.as_ref().context("no schedule")?)),
             ("sdfg", Level::Sdfg(levels.sdfg.as_ref().context("no SDFG")?)),
             ("loops", Level::Loops(levels.loops.as_ref().context("no loops")?)),
         ];
-        let kernels = if *device == Device::Gpu { levels.kernels() } else { None };
+        let kernels = if *device == Device::Gpu { compilation.kernels() } else { None };
         all.extend(kernels.map(|it| ("kernels", Level::Kernels(it))));
         for (name, level) in all {
             if let Some(found) = reference.divergence(name, &level, &[seed]) {

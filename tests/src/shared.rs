@@ -62,8 +62,9 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let mut random = Random::new(!seed);
     let compilation = subject.compile();
     let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
-    ensure!(!compilation.has_errors(), "{}: {:#?}\n{text}", subject.name, compilation.diagnostics);
-    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
+    ensure!(!compilation.has_errors(), "{}: {:#?}\n{text}", subject.name, compilation.notes.diagnostics);
+    let signature =
+        compilation.front.signature.as_ref().context("a compilation without errors has a signature")?;
     let alike = alike(signature);
     let mut held = HeldShared::default();
     if alike.is_empty() {
@@ -85,7 +86,7 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let before = memory.elements.clone();
     let bound = with_memory(given.clone(), signature, &same, &mut memory, domain)?;
     // A domain that is too small for the stencil is refused, and so is tested elsewhere.
-    let Ok(BoundLaunch { launch: mut in_memory, shared }) = compilation.bind_shared(bound) else {
+    let Ok(BoundLaunch { launch: mut in_memory, shared }) = compilation.front.bind_shared(bound) else {
         return Ok(held);
     };
     // On a small domain a stencil may not touch all of them.
@@ -93,7 +94,7 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         return Ok(held);
     }
     let variant = Variant::of(&subject.config.passes, ProgramKind::Reference).with_aliases(&shared);
-    let unified = match back(&compilation, &variant, &mut NoHook) {
+    let unified = match back(&compilation.front, compilation.options(), &variant, &mut NoHook) {
         Ok(unified) => unified,
         Err(NoVariant::Order(why)) => bail!("the axes stay as they are: {why:?}"),
         Err(NoVariant::Aliases(found)) => {
@@ -102,12 +103,11 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
             return Ok(held);
         }
     };
-    let oir = unified.levels.oir.as_ref().context("it compiled")?;
+    let oir = unified.front.oir.as_ref().context("it compiled")?;
     let mut launch = in_memory.clone();
     shared.iter().for_each(|it| launch.arguments[it[1]] = Argument::Unused);
     let run = |compilation: &Compilation, launch: &mut Launch| -> Result<_> {
-        let levels = &compilation.levels;
-        let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("there is no OIR")?;
+        let (oir, extents) = compilation.front.reference().context("there is no OIR")?;
         Ok(debug::run(oir, extents, launch, &mut NoControl).map_err(|it| it.to_string()))
     };
     if !depends_on_order(&compilation, oir) {
@@ -153,7 +153,7 @@ pub fn hold_shared(seed: u64, backend: Backend, workplace: &Workplace) -> Result
 /// Whether a statement reads a neighbour of what it writes, or in a parallel loop another level. The stencil
 /// is the one in which the parameters are one field.
 fn depends_on_order(written: &Compilation, unified: &Stencil) -> bool {
-    let n_fields = written.levels.oir.as_ref().map_or(0, |it| it.fields.len());
+    let n_fields = written.front.oir.as_ref().map_or(0, |it| it.fields.len());
     unified.fields.len() > n_fields
         || unified.placed().filter(|it| it.order == LoopOrder::Parallel).any(|placed| {
             let touches = unified.executions[placed.execution].touches();

@@ -23,10 +23,12 @@ use crate::root;
 ///
 /// When the files cannot be written.
 pub fn write_case(folder: &Path, stage: Stage, compilation: &Compilation, launch: &Launch) -> Result<bool> {
-    let levels = &compilation.levels;
-    let (Some(oir), Some(extents), Some(text), Some(signature)) =
-        (&levels.oir, &levels.extents, compilation.listing(stage), &compilation.signature)
-    else {
+    let (Some(oir), Some(extents), Some(text), Some(signature)) = (
+        &compilation.front.oir,
+        &compilation.front.extents,
+        compilation.listing(stage),
+        &compilation.front.signature,
+    ) else {
         return Ok(false);
     };
     let mut meant = launch.clone();

@@ -79,12 +79,12 @@ fn said(block: &Block) -> Vec<Diagnostic> {
     project.files.extend(block.modules.iter().map(|(name, text)| (name.clone(), text.as_str().into())));
     project.stencil = block.lines_of("@stencil").next().map(str::to_owned);
     let compilation = route::compile(&project, &config(block).unwrap(), &mut NoHook);
-    let mut found = compilation.diagnostics.clone();
-    if compilation.has_errors() || compilation.directives.domain.is_none() {
+    let mut found = compilation.notes.diagnostics.clone();
+    if compilation.has_errors() || compilation.front.directives.domain.is_none() {
         return found;
     }
-    let call = call(block, &compilation, compilation.signature.as_ref().unwrap()).unwrap();
-    found.extend(compilation.bind(call).err().into_iter().flatten());
+    let call = call(block, &compilation, compilation.front.signature.as_ref().unwrap()).unwrap();
+    found.extend(compilation.front.bind(call).err().into_iter().flatten());
     found
 }
 

@@ -34,7 +34,7 @@ fn compiled_with(text: &str, files: &[(&str, &str)], passes: PassOptions) -> Com
         project.files.insert((*name).to_owned(), (*content).into());
     }
     let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
-    assert!(!found.has_errors(), "{:#?}\n{text}", found.diagnostics);
+    assert!(!found.has_errors(), "{:#?}\n{text}", found.notes.diagnostics);
     found
 }
 
@@ -56,12 +56,12 @@ fn text(compilation: &Compilation, stage: Stage) -> &str {
 
 /// Holds every level and the schedule of this compilation against the stencil.
 fn assert_means_the_same(compilation: &Compilation) {
-    let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+    let (Some(signature), Some(oir)) = (&compilation.front.signature, &compilation.front.oir) else {
         panic!("it compiled")
     };
     for domain in DOMAINS {
         let call = inputs::call_for(signature, &small_inputs(signature), domain);
-        let launch = compilation.bind(call).expect("all inputs are there");
+        let launch = compilation.front.bind(call).expect("all inputs are there");
         let (_, found) = compare(&Journey::usual(oir), &launch, &[1, 2]);
         assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
         let level = Level::Schedule(schedule(compilation));
@@ -193,7 +193,7 @@ fn loops_around<'t>(tree: &'t Tree, each: &mut dyn FnMut(&[&'t Loop])) {
 fn the_lowering_to_the_tree_keeps_each_statement_in_its_place() {
     for name in GALLERY {
         let found = compiled(&gallery_text(name), PassOptions::default());
-        let oir = found.levels.optimized.as_ref().expect("it compiled");
+        let oir = found.front.optimized.as_ref().expect("it compiled");
         let tree = from_tree::lower(&from_oir::lower(oir, &extents(oir)));
         let (mut before, mut after) = (Vec::new(), Vec::new());
         oir.each_statement(&mut |it| before.push(it.stmt));

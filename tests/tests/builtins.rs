@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use isobar_compiler::types::Function;
 
 /// The crates whose sources are counted. Tests, texts that are printed from a definition, and the documentation are not.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 16] = [
     "compiler",
     "compiler/ground",
     "compiler/front",
@@ -20,6 +20,8 @@ const CRATES: [&str; 13] = [
     "native-runner",
     "protocol",
     "web",
+    "web/first",
+    "web/second",
     "web/model",
 ];
 
@@ -41,7 +43,7 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ("native-runner/src/commands/config.rs", &["log"], "a setting"),
     ("native-runner/src/commands/human.rs", &["min", "max"], "a column of statistics"),
     ("protocol/src/request.rs", &["mod"], "a key of a request"),
-    ("web/src/compile/documented.rs", &["min"], "a unit of time"),
+    ("web/first/src/compile/documented.rs", &["min"], "a unit of time"),
     ("web/src/panes/inputs/model.rs", &["mod"], "an element's id"),
     ("web/src/panes/problems.rs", &["log"], "an element's role"),
     ("protocol/src/share/mod.rs", &["mod"], "a key of a link"),
@@ -68,8 +70,11 @@ fn no_back_end_names_a_formula() {
     for (name, files) in named() {
         let is_formula = Function::from_name(&name).is_some_and(Function::is_transcendental);
         for file in files.iter().filter(|_| is_formula) {
-            let is_back_end = ["compiler/code/", "compiler/reference/", "codegen/", "runtime/"];
-            assert!(!is_back_end.iter().any(|it| file.starts_with(it)), "`{name}` is named in {file}");
+            // The inputs of a run are no back end: generators are made of formulas.
+            let is_input = file.starts_with("compiler/reference/src/inputs/");
+            let of_back_ends = ["compiler/code/", "compiler/reference/", "codegen/", "runtime/"];
+            let is_back_end = !is_input && of_back_ends.iter().any(|it| file.starts_with(it));
+            assert!(!is_back_end, "`{name}` is named in {file}");
         }
     }
 }

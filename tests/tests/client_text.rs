@@ -45,11 +45,11 @@ fn compiled(name: &str, text: &str, config: &Config) -> Compilation {
 
 /// The C of a compilation as it is emitted and compiled: plain, with comments, with directives. Its CUDA is held here.
 fn texts(compilation: &Compilation) -> [String; 3] {
-    let cuda = compilation.levels.cuda().expect("the stencil compiles");
+    let cuda = compilation.cuda().expect("the stencil compiles");
     vocabulary::check_cuda(&cuda.listing.text).unwrap_or_else(|why| panic!("{why}\n{}", cuda.listing.text));
-    let artifact = compilation.levels.c().expect("the stencil compiles");
+    let artifact = compilation.c().expect("the stencil compiles");
     let text = &artifact.listing.text;
-    let statements = written(&artifact.listing, compilation.sources());
+    let statements = written(&artifact.listing, compilation.front.sources());
     [text.clone(), with_comments(text, &statements), with_directives(text, &statements)]
 }
 
@@ -151,7 +151,7 @@ fn names_of_stencils_fields_and_temporaries_become_identifiers() {
              {name}_t = {name}_a[1, 0, 0] * {name}_s\n        {name} = {name}_t[0, 1, 0] + {name}_t\n"
         );
         let compilation = compiled("main.py", &text, &machine);
-        assert!(!compilation.has_errors(), "{name}: {:?}", compilation.diagnostics);
+        assert!(!compilation.has_errors(), "{name}: {:?}", compilation.notes.diagnostics);
         for text in texts(&compilation) {
             vocabulary::check(&text).unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
         }

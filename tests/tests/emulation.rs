@@ -180,7 +180,7 @@ fn barriers(shard: Shard) {
     let all = written();
     let folder = Folder::new("mutated");
     let kernels = |compilation: &Compilation| {
-        let whole = compilation.levels.cuda().unwrap().listing.text.clone();
+        let whole = compilation.cuda().unwrap().listing.text.clone();
         let (before, kernels) = whole.split_once("/* Step 1 ").unwrap();
         (before.to_owned(), kernels.to_owned())
     };

@@ -39,7 +39,7 @@ fn the_gallery_means_the_same_at_every_level() {
     for name in GALLERY {
         for precision in [64, 32] {
             let compilation = compiled(name, precision);
-            let oir = compilation.levels.oir.as_ref().expect("it compiled");
+            let oir = compilation.front.oir.as_ref().expect("it compiled");
             for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 4), Domain::new(2, 7, 3)] {
                 let (steps, found) = compare(&Journey::usual(oir), &launch(&compilation, domain), &SEEDS);
                 assert!(
@@ -69,8 +69,8 @@ fn a_pass_that_tells_of_no_change_has_made_none() {
         }
     }
     for name in GALLERY {
-        let levels = compiled(name, 64).levels;
-        let oir = levels.oir.expect("it compiled");
+        let compilation = compiled(name, 64);
+        let oir = compilation.front.oir.clone().expect("it compiled");
         let extents = extents(&oir);
         let tree = schedule::from_tree::lower(&tree::from_oir::lower(&oir, &extents));
         for pipelines in [
@@ -83,7 +83,8 @@ fn a_pass_that_tells_of_no_change_has_made_none() {
         ] {
             hold(name, &oir::passes::PIPELINE, oir.clone(), oir::passes::PinnedStmts::default());
             hold(name, &pipelines.schedule, tree.clone(), pipelines.machine);
-            let graph = sdfg::from_schedule::lower(levels.schedule.as_ref().expect("it compiled"));
+            let graph =
+                sdfg::from_schedule::lower(compilation.levels.schedule.as_ref().expect("it compiled"));
             hold(name, &pipelines.sdfg, graph.clone(), ());
             hold(name, &pipelines.loops, loops::lower(&graph), pipelines.code);
         }
@@ -98,11 +99,11 @@ fn conformance_pages(shard: Shard) {
         if compilation.has_errors() {
             continue;
         }
-        let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+        let (Some(signature), Some(oir)) = (&compilation.front.signature, &compilation.front.oir) else {
             continue;
         };
         let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
-        let Ok(launch) = compilation.bind(call) else { continue };
+        let Ok(launch) = compilation.front.bind(call) else { continue };
         count += 1;
         if let Some(fault) = compare(&Journey::usual(oir), &launch, &SEEDS).1 {
             wrong += &format!("{page}:{}: {fault}\n", block.line);
@@ -162,12 +163,12 @@ fn of_several_places_where_the_run_must_end_every_level_finds_the_same() {
     let mut wrong = String::new();
     for text in with_several_traps() {
         let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
-        assert!(!compilation.has_errors(), "{:#?}\n{text}", compilation.diagnostics);
-        let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+        assert!(!compilation.has_errors(), "{:#?}\n{text}", compilation.notes.diagnostics);
+        let (Some(signature), Some(oir)) = (&compilation.front.signature, &compilation.front.oir) else {
             panic!("it compiled")
         };
         let call = inputs::call_for(signature, &small_inputs(signature), Domain::new(3, 2, 4));
-        let launch = compilation.bind(call).expect("all inputs are there");
+        let launch = compilation.front.bind(call).expect("all inputs are there");
         let ended = debug::run(oir, &extents(oir), &mut launch.clone(), &mut NoControl);
         assert!(matches!(ended, Err(debug::Stop::Trap(_))), "{text}");
         if let Some(fault) = compare(&Journey::usual(oir), &launch, &SEEDS).1 {

@@ -91,7 +91,7 @@ impl Case {
             let mut project = Project::of_one("main.py", &self.text);
             project.stencil = Some((*stencil).to_owned());
             let compilation = route::compile(&project, &Config::default(), &mut NoHook);
-            assert!(!compilation.has_errors(), "{}: {:#?}", self.name, compilation.diagnostics);
+            assert!(!compilation.has_errors(), "{}: {:#?}", self.name, compilation.notes.diagnostics);
             compilation
         };
         self.stencils.iter().map(one).collect()
@@ -308,7 +308,7 @@ int main(void)
 /// Builds a library of one text with the README's line, and a program beside it; answers what the program printed.
 fn in_c(home: &Path, name: &str, text: &str, program: &str) -> Result<String> {
     let compilation = route::compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
-    anyhow::ensure!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    anyhow::ensure!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
     write(home, &files(None, &[compilation]).map_err(anyhow::Error::msg)?)?;
     let readme = fs::read_to_string(home.join("README.md"))?;
     let line = readme.lines().find(|it| it.contains("-shared")).context("there is a line for gcc")?;
@@ -399,7 +399,7 @@ fn two_projects_are_one_program_in_every_language() {
             "from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval\n\ndef {name}(q: Field[float], out: Field[float]):\n    with computation(PARALLEL), interval(...):\n        out = {formula}\n"
         );
         let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
-        assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+        assert!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
         write(&home.join(name), &files(None, &[compilation]).unwrap()).unwrap();
     }
     // Both in one build, where nothing hides the symbols of a static library; and both found where they are installed.
@@ -470,7 +470,7 @@ fn the_page_about_bindings_does_what_it_says() {
     let [stencil, python] = <[String; 2]>::try_from(blocks(&page, "python")).unwrap();
     let compilation =
         route::compile(&Project::of_one("smooth.py", &stencil), &Config::default(), &mut NoHook);
-    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
     write(&home.join("smooth"), &files(None, &[compilation]).unwrap()).unwrap();
     fs::create_dir_all(home.join("caller/src")).unwrap();
     fs::write(home.join("main.py"), python).unwrap();
@@ -522,7 +522,7 @@ fn call(
     folder: &Path,
     [project_folder, prefix]: [&Path; 2],
 ) -> Result<()> {
-    let signature = compilation.signature.as_ref().context("it compiled")?;
+    let signature = compilation.front.signature.as_ref().context("it compiled")?;
     let text = driver(language, &Driver { project, stencil, signature, launch });
     let library = prefix.join("lib");
     match language {

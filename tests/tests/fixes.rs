@@ -35,13 +35,13 @@ fn said(text: &str) -> Vec<Diagnostic> {
     let mut project = Project::of_one("main.py", text);
     let config = Config::default();
     let first = route::compile(&project, &config, &mut NoHook);
-    if first.stencil.is_some() || first.stencils.len() < 2 {
-        return first.diagnostics;
+    if first.front.stencil.is_some() || first.front.stencils.len() < 2 {
+        return first.notes.diagnostics;
     }
     let mut found = Vec::new();
-    for (name, _) in &first.stencils {
+    for (name, _) in &first.front.stencils {
         project.stencil = Some(name.clone());
-        for it in route::compile(&project, &config, &mut NoHook).diagnostics {
+        for it in route::compile(&project, &config, &mut NoHook).notes.diagnostics {
             if !found.contains(&it) {
                 found.push(it);
             }

@@ -17,7 +17,7 @@ fn compile(case: &Case) -> Result<Arc<Compilation>> {
     let compilation = Session::new().compile(&project, &case.config()?, &mut NoHook);
     if compilation.has_errors() {
         let told: Vec<_> =
-            compilation.diagnostics.iter().map(|it| format!("{}: {}", it.code, it.message)).collect();
+            compilation.notes.diagnostics.iter().map(|it| format!("{}: {}", it.code, it.message)).collect();
         bail!("it does not compile:\n{}", told.join("\n"));
     }
     Ok(compilation)
@@ -26,15 +26,16 @@ fn compile(case: &Case) -> Result<Arc<Compilation>> {
 fn check_results(case: &Case) -> Result<()> {
     let compilation = compile(case)?;
     let arrays = case.arrays()?;
-    let mut launch = compilation.bind(case.call(&arrays)).map_err(|it| {
+    let mut launch = compilation.front.bind(case.call(&arrays)).map_err(|it| {
         anyhow::anyhow!("{}", it.iter().map(|it| it.message.as_str()).collect::<Vec<_>>().join("\n"))
     })?;
-    let levels = &compilation.levels;
-    let (oir, extents) =
-        (levels.oir.as_ref().context("no OIR")?, levels.extents.as_ref().context("no extents")?);
+    let (oir, extents) = (
+        compilation.front.oir.as_ref().context("no OIR")?,
+        compilation.front.extents.as_ref().context("no extents")?,
+    );
     debug::run(oir, extents, &mut launch, &mut NoControl)?;
 
-    let signature = compilation.signature.as_ref().context("no signature")?;
+    let signature = compilation.front.signature.as_ref().context("no signature")?;
     let arguments = signature.params.iter().zip(&launch.arguments);
     let fields: BTreeMap<_, _> = arguments
         .filter_map(|(param, argument)| match argument {

@@ -39,7 +39,7 @@ fn kinds() -> Vec<WgslOptions> {
 
 /// Whether a device of each kind takes the text of the kernels.
 fn hold_texts(compilation: &Compilation, of: &str) {
-    let kernels = compilation.levels.kernels().expect("it compiles");
+    let kernels = compilation.kernels().expect("it compiles");
     for options in kinds() {
         let text = wgsl::generate(kernels, &options).listing.text;
         if let Err(why) = wgpu::accepts(&text) {
@@ -203,7 +203,7 @@ def f(q: Field[float], o: Field[float], small: Field[np.int8], surface: Field[IJ
         surface = q * 2.0
 ";
     let compilation = compiled_text("planes", text, 64);
-    let signature = compilation.signature.as_ref().expect("it compiles");
+    let signature = compilation.front.signature.as_ref().expect("it compiles");
     let number = |name: &str| signature.params.iter().position(|it| it.name == name).expect("it is there");
     let domain = Domain::new(9, 7, 5);
     for layout in [Layout::Fortran, Layout::C, Layout::Padded] {
@@ -273,10 +273,10 @@ fn planned(
     let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
     let domain = Some([6, 4, 5]);
     let origin = BTreeMap::from([("_all_".to_owned(), vec![1, 1, 0])]);
-    let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).expect("it fits");
-    let kernels = compilation.levels.kernels().expect("it compiles");
+    let call = compilation.front.bind(Given { fields, domain, origin, ..Given::default() }).expect("it fits");
+    let kernels = compilation.kernels().expect("it compiles");
     let artifact = wgsl::generate(kernels, options);
-    let places = places(kernels, compilation.signature.as_ref().expect("it compiles"));
+    let places = places(kernels, compilation.front.signature.as_ref().expect("it compiles"));
     Plan::of(kernels, &artifact, &places, &call, most)
 }
 
@@ -351,7 +351,7 @@ fn kernels_of_a_run_are_made_for_the_gpu_that_is_named() {
     let hdiff = stencil("hdiff").expect("it is in the gallery");
     let threads = |gpu| {
         let compilation = hdiff.compiled(64, gpu).expect("it compiles");
-        let kernels = compilation.levels.kernels().expect("it compiles");
+        let kernels = compilation.kernels().expect("it compiles");
         kernels
             .kernels
             .iter()

@@ -89,11 +89,11 @@ fn conformance_pages(shard: Shard) {
     let (mut wrong, mut count) = (String::new(), 0);
     for (page, block) in shard.of(all_blocks()) {
         let Ok(compilation) = conformance::compile(&block) else { continue };
-        let (false, Some(signature)) = (compilation.has_errors(), &compilation.signature) else {
+        let (false, Some(signature)) = (compilation.has_errors(), &compilation.front.signature) else {
             continue;
         };
         let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
-        let Ok(given) = compilation.bind(call) else { continue };
+        let Ok(given) = compilation.front.bind(call) else { continue };
         count += 1;
         for given in [&given, &Layout::C.of(&given, params(&compilation))] {
             if let Err(found) = check(&compilation, given) {
@@ -156,7 +156,7 @@ fn cut_loops_give_the_bits_of_debug() {
 fn rows_of_large_fields_give_the_bits_of_debug() {
     let (name, domain) = (GALLERY[0], Domain::new(131, 128, 64));
     let compilation = compiled(name, 64);
-    let signature = compilation.signature.as_ref().expect("it compiles");
+    let signature = compilation.front.signature.as_ref().expect("it compiles");
     let given = Fields::aligned(&launch(&compilation, domain), signature).launch;
     assert_eq!(check(&compilation, &given), Ok(()), "{name} on {domain}");
 }
@@ -214,7 +214,7 @@ fn a_front_that_is_cut_by_hand_gives_the_bits_of_debug() {
     let cut = "split j_front@s0 at 1\ndrop j@s1#2\ndrop j@s3#2\ndrop j@s5#2\nmerge i@s3#2 i@s5#2\n";
     let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
     let compilation = with(passes, Some(format!("{steps}{cut}")));
-    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
     let domains = [Domain::new(1, 1, 3), Domain::new(5, 2, 2), Domain::new(19, 8, 3)];
     let given = domains.map(|it| launch(&compilation, it));
     given.iter().for_each(|it| assert_eq!(check(&compilation, it), Ok(())));
@@ -233,7 +233,7 @@ fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
         false => format!("{it}\n"),
     });
     let compilation = compiled_text("chain", &apart.collect::<String>(), 64);
-    let artifact = compilation.levels.c().expect("there is C");
+    let artifact = compilation.c().expect("there is C");
     assert!(artifact.n_parts > 4, "{} parts", artifact.n_parts);
     let given = [launch(&compilation, Domain::new(9, 7, 5))];
     let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
@@ -254,7 +254,7 @@ fn c_in_blocks(shard: Shard) {
         config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 64 });
         let project = Project::of_one("main.py", text);
         let compilation = route::compile(&project, &config, &mut NoHook);
-        let artifact = compilation.levels.c().expect("there is C");
+        let artifact = compilation.c().expect("there is C");
         let least = artifact.least_points;
         assert!(least > 0, "{name} has no blocks");
         let domains = [least - 1, least, least + 5, 64, 700].map(|i| Domain::new(i, 9, 4));
@@ -338,7 +338,7 @@ fn c_that_passes_over_branches(shard: Shard) {
 #[test]
 fn branches_that_are_passed_over_mean_the_same_at_every_level() {
     let compilation = route::compile(&Project::of_one("main.py", BRANCHES), &Config::default(), &mut NoHook);
-    let oir = compilation.levels.oir.as_ref().expect("it compiles");
+    let oir = compilation.front.oir.as_ref().expect("it compiles");
     for domain in [Domain::new(5, 3, 4), Domain::new(37, 2, 3)] {
         let (_, found) = compare(&Journey::usual(oir), &launch(&compilation, domain), &[1, 2]);
         assert!(found.is_none(), "on {domain}: {}", found.expect("just asked"));
@@ -352,10 +352,10 @@ fn hold_c(workplace: &Workplace, text: &str, precision: u32, form: &str, rows: [
     let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
     config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
     let compilation = route::compile(&Project::of_one("main.py", text), &config, &mut NoHook);
-    let artifact = compilation.levels.c().expect("there is C");
+    let artifact = compilation.c().expect("there is C");
     let c = &artifact.listing.text;
     assert!(c.contains(form), "no `{form}` in\n{c}");
-    let signature = compilation.signature.as_ref().expect("it compiles");
+    let signature = compilation.front.signature.as_ref().expect("it compiles");
     let dense = rows.map(|i| launch(&compilation, Domain::new(i, 9, 4)));
     // Rows that start anywhere, and rows that all start at lines.
     let aligned = dense.iter().map(|it| Fields::aligned(it, signature).launch);

@@ -52,10 +52,10 @@ fn generated(seeds: &[u64]) {
     let mut ran = 0;
     for subject in seeds.iter().map(|&it| Subject::of_seed(it)) {
         let compilation = subject.compile();
-        let Some(signature) = &compilation.signature else { continue };
+        let Some(signature) = &compilation.front.signature else { continue };
         for domain in DOMAINS {
             let subject = Subject { domain, ..subject.clone() };
-            let Ok(launch) = compilation.bind(call(&subject, &compilation, signature).unwrap()) else {
+            let Ok(launch) = compilation.front.bind(call(&subject, &compilation, signature).unwrap()) else {
                 continue;
             };
             ran += 1;
@@ -219,7 +219,7 @@ def traps(a: Field[float], n: Field[float], m: Field[float], out: Field[float]):
 ";
     let compilation = compiled_text("traps", text, 64);
     let (oir, extents) =
-        (compilation.levels.oir.as_ref().unwrap(), compilation.levels.extents.as_ref().unwrap());
+        (compilation.front.oir.as_ref().unwrap(), compilation.front.extents.as_ref().unwrap());
     for domain in [Domain::new(9, 4, 6), Domain::new(300, 2, 5)] {
         let given = launch(&compilation, domain);
         let stop = debug::run(oir, extents, &mut given.clone(), &mut NoControl).unwrap_err();

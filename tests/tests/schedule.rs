@@ -52,7 +52,7 @@ fn chain_and_solver() -> String {
 fn compile(text: &str, passes: PassOptions) -> Compilation {
     let config = Config { passes, ..Config::default() };
     let found = route::compile(&Project::of_one("main.py", text), &config, &mut NoHook);
-    assert!(!found.has_errors(), "{:#?}\n{text}", found.diagnostics);
+    assert!(!found.has_errors(), "{:#?}\n{text}", found.notes.diagnostics);
     found
 }
 
@@ -96,7 +96,7 @@ fn a_solver_behind_a_chain_shares_rows_with_it_as_far_as_they_fit() {
         let (_, it) = tree.containers.iter().find(|(_, it)| it.name == name).expect(name);
         assert_ne!(it.storage, Storage::Heap, "`{name}`:\n{text}");
     }
-    let told = |name: &str| compilation.remarks.iter().filter(|it| it.pass == name).count();
+    let told = |name: &str| compilation.notes.remarks.iter().filter(|it| it.pass == name).count();
     assert!(told("schedule/fuse-in-tiles") > 0, "what was joined and what not is told");
     assert!(share(tree) < 2.0, "{}:\n{text}", share(tree));
 }
@@ -129,7 +129,7 @@ fn read_again(texts: impl Iterator<Item = String>) -> usize {
         let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
         let config = Config { passes, ..Config::default() };
         let again = route::compile(&project, &config, &mut NoHook);
-        assert!(!again.has_errors(), "{:#?}\n{document}\n{text}", again.diagnostics);
+        assert!(!again.has_errors(), "{:#?}\n{document}\n{text}", again.notes.diagnostics);
         assert_eq!(listing(schedule(&again)).text, listing(schedule(&chosen)).text, "{document}");
     }
     n_steps
@@ -142,8 +142,8 @@ fn what_is_wrong_with_a_document_is_told_at_its_line() {
         project.files.insert("main.schedule".to_owned(), document.into());
         let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
         let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
-        assert!(found.levels.c().is_none(), "nothing runs by a schedule that is wrong");
-        let told = found.diagnostics.iter().map(|it| {
+        assert!(found.c().is_none(), "nothing runs by a schedule that is wrong");
+        let told = found.notes.diagnostics.iter().map(|it| {
             let place = it.primary.as_ref().map_or(String::new(), |it| {
                 document[it.span.start as usize..it.span.end as usize].to_owned()
             });
@@ -164,9 +164,9 @@ fn told(document: &str, device: Device) -> String {
     project.files.insert("main.schedule".to_owned(), document.into());
     let passes = PassOptions { schedule: Some("main.schedule".to_owned()), device, ..PassOptions::default() };
     let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
-    let has_code = found.levels.loops.is_some() || found.levels.c().is_some();
+    let has_code = found.levels.loops.is_some() || found.c().is_some();
     assert_eq!(has_code, !found.has_errors(), "there is code of nothing that is refused");
-    let told = found.diagnostics.iter().map(|it| {
+    let told = found.notes.diagnostics.iter().map(|it| {
         let message = it.message.split_once(" is refused: ").map_or(&*it.message, |it| it.1);
         format!("{} {message} {}", it.code, it.help.as_deref().unwrap_or_default())
     });
@@ -220,7 +220,7 @@ fn pins_keep_what_the_passes_would_decide() {
         project.files.insert("main.schedule".to_owned(), document.into());
         let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
         let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
-        assert!(!found.has_errors(), "{:#?}", found.diagnostics);
+        assert!(!found.has_errors(), "{:#?}", found.notes.diagnostics);
         listing(schedule(&found)).text
     };
     let chosen = listing(schedule(&compile(&chain(), PassOptions::default()))).text;
@@ -238,7 +238,7 @@ fn a_comment_above_a_statement_pins_it() {
     let with = |word: &str| {
         let text = chain.replace(line, &format!("        # @keep {word}\n{line}"));
         let found = compile(&text, PassOptions::default());
-        assert_eq!(found.diagnostics, []);
+        assert_eq!(found.notes.diagnostics, []);
         let tree = schedule(&found);
         assert_eq!(document::text(tree, &|_| None).lines().nth(2), Some(&*format!("keep {word} s5")));
         listing(tree).text
@@ -249,7 +249,7 @@ fn a_comment_above_a_statement_pins_it() {
     // Of what is nowhere, nothing can be kept.
     let found = compile(&format!("# @keep whole\n{chain}"), PassOptions::default());
     let told: Vec<String> =
-        found.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+        found.notes.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
     assert_eq!(
         told,
         ["D01 this `@keep` line is ignored: no statement of the schedule comes from the line below"]
@@ -265,7 +265,7 @@ fn a_pin_of_the_text_reaches_what_the_oir_would_merge() {
              with computation(PARALLEL), interval(...):\n        b = a + 1.0\n{second}{pin}        c = a * 2.0\n"
         );
         let found = compile(&text, PassOptions::default());
-        assert_eq!(found.diagnostics, []);
+        assert_eq!(found.notes.diagnostics, []);
         assert_means_the_same(&found, "s");
         listing(schedule(&found)).text.lines().filter(|it| it.contains(" i in ")).count()
     };
@@ -277,7 +277,7 @@ fn a_pin_of_the_text_reaches_what_the_oir_would_merge() {
 
 /// Whether a tree does what the stencil means, in orders that must not matter.
 fn assert_means_the_same(compilation: &Compilation, name: &str) {
-    let oir = compilation.levels.oir.as_ref().expect("it compiled");
+    let oir = compilation.front.oir.as_ref().expect("it compiled");
     for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 4), Domain::new(130, 3, 3)] {
         let launch = launch(compilation, domain);
         let reference = ReferenceRun::of(oir, &launch);

@@ -39,8 +39,8 @@ fn a_graph_that_was_read_from_a_file_does_the_same() {
     for name in GALLERY {
         let compilation = compiled(name, 64);
         let graph = compilation.levels.sdfg.as_ref().expect("it compiled");
-        let sources: Vec<(&str, &str)> = compilation.sources().collect();
-        let oir = compilation.levels.oir.as_ref().expect("it compiled");
+        let sources: Vec<(&str, &str)> = compilation.front.sources().collect();
+        let oir = compilation.front.oir.as_ref().expect("it compiled");
         let launch = launch(&compilation, Domain::new(5, 4, 4));
         let reference = ReferenceRun::of(oir, &launch);
         for form in [ControlFlowStyle::Regions, ControlFlowStyle::Flat] {

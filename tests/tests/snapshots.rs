@@ -43,7 +43,10 @@ fn every_level_links_every_statement_back_to_the_text() {
                 );
                 for span in &node.spans {
                     assert!(
-                        compilation.file(span.file).is_some_and(|(_, text)| span.end as usize <= text.len())
+                        compilation
+                            .front
+                            .file(span.file)
+                            .is_some_and(|(_, text)| span.end as usize <= text.len())
                     );
                 }
             }

@@ -32,8 +32,8 @@ fn python_texts_give_the_bits_of_debug_under_a_plain_python() {
         if listing.text.contains("def platform") {
             continue;
         }
-        let signature = compilation.signature.as_ref().unwrap();
-        let launch = compilation.bind(call(subject, &compilation, signature).unwrap()).unwrap();
+        let signature = compilation.front.signature.as_ref().unwrap();
+        let launch = compilation.front.bind(call(subject, &compilation, signature).unwrap()).unwrap();
         written += usize::from(
             write_case(&folder.join(format!("{number:03}")), Stage::PYTHON, &compilation, &launch).unwrap(),
         );

@@ -89,7 +89,7 @@ fn compiled(text: &str, precision: u32, kib: u64) -> Compilation {
     let text = text.replace("float", &format!("np.float{precision}"));
     let text = format!("import numpy as np\n{text}");
     let compilation = route::compile(&Project::of_one("main.py", &text), &config, &mut NoHook);
-    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.notes.diagnostics);
     compilation
 }
 
@@ -99,9 +99,9 @@ fn schedule(compilation: &Compilation) -> &Tree {
 
 /// A call on inputs that are made up.
 fn called(compilation: &Compilation, domain: Domain) -> Launch {
-    let signature = compilation.signature.as_ref().expect("it compiled");
+    let signature = compilation.front.signature.as_ref().expect("it compiled");
     let call = inputs::call_for(signature, &small_inputs(signature), domain);
-    compilation.bind(call).expect("all inputs are there")
+    compilation.front.bind(call).expect("all inputs are there")
 }
 
 /// The points of a row that tiles hold.
@@ -117,7 +117,7 @@ fn points_of_tile(tree: &Tree) -> Option<i64> {
 }
 
 fn said(compilation: &Compilation) -> String {
-    let of_pass = compilation.remarks.iter().filter(|it| it.pass == "schedule/fuse-in-tiles");
+    let of_pass = compilation.notes.remarks.iter().filter(|it| it.pass == "schedule/fuse-in-tiles");
     of_pass.map(|it| it.message.as_str()).collect::<Vec<_>>().join("\n")
 }
 
@@ -198,7 +198,7 @@ static NARROW: Target =
 fn parts_of_rows_mean_the_same_at_every_level() {
     for text in [SOLVER, BESIDE] {
         let compilation = compiled(text, 64, 192);
-        let oir = compilation.levels.oir.as_ref().expect("it compiled");
+        let oir = compilation.front.oir.as_ref().expect("it compiled");
         for domain in [Domain::new(19, 3, 4), Domain::new(37, 2, 5)] {
             let launch = called(&compilation, domain);
             let (_, found) = compare(&for_machine(oir, &NARROW), &launch, &[1, 2]);

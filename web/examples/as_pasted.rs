@@ -13,7 +13,7 @@ use isobar_compiler::project::Project;
 use isobar_protocol::fields::ResultField;
 use isobar_protocol::request::Request;
 use isobar_protocol::worker::{AnswerBody, GuessedInputs};
-use isobar_web::compile::Compiler;
+use isobar_worker_first::compile::Compiler;
 
 /// Deep nesting costs stack; a tab has less, and the compiler's limits are made for that.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -117,7 +117,7 @@ fn request(files: &BTreeMap<String, String>, main: &str) -> Request {
 
 /// Whether the text runs without anything made up.
 fn needs_nothing(files: &BTreeMap<String, String>, main: &str) -> bool {
-    let (compiled, defaults) = Compiler::default().compile(&request(files, main), &|| 0.0);
+    let (compiled, defaults) = Compiler::default().compile(&request(files, main), None, &|| 0.0);
     let is_refused = compiled.diagnostics.iter().any(|it| it.severity == "error");
     let nothing = GuessedInputs { domain: defaults.made.domain, ..GuessedInputs::default() };
     !is_refused && defaults.made == nothing
@@ -131,7 +131,7 @@ fn with_modules(
 ) -> (BTreeMap<String, String>, Vec<String>) {
     let (mut files, mut asked) = (files.clone(), Vec::new());
     for _ in 0..ROUNDS {
-        let (_, defaults) = Compiler::default().compile(&request(&files, main), &|| 0.0);
+        let (_, defaults) = Compiler::default().compile(&request(&files, main), None, &|| 0.0);
         let before = files.len();
         for it in defaults.missing {
             let package = it.path.replace(".py", "/__init__.py");
@@ -156,7 +156,7 @@ fn with_modules(
 fn attempt(files: &BTreeMap<String, String>, main: &str) -> Result<(), String> {
     let mut compiler = Compiler::default();
     let asked = request(files, main);
-    let (compiled, defaults) = compiler.compile(&asked, &|| 0.0);
+    let (compiled, defaults) = compiler.compile(&asked, None, &|| 0.0);
     if let Some(it) = compiled.diagnostics.iter().find(|it| it.severity == "error") {
         let stencil = compiled.stencil.unwrap_or_default();
         return Err(format!("{stencil}: {} {}", it.code, it.message));

@@ -22,13 +22,3 @@ pub mod widgets;
 // Access to the browser and to files.
 pub mod bridge;
 pub mod files;
-
-#[cfg(target_arch = "wasm32")]
-pub mod parts;
-
-// The program of the worker.
-pub mod compile;
-#[cfg(target_arch = "wasm32")]
-pub mod gpu;
-#[cfg(target_arch = "wasm32")]
-pub mod worker;

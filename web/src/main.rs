@@ -2,9 +2,9 @@
 
 #[cfg(target_arch = "wasm32")]
 mod page {
+    use isobar_parts::second_part;
     use isobar_web::app::mount;
     use isobar_web::app::second::panes;
-    use isobar_web::second_part;
     use isobar_web::widgets::later::{Panes, PanesFuture};
 
     second_part!(page, Panes, panes);

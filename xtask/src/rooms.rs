@@ -82,6 +82,14 @@ const COMPILER: &[Room] = &[
     compiler("project", &["FLOOR"]),
     // The abilities of a machine. The passes of the last level read them, and modules that choose a machine.
     compiler("target", &["FLOOR", "pass"]),
+    // From the text to the optimised OIR, and the texts of the levels on that way.
+    compiler(
+        "front",
+        &[
+            "FLOOR", "pass", "config", "project", "frontend", "inputs", "call", "defir", "gtir", "oir",
+            "npir", "debug", "numpy",
+        ],
+    ),
     // A back end is a folder; it starts from one level and does not know the others.
     compiler(
         "debug",
@@ -149,8 +157,8 @@ const COMPILER: &[Room] = &[
     compiler(
         "equivalence/journey",
         &[
-            "FLOOR", "kernel", "config", "loops", "oir", "pass", "pipeline", "project", "schedule", "sdfg",
-            "target",
+            "FLOOR", "front", "kernel", "config", "loops", "oir", "pass", "pipeline", "project", "schedule",
+            "sdfg", "target",
         ],
     ),
     // The meaning of the levels: each is run as it stands, and compared with the interpreter that defines the
@@ -172,10 +180,10 @@ const COMPILER: &[Room] = &[
     ),
     // Those who see the whole trip.
     compiler("pipeline", &["*"]),
-    compiler("session", &["config", "frontend", "pipeline", "project"]),
+    compiler("session", &["config", "front", "pass", "pipeline", "project"]),
     compiler(
         "service",
-        &["FLOOR", "call", "config", "frontend", "inputs", "oir", "pipeline", "project", "session"],
+        &["FLOOR", "call", "config", "front", "frontend", "inputs", "oir", "pass", "project"],
     ),
     compiler("./.", &["*"]),
 ];
@@ -245,6 +253,17 @@ const COMPILING: &[&str] = &[
     "isobar_compiler::session",
     "isobar_lessons::check",
     "isobar_lessons::folder",
+];
+
+/// Never named by the first part of the worker: it would get into what a visitor waits for.
+const BEFORE_THE_SCHEDULE: &[&str] = &[
+    "isobar_compiler",
+    "isobar_middle",
+    "isobar_code",
+    "isobar_lessons",
+    "isobar_service",
+    "isobar_worker_second",
+    "leptos",
 ];
 
 /// Crates and modules that an embedding program links without: servers, command lines, editors, and the words
@@ -389,16 +408,21 @@ const OTHERS: &[Room] = &[
     ),
     room("python", "stencil", &["attended", "call", "failures", "forks", "levels", "plans"], OF_PYTHON),
     room("python", "./.", &["*"], OF_PYTHON),
-    // The worker's half of the page: it compiles and has no document.
-    room("web", "bin", &["worker"], NODES),
-    room("web", "worker", &["compile", "gpu", "parts"], &["leptos"]),
+    // The worker: its first part has no level behind the OIR, and neither part has a document.
+    room("web/first", "compile", &[], BEFORE_THE_SCHEDULE),
+    room("web/first", "worker", &["compile"], BEFORE_THE_SCHEDULE),
+    room("web/first", "./.", &[], BEFORE_THE_SCHEDULE),
+    room("web/second", "answers", &[], &["leptos", "web_sys"]),
+    room("web/second", "levels", &["answers"], &["leptos", "web_sys"]),
+    room("web/second", "gpu", &[], &["leptos", "web_sys"]),
+    room("web/second", "worker", &["gpu", "levels"], &["leptos"]),
+    room("web/second", "./.", &[], &["leptos"]),
     // How the second part of either program is had.
-    room("web", "parts", &[], COMPILING),
-    room("web", "gpu", &["compile"], &["leptos", "web_sys"]),
-    room("web", "compile", &[], &["leptos", "web_sys"]),
+    room("web/parts", "", &[], &["isobar_compiler", "leptos"]),
+    room("web", "bin", &[], NODES),
     // The page as data: what each event makes of it.
     room("web/model", "", &[], MODEL),
-    // The other half.
+    // The page.
     room("web", "files", &["bridge/locale"], &["isobar_compiler", "leptos", "web_sys"]),
     // Areas that change themselves alone, and the actions that cross them.
     room("web", "state", &["bridge"], COMPILING),

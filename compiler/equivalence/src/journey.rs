@@ -1,6 +1,9 @@
 //! The trip from the OIR on, with a stop behind every door and every pass: that of the compiler itself, watched.
 
+use std::sync::Arc;
+
 use isobar_compiler::config::Config;
+use isobar_compiler::front::Front;
 use isobar_compiler::kernel::{self, Kernels};
 use isobar_compiler::loops::{self, Program};
 use isobar_compiler::oir::analysis::extents::{Extents, extents};
@@ -44,8 +47,8 @@ pub type LevelVisitor<'e> = dyn FnMut(&str, Option<Level<'_>>, Option<&str>) -> 
 #[derive(Clone, Debug)]
 pub struct Journey {
     oir: Stencil,
-    /// Its signature and its comment lines.
-    known: Compilation,
+    /// The same with its signature and its comment lines.
+    front: Front,
     project: Project,
     config: Config,
     pipelines: Pipelines,
@@ -56,10 +59,10 @@ impl Journey {
     /// OIR.
     #[must_use]
     pub fn of(known: &Compilation, project: &Project, config: &Config) -> Option<Self> {
-        let (oir, known) = (known.levels.oir.clone()?, known.up_to_oir());
+        let (oir, front) = (known.front.oir.clone()?, Front::clone(&known.front));
         let (project, config) = (project.clone(), config.clone());
         let pipelines = Pipelines::of(&config.passes);
-        Some(Self { oir, known, project, config, pipelines })
+        Some(Self { oir, front, project, config, pipelines })
     }
 
     /// The passes that run where nothing is asked for: to C, for a machine that is not known.
@@ -83,11 +86,10 @@ impl Journey {
     /// Passes of one's own.
     #[must_use]
     pub fn through(oir: &Stencil, pipelines: Pipelines) -> Self {
-        let mut known = Compilation::default();
-        known.levels.oir = Some(oir.clone());
         let device = if pipelines.code.grid.value.is_some() { Device::Gpu } else { Device::Cpu };
         let config = Config { passes: PassOptions { device, ..PassOptions::default() }, ..Config::default() };
-        Self { oir: oir.clone(), known, project: Project::default(), config, pipelines }
+        let front = Front::of_oir(oir.clone());
+        Self { oir: oir.clone(), front, project: Project::default(), config, pipelines }
     }
 
     /// Goes through all doors and passes, one of them limited where that is told. `each` is shown every step, and
@@ -98,9 +100,11 @@ impl Journey {
         let mut config = self.config.clone();
         (config.passes.limit, config.passes.stop_after) = (limited, None);
         let mut watch = LevelWatcher { each, unseen: None, is_over: false };
-        let done = route::compile_through(&self.pipelines, &self.known, &self.project, &config, &mut watch);
+        let front = Arc::new(self.front.again(&config.passes, &mut watch));
+        let (pipelines, project) = (&self.pipelines, &self.project);
+        let done = route::compile_through(pipelines, front, project, &config.passes, &mut watch);
         let is_for_gpu = self.pipelines.code.grid.value.is_some() && !watch.is_over;
-        if let Some(kernels) = done.levels.kernels().filter(|_| is_for_gpu) {
+        if let Some(kernels) = done.kernels().filter(|_| is_for_gpu) {
             each("kernels", Some(Level::Kernels(kernels)), None);
         }
     }

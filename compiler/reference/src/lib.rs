@@ -1,7 +1,11 @@
-//! The back ends that run a level as it stands. `debug` defines the meaning, and `numpy` is faster.
+//! The meaning of a stencil: its front half, its inputs, and the back ends that run a level as it stands.
+//! `debug` defines the meaning, and `numpy` is faster.
 
-use isobar_front::oir;
-use isobar_ground::{call, diag, emit, entity, expr, for_elements, space, types};
+use isobar_front::{config, conventions, defir, frontend, gtir, oir, project};
+use isobar_ground::{call, diag, emit, entity, expr, for_elements, pass, space, types};
+
+// The inputs of a run.
+pub mod inputs;
 
 // The level of whole arrays.
 pub mod npir;
@@ -12,3 +16,6 @@ pub mod python;
 // Back ends.
 pub mod debug;
 pub mod numpy;
+
+// The way from the text to the optimised OIR.
+pub mod front;

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use super::facts::{Fact, Facts};
 use super::index::Index;
 use super::scopes::{Symbol, SymbolId, SymbolKind};
-use isobar_compiler::config::{Config, External};
-pub use isobar_compiler::diag::TextEdit as Edit;
-use isobar_compiler::diag::{Diagnostic, Diagnostics, FileId, Span};
-use isobar_compiler::frontend::constants::{Constant, ElementType};
-use isobar_compiler::frontend::evaluate::{self, Environment};
-use isobar_compiler::frontend::modules::ScopeId;
-use isobar_compiler::frontend::program::for_each_function;
-use isobar_compiler::frontend::syntax::{Expr, ExprKind, FunctionDef, StmtKind};
-use isobar_compiler::frontend::{Names, Program, StencilName, parse as frontend_parse};
-use isobar_compiler::inputs::{self, Directives};
-use isobar_compiler::project::Project;
-use isobar_compiler::space::AxisSet;
+use isobar_front::config::{Config, External};
+use isobar_front::frontend::constants::{Constant, ElementType};
+use isobar_front::frontend::evaluate::{self, Environment};
+use isobar_front::frontend::modules::ScopeId;
+use isobar_front::frontend::program::for_each_function;
+use isobar_front::frontend::syntax::{Expr, ExprKind, FunctionDef};
+use isobar_front::frontend::{Names, Program, StencilName, parse as frontend_parse};
+use isobar_front::project::Project;
+pub use isobar_ground::diag::TextEdit as Edit;
+use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Span};
+use isobar_ground::space::AxisSet;
+use isobar_reference::inputs::{self, Directives};
 
 /// The type that an annotation gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,41 +149,6 @@ impl Analysis {
     }
 }
 
-/// The docstring of a function, without its indent.
-#[must_use]
-pub fn docstring(def: &FunctionDef) -> Option<String> {
-    let StmtKind::Expr(Expr { kind: ExprKind::Str(text), .. }) = &def.body.first()?.kind else { return None };
-    let rest = text.lines().skip(1).filter(|it| !it.trim().is_empty());
-    let indent = rest.map(|it| it.len() - it.trim_start().len()).min().unwrap_or(0);
-    let mut lines = text.lines();
-    let mut out = lines.next().unwrap_or("").trim().to_owned();
-    for line in lines {
-        out.push('\n');
-        out.push_str(line.get(indent..).unwrap_or("").trim_end());
-    }
-    Some(out.trim().to_owned()).filter(|it| !it.is_empty())
-}
-
-/// The text of a docstring about a parameter: `name: text` or `name (type): text` in a line of its own.
-#[must_use]
-pub fn about_parameter(docstring: &str, name: &str) -> Option<String> {
-    let mut lines = docstring.lines().skip(1);
-    let (indent, first) = lines.by_ref().find_map(|line| {
-        let rest = line.trim_start().strip_prefix(name)?.trim_start();
-        let rest = match rest.strip_prefix('(') {
-            Some(inside) => inside.split_once(')')?.1.trim_start(),
-            None => rest,
-        };
-        Some((line.len() - line.trim_start().len(), rest.strip_prefix(':')?.trim()))
-    })?;
-    let mut about = first.to_owned();
-    for line in lines.take_while(|it| it.len() - it.trim_start().len() > indent && !it.trim().is_empty()) {
-        about.push(' ');
-        about.push_str(line.trim());
-    }
-    Some(about).filter(|it| !it.is_empty())
-}
-
 fn types(index: &Index, names: &Names<'_>) -> BTreeMap<SymbolId, Type> {
     let mut types = BTreeMap::new();
     for (_, info) in names.files().flat_map(|file| names.functions(file)) {
@@ -207,11 +172,11 @@ fn type_of(names: &Names<'_>, scope: ScopeId, position: u32, annotation: &Expr) 
     let expr = match &annotation.kind {
         ExprKind::Str(text) => match names.config.dtypes.get(text) {
             Some(other) => {
-                read = isobar_compiler::frontend::parse::expression(other, annotation.span)?;
+                read = isobar_front::frontend::parse::expression(other, annotation.span)?;
                 &read
             }
             None => {
-                read = isobar_compiler::frontend::parse::expression(text, annotation.span)?;
+                read = isobar_front::frontend::parse::expression(text, annotation.span)?;
                 &read
             }
         },

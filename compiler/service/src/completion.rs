@@ -4,15 +4,16 @@
 
 mod brackets;
 
-use super::analysis::{Analysis, Type, docstring};
+use super::analysis::{Analysis, Type};
 use super::hover;
 use super::scopes::{SymbolId, SymbolKind};
 use super::signature::{open_call, shown};
 use super::words::{AXIS_OFFSETS, KEYWORDS, LanguageWord, MODULES, WordKind, axis_offset, word_named};
-use isobar_compiler::diag::{FileId, Span};
-use isobar_compiler::frontend::builtins;
-use isobar_compiler::frontend::constants::Constant;
-use isobar_compiler::frontend::tokens::{Token, TokenKind};
+use isobar_front::frontend::builtins;
+use isobar_front::frontend::constants::Constant;
+use isobar_front::frontend::docstring::docstring;
+use isobar_front::frontend::tokens::{Token, TokenKind};
+use isobar_ground::diag::{FileId, Span};
 
 /// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::analysis::Analysis;
 use super::facts::Facts;
 use super::scopes::SymbolKind;
-use isobar_compiler::config::Config;
-use isobar_compiler::diag::FileId;
-use isobar_compiler::pipeline::NoHook;
-use isobar_compiler::project::Project;
-use isobar_compiler::session::Session;
+use isobar_front::config::Config;
+use isobar_front::project::Project;
+use isobar_ground::diag::FileId;
+use isobar_ground::pass::NoHook;
+use isobar_reference::front::Fronts;
 
 /// The only state of the service.
 #[derive(Debug, Default)]
@@ -24,29 +24,29 @@ impl Desk {
         self.read_mut(project, config)
     }
 
-    /// The text with what a compilation knows of it: of the project's stencil, and of the one around `at`.
+    /// The text with what a front knows of it: of the project's stencil, and of the one around `at`.
     pub fn analyse(
         &mut self,
-        session: &mut Session,
+        fronts: &mut Fronts,
         project: &Project,
         config: &Config,
         at: Option<(FileId, u32)>,
     ) -> &Analysis {
-        let compilation = session.compile(project, config, &mut NoHook);
+        let front = fronts.front(project, config, &mut NoHook);
         let analysis = self.read_mut(project, config);
-        analysis.selected.clone_from(&compilation.stencil);
-        analysis.diagnostics.clone_from(&compilation.diagnostics);
-        learn(analysis, compilation.stencil.as_deref(), &compilation);
+        analysis.selected.clone_from(&front.stencil);
+        analysis.diagnostics.clone_from(&front.notes.diagnostics);
+        learn(analysis, front.stencil.as_deref(), &front);
         let around = at.and_then(|(file, offset)| {
             let id = analysis.index.function_at(project, file, offset)?;
             let symbol = analysis.index.scopes.symbol(id);
             let is_here = symbol.kind == SymbolKind::Stencil && project.main_id() == Some(file);
             analysis.stencil_name(symbol).filter(|_| is_here).map(str::to_owned)
         });
-        if let Some(name) = around.filter(|it| compilation.stencil.as_ref() != Some(it)) {
+        if let Some(name) = around.filter(|it| front.stencil.as_ref() != Some(it)) {
             let other = Project { stencil: Some(name.clone()), ..project.clone() };
-            let compilation = session.compile(&other, config, &mut NoHook);
-            learn(analysis, Some(&name), &compilation);
+            let front = fronts.front(&other, config, &mut NoHook);
+            learn(analysis, Some(&name), &front);
         }
         analysis
     }
@@ -73,16 +73,12 @@ impl Desk {
     }
 }
 
-fn learn(
-    analysis: &mut Analysis,
-    stencil: Option<&str>,
-    compilation: &isobar_compiler::pipeline::Compilation,
-) {
+fn learn(analysis: &mut Analysis, stencil: Option<&str>, front: &isobar_reference::front::Front) {
     let Some(stencil) = stencil else { return };
     if analysis.facts.get(stencil).is_some_and(|(_, is_present)| *is_present) {
         return;
     }
-    if let Some(facts) = Facts::of(compilation, &analysis.index) {
+    if let Some(facts) = Facts::of(front, &analysis.index) {
         analysis.facts.insert(stencil.to_owned(), (Arc::new(facts), true));
     }
 }

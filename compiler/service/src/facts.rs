@@ -1,14 +1,14 @@
-//! Facts of a compilation about the names of its text, kept by name so that they outlive the next edit.
+//! Facts of a front about the names of its text, kept by name so that they outlive the next edit.
 
 use std::collections::BTreeMap;
 
 use super::index::Index;
-use isobar_compiler::call::signature::{AccessKind, ParamKind};
-use isobar_compiler::diag::Span;
-use isobar_compiler::oir::nodes::Target;
-use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::space::{Axis, AxisSet, Extent, Reach};
-use isobar_compiler::types::{DType, Value};
+use isobar_front::oir::nodes::Target;
+use isobar_ground::call::signature::{AccessKind, ParamKind};
+use isobar_ground::diag::Span;
+use isobar_ground::space::{Axis, AxisSet, Extent, Reach};
+use isobar_ground::types::{DType, Value};
+use isobar_reference::front::Front;
 
 /// Facts about one field, temporary or scalar of a stencil.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ pub enum TemporaryStorage {
     Unknown,
 }
 
-/// The facts of a compilation, by the function that a name stands in and the name.
+/// The facts of a front, by the function that a name stands in and the name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     known: BTreeMap<(String, String), Vec<Fact>>,
@@ -70,10 +70,10 @@ pub struct Facts {
 impl Facts {
     /// `index` is that of the text that was compiled. None where it was not understood as far as its extents.
     #[must_use]
-    pub fn of(compilation: &Compilation, index: &Index) -> Option<Self> {
-        let signature = compilation.signature.as_ref()?;
-        let oir = compilation.levels.oir.as_ref()?;
-        let extents = compilation.levels.extents.as_ref()?;
+    pub fn of(front: &Front, index: &Index) -> Option<Self> {
+        let signature = front.signature.as_ref()?;
+        let oir = front.oir.as_ref()?;
+        let extents = front.extents.as_ref()?;
         let mut facts = Self { known: BTreeMap::new(), min_levels: Some(signature.min_levels) };
 
         let mut uses = vec![Vec::new(); oir.fields.len()];
@@ -107,7 +107,7 @@ impl Facts {
                     axes: field.axes,
                     extent: extents.fields.get(handle).copied().unwrap_or_default(),
                     n_loops: loops[at].len(),
-                    kept: kept(compilation, &field.name),
+                    kept: kept(front, &field.name),
                 },
             };
             let uses = std::mem::take(&mut uses[at]);
@@ -147,8 +147,8 @@ impl Facts {
     }
 }
 
-fn kept(compilation: &Compilation, name: &str) -> TemporaryStorage {
-    let Some(optimized) = &compilation.levels.optimized else { return TemporaryStorage::Unknown };
+fn kept(front: &Front, name: &str) -> TemporaryStorage {
+    let Some(optimized) = &front.optimized else { return TemporaryStorage::Unknown };
     if optimized.fields.iter().any(|(_, it)| it.name == name) {
         TemporaryStorage::Field
     } else if optimized.locals.iter().any(|(_, it)| it.name == name) {

@@ -1,8 +1,8 @@
 //! Which lines fold away below another: bodies, brackets, comments, imports.
 
 use super::analysis::Analysis;
-use isobar_compiler::diag::{FileId, Span};
-use isobar_compiler::frontend::tokens::{Token, TokenKind};
+use isobar_front::frontend::tokens::{Token, TokenKind};
+use isobar_ground::diag::{FileId, Span};
 
 /// The kind of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,8 +125,8 @@ fn line_end(text: &str, at: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isobar_compiler::config::Config;
-    use isobar_compiler::project::Project;
+    use isobar_front::config::Config;
+    use isobar_front::project::Project;
 
     /// The folded lines, as `first-last kind`, from 1.
     fn shown(text: &str) -> String {

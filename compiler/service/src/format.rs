@@ -5,9 +5,9 @@
 //! would do more, but it brings a file system and a command line with it.
 
 use super::analysis::{Analysis, Edit};
-use isobar_compiler::diag::{Diagnostics, FileId, Span};
-use isobar_compiler::frontend::parse as frontend;
-use isobar_compiler::frontend::tokens::{Token, TokenKind, tokens};
+use isobar_front::frontend::parse as frontend;
+use isobar_front::frontend::tokens::{Token, TokenKind, tokens};
+use isobar_ground::diag::{Diagnostics, FileId, Span};
 
 /// How far one block stands in another.
 const INDENT: usize = 4;
@@ -343,8 +343,8 @@ mod tests {
 
     use super::*;
     use crate::analysis::applied;
-    use isobar_compiler::config::Config;
-    use isobar_compiler::project::Project;
+    use isobar_front::config::Config;
+    use isobar_front::project::Project;
 
     fn formatted(text: &str) -> String {
         let project = Project::of_one("a.py", text);

@@ -3,11 +3,11 @@
 use super::analysis::{Analysis, Type};
 use super::scopes::{OccurrenceRole, SymbolId, SymbolKind};
 use super::words::{WordKind, word_named};
-use isobar_compiler::diag::{FileId, Span};
-use isobar_compiler::frontend::Names;
-use isobar_compiler::frontend::builtins;
-use isobar_compiler::frontend::constants::Constant;
-use isobar_compiler::frontend::tokens::TokenKind;
+use isobar_front::frontend::Names;
+use isobar_front::frontend::builtins;
+use isobar_front::frontend::constants::Constant;
+use isobar_front::frontend::tokens::TokenKind;
+use isobar_ground::diag::{FileId, Span};
 
 /// The class of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

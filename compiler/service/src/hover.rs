@@ -1,15 +1,16 @@
 //! The information that an editor shows about the name under the pointer.
 
-use super::analysis::{Analysis, Type, about_parameter, docstring};
+use super::analysis::{Analysis, Type};
 use super::facts::{Fact, TemporaryStorage, VariableKind};
 use super::scopes::{SymbolId, SymbolKind};
 use super::words::{axis_offset, word_named};
-use isobar_compiler::call::signature::AccessKind;
-use isobar_compiler::config::External;
-use isobar_compiler::diag::{FileId, Span};
-use isobar_compiler::frontend::constants::{Constant, ElementType};
-use isobar_compiler::frontend::tokens::TokenKind;
-use isobar_compiler::space::{Axis, AxisSet, Reach};
+use isobar_front::config::External;
+use isobar_front::frontend::constants::{Constant, ElementType};
+use isobar_front::frontend::docstring::{about_parameter, docstring};
+use isobar_front::frontend::tokens::TokenKind;
+use isobar_ground::call::signature::AccessKind;
+use isobar_ground::diag::{FileId, Span};
+use isobar_ground::space::{Axis, AxisSet, Reach};
 
 /// Information about a piece of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -320,7 +321,7 @@ fn of_word(analysis: &Analysis, name: &str, span: Span) -> Option<Hover> {
         return Some(Hover { span, code, rows: Vec::new(), about: word.about.to_owned() });
     }
     super::highlight::class_of_word(analysis, name)?;
-    let value = isobar_compiler::frontend::builtins::language_name(name, &analysis.config)?;
+    let value = isobar_front::frontend::builtins::language_name(name, &analysis.config)?;
     let code = constant(&value).map_or(name.to_owned(), |it| format!("{name} = {it}"));
     let rows = vec![("kind", format!("{}, of the language", value.describe()))];
     Some(Hover { span, code, rows, about: String::new() })

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::scopes::{ImportTarget, OccurrenceRole, Scope, Scopes, SymbolId, SymbolKind};
-use isobar_compiler::diag::{FileId, Span};
-use isobar_compiler::frontend::tokens::{Token, TokenKind, tokens};
-use isobar_compiler::frontend::{Names, Program};
-use isobar_compiler::project::Project;
+use isobar_front::frontend::tokens::{Token, TokenKind, tokens};
+use isobar_front::frontend::{Names, Program};
+use isobar_front::project::Project;
+use isobar_ground::diag::{FileId, Span};
 
 /// A name where it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

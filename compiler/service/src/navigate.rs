@@ -3,7 +3,7 @@
 use super::analysis::Analysis;
 use super::index::Occurrence;
 use super::scopes::{OccurrenceRole, SymbolKind};
-use isobar_compiler::diag::{FileId, Span};
+use isobar_ground::diag::{FileId, Span};
 
 /// Where the name at a place is defined; an external where the text gives its value, else where it is imported.
 #[must_use]

@@ -4,10 +4,10 @@ use super::analysis::{Analysis, Edit, applied};
 use super::index::Index;
 use super::scopes::{Symbol, SymbolId, SymbolKind};
 use super::words::word_named;
-use isobar_compiler::config::External;
-use isobar_compiler::diag::{Diagnostics, FileId, Span};
-use isobar_compiler::frontend::tokens::{TokenKind, tokens};
-use isobar_compiler::frontend::{Names, builtins, parse};
+use isobar_front::config::External;
+use isobar_front::frontend::tokens::{TokenKind, tokens};
+use isobar_front::frontend::{Names, builtins, parse};
+use isobar_ground::diag::{Diagnostics, FileId, Span};
 
 /// Returns the name that can be renamed at a place: its span and its text.
 ///

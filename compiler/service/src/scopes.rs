@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use isobar_compiler::diag::{FileId, Span};
-use isobar_compiler::frontend::Names;
-use isobar_compiler::frontend::program::{Program, is_externals, is_stencil};
-use isobar_compiler::frontend::syntax::{
-    Alias, ClassDef, Expr, ExprKind, FunctionDef, Ident, Stmt, StmtKind,
-};
+use isobar_front::frontend::Names;
+use isobar_front::frontend::program::{Program, is_externals, is_stencil};
+use isobar_front::frontend::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Ident, Stmt, StmtKind};
+use isobar_ground::diag::{FileId, Span};
 
 /// Imports may pass a name on this often.
 const MAX_CHAIN: usize = 32;

@@ -1,11 +1,12 @@
 //! The parameters of the call in which the caret stands.
 
-use super::analysis::{Analysis, about_parameter, docstring};
+use super::analysis::Analysis;
 use super::scopes::{SymbolId, SymbolKind};
 use super::words::{WordKind, word_named};
-use isobar_compiler::diag::FileId;
-use isobar_compiler::frontend::syntax::FunctionDef;
-use isobar_compiler::frontend::tokens::{Token, TokenKind};
+use isobar_front::frontend::docstring::{about_parameter, docstring};
+use isobar_front::frontend::syntax::FunctionDef;
+use isobar_front::frontend::tokens::{Token, TokenKind};
+use isobar_ground::diag::FileId;
 
 /// A call that is being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -193,7 +194,7 @@ fn write_params(analysis: &Analysis, def: &FunctionDef, label: &mut String) -> V
     places
 }
 
-fn shown_param(analysis: &Analysis, param: &isobar_compiler::frontend::syntax::Param) -> String {
+fn shown_param(analysis: &Analysis, param: &isobar_front::frontend::syntax::Param) -> String {
     let one_line = |span| analysis.text_of(span).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut shown = param.name.name.clone();
     if let Some(annotation) = &param.annotation {

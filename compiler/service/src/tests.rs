@@ -13,10 +13,10 @@ use super::hover::hover;
 use super::scopes::OccurrenceRole;
 use super::signature::signature;
 use super::{Analysis, Edit, analysis::applied, folding, format, navigate, rename};
-use isobar_compiler::config::Config;
-use isobar_compiler::diag::FileId;
-use isobar_compiler::project::Project;
-use isobar_compiler::session::Session;
+use isobar_front::config::Config;
+use isobar_front::project::Project;
+use isobar_ground::diag::FileId;
+use isobar_reference::front::Fronts;
 
 const DIFFUSION: &str = include_str!("../../../static/gallery/horizontal_diffusion.py");
 const ADVECTION: &str = include_str!("../../../static/gallery/vertical_advection.py");
@@ -28,7 +28,7 @@ struct Desktop {
     project: Project,
     at: (FileId, u32),
     desk: Desk,
-    session: Session,
+    session: Fronts,
     config: Config,
 }
 
@@ -43,7 +43,7 @@ impl Desktop {
             project.files.insert((*name).to_owned(), text.replace("$0", "").into());
         }
         let at = caret.map_or((FileId(0), 0), |(name, at)| (project.file_id(name).unwrap(), position(at)));
-        let (desk, session) = (Desk::default(), Session::new());
+        let (desk, session) = (Desk::default(), Fronts::default());
         Self { project, at, desk, session, config: Config::default() }
     }
 
@@ -298,8 +298,8 @@ fn comments_offer_directives_and_strings_nothing() {
 }
 
 /// The marked places of all files, as `file:line` with the line's text.
-fn places(desktop: &Desktop, spans: &[isobar_compiler::diag::Span]) -> Vec<String> {
-    let place = |it: &isobar_compiler::diag::Span| {
+fn places(desktop: &Desktop, spans: &[isobar_ground::diag::Span]) -> Vec<String> {
+    let place = |it: &isobar_ground::diag::Span| {
         let text = desktop.project.text(it.file);
         let line = text[..it.start as usize].matches('\n').count();
         format!("{}:{}", desktop.project.name(it.file), text.lines().nth(line).unwrap_or("").trim())
@@ -542,12 +542,12 @@ proptest! {
         let all = &analysis.index.occurrences[0];
         let span = all[at.index(all.len())].span;
         let compile = |project: &Project| {
-            isobar_compiler::pipeline::route::compile(project, &Config::default(), &mut isobar_compiler::pipeline::NoHook)
+            isobar_reference::front::front(project, &Config::default(), &mut isobar_ground::pass::NoHook)
         };
         if let Ok(edits) = rename::rename(&analysis, FileId(0), span.start, "quite_new") {
             let (old, new) = (compile(&project), compile(&applied(&project, &edits)));
-            prop_assert_eq!(&old.diagnostics, &new.diagnostics);
-            let oir = |it: &isobar_compiler::pipeline::Compilation| it.listing(isobar_compiler::pipeline::Stage::OIR).map(|it| {
+            prop_assert_eq!(&old.notes.diagnostics, &new.notes.diagnostics);
+            let oir = |it: &isobar_reference::front::Front| it.listing(isobar_reference::front::Stage::OIR).map(|it| {
                 it.text.lines().count()
             });
             prop_assert_eq!(oir(&old), oir(&new));

@@ -38,7 +38,7 @@ pub fn all() -> impl Iterator<Item = &'static LanguageWord> {
 
 /// A row of the table of builtins tells what there is to tell of one.
 static FUNCTIONS: LazyLock<Vec<LanguageWord>> = LazyLock::new(|| {
-    let rows = isobar_compiler::types::Function::builtins().map(isobar_compiler::types::Function::row);
+    let rows = isobar_ground::types::Function::builtins().map(isobar_ground::types::Function::row);
     rows.map(|it| word(Function, it.name, it.form, it.about)).collect()
 });
 
@@ -298,12 +298,12 @@ pub const MODULES: [(&str, &str); 8] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use isobar_compiler::config::Config;
-    use isobar_compiler::frontend::builtins;
+    use isobar_front::config::Config;
+    use isobar_front::frontend::builtins;
 
     #[test]
     fn every_builtin_function_has_its_words() {
-        for function in isobar_compiler::types::Function::builtins() {
+        for function in isobar_ground::types::Function::builtins() {
             let name = function.name();
             let word = word_named(name).expect(name);
             assert_eq!(word.kind, Function, "{function}");
@@ -347,8 +347,7 @@ mod tests {
     fn every_axis_offset_is_a_known_external() {
         for name in AXIS_OFFSETS {
             assert!(
-                axis_offset(name).is_some()
-                    && isobar_compiler::config::External::of_single_tile(name).is_some()
+                axis_offset(name).is_some() && isobar_front::config::External::of_single_tile(name).is_some()
             );
         }
     }

@@ -1,9 +1,13 @@
 //! Compiles variants of a stencil from its optimised OIR. All variants take the same lowerings and passes.
 
-use super::{Compilation, Hook, Variant, route};
+use std::sync::Arc;
+
+use super::{Compilation, Hook, Pipelines, Variant, lowering};
 use crate::diag::Diagnostic;
+use crate::front::Front;
 use crate::pass::PassOptions;
 use crate::pipeline::variant::ArrayOrder;
+use crate::project::Project;
 use crate::schedule::turn::TurnRefusal;
 
 /// Why a stencil has no such variant.
@@ -16,29 +20,36 @@ pub enum NoVariant {
     Order(TurnRefusal),
 }
 
-/// Compiles a variant of a stencil, `front`, that is compiled at least as far as the optimised OIR.
+/// Compiles a variant of a stencil from its front. `options` are those of the stencil as it is written.
 ///
 /// # Errors
 ///
 /// Why there is no such variant.
-pub fn back(front: &Compilation, variant: &Variant, hook: &mut dyn Hook) -> Result<Compilation, NoVariant> {
-    let passes = PassOptions {
+pub fn back(
+    front: &Arc<Front>,
+    options: &PassOptions,
+    variant: &Variant,
+    hook: &mut dyn Hook,
+) -> Result<Compilation, NoVariant> {
+    let options = PassOptions {
         schedule: None,
         skip: variant.skip.clone(),
         machine: variant.machine.clone(),
+        turned: variant.order == ArrayOrder::AlongK,
         steps: false,
         trace: false,
-        ..front.levels.passes.clone()
+        ..options.clone()
     };
-    let unified = match variant.aliases.as_slice() {
-        [] => None,
-        pairs => Some(route::compile_unified(front, pairs, &passes, hook).map_err(NoVariant::Aliases)?),
-    };
-    let known = unified.as_ref().unwrap_or(front);
-    match variant.order {
-        ArrayOrder::AlongK => route::compile_turned(known, &passes, hook).map_err(NoVariant::Order),
-        ArrayOrder::AlongI => Ok(unified.unwrap_or_else(|| front.clone())),
+    let mut front = Arc::clone(front);
+    if !variant.aliases.is_empty() {
+        let unified = front.unified(&variant.aliases, &options, hook).map_err(NoVariant::Aliases)?;
+        front = Arc::new(unified);
     }
+    if options.turned {
+        front = Arc::new(front.turned());
+    }
+    lowering::lower(front, &Pipelines::of(&options), &Project::default(), &options, hook)
+        .map_err(NoVariant::Order)
 }
 
 #[cfg(test)]
@@ -46,8 +57,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::pass::{CodeGenerator, Device, Step, StepKind};
-    use crate::pipeline::ProgramKind;
-    use crate::project::Project;
+    use crate::pipeline::{ProgramKind, route};
 
     const TEXT: &str = "def s(a: Field[float], b: Field[float], out: Field[float]):
     with computation(PARALLEL), interval(...):
@@ -85,14 +95,14 @@ mod tests {
             (config.passes.device, config.passes.code) = (device, code);
             let mut counted = Counted::default();
             let front = route::compile(&Project::of_one("main.py", TEXT), &config, &mut counted);
-            assert!(front.is_whole(), "{:?}", front.diagnostics);
+            assert!(front.is_whole(), "{:?}", front.notes.diagnostics);
             assert!(counted.ran.len() > 20, "{:?}", counted.ran);
             assert_eq!(counted.ran, counted.validated);
             let own = Variant::of(&config.passes, ProgramKind::Kernels);
             for variant in [own.along_k(), own.with_aliases(&[[0, 2]]), own.with_aliases(&[[1, 2]]).along_k()]
             {
                 let mut counted = Counted::default();
-                let made = back(&front, &variant, &mut counted);
+                let made = back(&front.front, front.options(), &variant, &mut counted);
                 assert!(made.expect("there is such a variant").is_whole(), "{variant:?}");
                 counted.validated.retain(|it| it.name != "unify");
                 assert_eq!(counted.ran, counted.validated, "{variant:?}");

@@ -36,10 +36,10 @@ impl Plan {
     /// The plan of a compiled variant; `None` where it does not compile.
     #[must_use]
     pub fn of(compilation: &Compilation) -> Option<Self> {
-        let contract = compilation.contract().filter(|_| !compilation.has_errors())?;
-        let stencil = compilation.stencil.clone().unwrap_or_else(|| contract.signature.name.clone());
+        let contract = compilation.front.contract().filter(|_| !compilation.has_errors())?;
+        let stencil = compilation.front.stencil.clone().unwrap_or_else(|| contract.signature.name.clone());
         let has_rows_apart = compilation.levels.tree.as_ref().is_some_and(|it| has_rows_apart(it, &contract));
-        let order = compilation.levels.oir.as_ref().map(program_order).unwrap_or_default();
+        let order = compilation.front.oir.as_ref().map(program_order).unwrap_or_default();
         Some(Self { stencil, contract, order, has_rows_apart })
     }
 }
@@ -82,12 +82,12 @@ impl Program {
     pub fn of(compilation: &Compilation, kind: ProgramKind) -> Option<Self> {
         Some(match kind {
             ProgramKind::Reference => {
-                let (stencil, extents) = compilation.reference()?;
+                let (stencil, extents) = compilation.front.reference()?;
                 Self::Reference(Arc::new(Reference { stencil: stencil.clone(), extents: extents.clone() }))
             }
-            ProgramKind::Arrays => Self::Arrays(Arc::new(compilation.arrays()?.clone())),
+            ProgramKind::Arrays => Self::Arrays(Arc::new(compilation.front.npir()?.clone())),
             ProgramKind::Loops(code) => {
-                let loops = compilation.levels.loops_for(code);
+                let loops = compilation.loops_for(code);
                 Self::Loops(Arc::new(loops.map(Cow::into_owned)?))
             }
             ProgramKind::Kernels => Self::Kernels(Arc::new(compilation.kernels()?.clone())),
@@ -104,24 +104,6 @@ pub struct CallCost {
 }
 
 impl Compilation {
-    /// The OIR as it was lowered, with its extents: the program of the interpreter.
-    #[must_use]
-    pub fn reference(&self) -> Option<(&oir::nodes::Stencil, &Extents)> {
-        self.levels.oir.as_ref().zip(self.levels.extents.as_ref())
-    }
-
-    /// The operations on whole arrays.
-    #[must_use]
-    pub fn arrays(&self) -> Option<&npir::Stencil> {
-        self.levels.npir()
-    }
-
-    /// The kernels for a GPU.
-    #[must_use]
-    pub fn kernels(&self) -> Option<&Kernels> {
-        self.levels.kernels()
-    }
-
     /// The graph of a stencil without errors.
     #[must_use]
     pub fn graph(&self) -> Option<&Sdfg> {
@@ -131,7 +113,7 @@ impl Compilation {
     /// The options of the passes.
     #[must_use]
     pub fn options(&self) -> &PassOptions {
-        &self.levels.passes
+        &self.levels.options
     }
 
     /// Whether all passes ran, so that code can be made.

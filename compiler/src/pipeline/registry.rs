@@ -4,12 +4,10 @@
 //! here are those of the compiler itself. A program that runs back ends has its own table, with the code that
 //! runs each of them. Its table may have further back ends.
 
-use super::{Levels, Stage, behind};
+use super::{Compilation, Stage};
 use crate::diag::Listing;
-use crate::oir::analysis::caches::caches;
-use crate::oir::analysis::extents::extents;
-use crate::{debug, numpy};
-use crate::{defir, gtir, npir, oir};
+use crate::front::texts;
+use crate::{kernel, loops, schedule, sdfg, tree, wgsl};
 
 /// How the text of a stage is made.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +15,7 @@ pub struct StageListing {
     pub stage: Stage,
     /// Called when the text is asked for. Returns `None` where the level that the text is made from was not
     /// reached.
-    pub make: fn(&Levels) -> Option<Listing>,
+    pub make: fn(&Compilation) -> Option<Listing>,
 }
 
 /// A back end, with the facts that are known without running it.
@@ -34,18 +32,18 @@ pub struct Backend {
 
 /// The levels, in the order of compilation.
 pub const LEVELS: &[StageListing] = &[
+    StageListing { stage: Stage::DEFINITION, make: |it| texts::listing(&it.front, Stage::DEFINITION) },
+    StageListing { stage: Stage::GTIR, make: |it| texts::listing(&it.front, Stage::GTIR) },
+    StageListing { stage: Stage::OIR, make: |it| texts::listing(&it.front, Stage::OIR) },
+    StageListing { stage: Stage::NPIR, make: |it| texts::listing(&it.front, Stage::NPIR) },
+    StageListing { stage: Stage::TREE, make: |it| Some(tree::print::listing(it.levels.tree.as_ref()?)) },
     StageListing {
-        stage: Stage::DEFINITION,
-        make: |it| Some(defir::print::listing(it.definition.as_ref()?)),
+        stage: Stage::SCHEDULE,
+        make: |it| Some(schedule::print::listing(it.levels.schedule.as_ref()?)),
     },
-    StageListing { stage: Stage::GTIR, make: |it| Some(gtir::print::listing(it.gtir.as_ref()?)) },
-    StageListing { stage: Stage::OIR, make: oir_with_facts },
-    StageListing { stage: Stage::NPIR, make: |it| Some(npir::print::listing(it.npir()?)) },
-    StageListing { stage: Stage::TREE, make: |it| behind::text(it, Stage::TREE) },
-    StageListing { stage: Stage::SCHEDULE, make: |it| behind::text(it, Stage::SCHEDULE) },
-    StageListing { stage: Stage::SDFG, make: |it| behind::text(it, Stage::SDFG) },
-    StageListing { stage: Stage::LOOPS, make: |it| behind::text(it, Stage::LOOPS) },
-    StageListing { stage: Stage::KERNELS, make: |it| behind::text(it, Stage::KERNELS) },
+    StageListing { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.levels.sdfg.as_ref()?)) },
+    StageListing { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.levels.loops.as_ref()?)) },
+    StageListing { stage: Stage::KERNELS, make: |it| Some(kernel::print::listing(it.kernels()?)) },
 ];
 
 /// The interpreter that defines the meaning.
@@ -53,10 +51,7 @@ pub const DEBUG: Backend = Backend {
     name: "debug",
     device: "cpu",
     from: Stage::OIR,
-    texts: &[StageListing {
-        stage: Stage::PYTHON,
-        make: |it| Some(debug::source::listing(it.oir.as_ref()?, it.extents.as_ref()?)),
-    }],
+    texts: &[StageListing { stage: Stage::PYTHON, make: |it| texts::listing(&it.front, Stage::PYTHON) }],
 };
 
 /// Operations on whole arrays.
@@ -64,7 +59,7 @@ pub const NUMPY: Backend = Backend {
     name: "numpy",
     device: "cpu",
     from: Stage::NPIR,
-    texts: &[StageListing { stage: Stage::NUMPY, make: |it| Some(numpy::source::listing(it.npir()?)) }],
+    texts: &[StageListing { stage: Stage::NUMPY, make: |it| texts::listing(&it.front, Stage::NUMPY) }],
 };
 
 /// Machine code made in process. Its text exists only for the arrays of a call, and is made with the code.
@@ -75,7 +70,7 @@ pub const OPENMP: Backend = Backend {
     name: "openmp",
     device: "cpu",
     from: Stage::LOOPS,
-    texts: &[StageListing { stage: Stage::C, make: |it| behind::text(it, Stage::C) }],
+    texts: &[StageListing { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) }],
 };
 
 /// CUDA C++, for GPUs of NVIDIA.
@@ -83,7 +78,7 @@ pub const CUDA: Backend = Backend {
     name: "cuda",
     device: "gpu",
     from: Stage::KERNELS,
-    texts: &[StageListing { stage: Stage::CUDA, make: |it| behind::text(it, Stage::CUDA) }],
+    texts: &[StageListing { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) }],
 };
 
 /// WGSL, for GPUs through wgpu. Runs choose a text for their device; this text is for devices that have
@@ -92,7 +87,10 @@ pub const WGPU: Backend = Backend {
     name: "wgpu",
     device: "gpu",
     from: Stage::KERNELS,
-    texts: &[StageListing { stage: Stage::WGSL, make: |it| behind::text(it, Stage::WGSL) }],
+    texts: &[StageListing {
+        stage: Stage::WGSL,
+        make: |it| Some(wgsl::generate(it.kernels()?, &wgsl::WgslOptions::default()).listing),
+    }],
 };
 
 /// The compiler's own back ends.
@@ -103,51 +101,6 @@ pub fn texts() -> impl Iterator<Item = &'static StageListing> {
     LEVELS.iter().chain(BACKENDS.iter().flat_map(|it| it.texts))
 }
 
-impl Stage {
-    /// The levels, in the order of compilation, then the texts of the compiler's own back ends.
-    pub const ALL: [Stage; N_STAGES] = {
-        let mut all = [Stage::DEFINITION; N_STAGES];
-        let (mut n, mut at) = (0, 0);
-        while at < LEVELS.len() {
-            all[n] = LEVELS[at].stage;
-            (n, at) = (n + 1, at + 1);
-        }
-        let mut of = 0;
-        while of < BACKENDS.len() {
-            at = 0;
-            while at < BACKENDS[of].texts.len() {
-                all[n] = BACKENDS[of].texts[at].stage;
-                (n, at) = (n + 1, at + 1);
-            }
-            of += 1;
-        }
-        all
-    };
-
-    /// The stage of [`ALL`](Self::ALL) with that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-}
-
-/// The number of stages.
-const N_STAGES: usize = {
-    let (mut n, mut at) = (LEVELS.len(), 0);
-    while at < BACKENDS.len() {
-        (n, at) = (n + BACKENDS[at].texts.len(), at + 1);
-    }
-    n
-};
-
-/// The OIR after its passes, with their facts; or as it was lowered, where there was an error.
-fn oir_with_facts(levels: &Levels) -> Option<Listing> {
-    Some(match &levels.optimized {
-        Some(it) => oir::print::listing_with_facts(it, &extents(it), &caches(it)),
-        None => oir::print::listing_with_extents(levels.oir.as_ref()?, levels.extents.as_ref()?),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -155,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::pipeline::stage::{StageInfo, StageOrigin};
+    use crate::front::stage::{StageInfo, StageOrigin};
     use crate::pipeline::{NoHook, route};
     use crate::project::Project;
 
@@ -165,6 +118,11 @@ mod tests {
         assert_eq!(names.len(), Stage::ALL.len());
         let names: BTreeSet<&str> = BACKENDS.iter().map(|it| it.name).collect();
         assert_eq!(names.len(), BACKENDS.len());
+    }
+
+    #[test]
+    fn the_list_of_stages_is_that_of_the_rows() {
+        assert_eq!(Stage::ALL.to_vec(), texts().map(|it| it.stage).collect::<Vec<_>>());
     }
 
     #[test]

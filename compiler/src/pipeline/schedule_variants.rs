@@ -442,14 +442,14 @@ def s(a: Field[float], b: Field[float]):
             let mut codes = BTreeSet::new();
             for variant in &variants {
                 let made = compiled_from(text, &variant.document, Some(variant));
-                assert!(!made.has_errors(), "{}: {:?}", variant.what, made.diagnostics);
+                assert!(!made.has_errors(), "{}: {:?}", variant.what, made.notes.diagnostics);
                 let document = made.schedule_document().expect("its steps were kept");
                 // Compiles the document alone, for the machine itself, with all passes.
                 let again = compiled_from(text, &document, None);
-                assert_eq!(again.diagnostics, [], "{}", variant.what);
+                assert_eq!(again.notes.diagnostics, [], "{}", variant.what);
                 // The size from which stores bypass the caches depends on the machine, not on the schedule.
                 let code = |it: &Compilation| -> String {
-                    let text = it.levels.c().expect("it was reached").listing.text.clone();
+                    let text = it.c().expect("it was reached").listing.text.clone();
                     text.lines().filter(|it| !it.contains("define ISOBAR_STREAM_FROM")).collect()
                 };
                 assert_eq!(code(&made), code(&again), "{}: {document}", variant.what);
@@ -478,7 +478,7 @@ def s(q: Field[float], out: Field[float]):
         let limited = limited.unwrap_or_else(|| panic!("it is among {variants:?}"));
         let made = compiled_from(text, &limited.document, Some(limited));
         let again = compiled_from(text, &made.schedule_document().expect("its steps were kept"), None);
-        assert_eq!((made.diagnostics.len(), again.levels.c()), (0, made.levels.c()));
+        assert_eq!((made.notes.diagnostics.len(), again.c()), (0, made.c()));
         let tree = again.levels.schedule.expect("it was reached");
         assert_eq!(tree.children.len(), 1);
     }
@@ -487,7 +487,7 @@ def s(q: Field[float], out: Field[float]):
     fn the_document_of_what_passes_chose_gives_its_code() {
         let chosen = compiled("", None);
         let again = compiled(&chosen.schedule_document().expect("its steps were kept"), None);
-        assert_eq!(again.levels.c(), chosen.levels.c());
+        assert_eq!(again.c(), chosen.c());
         assert_eq!(compiled("", None).schedule_variants(&machine()), chosen.schedule_variants(&machine()));
     }
 }

@@ -71,7 +71,9 @@ fn missing(wanted: &Fields, expected: &[ResultField]) -> Option<String> {
 
 /// A learner who renames a parameter is told so, and not that something is missing.
 fn same_parameters(learner: &Compilation, solution: &Compilation) -> Result<(), CheckFailure> {
-    let (Some(learner), Some(solution)) = (&learner.signature, &solution.signature) else { return Ok(()) };
+    let (Some(learner), Some(solution)) = (&learner.front.signature, &solution.front.signature) else {
+        return Ok(());
+    };
     for param in &solution.params {
         if learner.param(&param.name).is_none() {
             return Err(CheckFailure::last(format!(
@@ -90,15 +92,15 @@ pub(super) fn ran(
     domain: [i64; 3],
 ) -> Result<(Vec<ResultField>, Launch), CheckFailure> {
     let [i, j, k] = domain;
-    let levels = &compilation.levels;
-    let (Some(signature), Some(oir), Some(extents)) = (&compilation.signature, &levels.oir, &levels.extents)
+    let (Some(signature), Some(oir), Some(extents)) =
+        (&compilation.front.signature, &compilation.front.oir, &compilation.front.extents)
     else {
         return Err(CheckFailure::last(
             "there is no stencil in the text: it is a `def` with `with computation(...)`",
         ));
     };
     let call = inputs::call_for(signature, directives, Domain::new(i, j, k));
-    let launch = compilation.bind(call).map_err(|found| {
+    let launch = compilation.front.bind(call).map_err(|found| {
         let said = found.first().map(|it| it.message.clone()).unwrap_or_default();
         let help = "a field that is read before it is written has to come from outside";
         CheckFailure::last(format!("on {i}×{j}×{k} points the stencil cannot be called: {said}; {help}"))
@@ -109,7 +111,7 @@ pub(super) fn ran(
         Ok(()) => Ok((fields::written(signature, launch), before)),
         Err(Stop::Cancelled) => Err(CheckFailure::last("the run was stopped")),
         Err(Stop::Trap(trap)) => {
-            let (_, start, _) = SpanResolver::new(compilation.sources()).of(trap.origin.span());
+            let (_, start, _) = SpanResolver::new(compilation.front.sources()).of(trap.origin.span());
             let [ti, tj, tk] = trap.cell;
             let message = format!(
                 "on {i}×{j}×{k} points the run stops in line {} at i, j, k = {ti}, {tj}, {tk}: {}",

@@ -260,7 +260,7 @@ impl Desk<'_> {
         let compilation = self.compile(false, &BTreeMap::new());
         match first(&compilation, Severity::Error) {
             Some(found) => Err(not_sound(&found)),
-            None if compilation.signature.is_none() => Err(CheckFailure::last(
+            None if compilation.front.signature.is_none() => Err(CheckFailure::last(
                 "there is no stencil in the text: it is a `def` with `with computation(...)`",
             )),
             None => Ok(compilation),
@@ -281,7 +281,7 @@ impl Desk<'_> {
 
     fn shows(&mut self, code: &str) -> Result<(), CheckFailure> {
         let compilation = self.compile(false, &BTreeMap::new());
-        let found: Vec<String> = compilation.diagnostics.iter().map(|it| it.code.to_string()).collect();
+        let found: Vec<String> = compilation.notes.diagnostics.iter().map(|it| it.code.to_string()).collect();
         if found.iter().any(|it| it == code) {
             return Ok(());
         }
@@ -292,8 +292,8 @@ impl Desk<'_> {
 
 /// The first diagnostic that is as grave.
 fn first(compilation: &Compilation, severity: Severity) -> Option<Diagnostic> {
-    let found = compilation.diagnostics.iter().find(|it| it.severity == severity)?;
-    Some(SpanResolver::new(compilation.sources()).diagnostic(found))
+    let found = compilation.notes.diagnostics.iter().find(|it| it.severity == severity)?;
+    Some(SpanResolver::new(compilation.front.sources()).diagnostic(found))
 }
 
 fn not_sound(found: &Diagnostic) -> CheckFailure {
@@ -343,7 +343,7 @@ fn directives_of(
     if let Some(warning) = warnings.first() {
         return Err(format!("checks.toml: {}", warning.message));
     }
-    let own = &solution.directives;
+    let own = &solution.front.directives;
     let are_new = |name: &String| !inputs.contains_key(name);
     directives.inputs.extend(own.inputs.iter().filter(|it| are_new(&it.field)).cloned());
     directives.scalars.extend(own.scalars.iter().filter(|it| !scalars.contains_key(&it.name)).cloned());

@@ -214,7 +214,7 @@ struct Input<'a> {
 
 impl<'a> Input<'a> {
     fn of(compilation: &Compilation, launch: &'a Launch, name: &str) -> Option<Self> {
-        let signature = compilation.signature.as_ref()?;
+        let signature = compilation.front.signature.as_ref()?;
         let at = signature.params.iter().position(|it| it.name == name)?;
         let Argument::Field(field) = launch.arguments.get(at)? else { return None };
         let isobar_compiler::call::signature::ParamKind::Field { axes, .. } = &signature.params[at].kind

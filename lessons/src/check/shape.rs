@@ -63,11 +63,11 @@ impl Counted {
 
     fn of(self, compilation: &Compilation) -> Option<u64> {
         let levels = &compilation.levels;
-        let oir = levels.optimized.as_ref()?;
+        let oir = compilation.front.optimized.as_ref()?;
         let loops = |order: LoopOrder| oir.vertical_loops.iter().filter(|it| it.order == order).count();
         let n = match self {
             Counted::GtirTemporary => {
-                levels.oir.as_ref()?.fields.iter().filter(|(_, it)| it.is_temporary).count()
+                compilation.front.oir.as_ref()?.fields.iter().filter(|(_, it)| it.is_temporary).count()
             }
             Counted::VerticalLoop => oir.vertical_loops.len(),
             Counted::Parallel => loops(LoopOrder::Parallel),
@@ -91,7 +91,7 @@ impl Counted {
                 .iter()
                 .filter(|(_, it)| it.kind == ContainerKind::Temporary && it.storage == Storage::Heap)
                 .count(),
-            Counted::Kernel => levels.kernels()?.kernels.len(),
+            Counted::Kernel => compilation.kernels()?.kernels.len(),
         };
         u64::try_from(n).ok()
     }

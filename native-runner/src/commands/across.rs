@@ -103,7 +103,8 @@ fn first(document: &Document, left: &WrittenFields) -> Option<FirstElement> {
     compile::on_large_stack(|| {
         let source = ConfiguredProject::of(request);
         let compilation = source.compile(&mut NoHook);
-        let ((oir, _), signature) = compilation.reference().zip(compilation.signature.as_ref())?;
+        let ((oir, _), signature) =
+            compilation.front.reference().zip(compilation.front.signature.as_ref())?;
         let room = LaunchResources {
             executors: &[Backend::DEBUG.executor()],
             threads: 1,
@@ -124,7 +125,7 @@ fn first(document: &Document, left: &WrittenFields) -> Option<FirstElement> {
         }
         let DifferingElement { field, at, expected, found, stmt } =
             ReferenceRun::of(oir, &launch).earliest(&after)?;
-        let places = SpanResolver::new(compilation.sources());
+        let places = SpanResolver::new(compilation.front.sources());
         let lines = stmt.and_then(|it| compile::span_of(&compilation, it)).map(|span| {
             let (_, start, end) = places.of(span);
             [start.line, end.line]

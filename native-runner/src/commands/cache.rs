@@ -127,8 +127,8 @@ fn found(order: &Order, backend: Backend) -> (Vec<Diagnostic>, Option<Option<Exp
         None => source.clone(),
     };
     let compilation = scheduled.compile(&mut NoHook);
-    let diagnostics = Compiled::new(&compilation, [], Vec::new()).diagnostics;
-    if compilation.has_errors() || compilation.stencil.is_none() {
+    let diagnostics = Compiled::new(&compilation.front, &compilation.notes, [], Vec::new()).diagnostics;
+    if compilation.has_errors() || compilation.front.stencil.is_none() {
         return (diagnostics, None);
     }
     let setting = OwnedSetting::of(order.setting());

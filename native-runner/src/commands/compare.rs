@@ -130,7 +130,7 @@ fn summary(report: &CompareReport) -> String {
 fn found(request: &Request, given: Option<&Vec<u8>>, seeds: &[u64], search: Search) -> CompareReport {
     let source = ConfiguredProject::of(request);
     let compilation = source.compile(&mut NoHook);
-    let compiled = Compiled::new(&compilation, [], Vec::new());
+    let compiled = Compiled::new(&compilation.front, &compilation.notes, [], Vec::new());
     let mut report = CompareReport {
         diagnostics: compiled.diagnostics,
         stencil: compiled.stencil,
@@ -203,7 +203,7 @@ fn launches(
 }
 
 fn refused(refusal: Refusal, compilation: &Compilation) -> Vec<Diagnostic> {
-    let places = SpanResolver::new(compilation.sources());
+    let places = SpanResolver::new(compilation.front.sources());
     match refusal {
         Refusal::Call(found) => found.iter().map(|it| places.diagnostic(it)).collect(),
         Refusal::Memory { asked, allowed } => vec![Diagnostic::without_place(
@@ -227,7 +227,7 @@ fn told(divergence: &Divergence, domain: Domain, compilation: &Compilation) -> D
         compare::RunDifference::End { .. } | compare::RunDifference::Invalid(_) => None,
     };
     if let Some(span) = stmt.and_then(|it| compile::span_of(compilation, it)) {
-        let places = SpanResolver::new(compilation.sources());
+        let places = SpanResolver::new(compilation.front.sources());
         (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
         diagnostic.label = "this statement wrote it".to_owned();
     }

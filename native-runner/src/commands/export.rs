@@ -86,17 +86,16 @@ fn project(
     };
     let first = compile(None);
     let mut all = vec![Arc::clone(&first)];
-    if source.project.stencil.is_none() && first.stencils.len() > 1 {
-        all = first.stencils.iter().map(|(stencil, _)| compile(Some(stencil))).collect();
+    if source.project.stencil.is_none() && first.front.stencils.len() > 1 {
+        all = first.front.stencils.iter().map(|(stencil, _)| compile(Some(stencil))).collect();
     }
-    let told = |it: &Compilation| Compiled::new(it, [], Vec::new()).diagnostics;
+    let told = |it: &Compilation| Compiled::new(&it.front, &it.notes, [], Vec::new()).diagnostics;
     let diagnostics: Vec<Diagnostic> = all.iter().flat_map(|it| told(it)).collect();
     if all.iter().any(|it| it.has_errors()) {
         return Err(diagnostics);
     }
     let of = |it: &'_ Arc<Compilation>| {
-        let levels = &it.levels;
-        levels.c().is_some() && it.signature.is_some() && levels.oir.is_some() && levels.extents.is_some()
+        it.c().is_some() && it.front.signature.is_some() && it.front.reference().is_some()
     };
     if !all.iter().all(of) {
         return Err(vec![compile::no_stencil(request)]);
@@ -105,12 +104,12 @@ fn project(
         .iter()
         .filter_map(|it| {
             Some(export::CompiledStencil {
-                signature: it.signature.as_ref()?,
-                artifact: it.levels.c()?,
-                of_one_thread: it.levels.c_of_one_thread()?,
-                oir: it.levels.oir.as_ref()?,
-                extents: it.levels.extents.as_ref()?,
-                sources: it.sources().collect(),
+                signature: it.front.signature.as_ref()?,
+                artifact: it.c()?,
+                of_one_thread: it.c_of_one_thread()?,
+                oir: it.front.oir.as_ref()?,
+                extents: it.front.extents.as_ref()?,
+                sources: it.front.sources().collect(),
             })
         })
         .collect();

@@ -59,7 +59,8 @@ impl Server {
         else {
             return Ok(None);
         };
-        let analysis = self.desk.analyse(&mut self.session, &project, &self.config, Some((file, offset)));
+        let analysis =
+            self.desk.analyse(&mut self.session.fronts, &project, &self.config, Some((file, offset)));
         let Some(found) = isobar_service::hover::hover(analysis, file, offset) else { return Ok(None) };
         let mut text = format!("```python\n{}\n```\n", found.code);
         for (label, said) in &found.rows {
@@ -77,7 +78,8 @@ impl Server {
         else {
             return Ok(Vec::new());
         };
-        let analysis = self.desk.analyse(&mut self.session, &project, &self.config, Some((file, offset)));
+        let analysis =
+            self.desk.analyse(&mut self.session.fronts, &project, &self.config, Some((file, offset)));
         let Completions { span, items } = complete(analysis, file, offset);
         // A space asks too, for what follows `import`; elsewhere it says nothing about what is wanted.
         let context = params.context.and_then(|it| it.trigger_character);
@@ -304,13 +306,13 @@ impl Server {
             }
         };
         // Several stencils, and none is chosen: each of them is.
-        if whole.stencil.is_none() && whole.stencils.len() > 1 {
-            for (name, _) in &whole.stencils {
+        if whole.front.stencil.is_none() && whole.front.stencils.len() > 1 {
+            for (name, _) in &whole.front.stencils {
                 let one = Project { stencil: Some(name.clone()), ..project.clone() };
-                add(&self.session.compile(&one, &self.config, &mut NoHook).diagnostics);
+                add(&self.session.compile(&one, &self.config, &mut NoHook).notes.diagnostics);
             }
         } else {
-            add(&whole.diagnostics);
+            add(&whole.notes.diagnostics);
         }
         found
     }

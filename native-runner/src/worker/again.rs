@@ -53,7 +53,7 @@ impl<'a> Again<'a> {
     fn message(self, statement: StmtId, cell: [i64; 3]) -> Option<String> {
         let Self { order, source, stencil, npz } = self;
         let compilation = stencil.compilation();
-        let (oir, extents) = compilation.reference()?;
+        let (oir, extents) = compilation.front.reference()?;
         let executors = [Backend::DEBUG.executor()];
         let room = room(order, &executors);
         let plans = Plans::of(Arc::clone(compilation));

@@ -65,7 +65,7 @@ pub(super) fn measure(
     let backends = &compiled.backends;
     let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
     let (launch, mut memory) = inputs(order, (&compiled.source, &compiled.plans), npz, &executors, tell)?;
-    let Some(signature) = &compiled.compilation().signature else { return Ok(()) };
+    let Some(signature) = &compiled.compilation().front.signature else { return Ok(()) };
     let own: Vec<Arc<Plans>> = backends.iter().map(|&it| compiled.plans_for(it)).collect();
     let mut kept = Vec::with_capacity(backends.len());
     for &backend in backends {
@@ -172,7 +172,7 @@ pub(super) fn measure(
     });
     let Domain { i, j, k } = domain;
     let benchmark = Benchmark {
-        stencil: compiled.compilation().stencil.clone().unwrap_or_else(|| signature.name.clone()),
+        stencil: compiled.compilation().front.stencil.clone().unwrap_or_else(|| signature.name.clone()),
         domain: [i, j, k],
         threads: order.threads,
         mode: order.request.options.mode,

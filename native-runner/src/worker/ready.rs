@@ -93,9 +93,9 @@ impl ReadyStencil {
         let plans = Plans::stored(Arc::clone(&compilation), &source.config, Some(file));
         let handle = plans.plan_for(executor.program(order.setting()));
         if let (Ok(_), Some(section)) = (handle.plan(), handle.section()) {
-            let places = SpanResolver::new(compilation.sources());
+            let places = SpanResolver::new(compilation.front.sources());
             let told: Vec<Diagnostic> =
-                compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect();
+                compilation.notes.diagnostics.iter().map(|it| places.diagnostic(it)).collect();
             let documents =
                 serde_json::to_string(&told).and_then(|it| Ok((it, serde_json::to_string(&steps)?)));
             if let Ok((diagnostics, steps)) = documents {

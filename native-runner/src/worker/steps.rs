@@ -13,7 +13,7 @@ pub(super) fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<
 /// The steps of the graph, without their times.
 pub(super) fn steps_of(compilation: &Compilation) -> Vec<GraphStep> {
     let Some(program) = &compilation.levels.loops else { return Vec::new() };
-    let places = SpanResolver::new(compilation.sources());
+    let places = SpanResolver::new(compilation.front.sources());
     let about = (0..program.steps.len()).map(|at| {
         let about = program.about(at);
         let mut lines: Vec<[u32; 2]> = Vec::new();

@@ -64,7 +64,7 @@ pub(super) fn tune(
     let executors: Vec<Box<dyn Executor>> = (0..3).map(|_| backend.executor()).collect();
     let (given, memory) = inputs(order, (&compiled.source, &compiled.plans), npz, &executors, tell)?;
     tell(EventKind::Memory { memory }, None);
-    let Some(signature) = &compiled.compilation().signature else { return Ok(()) };
+    let Some(signature) = &compiled.compilation().front.signature else { return Ok(()) };
     let begun = Clock::WALL.now();
     let seconds = u64::from(tune.seconds.unwrap_or(Tune::SECONDS)).min(allowed_seconds(order));
     let seconds = Duration::from_secs(seconds);
@@ -130,7 +130,7 @@ pub(super) fn tune(
     let key = For { request, source, backend, threads: order.threads, cc, domain: given.domain }.key();
     let tuning = Tuning {
         key,
-        stencil: compiled.compilation().stencil.clone().unwrap_or_else(|| signature.name.clone()),
+        stencil: compiled.compilation().front.stencil.clone().unwrap_or_else(|| signature.name.clone()),
         backend: backend.name().to_owned(),
         domain: [i, j, k],
         threads: order.threads,
@@ -362,7 +362,7 @@ fn carried_out(source: &ConfiguredProject, variant: &ScheduleVariant) -> Option<
 /// The code that distinguishes schedules: all back ends carry out the same program, and all GPUs the same
 /// kernels.
 fn code(compilation: &Compilation) -> Option<String> {
-    match compilation.levels.c() {
+    match compilation.c() {
         Some(it) => Some(it.listing.text.clone()),
         None => compilation.kernels().map(|it| kernel::print::listing(it).text),
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use isobar_compiler::call::array::Elements;
-use isobar_compiler::types::Value;
+use isobar_ground::call::array::Elements;
+use isobar_ground::types::Value;
 
 use super::{Distance, NotThere, ResultField, distance, exact, size};
 use crate::field::FieldInfo;
@@ -464,7 +464,7 @@ fn length(range: &Range<i64>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use isobar_compiler::call::array::Array;
+    use isobar_ground::call::array::Array;
 
     use super::*;
 

@@ -98,7 +98,7 @@ impl CodeMaker for Rayon {
 /// Where the stencil does not compile, or no code can be made here.
 pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<String, String> {
     let missing = || "the stencil does not compile".to_owned();
-    let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+    let signature = compilation.front.signature.as_ref().ok_or_else(missing)?;
     let plan = Plans::of(compilation.clone()).plan_for(program_kind(Vectors::Widest));
     let program = plan.loops().map_err(|_| missing())?;
     let places = places(&program, signature);

@@ -96,7 +96,7 @@ fn of_text(body: &str) -> Compilation {
         "from gt4py.cartesian.gtscript import *\n\ndef f(q: Field[float], o: Field[float]):\n{body}\n"
     );
     let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
-    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
     compilation
 }
 
@@ -125,7 +125,7 @@ const TWICE: &str = "        o = q * 2.0";
 fn call(compilation: &Compilation) -> Launch {
     let zeros = || Array::zeros(DType::Float64, &[40, 30, 4]);
     let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
-    compilation.bind(Call { fields, ..Call::default() }).expect("it fits")
+    compilation.front.bind(Call { fields, ..Call::default() }).expect("it fits")
 }
 
 fn prepared(compilation: &Compilation) -> Prepared {

@@ -134,7 +134,7 @@ impl Gt4py<'_> {
         given: &Launch,
         ours: &Prepared,
     ) -> Result<Result<Agreement, String>> {
-        let signature = compilation.signature.as_ref().ok_or_else(|| anyhow!("no signature"))?;
+        let signature = compilation.front.signature.as_ref().ok_or_else(|| anyhow!("no signature"))?;
         let mut launch = given.clone();
         let mut prepared = ours.clone();
         prepared.fit(&launch, &|_| ()).map_err(|why| anyhow!("{why:?}"))?;

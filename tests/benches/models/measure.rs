@@ -96,7 +96,7 @@ pub(crate) fn measure(
 ) -> Result<Option<Measured>> {
     config.passes.machine = Some(workplace.machine());
     let compilation = route::compile(project, &config, &mut NoHook);
-    let Some(signature) = compilation.signature.as_ref().filter(|_| !compilation.has_errors()) else {
+    let Some(signature) = compilation.front.signature.as_ref().filter(|_| !compilation.has_errors()) else {
         return Ok(None);
     };
     let n_fields = n_whole(signature);
@@ -147,7 +147,7 @@ pub(crate) fn measure(
             turn.times.push(begun.elapsed().as_secs_f64() * 1e3);
         }
     }
-    let apart = compilation.remarks.iter().filter(|it| !it.is_applied && FUSING.contains(&it.pass));
+    let apart = compilation.notes.remarks.iter().filter(|it| !it.is_applied && FUSING.contains(&it.pass));
     let mut apart: Vec<String> = apart.map(|it| it.message.clone()).collect();
     apart.sort();
     apart.dedup();

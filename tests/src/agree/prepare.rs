@@ -86,13 +86,13 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
     let done = catch_unwind(AssertUnwindSafe(|| {
         let compilation = subject.compile();
         if compilation.has_errors() {
-            let first = compilation.diagnostics.iter().find(|it| it.severity == Severity::Error);
+            let first = compilation.notes.diagnostics.iter().find(|it| it.severity == Severity::Error);
             let (code, message) = first.map_or(("", String::new()), |it| (it.code.0, it.message.clone()));
             return Ok(Ours::Refused { code, message });
         }
-        warnings = compilation.diagnostics.iter().map(|it| it.code.0).collect();
-        let config = subject.config.clone().for_domain(compilation.directives.domain);
-        case["externals"] = json!(handed::externals(&config, &compilation.externals));
+        warnings = compilation.notes.diagnostics.iter().map(|it| it.code.0).collect();
+        let config = subject.config.clone().for_domain(compilation.front.directives.domain);
+        case["externals"] = json!(handed::externals(&config, &compilation.front.externals));
         accepted(subject, &compilation, &mut case, &folder)
     }));
     let ours = match done {
@@ -107,7 +107,7 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
 
 /// The run of a stencil that compiles, and what gt4py needs for the same one.
 fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folder: &Path) -> Result<Ours> {
-    let signature = compilation.signature.as_ref().context("no signature")?;
+    let signature = compilation.front.signature.as_ref().context("no signature")?;
     let call = call(subject, compilation, signature)?;
     case["accepted"] = json!(true);
     case["domain"] = json!(call.domain);
@@ -130,7 +130,7 @@ fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folde
 /// When it does not compile.
 pub fn ours(subject: &Subject) -> Result<Ours> {
     let compilation = subject.compile();
-    let signature = compilation.signature.as_ref().filter(|_| !compilation.has_errors());
+    let signature = compilation.front.signature.as_ref().filter(|_| !compilation.has_errors());
     let call = call(subject, &compilation, signature.context("it does not compile")?)?;
     run(&compilation, call)
 }
@@ -142,7 +142,7 @@ pub fn ours(subject: &Subject) -> Result<Ours> {
 /// When the subject describes inputs that cannot be made.
 pub fn call(subject: &Subject, compilation: &Compilation, signature: &Signature) -> Result<Call> {
     if let Some(block) = &subject.block
-        && compilation.directives.domain.is_some()
+        && compilation.front.directives.domain.is_some()
     {
         return conformance::call(block, compilation, signature);
     }
@@ -153,17 +153,18 @@ pub fn call(subject: &Subject, compilation: &Compilation, signature: &Signature)
 }
 
 fn run(compilation: &Compilation, call: Call) -> Result<Ours> {
-    let signature = compilation.signature.as_ref().context("no signature")?;
-    let mut launch = match compilation.bind(call) {
+    let signature = compilation.front.signature.as_ref().context("no signature")?;
+    let mut launch = match compilation.front.bind(call) {
         Ok(launch) => launch,
         Err(wrong) => {
             let told: Vec<_> = wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
             return Ok(Ours::NotRun(told.join("; ")));
         }
     };
-    let levels = &compilation.levels;
-    let (oir, extents) =
-        (levels.oir.as_ref().context("no OIR")?, levels.extents.as_ref().context("no extents")?);
+    let (oir, extents) = (
+        compilation.front.oir.as_ref().context("no OIR")?,
+        compilation.front.extents.as_ref().context("no extents")?,
+    );
     if let Err(stop) = debug::run(oir, extents, &mut launch, &mut NoControl) {
         return Ok(Ours::NotRun(format!("{stop:?}")));
     }

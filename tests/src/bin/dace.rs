@@ -107,12 +107,12 @@ fn cases(root: &Path, limit: usize, libraries: &[PathBuf], paths: &[PathBuf]) ->
 
 fn of_checkout(id: &str, name: &str, compilation: &Compilation, root: &Path) -> Result<Case> {
     anyhow::ensure!(!compilation.has_errors(), "it does not compile");
-    let signature = compilation.signature.as_ref().context("it has no signature")?;
+    let signature = compilation.front.signature.as_ref().context("it has no signature")?;
     let graph = compilation.levels.sdfg.as_ref().context("it has no graph")?;
     anyhow::ensure!(graph.n_nodes() <= LARGEST_NODES, "its graph is large");
     let domain = Domain::new(5, 4, 6.max(signature.min_levels));
     let call = inputs::call_for(signature, &small_inputs(signature), domain);
-    let launch = compilation.bind(call).map_err(|wrong| {
+    let launch = compilation.front.bind(call).map_err(|wrong| {
         let wrong: Vec<String> = wrong.iter().map(|it| it.message.clone()).collect();
         anyhow::anyhow!(wrong.join("; "))
     })?;

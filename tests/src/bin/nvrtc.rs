@@ -168,10 +168,10 @@ fn check(
 ) -> Result<()> {
     let compilation = subject.compile();
     if compilation.has_errors() {
-        ensure!(!is_told || !options.folders.is_empty(), "{:#?}", compilation.diagnostics);
+        ensure!(!is_told || !options.folders.is_empty(), "{:#?}", compilation.notes.diagnostics);
         return Ok(());
     }
-    let (Some(kernels), Some(artifact)) = (compilation.levels.kernels(), compilation.levels.cuda()) else {
+    let (Some(kernels), Some(artifact)) = (compilation.kernels(), compilation.cuda()) else {
         bail!("there are no kernels")
     };
     let text = &artifact.listing.text;

@@ -58,10 +58,13 @@ fn compare(python: &Path, work: &Path, generated: u64) -> Result<bool> {
         let mut written: BTreeMap<&str, usize> = BTreeMap::new();
         for (number, subject) in subjects.iter().enumerate() {
             let compilation = subject.compile();
-            let Some(signature) = compilation.signature.as_ref().filter(|_| !compilation.has_errors()) else {
+            let Some(signature) = compilation.front.signature.as_ref().filter(|_| !compilation.has_errors())
+            else {
                 continue;
             };
-            let Ok(launch) = compilation.bind(call(subject, &compilation, signature)?) else { continue };
+            let Ok(launch) = compilation.front.bind(call(subject, &compilation, signature)?) else {
+                continue;
+            };
             if write_case(&folder.join(format!("{number:05}")), stage, &compilation, &launch)? {
                 *written.entry(&subject.origin).or_default() += 1;
             }

@@ -48,8 +48,8 @@ pub fn check(block: &Block) -> Result<()> {
     if compilation.has_errors() {
         return Ok(());
     }
-    ensure!(compilation.levels.c().is_some(), "it does not reach generated code");
-    if compilation.directives.domain.is_none() {
+    ensure!(compilation.c().is_some(), "it does not reach generated code");
+    if compilation.front.directives.domain.is_none() {
         let left = ["expect", "refused", "stops"].iter().find(|it| block.lines_of(it).next().is_some());
         ensure!(left.is_none(), "it is not run, since it has no `# @domain`");
         return Ok(());
@@ -92,9 +92,9 @@ pub fn config(block: &Block) -> Result<Config> {
 
 /// Returns the diagnostics by line, severity and code; line 0 is the text as a whole.
 fn said(compilation: &Compilation) -> BTreeMap<(usize, String, String), String> {
-    let key = compilation.diagnostics.iter().map(|it| {
+    let key = compilation.notes.diagnostics.iter().map(|it| {
         let line = it.primary.as_ref().map_or(0, |label| {
-            let file = &compilation.files[usize::from(label.span.file.0)];
+            let file = &compilation.front.files[usize::from(label.span.file.0)];
             let line = LineIndex::new(&file.text).line(label.span.start) as usize;
             if &*file.name == "main.py" { line } else { 0 }
         });
@@ -104,10 +104,10 @@ fn said(compilation: &Compilation) -> BTreeMap<(usize, String, String), String> 
 }
 
 fn run(block: &Block, compilation: &Compilation) -> Result<()> {
-    let signature = compilation.signature.as_ref().context("there is no signature")?;
+    let signature = compilation.front.signature.as_ref().context("there is no signature")?;
     let call = call(block, compilation, signature)?;
     let refused: Vec<&str> = block.lines_of("refused").map(|it| it.trim_matches(['[', ']'])).collect();
-    let mut launch = match compilation.bind(call) {
+    let mut launch = match compilation.front.bind(call) {
         Ok(launch) => launch,
         Err(wrong) => {
             let codes: Vec<&str> = wrong.iter().map(|it| it.code.0).collect();
@@ -118,9 +118,8 @@ fn run(block: &Block, compilation: &Compilation) -> Result<()> {
     };
     ensure!(refused.is_empty(), "the call is not refused");
     numpy_gives_the_bits_of_debug(compilation, &launch)?;
-    let levels = &compilation.levels;
-    let oir = levels.oir.as_ref().context("there is no OIR")?;
-    let extents = levels.extents.as_ref().context("there are no extents")?;
+    let oir = compilation.front.oir.as_ref().context("there is no OIR")?;
+    let extents = compilation.front.extents.as_ref().context("there are no extents")?;
     let stops = block.lines_of("stops").next().is_some();
     match debug::run(oir, extents, &mut launch, &mut NoControl) {
         Ok(()) => ensure!(!stops, "the run does not stop"),
@@ -136,7 +135,7 @@ fn run(block: &Block, compilation: &Compilation) -> Result<()> {
 ///
 /// When it describes none that can be made.
 pub fn call(block: &Block, compilation: &Compilation, signature: &Signature) -> Result<Call> {
-    let directives = &compilation.directives;
+    let directives = &compilation.front.directives;
     let [i, j, k] = directives.domain.context("there is no domain")?;
     let domain = Domain::new(i, j, k);
     let mut given = BTreeMap::new();

@@ -131,7 +131,7 @@ impl Trial {
                 let _ = compilation.listings().count();
                 let launch = launch(&compilation, domain);
                 let levels =
-                    reads_back(&compilation).and_then(|()| match (&launch, &compilation.levels.oir) {
+                    reads_back(&compilation).and_then(|()| match (&launch, &compilation.front.oir) {
                         (Ok(launch), Some(oir)) if self.compares => {
                             compare(&Journey::usual(oir), launch, &[1])
                                 .1
@@ -187,7 +187,7 @@ impl Trial {
         if !plain.has_errors() {
             return Ok((plain, took, Config::default()));
         }
-        let externals = plain.externals.clone();
+        let externals = plain.front.externals.clone();
         if externals.is_empty() || !guesses {
             return Err(vec![plain]);
         }
@@ -251,7 +251,7 @@ fn refused(attempts: &[Arc<Compilation>]) -> Outcome {
 }
 
 fn codes(of: &Compilation, severity: Severity) -> impl Iterator<Item = (&'static str, String)> {
-    let told = of.diagnostics.iter().filter(move |it| it.severity == severity);
+    let told = of.notes.diagnostics.iter().filter(move |it| it.severity == severity);
     told.map(|it| (it.code.0, it.message.clone()))
 }
 
@@ -261,10 +261,10 @@ fn codes(of: &Compilation, severity: Severity) -> impl Iterator<Item = (&'static
 ///
 /// Why there is none: what the call lacks, or that the stencil does not compile.
 pub fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
-    let signature = compilation.signature.as_ref().ok_or("a level is missing")?;
+    let signature = compilation.front.signature.as_ref().ok_or("a level is missing")?;
     let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
     let call = inputs::call_for(signature, &small_inputs(signature), domain);
-    compilation.bind(call).map_err(|wrong| {
+    compilation.front.bind(call).map_err(|wrong| {
         wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>().join("; ")
     })
 }
@@ -276,7 +276,7 @@ fn run(compilation: &Compilation, mut launch: Launch) -> Result<(), String> {
             true
         }
     }
-    let (Some(oir), Some(extents)) = (&compilation.levels.oir, &compilation.levels.extents) else {
+    let (Some(oir), Some(extents)) = (&compilation.front.oir, &compilation.front.extents) else {
         return Err("a level is missing".to_owned());
     };
     debug::run(oir, extents, &mut launch, &mut GoOn).map_err(|stop| format!("{stop:?}"))

@@ -54,7 +54,7 @@ pub(super) fn hold_on(
     ensure!(
         !compilation.has_errors(),
         "for this machine it does not compile: {:#?}",
-        compilation.diagnostics
+        compilation.notes.diagnostics
     );
     let mut launches = Vec::new();
     for domain in [domain, WIDE] {

@@ -43,7 +43,7 @@ const FORMS: [(ControlFlowStyle, &str); 2] =
 pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, root: &Path) -> Result<Case> {
     let levels = &compilation.levels;
     let graph = levels.sdfg.as_ref().context("it has no graph")?;
-    let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("it has no OIR")?;
+    let (oir, extents) = compilation.front.reference().context("it has no OIR")?;
     let folder = root.join(id);
     fs::create_dir_all(&folder)?;
     let call = call(graph, compilation, &launch, &folder)?;
@@ -51,14 +51,14 @@ pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, 
     if let Err(stop) = debug::run(oir, extents, &mut after, &mut NoControl) {
         bail!("it stops: {stop}");
     }
-    let signature = compilation.signature.as_ref().context("it has no signature")?;
+    let signature = compilation.front.signature.as_ref().context("it has no signature")?;
     let mut expected = BTreeMap::new();
     for (param, argument) in signature.params.iter().zip(&after.arguments) {
         if let Argument::Field(field) = argument {
             expected.insert(names::of_container(&param.name), field.array.clone());
         }
     }
-    let sources: Vec<(&str, &str)> = compilation.sources().collect();
+    let sources: Vec<(&str, &str)> = compilation.front.sources().collect();
     let mut entries = Vec::new();
     for (form, form_name) in FORMS {
         let file = folder.join(format!("{form_name}.sdfg"));
@@ -67,7 +67,7 @@ pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, 
         entry["id"] = json!(id);
         entry["form"] = json!(form_name);
         entry["file"] = json!(file);
-        entry["has_warnings"] = json!(!compilation.diagnostics.is_empty());
+        entry["has_warnings"] = json!(!compilation.notes.diagnostics.is_empty());
         entries.push(entry);
     }
     Ok(Case { id: id.to_owned(), name: name.to_owned(), entries, expected, is_exact: is_exact(oir) })
@@ -75,7 +75,7 @@ pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, 
 
 /// Returns the arguments of the graph: symbols, fields with the part that it touches, scalars.
 fn call(graph: &Sdfg, compilation: &Compilation, launch: &Launch, folder: &Path) -> Result<Json> {
-    let signature = compilation.signature.as_ref().context("it has no signature")?;
+    let signature = compilation.front.signature.as_ref().context("it has no signature")?;
     let Domain { i, j, k } = launch.domain;
     let mut symbols = BTreeMap::from([("I".to_owned(), i), ("J".to_owned(), j), ("K".to_owned(), k)]);
     let (mut fields, mut scalars) = (json!({}), json!({}));

@@ -35,18 +35,18 @@ pub fn files_with(
     name: Option<&str>,
     compilations: &[Compilation],
 ) -> Result<Vec<File>, String> {
-    let source = |it: &'_ Compilation| -> Option<()> { it.levels.c().map(drop) };
+    let source = |it: &'_ Compilation| -> Option<()> { it.c().map(drop) };
     if compilations.iter().any(|it| source(it).is_none()) {
         return Err("a stencil did not compile".to_owned());
     }
     let stencils = compilations.iter().filter_map(|it| {
         Some(export::CompiledStencil {
-            signature: it.signature.as_ref()?,
-            artifact: it.levels.c()?,
-            of_one_thread: it.levels.c_of_one_thread()?,
-            oir: it.levels.oir.as_ref()?,
-            extents: it.levels.extents.as_ref()?,
-            sources: it.sources().collect(),
+            signature: it.front.signature.as_ref()?,
+            artifact: it.c()?,
+            of_one_thread: it.c_of_one_thread()?,
+            oir: it.front.oir.as_ref()?,
+            extents: it.front.extents.as_ref()?,
+            sources: it.front.sources().collect(),
         })
     });
     export::files(&export::Request {

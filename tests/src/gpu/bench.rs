@@ -244,7 +244,7 @@ pub fn measure(
     backends: &[Backend],
 ) -> Result<Case> {
     let on_host = stencil.compiled(precision, None)?;
-    let signature = on_host.signature.as_ref().context("there is no signature")?;
+    let signature = on_host.front.signature.as_ref().context("there is no signature")?;
     let bytes = signature.compulsory_bytes(domain);
     let given = fields(&on_host, domain)?;
     let mut meant = given.clone();
@@ -327,12 +327,17 @@ fn of_backend(
 
 /// The fields that the text itself describes, made on several threads.
 fn fields(compilation: &Compilation, domain: Domain) -> Result<Launch> {
-    let signature = compilation.signature.as_ref().context("there is no signature")?;
+    let signature = compilation.front.signature.as_ref().context("there is no signature")?;
     let near = RunThreads::of(THREADS);
     let workers: &dyn Workers = &near;
-    let call =
-        inputs::call_with(signature, &compilation.directives, domain, Rows::AtLines { bytes: 128 }, workers);
-    compilation.bind(call).map_err(|it| anyhow!("{it:#?}"))
+    let call = inputs::call_with(
+        signature,
+        &compilation.front.directives,
+        domain,
+        Rows::AtLines { bytes: 128 },
+        workers,
+    );
+    compilation.front.bind(call).map_err(|it| anyhow!("{it:#?}"))
 }
 
 /// Whether both hold the same, which is looked at closely only where their bytes differ.

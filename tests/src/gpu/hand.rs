@@ -116,7 +116,7 @@ impl Hand {
     ///
     /// Where the launch is another stencil's, or too large for it.
     pub fn planned(&self, compilation: &Compilation, launch: &Launch, precision: u32) -> Result<Planned> {
-        let signature = compilation.signature.as_ref().context("there is no signature")?;
+        let signature = compilation.front.signature.as_ref().context("there is no signature")?;
         let domain = launch.domain;
         let size = if precision == 64 { 8 } else { 4 };
         let lying = Lying::of(domain, size);

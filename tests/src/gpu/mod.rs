@@ -73,7 +73,7 @@ impl Stencil {
         let mut config = Config::with_precision(precision);
         config.passes.gpu = gpu;
         let compilation = route::compile(&project, &config, &mut NoHook);
-        anyhow::ensure!(!compilation.has_errors(), "{}: {:#?}", self.name, compilation.diagnostics);
+        anyhow::ensure!(!compilation.has_errors(), "{}: {:#?}", self.name, compilation.notes.diagnostics);
         Ok(compilation)
     }
 }

@@ -163,7 +163,7 @@ impl Compiled {
         let mut timer = Timer::new(|| ms(begun));
         let compilation = route::compile(&project, &config, &mut timer);
         if compilation.has_errors() {
-            bail!("{} does not compile: {:#?}", kernel.name, compilation.diagnostics);
+            bail!("{} does not compile: {:#?}", kernel.name, compilation.notes.diagnostics);
         }
         // The passes of a level count to it.
         let mut stages: Vec<StageTime> = Vec::new();
@@ -176,7 +176,7 @@ impl Compiled {
                 None => stages.push(StageTime { stage: it.step.name.to_owned(), ms: it.took }),
             }
         }
-        let signature = compilation.signature.clone().context("it compiled")?;
+        let signature = compilation.front.signature.clone().context("it compiled")?;
 
         // Nothing is kept from a run before, so that the C compiler's time is told.
         let cache = folder.join(format!("cache-{}-{precision}", kernel.name));

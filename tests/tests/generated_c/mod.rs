@@ -231,12 +231,14 @@ pub(crate) fn compare_python(name: &str, text: &str, bits: u32, domain: Domain) 
     let project = Project::of_one("main.py", text);
     let compilation =
         pipeline::route::compile(&project, &Config::with_precision(bits), &mut pipeline::NoHook);
-    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
-    let levels = &compilation.levels;
-    let signature = compilation.signature.as_ref().expect("there is no error");
-    let (oir, extents) = (levels.oir.as_ref().expect("no error"), levels.extents.as_ref().expect("no error"));
-    let artifact = levels.c().expect("no error");
-    let call = inputs::call::call_for(signature, &compilation.directives, domain);
+    assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
+    let signature = compilation.front.signature.as_ref().expect("there is no error");
+    let (oir, extents) = (
+        compilation.front.oir.as_ref().expect("no error"),
+        compilation.front.extents.as_ref().expect("no error"),
+    );
+    let artifact = compilation.c().expect("no error");
+    let call = inputs::call::call_for(signature, &compilation.front.directives, domain);
     let fresh = bind(signature, call).expect("the call fits");
     let mut expected = fresh.clone();
     run(oir, extents, &mut expected, &mut NoControl).expect("it ends");

@@ -6,9 +6,9 @@
 mod count;
 mod run;
 
+use isobar_compiler::front::stage::{self, StageOrigin};
 use isobar_compiler::pipeline::Stage;
 use isobar_compiler::pipeline::registry::{Backend, StageListing};
-use isobar_compiler::pipeline::stage::{self, StageOrigin};
 use isobar_runner::backends::Row;
 
 /// The row.
@@ -17,10 +17,7 @@ pub const ROW: Row = Row {
         name: "toy",
         device: "cpu",
         from: Stage::LOOPS,
-        texts: &[StageListing {
-            stage: OPERATIONS,
-            make: |levels| levels.loops.as_ref().map(count::listing),
-        }],
+        texts: &[StageListing { stage: OPERATIONS, make: |it| it.levels.loops.as_ref().map(count::listing) }],
     },
     codes: &[],
     artifact: None,

@@ -2,8 +2,9 @@
 
 #[cfg(target_arch = "wasm32")]
 mod worker {
-    use isobar_web::second_part;
-    use isobar_web::worker::{SecondPartEntries, second as entries, start as start_with};
+    use isobar_parts::second_part;
+    use isobar_worker_first::worker::{SecondPartEntries, start as start_with};
+    use isobar_worker_second::worker::second as entries;
 
     second_part!(worker, SecondPartEntries, entries);
 

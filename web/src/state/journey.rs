@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use isobar_compiler::front::stage::StageOrigin;
 use isobar_compiler::pipeline::Stage;
-use isobar_compiler::pipeline::stage::StageOrigin;
 use isobar_protocol::compile::{Remark, Tombstone};
 
 use crate::bridge::locale::t;

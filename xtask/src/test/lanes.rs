@@ -26,11 +26,12 @@ use crate::process::{output, root};
 const ALONE: &str = "tests/alone.txt";
 
 /// Programs whose tests take longest, in this order before all others.
-const SLOW_FIRST: [&str; 6] = [
+const SLOW_FIRST: [&str; 7] = [
     "isobar-tests",
     "isobar-runner",
     "isobar-fuzz-targets",
     "isobar-hostile",
+    "isobar-worker-second",
     "isobar-web",
     "isobar-runtime",
 ];

@@ -16,7 +16,7 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 18] = [
+const LIBRARIES: [&str; 20] = [
     "codegen",
     "compiler",
     "compiler/code",
@@ -34,6 +34,8 @@ const LIBRARIES: [&str; 18] = [
     "tests/fuzz/targets",
     "tests/testing",
     "web",
+    "web/first",
+    "web/second",
     "web/model",
 ];
 

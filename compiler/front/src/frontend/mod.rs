@@ -47,6 +47,7 @@ pub mod externals;
 pub mod given;
 pub mod missing;
 pub mod arguments;
+pub mod docstring;
 
 #[cfg(test)]
 mod tests;

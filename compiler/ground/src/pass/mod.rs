@@ -15,6 +15,7 @@ pub mod pipeline;
 pub mod printer;
 pub mod timer;
 pub mod trace;
+pub mod trip;
 
 pub use analysis::{Analyses, Analysis};
 pub use cx::PassCx;
@@ -27,3 +28,4 @@ pub use pipeline::{Level, Pass, Pipeline, Watch, show_first};
 pub use printer::Printer;
 pub use timer::{TimedStep, Timer};
 pub use trace::{Snapshot, Trace, TraceItem, TraceNode, TraceStep};
+pub use trip::{Notes, Trip, check};

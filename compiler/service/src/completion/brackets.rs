@@ -1,12 +1,13 @@
 //! Completions inside brackets: of calls, intervals, regions, offsets and annotations.
 
 use super::{CompletionSite, Completions, Item, ItemKind, item};
-use crate::analysis::{Type, about_parameter, docstring};
+use crate::analysis::Type;
 use crate::facts::VariableKind;
 use crate::scopes::SymbolKind;
 use crate::signature::{OpenCall, is_callable};
 use crate::words::{AXIS_OFFSETS, WordKind, axis_offset, word_named};
-use isobar_compiler::space::{Axis, AxisSet};
+use isobar_front::frontend::docstring::{about_parameter, docstring};
+use isobar_ground::space::{Axis, AxisSet};
 
 impl CompletionSite<'_> {
     pub(super) fn inside(mut self, call: &OpenCall<'_>) -> Completions {

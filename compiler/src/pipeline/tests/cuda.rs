@@ -10,7 +10,7 @@ use crate::project::Project;
 fn check(text: &str, expected: &Expect) {
     let project = Project::of_one("main.py", text);
     let compilation = route::compile(&project, &Config::default(), &mut NoHook);
-    let text = &compilation.levels.cuda().expect("it compiles").listing.text;
+    let text = &compilation.cuda().expect("it compiles").listing.text;
     expected.assert_eq(&text[text.find("/* Step 1 ").expect("there is a step")..]);
 }
 
@@ -48,7 +48,7 @@ fn names_that_mean_something_to_cuda_are_others_and_the_stride_along_i_may_be_1(
 fn only_what_a_kernel_writes_is_said_to_be_apart() {
     let text = "def s(a: Field[float], b: Field[float]):\n    with computation(PARALLEL), interval(...):\n        b = a * 2.0\n        b = b if b > 1.0 else a\n";
     let compilation = route::compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
-    let text = &compilation.levels.cuda().expect("it compiles").listing.text;
+    let text = &compilation.cuda().expect("it compiles").listing.text;
     assert!(text.contains("const double *a, double *__restrict__ b,"), "{text}");
 }
 

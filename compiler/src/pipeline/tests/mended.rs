@@ -29,7 +29,7 @@ fn mended(source: &str) -> String {
     };
     let codes = |found: &crate::pipeline::Compilation| {
         // The statements stand in a stencil with more parameters than they need.
-        let told = found.diagnostics.iter().filter(|it| it.severity != Severity::Hint);
+        let told = found.notes.diagnostics.iter().filter(|it| it.severity != Severity::Hint);
         let codes: Vec<&str> = told.map(|it| it.code.0).collect();
         codes.join(" ")
     };
@@ -37,7 +37,7 @@ fn mended(source: &str) -> String {
     let mut found = route::compile(&Project::of_one("main.py", &text), &config, &mut NoHook);
     let before = codes(&found);
     for _ in 0..5 {
-        let fixes = found.diagnostics.iter().filter_map(|it| it.fixes.first());
+        let fixes = found.notes.diagnostics.iter().filter_map(|it| it.fixes.first());
         let (next, count) = mend(&text, FileId(0), fixes);
         if count == 0 {
             break;

@@ -603,7 +603,7 @@ mod tests {
                     call.fields.insert(name.to_owned(), array.clone());
                 }
                 call.origin.insert("p".to_owned(), first.map(|it| it as i64).to_vec());
-                let mut launch = compilation.bind(call).unwrap();
+                let mut launch = compilation.front.bind(call).unwrap();
                 prepared.run(&mut launch).unwrap();
                 let Argument::Field(found) = &launch.arguments[2] else { panic!("it is a field") };
                 let found: Vec<f64> = a.indices().map(|it| found.array.get(&it).as_f64()).collect();

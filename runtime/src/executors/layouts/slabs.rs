@@ -280,7 +280,7 @@ mod tests {
 
     fn compiled(text: &str) -> Compilation {
         let compilation = route::compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
-        assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+        assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
         compilation
     }
 
@@ -340,7 +340,7 @@ mod tests {
                 call.fields = given.iter().cloned().collect();
                 call.origin.insert("a".to_owned(), vec![0, 1, 0]);
                 call.scalars.insert("x".to_owned(), ScalarInput::Typed(Value::Float64(x)));
-                let mut launch = compilation.bind(call).unwrap();
+                let mut launch = compilation.front.bind(call).unwrap();
                 let sink = |event| {
                     if let Event::Layout(it) = event {
                         *told.lock().unwrap() = Some(it.rows);
@@ -374,7 +374,7 @@ mod tests {
         levels.set(5 * 6 + 4, Value::Int64(100));
         let levels = Array::from_c_order(levels, &[8, 6]).expect("as many as the shape says");
         call.fields.insert("n".to_owned(), levels);
-        let mut launch = compilation.bind(call).unwrap();
+        let mut launch = compilation.front.bind(call).unwrap();
         let setting = Setting { relayout: Relayout::Slabs, ..Setting::embedded() };
         let mut prepared = prepare_compiled(&Rayon, &compilation, setting, &|_| ()).unwrap();
         let failed = prepared.run(&mut launch).unwrap_err();

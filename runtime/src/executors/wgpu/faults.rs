@@ -41,7 +41,7 @@ fn compiled(body: &str) -> Compilation {
          computation(PARALLEL), interval(...):\n{body}\n"
     );
     let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
-    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+    assert!(!compilation.has_errors(), "{:?}", compilation.notes.diagnostics);
     compilation
 }
 
@@ -60,7 +60,7 @@ fn call(compilation: &Compilation, shape: [usize; 3]) -> Launch {
         array
     };
     let fields = BTreeMap::from([("q".to_owned(), ones()), ("o".to_owned(), ones())]);
-    compilation.bind(Call { fields, ..Call::default() }).unwrap()
+    compilation.front.bind(Call { fields, ..Call::default() }).unwrap()
 }
 
 fn kernels_of(compilation: &Compilation) -> PlanHandle {

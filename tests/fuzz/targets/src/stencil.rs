@@ -89,25 +89,26 @@ fn compile_and_run(text: &str) {
     let project = Project::of_one(&format!("{name}.py"), text);
     let mut config = Config::default();
     let mut compilation = route::compile(&project, &config, &mut NoHook);
-    if compilation.has_errors() && !compilation.externals.is_empty() {
+    if compilation.has_errors() && !compilation.front.externals.is_empty() {
         // Text alone would hardly ever get past its imports.
-        for it in &compilation.externals {
+        for it in &compilation.front.externals {
             config.externals.insert(it.name.clone(), External::Int(1));
         }
         compilation = route::compile(&project, &config, &mut NoHook);
     }
     // Each text is made when it is asked for.
     let _ = compilation.listings().count();
-    let levels = &compilation.levels;
-    if let Some(artifact) = levels.c() {
-        let (text, statements) = (&artifact.listing.text, written(&artifact.listing, compilation.sources()));
+    if let Some(artifact) = compilation.c() {
+        let (text, statements) =
+            (&artifact.listing.text, written(&artifact.listing, compilation.front.sources()));
         for text in [with_comments(text, &statements), with_directives(text, &statements)] {
             if let Err(why) = vocabulary::check(&text) {
                 panic!("{why} in generated C:\n{text}");
             }
         }
     }
-    let (Some(signature), Some(oir), Some(extents)) = (&compilation.signature, &levels.oir, &levels.extents)
+    let (Some(signature), Some(oir), Some(extents)) =
+        (&compilation.front.signature, &compilation.front.oir, &compilation.front.extents)
     else {
         return;
     };
@@ -117,9 +118,9 @@ fn compile_and_run(text: &str) {
         return;
     }
     let call = inputs::call_for(signature, &small_inputs(signature), domain);
-    if let Ok(mut launch) = compilation.bind(call) {
+    if let Ok(mut launch) = compilation.front.bind(call) {
         // They may stop, by a trap or for being slow; they must not panic.
-        if let Some(npir) = levels.npir() {
+        if let Some(npir) = compilation.front.npir() {
             let _ = numpy::run(npir, &mut launch.clone(), &mut Patience(64));
         }
         let _ = debug::run(oir, extents, &mut launch, &mut Patience(64));

@@ -11,10 +11,10 @@ mod tests {
     use miniz_oxide::deflate::compress_to_vec_zlib;
     use serde::{Deserialize, Serialize};
 
-    use crate::compile::Compiler;
     use crate::plots::colormap::{Colormap, ValueRange};
     use crate::state::gallery::ENTRIES;
     use crate::state::gallery::tests::text;
+    use isobar_worker_first::compile::Compiler;
 
     /// Numbers of a field after a run with `debug`.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ mod tests {
     fn every_card_has_the_picture_of_its_example() {
         for entry in ENTRIES {
             let mut compiler = Compiler::default();
-            let (_, defaults) = compiler.compile(&request(entry.name, "numpy", None), &|| 0.0);
+            let (_, defaults) = compiler.compile(&request(entry.name, "numpy", None), None, &|| 0.0);
             let plot = defaults.plots.first().unwrap();
             // One run rains all of it out.
             let steps = if entry.name == "column_physics" { 0 } else { PICTURE_STEPS };

@@ -307,7 +307,7 @@ mod tests {
     use super::super::tests::{after, c};
     use super::super::{convert_branches, declare_locals, stream_stores};
 
-    /// What a loop over a row becomes, for vectors of so many bytes; another loop reads what it writes.
+    /// The loops that one over a row becomes, for vectors of so many bytes. Another loop reads its row.
     fn split(body: &str, vector_bytes: u32) -> String {
         let passes = [convert_branches::NAME, declare_locals::NAME, stream_stores::NAME, super::NAME];
         let last = "    b[i, j, k] = b[i, j, k] + t[i]\n";

@@ -15,8 +15,8 @@ pub(super) fn c(vector_bytes: u32) -> Target {
     Target::c(Some(&MachineModel { cores: 2, caches, line_bytes: 64, vector_bytes }))
 }
 
-/// The names of a program: three fields, a table along K, a scalar, an array for the whole run, a row of each thread,
-/// and locals.
+/// The names of a program: three fields, a table along K, a scalar and locals. One array is there for the whole run,
+/// and each thread has a row.
 const NAMES: &str = "\
 program s(a, b, o, p, s)
 field a: float64[I, J, K] shift [0, 0, 0] along IJK given read

@@ -179,8 +179,9 @@ mod tests {
     use crate::call::run::NoControl;
     use crate::config::Config;
     use crate::debug;
+    use crate::front::front;
     use crate::inputs;
-    use crate::pipeline;
+    use crate::pass::NoHook;
     use crate::project::Project;
 
     /// The values of `q` after some steps, from the first point of its array on.
@@ -192,18 +193,17 @@ mod tests {
              with computation(PARALLEL), interval(...):\n        {body}\n"
         );
         let project = Project::of_one("main.py", &text);
-        let compilation = pipeline::route::compile(&project, &Config::default(), &mut pipeline::NoHook);
-        assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
-        let signature = compilation.signature.as_ref().unwrap();
+        let front = front(&project, &Config::default(), &mut NoHook);
+        assert!(!front.has_errors(), "{:?}", front.notes.diagnostics);
+        let signature = front.signature.as_ref().unwrap();
         let domain = Domain::new(4, 1, 1);
-        let call = inputs::call_for(signature, &compilation.directives, domain);
-        let mut launch = compilation.bind(call).unwrap();
-        let (oir, extents) =
-            (compilation.levels.oir.as_ref().unwrap(), compilation.levels.extents.as_ref().unwrap());
-        begin(&compilation.directives.steps, signature, &mut launch);
+        let call = inputs::call_for(signature, &front.directives, domain);
+        let mut launch = front.bind(call).unwrap();
+        let (oir, extents) = front.reference().unwrap();
+        begin(&front.directives.steps, signature, &mut launch);
         for _ in 0..steps {
             debug::run(oir, extents, &mut launch, &mut NoControl).unwrap();
-            advance(&compilation.directives.steps, signature, &mut launch);
+            advance(&front.directives.steps, signature, &mut launch);
         }
         let Argument::Field(q) = &launch.arguments[0] else { panic!("q is a field") };
         (0..q.array.shape[0]).map(|at| q.array.get(&[at, 0, 0]).as_f64()).collect()

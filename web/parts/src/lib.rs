@@ -29,17 +29,17 @@ macro_rules! second_part {
     ($part:ident, $of:ty, $entries:path) => {
         #[cfg(feature = "in-two-parts")]
         #[wasm_split_helpers::wasm_split($part, fallible)]
-        fn second() -> Result<&'static $of, $crate::parts::PartLoadError> {
+        fn second() -> Result<&'static $of, $crate::PartLoadError> {
             Ok($entries())
         }
 
         #[cfg(feature = "in-two-parts")]
-        fn load() -> $crate::parts::PartFuture<$of> {
+        fn load() -> $crate::PartFuture<$of> {
             Box::pin(second())
         }
 
         #[cfg(not(feature = "in-two-parts"))]
-        fn load() -> $crate::parts::PartFuture<$of> {
+        fn load() -> $crate::PartFuture<$of> {
             Box::pin(::std::future::ready(Ok($entries())))
         }
     };

@@ -4,30 +4,30 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_compiler::call::launch::ScalarInput;
-use isobar_compiler::config::{Config, External, Tile};
-use isobar_compiler::diag::Diagnostics;
-use isobar_compiler::frontend::Program;
-use isobar_compiler::frontend::externals::{ExternalKind, ExternalUse, candidates};
-use isobar_compiler::frontend::program::{SourceFile, for_each_function};
-use isobar_compiler::frontend::syntax::StmtKind;
-use isobar_compiler::inputs::Directives;
-use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::project::Project;
-use isobar_compiler::types::Value;
+use isobar_front::config::{Config, External, Tile};
+use isobar_front::frontend::Program;
+use isobar_front::frontend::externals::{ExternalKind, ExternalUse, candidates};
+use isobar_front::frontend::program::{SourceFile, for_each_function};
+use isobar_front::frontend::syntax::StmtKind;
+use isobar_front::project::Project;
+use isobar_ground::call::launch::ScalarInput;
+use isobar_ground::diag::Diagnostics;
+use isobar_ground::types::Value;
 use isobar_protocol::diagnostic::SpanResolver;
 use isobar_protocol::worker::{
     DeclaredExternal, Defaults, ExternalValueKind, FunctionSketch, GivenValue, GuessedInputs, MissingModule,
     Plot, StencilPlace,
 };
+use isobar_reference::front::Front;
+use isobar_reference::inputs::Directives;
 use serde_json::{Map, json};
 
 /// The most functions that are offered for one external.
 const MAX_FUNCTIONS: usize = 40;
 
 /// Returns the text's own settings for a run on this part of a tile.
-pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made: GuessedInputs) -> Defaults {
-    let directives = &compilation.directives;
+pub(super) fn of(front: &Front, project: &Project, tile: Tile, made: GuessedInputs) -> Defaults {
+    let directives = &front.directives;
     let scalars = directives.scalars.iter().map(|it| {
         let value = match it.value {
             ScalarInput::Typed(value) => typed(value),
@@ -37,13 +37,13 @@ pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made:
         };
         (it.name.clone(), value)
     });
-    let places = SpanResolver::new(compilation.sources());
-    let stencils = stencils(compilation, project, &places);
-    let functions = if stencils.is_empty() { functions(compilation, project) } else { Vec::new() };
+    let places = SpanResolver::new(front.sources());
+    let stencils = stencils(front, project, &places);
+    let functions = if stencils.is_empty() { functions(front, project) } else { Vec::new() };
     Defaults {
         // Only the worker that was asked with generators knows.
         refused: BTreeMap::new(),
-        missing: missing(compilation, &places),
+        missing: missing(front, &places),
         functions,
         stencils,
         title: directives.title.clone().unwrap_or_default(),
@@ -56,16 +56,16 @@ pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made:
             .collect(),
         inputs: directives.inputs.iter().map(|it| (it.field.clone(), it.generator.to_string())).collect(),
         scalars: scalars.collect(),
-        documented: super::documented::of(compilation, project),
+        documented: super::documented::of(front, project),
         ranges: directives.ranges.clone(),
         has_steps: !directives.steps.is_empty(),
-        externals: compilation
+        externals: front
             .externals
             .iter()
             .map(|it| DeclaredExternal {
                 name: it.name.clone(),
                 value: own_value(it, directives, tile, &made),
-                wanted: wanted(it, compilation, project),
+                wanted: wanted(it, front, project),
             })
             .collect(),
         made,
@@ -73,24 +73,19 @@ pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made:
 }
 
 /// The functions of the files that an external may be, the likeliest first.
-pub(super) fn functions_for(
-    name: &str,
-    n_args: usize,
-    compilation: &Compilation,
-    project: &Project,
-) -> Vec<String> {
+pub(super) fn functions_for(name: &str, n_args: usize, front: &Front, project: &Project) -> Vec<String> {
     // Parsed already; what is wrong with the files is told of elsewhere.
-    let files = compilation.files.clone();
+    let files = front.files.clone();
     let program = Program::new(project, files, &mut Diagnostics::default());
     let mut functions = candidates(&program, name, n_args);
     functions.truncate(MAX_FUNCTIONS);
     functions
 }
 
-fn wanted(of: &ExternalUse, compilation: &Compilation, project: &Project) -> ExternalValueKind {
+fn wanted(of: &ExternalUse, front: &Front, project: &Project) -> ExternalValueKind {
     match of.kind {
         ExternalKind::Function { n_args } => {
-            ExternalValueKind::Function(functions_for(&of.name, n_args, compilation, project))
+            ExternalValueKind::Function(functions_for(&of.name, n_args, front, project))
         }
         ExternalKind::Position(_) => ExternalValueKind::Position,
         ExternalKind::Namespace(_) => ExternalValueKind::Object,
@@ -120,10 +115,10 @@ fn own_value(
 }
 
 /// The stencils of all files, those of the main file first.
-fn stencils(compilation: &Compilation, project: &Project, places: &SpanResolver<'_>) -> Vec<StencilPlace> {
+fn stencils(front: &Front, project: &Project, places: &SpanResolver<'_>) -> Vec<StencilPlace> {
     // A file without the word has no stencil, and is not read for it.
     let may_have = |it: &&Arc<SourceFile>| *it.name == *project.main || it.text.contains("computation");
-    let mut files: Vec<_> = compilation.files.iter().filter(may_have).collect();
+    let mut files: Vec<_> = front.files.iter().filter(may_have).collect();
     files.sort_by_key(|it| *it.name != *project.main);
     let of_file = |it: &Arc<SourceFile>| {
         let places = it.stencils().into_iter().map(|it| {
@@ -137,8 +132,8 @@ fn stencils(compilation: &Compilation, project: &Project, places: &SpanResolver<
 }
 
 /// The functions of the main file that stencils may call.
-fn functions(compilation: &Compilation, project: &Project) -> Vec<FunctionSketch> {
-    let main = compilation.files.iter().find(|it| *it.name == *project.main);
+fn functions(front: &Front, project: &Project) -> Vec<FunctionSketch> {
+    let main = front.files.iter().find(|it| *it.name == *project.main);
     let mut found = Vec::new();
     if let Some(main) = main {
         for_each_function(&main.syntax().body, &mut |it| {
@@ -160,8 +155,8 @@ fn functions(compilation: &Compilation, project: &Project) -> Vec<FunctionSketch
     found
 }
 
-fn missing(compilation: &Compilation, places: &SpanResolver<'_>) -> Vec<MissingModule> {
-    let told = compilation.missing.iter().map(|it| {
+fn missing(front: &Front, places: &SpanResolver<'_>) -> Vec<MissingModule> {
+    let told = front.missing.iter().map(|it| {
         let (file, at, _) = places.of(it.span);
         let names = it.names.iter().cloned().collect();
         MissingModule { module: it.module.clone(), path: it.path(), names, file, at }
@@ -215,7 +210,7 @@ fn number(value: f64) -> serde_json::Value {
 mod tests {
     use super::super::Compiler;
     use super::*;
-    use isobar_compiler::space::Axis;
+    use isobar_ground::space::Axis;
     use isobar_protocol::request::{self, Request};
 
     fn defaults(text: &str) -> Defaults {
@@ -224,7 +219,7 @@ mod tests {
 
     fn defaults_on(tile: Option<request::Tile>, text: &str) -> Defaults {
         let files = [("main.py".to_owned(), text.to_owned())].into();
-        Compiler::default().compile(&Request { files, tile, ..Request::default() }, &|| 0.0).1
+        Compiler::default().compile(&Request { files, tile, ..Request::default() }, None, &|| 0.0).1
     }
 
     fn given(of: &Defaults, name: &str) -> Option<GivenValue> {
@@ -241,7 +236,7 @@ mod tests {
 
     #[test]
     fn every_line_of_the_help_is_understood() {
-        let help = include_str!("../../../static/help.html");
+        let help = include_str!("../../../../static/help.html");
         let codes = || help.split("<code>").skip(1).filter_map(|it| it.split("</code>").next());
         let generators = help.split("class=\"generators\"").nth(1).and_then(|it| it.split("</ul>").next());
         let inputs = generators.unwrap().split("<code>").skip(1).filter_map(|it| it.split("</code>").next());
@@ -249,9 +244,9 @@ mod tests {
         let lines: Vec<String> =
             codes().filter(|it| it.starts_with("# @")).map(str::to_owned).chain(inputs).collect();
         assert!(lines.len() >= 16);
-        let (_, unread) = isobar_compiler::inputs::directive::read(
+        let (_, unread) = isobar_reference::inputs::directive::read(
             &(lines.join("\n") + "\nq = 1.0\n"),
-            isobar_compiler::diag::FileId(0),
+            isobar_ground::diag::FileId(0),
         );
         assert_eq!(unread, []);
     }

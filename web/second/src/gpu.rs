@@ -5,26 +5,26 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use isobar_compiler::call::launch::Argument;
 use isobar_compiler::entity::SideTable;
 use isobar_compiler::kernel::call::{ArrayArgument, CallRefusal, ended, places};
 use isobar_compiler::loops::nodes;
 use isobar_compiler::pass::Timer;
-use isobar_compiler::pipeline::Hook;
+use isobar_compiler::pipeline::{Compilation, Hook};
 use isobar_compiler::wgsl::elements::{sent, take};
 use isobar_compiler::wgsl::plan::{BufferPlan, DeviceLimits, Plan, is_unit};
 use isobar_compiler::wgsl::{self, Binding, Doubles, WgslOptions};
 use isobar_protocol::compile::StepTime;
-use isobar_protocol::fields::ResultField;
-use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::{AnswerBody, OnGpu};
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::compile::{StencilCall, step};
+use isobar_worker_first::compile::{StencilCall, step};
+use isobar_worker_first::worker::GpuRunResult;
 
 /// `GPUBufferUsage`, as the standard numbers it.
 const MAP_READ: u32 = 1;
@@ -33,15 +33,6 @@ const COPY_DST: u32 = 8;
 const STORAGE: u32 = 128;
 /// `GPUMapMode.READ`
 const READ: u32 = 1;
-
-/// The result of a run on a GPU.
-#[derive(Debug)]
-pub struct GpuRunResult {
-    pub fields: Vec<ResultField>,
-    pub timings: Vec<MeasuredStep>,
-    /// How it computed, and on what.
-    pub gpu: OnGpu,
-}
 
 /// A device of the browser.
 struct Gpu {
@@ -60,6 +51,7 @@ struct Gpu {
 /// The answer that says why there is no result.
 pub async fn run(
     mut call: StencilCall,
+    compilation: Arc<Compilation>,
     is_fast: bool,
     mut timer: Timer<fn() -> f64>,
 ) -> Result<GpuRunResult, AnswerBody> {
@@ -67,7 +59,7 @@ pub async fn run(
         Ok(gpu) => gpu,
         Err(why) => return Err(call.refused(why, &[])),
     };
-    match gpu.ran(&mut call, is_fast, &mut timer).await {
+    match gpu.ran(&mut call, &compilation, (is_fast, &mut timer)).await {
         Ok(()) => {
             let timings = call.measured(StepTime::of(&timer.into_times()));
             Ok(GpuRunResult { fields: call.written(), timings, gpu: OnGpu { is_fast, name: gpu.name } })
@@ -149,11 +141,10 @@ impl Gpu {
     async fn ran(
         &self,
         call_: &mut StencilCall,
-        is_fast: bool,
-        timer: &mut Timer<fn() -> f64>,
+        compilation: &Compilation,
+        (is_fast, timer): (bool, &mut Timer<fn() -> f64>),
     ) -> Result<(), GpuRunError> {
-        let compilation = std::sync::Arc::clone(&call_.compilation);
-        let (Some(kernels), Some(signature)) = (compilation.kernels(), &compilation.signature) else {
+        let (Some(kernels), Some(signature)) = (compilation.kernels(), &compilation.front.signature) else {
             return Err(Why::HasErrors.into());
         };
         if call_.launch.domain.points() == 0 {

@@ -4,43 +4,88 @@
 //! in its midst, by ending its worker, and what ran before stays. A fourth one watches the passes, once somebody
 //! looks at them: it is slower than a compilation is, and nobody who types waits for it.
 
-mod second;
-
 use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use isobar_compiler::pass::Timer;
-use isobar_compiler::pipeline::{Stage, behind};
-use isobar_lessons::check::{Outcome, Pictures};
+use isobar_ground::pass::Timer;
+use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::fields::{NotThere, ResultField, ResultView, difference, readings};
-use isobar_protocol::lesson::{FieldMismatch, LessonResult};
 use isobar_protocol::npz;
 use isobar_protocol::picture::Line;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::{Answer, AnswerBody, Ask, OnGpu, Question, Slice, Which};
+use isobar_reference::front::texts::TEXTS;
+use isobar_reference::front::{Front, Fronts};
 use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use crate::compile::{Compiler, StepResult};
-use crate::gpu::GpuRunResult;
-use crate::parts::{PartLoadError, PartLoader};
-pub use second::{SecondPartEntries, second};
+use isobar_parts::{PartLoadError, PartLoader};
+
+use crate::compile::{Compiler, Later, StencilCall, StepResult};
+
+/// A run on a GPU, under way.
+pub type GpuRunFuture = Pin<Box<dyn Future<Output = Result<GpuRunResult, AnswerBody>>>>;
+
+/// The result of a run on a GPU.
+#[derive(Debug)]
+pub struct GpuRunResult {
+    pub fields: Vec<ResultField>,
+    pub timings: Vec<MeasuredStep>,
+    /// How it computed, and on what.
+    pub gpu: OnGpu,
+}
+
+/// The work that needs the levels behind the OIR.
+pub trait SecondPart {
+    /// A front through all levels behind it, with the texts that its request wants. `times` are those of the
+    /// steps so far; `clock` tells milliseconds.
+    fn compiled(
+        &mut self,
+        front: &Arc<Front>,
+        request: &Request,
+        times: Vec<StepTime>,
+        clock: &dyn Fn() -> f64,
+    ) -> Compiled;
+
+    /// Answers a question about passes, graphs, the editor or lessons.
+    fn answer(&mut self, fronts: &mut Fronts, ask: Ask) -> WorkerReply;
+
+    /// Begins a run on a GPU of the browser; `is_fast` says whether doubles may be singles.
+    fn run_on_gpu(
+        &mut self,
+        request: &Request,
+        call: StencilCall,
+        is_fast: bool,
+        timer: Timer<fn() -> f64>,
+    ) -> GpuRunFuture;
+}
+
+/// The entries of the second part.
+#[derive(Debug)]
+pub struct SecondPartEntries {
+    pub start: fn() -> Box<dyn SecondPart>,
+}
 
 /// All that the worker remembers.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct WorkerMemory {
     compiler: Compiler,
+    /// The levels behind the OIR, once they are loaded.
+    second: Option<Box<dyn SecondPart>>,
     /// The fields that were computed here, and those from a runner.
     a: Vec<ResultField>,
     b: Vec<ResultField>,
 }
 
 /// An answer with its buffers.
-type WorkerReply = (AnswerBody, Vec<ArrayBuffer>);
+pub type WorkerReply = (AnswerBody, Vec<ArrayBuffer>);
 
 /// Listens from now on; `load` gets the second part.
 pub fn start(load: PartLoader<SecondPartEntries>) {
@@ -74,11 +119,11 @@ pub fn start(load: PartLoader<SecondPartEntries>) {
             let is_unhurried = matches!(ask, Ask::Service { .. });
             wasm_bindgen_futures::spawn_local(async move {
                 // The editor asks before anybody has read its text.
-                if is_unhurried && !behind::is_open() {
+                if is_unhurried && memory.borrow().second.is_none() {
                     unhurried(&to_page).await;
                 }
-                let (said, buffers) = match load().await {
-                    Ok(second) => (second.answer)(&mut memory.borrow_mut(), ask),
+                let (said, buffers) = match opened(load, &memory).await {
+                    Ok(()) => memory.borrow_mut().answer_of_second(ask),
                     Err(PartLoadError) => (absent(), Vec::new()),
                 };
                 post(&to_page, revision, said, &buffers);
@@ -90,12 +135,12 @@ pub fn start(load: PartLoader<SecondPartEntries>) {
         let mut progress = |done, total| post(&to_page, revision, AnswerBody::Progress { done, total }, &[]);
         let (said, buffers) = memory.borrow_mut().answer(ask, &buffers, &mut progress);
         post(&to_page, revision, said, &buffers);
-        if is_compilation && !behind::is_open() {
+        if is_compilation && memory.borrow().second.is_none() {
             // A compilation that wants the second part does not wait until it comes unasked.
             let is_first = !is_coming.replace(true);
             if is_first || is_wanted && !is_hurried.get() {
                 is_hurried.set(is_wanted);
-                fetch_second(load, to_page.clone(), is_wanted, Rc::clone(&is_told));
+                fetch_second(load, Rc::clone(&memory), to_page.clone(), (is_wanted, Rc::clone(&is_told)));
             }
         }
     });
@@ -108,13 +153,11 @@ pub fn start(load: PartLoader<SecondPartEntries>) {
 
 /// Whether a compilation wants the text of a stage behind the OIR, or of all.
 fn wants_second(ask: &Ask) -> bool {
-    const FIRST: [Stage; 6] =
-        [Stage::DEFINITION, Stage::GTIR, Stage::OIR, Stage::NPIR, Stage::NUMPY, Stage::PYTHON];
     let Ask::Compile { request } = ask else { return false };
     request
         .stages
         .as_ref()
-        .is_none_or(|all| all.iter().any(|it| !FIRST.iter().any(|first| first.name() == it)))
+        .is_none_or(|all| all.iter().any(|it| !TEXTS.iter().any(|first| first.stage.name() == it)))
 }
 
 /// The delay before the second part is loaded, so that the first view is drawn before it. A question that
@@ -142,21 +185,31 @@ async fn pause(scope: &DedicatedWorkerGlobalScope, ms: f64) {
 /// Loads the second part, as soon as the network gives it, and tells the page that whole answers are to be had.
 fn fetch_second(
     load: PartLoader<SecondPartEntries>,
+    memory: Rc<RefCell<WorkerMemory>>,
     to_page: DedicatedWorkerGlobalScope,
-    is_wanted: bool,
-    is_told: Rc<Cell<bool>>,
+    (is_wanted, is_told): (bool, Rc<Cell<bool>>),
 ) {
     wasm_bindgen_futures::spawn_local(async move {
         if !is_wanted {
             unhurried(&to_page).await;
         }
-        while let Err(PartLoadError) = load().await {
+        while let Err(PartLoadError) = opened(load, &memory).await {
             pause(&to_page, AGAIN_MS).await;
         }
         if !is_told.replace(true) {
             post(&to_page, 0, AnswerBody::Whole, &[]);
         }
     });
+}
+
+/// Loads the second part, and starts it once.
+async fn opened(
+    load: PartLoader<SecondPartEntries>,
+    memory: &RefCell<WorkerMemory>,
+) -> Result<(), PartLoadError> {
+    let entries = load().await?;
+    memory.borrow_mut().second.get_or_insert_with(|| (entries.start)());
+    Ok(())
 }
 
 fn absent() -> AnswerBody {
@@ -179,10 +232,15 @@ async fn on_gpu(
     request: &Request,
     is_fast: bool,
 ) -> Result<GpuRunResult, AnswerBody> {
-    let second = load().await.map_err(|PartLoadError| absent())?;
-    let mut timer = Timer::new(now_ms as fn() -> f64);
-    let call = memory.borrow_mut().compiler.begin(request, &mut timer)?;
-    (second.run_on_gpu)(call, is_fast, timer).await
+    opened(load, memory).await.map_err(|PartLoadError| absent())?;
+    let run = {
+        let memory = &mut *memory.borrow_mut();
+        let mut timer = Timer::new(now_ms as fn() -> f64);
+        let call = memory.compiler.begin(request, &mut timer)?;
+        let second = memory.second.as_mut().ok_or_else(absent)?;
+        second.run_on_gpu(request, call, is_fast, timer)
+    };
+    run.await
 }
 
 /// The fields of a run, with their buffers.
@@ -192,7 +250,8 @@ fn ran(fields: Vec<ResultField>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>)
 }
 
 /// The descriptions of fields, and their elements.
-fn sent(fields: Vec<ResultField>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
+#[must_use]
+pub fn sent(fields: Vec<ResultField>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
     let bytes = |it: &ResultField| Uint8Array::from(it.to_bytes().as_slice()).buffer();
     let buffers = fields.iter().map(bytes).collect();
     (fields.into_iter().map(|it| it.info).collect(), buffers)
@@ -210,19 +269,6 @@ fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: AnswerBody, buf
     let _ = scope.post_message_with_transfer(&message, &handed_over);
 }
 
-/// The verdicts of the checks. With them go the fields of the first check that failed over some: those found,
-/// then those expected.
-fn checked(Outcome { verdicts, pictures }: Outcome) -> WorkerReply {
-    let Some(Pictures { domain, field, cell, found, expected }) = pictures else {
-        return (AnswerBody::Checked { checked: LessonResult { verdicts, shown: None } }, Vec::new());
-    };
-    let (found, mut buffers) = sent(found);
-    let (expected, more) = sent(expected);
-    buffers.extend(more);
-    let shown = Some(FieldMismatch { domain, field, cell, found, expected });
-    (AnswerBody::Checked { checked: LessonResult { verdicts, shown } }, buffers)
-}
-
 impl WorkerMemory {
     fn answer(
         &mut self,
@@ -232,8 +278,14 @@ impl WorkerMemory {
     ) -> WorkerReply {
         let said = match ask {
             Ask::Compile { request } => {
-                let (compiled, defaults) = self.compiler.compile(&request, &now_ms);
-                let is_half = !behind::is_open();
+                let is_half = self.second.is_none();
+                let mut later = self.second.as_mut().map(|second| {
+                    move |front: &Arc<Front>, request: &Request, times| {
+                        second.compiled(front, request, times, &now_ms)
+                    }
+                });
+                let later = later.as_mut().map(|it| it as Later<'_>);
+                let (compiled, defaults) = self.compiler.compile(&request, later, &now_ms);
                 AnswerBody::Compiled { compiled: Box::new(compiled), defaults: Box::new(defaults), is_half }
             }
             Ask::Run { request } => match self.compiler.run(&request, &now_ms, progress) {
@@ -263,6 +315,13 @@ impl WorkerMemory {
             Ask::Passes { .. } | Ask::Graph { .. } | Ask::Service { .. } | Ask::Check { .. } => absent(),
         };
         (said, Vec::new())
+    }
+
+    fn answer_of_second(&mut self, ask: Ask) -> WorkerReply {
+        match &mut self.second {
+            Some(second) => second.answer(&mut self.compiler.fronts, ask),
+            None => (absent(), Vec::new()),
+        }
     }
 
     fn store(&mut self, which: Which, fields: Vec<FieldInfo>, buffers: &[ArrayBuffer]) -> AnswerBody {

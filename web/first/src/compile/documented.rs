@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::frontend::program::{for_each_function, is_stencil};
-use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::project::Project;
+use isobar_front::frontend::docstring::{about_parameter, docstring};
+use isobar_front::frontend::program::{for_each_function, is_stencil};
+use isobar_front::project::Project;
 use isobar_protocol::worker::Documented;
-use isobar_service::analysis::{about_parameter, docstring};
+use isobar_reference::front::Front;
 
 /// More words than a title has room for.
 const MOST_CHARACTERS: usize = 60;
@@ -25,12 +25,12 @@ const WORDS: [&str; 14] = [
 ];
 
 /// By the name of the parameter; only those that are described.
-pub(super) fn of(compilation: &Compilation, project: &Project) -> BTreeMap<String, Documented> {
+pub(super) fn of(front: &Front, project: &Project) -> BTreeMap<String, Documented> {
     let mut found = BTreeMap::new();
-    let (Some(signature), Some(stencil)) = (&compilation.signature, &compilation.stencil) else {
+    let (Some(signature), Some(stencil)) = (&front.signature, &front.stencil) else {
         return found;
     };
-    let main = project.main_id().and_then(|it| compilation.files.get(usize::from(it.0)));
+    let main = project.main_id().and_then(|it| front.files.get(usize::from(it.0)));
     let name = stencil.rsplit('.').next().unwrap_or(stencil);
     let mut said = None;
     if let Some(main) = main {
@@ -171,7 +171,7 @@ mod tests {
             q (inout): temperature (K)\n    \"\"\"\n    with computation(PARALLEL), interval(...):\n        \
             q = f(p)\n";
         let files = [("main.py".to_owned(), text.to_owned())].into();
-        let (_, found) = Compiler::default().compile(&Request { files, ..Request::default() }, &|| 0.0);
+        let (_, found) = Compiler::default().compile(&Request { files, ..Request::default() }, None, &|| 0.0);
         let wanted = Documented { title: "temperature".to_owned(), unit: "K".to_owned() };
         assert_eq!(found.documented, [("q".to_owned(), wanted)].into());
     }

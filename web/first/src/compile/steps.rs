@@ -1,14 +1,14 @@
 //! A run that goes on from one time step to the next.
 
-use isobar_compiler::call::launch::{Argument, Launch};
-use isobar_compiler::call::run::{NoControl, Stop};
-use isobar_compiler::inputs::step;
-use isobar_compiler::pass::Timer;
-use isobar_compiler::{debug, numpy};
+use isobar_ground::call::launch::{Argument, Launch};
+use isobar_ground::call::run::{NoControl, Stop};
+use isobar_ground::pass::Timer;
 use isobar_protocol::fields::{self, ResultField};
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::AnswerBody;
+use isobar_reference::inputs::step;
+use isobar_reference::{debug, numpy};
 
 use super::{Compiler, DEBUG, StencilCall};
 
@@ -55,8 +55,8 @@ impl Compiler {
             }
             None => {
                 let mut call = self.begin(request, &mut Timer::new(clock))?;
-                if let Some(signature) = &call.compilation.signature {
-                    step::begin(&call.compilation.directives.steps, signature, &mut call.launch);
+                if let Some(signature) = &call.front.signature {
+                    step::begin(&call.front.directives.steps, signature, &mut call.launch);
                 }
                 PausedRun { of, call, step: 0 }
             }
@@ -75,23 +75,23 @@ impl Compiler {
 
 impl PausedRun {
     fn set_scalars(&mut self, request: &Request) -> Result<(), AnswerBody> {
-        let StencilCall { compilation, launch } = &mut self.call;
-        let wrong = |found: &[_]| super::refused(compilation, Why::ScalarUnusable, found);
+        let StencilCall { front, launch } = &mut self.call;
+        let wrong = |found: &[_]| super::refused(front, Why::ScalarUnusable, found);
         let mut scalars: std::collections::BTreeMap<_, _> =
-            compilation.directives.scalars.iter().map(|it| (it.name.clone(), it.value)).collect();
+            front.directives.scalars.iter().map(|it| (it.name.clone(), it.value)).collect();
         scalars.extend(request.scalar_inputs().map_err(|it| wrong(&it))?);
-        match &compilation.signature {
+        match &front.signature {
             Some(signature) => launch.set_scalars(signature, &scalars).map_err(|it| wrong(&it)),
             None => Ok(()),
         }
     }
 
     fn advance(&mut self, is_debug: bool) -> Result<(), AnswerBody> {
-        let StencilCall { compilation, launch } = &mut self.call;
-        let ended = match (compilation.arrays(), compilation.reference()) {
+        let StencilCall { front, launch } = &mut self.call;
+        let ended = match (front.npir(), front.reference()) {
             (Some(npir), _) if !is_debug => numpy::run(npir, launch, &mut NoControl),
             (_, Some((oir, extents))) => debug::run(oir, extents, launch, &mut NoControl),
-            _ => return Err(super::refused(compilation, Why::HasErrors, &compilation.diagnostics)),
+            _ => return Err(super::refused(front, Why::HasErrors, &front.notes.diagnostics)),
         };
         match ended {
             Ok(()) => {}
@@ -101,8 +101,8 @@ impl PausedRun {
                 return Err(self.call.trapped(trap.message.into(), step, &trap.origin, trap.cell));
             }
         }
-        if let Some(signature) = &compilation.signature {
-            step::advance(&compilation.directives.steps, signature, launch);
+        if let Some(signature) = &front.signature {
+            step::advance(&front.directives.steps, signature, launch);
         }
         self.step += 1;
         Ok(())
@@ -110,8 +110,8 @@ impl PausedRun {
 
     /// Copies of the fields that are written.
     fn written(&self) -> Vec<ResultField> {
-        let StencilCall { compilation, launch } = &self.call;
-        let Some(signature) = &compilation.signature else { return Vec::new() };
+        let StencilCall { front, launch } = &self.call;
+        let Some(signature) = &front.signature else { return Vec::new() };
         let arguments = signature.params.iter().zip(&launch.arguments);
         let copied =
             arguments.map(

@@ -395,11 +395,11 @@ mod tests {
     #[test]
     fn the_gallery_is_read_without_a_warning() {
         let entries = [
-            include_str!("../../../static/gallery/copy_scale.py"),
-            include_str!("../../../static/gallery/horizontal_diffusion.py"),
-            include_str!("../../../static/gallery/vertical_advection.py"),
-            include_str!("../../../static/gallery/ppm_transport.py"),
-            include_str!("../../../static/gallery/column_physics.py"),
+            include_str!("../../../../static/gallery/copy_scale.py"),
+            include_str!("../../../../static/gallery/horizontal_diffusion.py"),
+            include_str!("../../../../static/gallery/vertical_advection.py"),
+            include_str!("../../../../static/gallery/ppm_transport.py"),
+            include_str!("../../../../static/gallery/column_physics.py"),
         ];
         for entry in entries {
             let read = directives(entry);

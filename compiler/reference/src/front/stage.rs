@@ -112,6 +112,30 @@ impl Stage {
         StageOrigin::Passed(Self::KERNELS),
     ));
 
+    /// The levels, in the order of compilation, then the texts of the compiler's own back ends.
+    pub const ALL: [Stage; 14] = [
+        Self::DEFINITION,
+        Self::GTIR,
+        Self::OIR,
+        Self::NPIR,
+        Self::TREE,
+        Self::SCHEDULE,
+        Self::SDFG,
+        Self::LOOPS,
+        Self::KERNELS,
+        Self::PYTHON,
+        Self::NUMPY,
+        Self::C,
+        Self::CUDA,
+        Self::WGSL,
+    ];
+
+    /// The stage of [`ALL`](Self::ALL) with that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
     /// The stage of a row.
     #[must_use]
     pub const fn of(row: &'static StageInfo) -> Self {

@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_compiler::call::launch::ScalarInput;
-use isobar_compiler::call::signature::Signature;
-use isobar_compiler::config::External;
-use isobar_compiler::diag::catalog::compile_time::{ASSERTION, NOT_EVALUABLE, WHICH_STENCIL};
-use isobar_compiler::diag::catalog::names::EXTERNAL;
-use isobar_compiler::diag::{Code, FileId, Severity, Span};
-use isobar_compiler::frontend::externals::{ExternalKind, ExternalUse, made_up};
-use isobar_compiler::inputs::{self, Directives, InputDirective, ScalarDirective};
-use isobar_compiler::pass::Timer;
-use isobar_compiler::pipeline::Compilation;
+use isobar_front::config::External;
+use isobar_front::frontend::externals::{ExternalKind, ExternalUse, made_up};
+use isobar_ground::call::launch::ScalarInput;
+use isobar_ground::call::signature::Signature;
+use isobar_ground::diag::catalog::compile_time::{ASSERTION, NOT_EVALUABLE, WHICH_STENCIL};
+use isobar_ground::diag::catalog::names::EXTERNAL;
+use isobar_ground::diag::{Code, FileId, Severity, Span};
+use isobar_ground::pass::Timer;
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::GuessedInputs;
+use isobar_reference::front::Front;
+use isobar_reference::inputs::{self, Directives, InputDirective, ScalarDirective};
 
 use super::{Compiler, defaults, project};
 
@@ -29,12 +29,12 @@ const GUESSES: [(i64, bool); 6] = [(1, true), (1, false), (5, true), (10, true),
 /// How many functions are tried for the externals that are called.
 const FUNCTIONS: usize = 3;
 
-/// A request completed with everything that a run needs, and its compilation.
+/// A request completed with everything that a run needs, and its front.
 pub(super) struct CompletedRequest {
     pub(super) request: Request,
     pub(super) made: GuessedInputs,
-    pub(super) compilation: Arc<Compilation>,
-    /// The steps of `compilation`.
+    pub(super) front: Arc<Front>,
+    /// The steps of `front`.
     pub(super) times: Vec<StepTime>,
 }
 
@@ -43,33 +43,33 @@ impl Compiler {
     pub(super) fn completed(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> CompletedRequest {
         let mut request = request.clone();
         let mut made = GuessedInputs::default();
-        let (mut compilation, mut times) = self.timed(&request, clock);
-        if has_error(&compilation, &[WHICH_STENCIL])
-            && let Some((first, _)) = compilation.stencils.first()
+        let (mut front, mut times) = self.timed(&request, clock);
+        if has_error(&front, &[WHICH_STENCIL])
+            && let Some((first, _)) = front.stencils.first()
         {
             made.stencil = Some(first.clone());
             made.instead_of.clone_from(&request.stencil);
             request.stencil.clone_from(&made.stencil);
-            (compilation, times) = self.timed(&request, clock);
+            (front, times) = self.timed(&request, clock);
         }
-        if request.domain.is_none() && compilation.directives.domain.is_none() {
+        if request.domain.is_none() && front.directives.domain.is_none() {
             made.domain = Some(DOMAIN);
-            // The last level of the domain is all of it that a compilation may know.
-            if compilation.externals.iter().any(|it| it.name == "k_end") {
+            // The last level of the domain is all of it that a front may know.
+            if front.externals.iter().any(|it| it.name == "k_end") {
                 request.domain = made.domain;
-                (compilation, times) = self.timed(&request, clock);
+                (front, times) = self.timed(&request, clock);
             }
         }
-        if let Some((externals, found, took)) = self.with_externals(&request, &compilation, clock) {
+        if let Some((externals, found, took)) = self.with_externals(&request, &front, clock) {
             request.externals.extend(externals.iter().map(|(name, it)| (name.clone(), it.clone())));
             made.externals = externals;
-            (compilation, times) = (found, took);
+            (front, times) = (found, took);
         }
-        if let Some(signature) = &compilation.signature {
+        if let Some(signature) = &front.signature {
             if let Some([_, _, levels]) = &mut made.domain {
                 *levels = (*levels).max(signature.min_levels);
             }
-            let known = known(&compilation.directives, &request);
+            let known = known(&front.directives, &request);
             made.init = inputs::made_up::fields(signature, &known)
                 .into_iter()
                 .map(|(name, it)| (name, it.to_string()))
@@ -80,7 +80,7 @@ impl Compiler {
                 .collect();
         }
         let request = made.complete(request);
-        CompletedRequest { request, made, compilation, times }
+        CompletedRequest { request, made, front, times }
     }
 
     /// Finds values for the externals that have none, if the text does not compile without them. Takes the
@@ -89,9 +89,9 @@ impl Compiler {
     fn with_externals(
         &mut self,
         request: &Request,
-        plain: &Arc<Compilation>,
+        plain: &Arc<Front>,
         clock: &dyn Fn() -> f64,
-    ) -> Option<(BTreeMap<String, serde_json::Value>, Arc<Compilation>, Vec<StepTime>)> {
+    ) -> Option<(BTreeMap<String, serde_json::Value>, Arc<Front>, Vec<StepTime>)> {
         let config = request.config(&plain.directives);
         let lacking: Vec<&ExternalUse> = plain
             .externals
@@ -131,7 +131,7 @@ impl Compiler {
             let mut attempt = request.clone();
             attempt.externals.extend(externals.clone());
             let (found, times) = self.timed(&attempt, clock);
-            let n_errors = found.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
+            let n_errors = found.notes.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
             // Other values help only where it is values that are refused.
             let may_help =
                 has_error(&found, &[ASSERTION, NOT_EVALUABLE, EXTERNAL]) && found.missing.is_empty();
@@ -145,15 +145,15 @@ impl Compiler {
         best.map(|(_, it)| it)
     }
 
-    fn timed(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Arc<Compilation>, Vec<StepTime>) {
+    fn timed(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Arc<Front>, Vec<StepTime>) {
         let mut timer = Timer::new(clock);
-        let compilation = self.compilation(request, &mut timer);
-        (compilation, StepTime::of(&timer.into_times()))
+        let front = self.front(request, &mut timer);
+        (front, StepTime::of(&timer.into_times()))
     }
 }
 
-fn has_error(compilation: &Compilation, codes: &[Code]) -> bool {
-    compilation.diagnostics.iter().any(|it| it.severity == Severity::Error && codes.contains(&it.code))
+fn has_error(front: &Front, codes: &[Code]) -> bool {
+    front.notes.diagnostics.iter().any(|it| it.severity == Severity::Error && codes.contains(&it.code))
 }
 
 /// The text's directives, with a line for each name that the request gives a value.
@@ -246,8 +246,8 @@ def second(p: FloatField):
 
     #[test]
     fn what_is_made_up_is_told_and_travels_in_the_request() {
-        let CompletedRequest { request: asked, made, compilation, .. } = completed(&request(TEXT));
-        assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+        let CompletedRequest { request: asked, made, front, .. } = completed(&request(TEXT));
+        assert!(!front.has_errors(), "{:?}", front.notes.diagnostics);
         assert_eq!(made.stencil.as_deref(), Some("first"));
         assert_eq!(made.domain, Some(DOMAIN));
         // By convention, by what is tried until the text accepts it, and by use.
@@ -303,7 +303,7 @@ def second(p: FloatField):
     #[test]
     fn a_generator_that_cannot_be_read_is_told_and_not_taken() {
         let init = Some([("q".to_owned(), "gauss(1)".to_owned())].into());
-        let (_, defaults) = Compiler::default().compile(&Request { init, ..request(TEXT) }, &|| 0.0);
+        let (_, defaults) = Compiler::default().compile(&Request { init, ..request(TEXT) }, None, &|| 0.0);
         assert!(defaults.refused["q"].starts_with("there is no generator `gauss`"));
         assert!(defaults.made.init.contains_key("q"), "another one stands in");
     }
@@ -313,7 +313,7 @@ def second(p: FloatField):
         let mut asked = request(TEXT);
         asked.main = Some("main.py".to_owned());
         asked.files.insert("a.py".to_owned(), TEXT.replace("second", "third"));
-        let (_, defaults) = Compiler::default().compile(&asked, &|| 0.0);
+        let (_, defaults) = Compiler::default().compile(&asked, None, &|| 0.0);
         let told: Vec<_> =
             defaults.stencils.iter().map(|it| (it.file.as_str(), it.name.as_str(), it.lines)).collect();
         assert_eq!(

@@ -1,0 +1,131 @@
+//! The levels behind the OIR: one line for each lowering, one table of passes for each level.
+
+use std::sync::Arc;
+
+use super::{Compilation, Pipelines};
+use crate::diag::Diagnostics;
+use crate::front::Front;
+use crate::oir::analysis::extents::extents;
+use crate::oir::analysis::program_order;
+use crate::pass::{Hook, PassOptions, Trip};
+use crate::project::Project;
+use crate::schedule::document::OpenChoices;
+use crate::schedule::step::Pin;
+use crate::schedule::turn::TurnRefusal;
+use crate::{loops, schedule, sdfg, tree};
+
+use super::levels::Levels;
+
+/// A stencil on its way from the OIR, with the faults of its schedule so far.
+pub(super) struct BackTrip<'a> {
+    pub(super) front: &'a Front,
+    pub(super) trip: Trip<'a>,
+    pub(super) found: Diagnostics,
+    levels: Levels,
+    refusal: Option<TurnRefusal>,
+}
+
+/// Compiles a front through all levels behind it, with these passes. Its notes are those of the front, and
+/// what the levels add.
+///
+/// # Errors
+///
+/// Why the axes I and K cannot be exchanged, where the options ask for that.
+pub(super) fn lower(
+    front: Arc<Front>,
+    pipelines: &Pipelines,
+    project: &Project,
+    options: &PassOptions,
+    hook: &mut dyn Hook,
+) -> Result<Compilation, TurnRefusal> {
+    let (notes, levels) = (front.notes.clone(), Levels { options: options.clone(), ..Levels::default() });
+    let trip = Trip::new(hook, options, notes);
+    let mut at = BackTrip { front: &front, trip, found: Diagnostics::default(), levels, refusal: None };
+    if front.is_whole {
+        at.levels_through(pipelines, project);
+    }
+    let BackTrip { trip, found, levels, refusal, .. } = at;
+    if let Some(refusal) = refusal {
+        return Err(refusal);
+    }
+    let mut notes = trip.notes;
+    notes.diagnostics.extend(front.as_written(found));
+    notes.diagnostics.sort_by_key(|it| it.primary.as_ref().map(|label| label.span));
+    Ok(Compilation::new(front, notes, levels))
+}
+
+impl BackTrip<'_> {
+    /// Lowers through all levels, as far as the passes and the schedule let it.
+    fn levels_through(&mut self, pipelines: &Pipelines, project: &Project) -> Option<()> {
+        let options = self.trip.options;
+        let optimized = self.front.optimized.as_ref()?;
+        let extents = extents(optimized);
+        let trip = &mut self.trip;
+        let explicit = trip.door("tree", || tree::from_oir::lower(optimized, &extents));
+        trip.validate("tree", || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
+        trip.show("tree", &|| tree::print::listing(&explicit));
+
+        let mut scheduled = trip.door("schedule", || schedule::from_tree::lower(&explicit));
+        if options.turned {
+            match schedule::turn::turned(&scheduled) {
+                Ok(turned) => scheduled = turned,
+                Err(refusal) => {
+                    self.refusal = Some(refusal);
+                    return None;
+                }
+            }
+        }
+        trip.validate(
+            "schedule",
+            || schedule::validate::validate(&scheduled),
+            || schedule::print::listing(&scheduled),
+        );
+        self.levels.tree = Some(explicit);
+        self.pins(&mut scheduled);
+        let written = options.schedule.as_ref().map(|name| (name.as_str(), scheduled.clone()));
+        let open = match &options.schedule {
+            Some(name) => self.document(project, name, &mut scheduled),
+            None => Some(OpenChoices::All),
+        };
+        let trip = &mut self.trip;
+        let is_whole = match open {
+            Some(OpenChoices::All) => {
+                trip.passes(&pipelines.schedule, &mut scheduled, pipelines.machine.clone())
+            }
+            Some(OpenChoices::Graph | OpenChoices::Nothing) => trip.show_first(&scheduled),
+            None => false,
+        };
+        let is_legal = match &written {
+            Some((name, _)) => self.hold_rules(project, name, &scheduled),
+            None => true,
+        };
+        let scheduled = &*self.levels.schedule.insert(scheduled);
+        if !is_whole || !is_legal {
+            return None;
+        }
+        let trip = &mut self.trip;
+        let mut flow = trip.door("sdfg", || sdfg::from_schedule::lower(scheduled));
+        trip.validate("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        flow.order = self.front.oir.as_ref().map(program_order).unwrap_or_default();
+        let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
+        flow.apart = apart.map(|it| it.stmt()).collect();
+        if open == Some(OpenChoices::Nothing) {
+            flow.keep_maps_apart();
+        }
+        let is_whole = trip.passes(&pipelines.sdfg, &mut flow, ());
+        if !is_whole {
+            self.levels.sdfg = Some(flow);
+            return None;
+        }
+        let mut program = trip.door("loops", || loops::lower(&flow));
+        if let Some((name, before)) = &written {
+            self.hold_bounds(project, name, (before, &program))?;
+        }
+        let trip = &mut self.trip;
+        trip.validate("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
+        let is_whole = trip.passes(&pipelines.loops, &mut program, pipelines.code.clone());
+        let levels = &mut self.levels;
+        (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
+        is_whole.then_some(())
+    }
+}

@@ -1,0 +1,303 @@
+//! The compiler as the worker uses it: requests in, wire types out.
+
+mod defaults;
+mod documented;
+mod made;
+mod steps;
+
+pub use steps::StepResult;
+
+use std::sync::Arc;
+
+use isobar_front::project::Project;
+use isobar_ground::call::launch::Launch;
+use isobar_ground::call::run::{Control, Stop};
+use isobar_ground::diag::catalog::compile_time::WHICH_STENCIL;
+use isobar_ground::diag::{Diagnostic as Found, Origin};
+use isobar_ground::pass::{Hook, Step, StepKind, Timer};
+use isobar_ground::space::Domain;
+use isobar_protocol::compile::{Compiled, StepTime};
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
+use isobar_protocol::fields::{self, ResultField};
+use isobar_protocol::names;
+use isobar_protocol::report::MeasuredStep;
+use isobar_protocol::request::Request;
+use isobar_protocol::why::Why;
+use isobar_protocol::worker::{AnswerBody, Defaults};
+use isobar_reference::front::{Front, Fronts, Stage, texts};
+use isobar_reference::inputs::{self, Directives};
+use isobar_reference::{debug, numpy};
+
+/// A tab has no more memory than this for the fields of one run.
+const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
+/// The back end that defines the meaning.
+const DEBUG: &str = "debug";
+/// Milliseconds between two reports of progress.
+const REPORT_MS: f64 = 60.0;
+
+/// A compiler with its memory of what it compiled last.
+#[derive(Debug, Default)]
+pub struct Compiler {
+    /// The stencils that it has compiled, up to the OIR.
+    pub fronts: Fronts,
+    /// The run that goes on from one time step to the next.
+    stepping: Option<steps::PausedRun>,
+}
+
+/// Compiles the front of a request through all levels behind it, and makes the texts that the request wants.
+/// It gets the times of the steps so far.
+pub type Later<'a> = &'a mut dyn FnMut(&Arc<Front>, &Request, Vec<StepTime>) -> Compiled;
+
+impl Compiler {
+    /// Compiles the request's text, and makes the texts of the stages that it wants; `clock` tells
+    /// milliseconds. Without `later`, the levels end with the OIR.
+    pub fn compile(
+        &mut self,
+        request: &Request,
+        later: Option<Later<'_>>,
+        clock: &dyn Fn() -> f64,
+    ) -> (Compiled, Defaults) {
+        if let Err(refused) = refused_name(request) {
+            return (Compiled { diagnostics: vec![refused], ..Compiled::default() }, Defaults::default());
+        }
+        let made::CompletedRequest { request, made, front, times } = self.completed(request, clock);
+        let tile = request.config(&Directives::default()).tile;
+        let mut defaults = defaults::of(&front, &project(&request), tile, made);
+        defaults.refused = made::refused(&request);
+        let mut compiled = match later {
+            Some(later) => later(&front, &request, times),
+            None => {
+                let stages = texts::TEXTS.iter().map(|it| it.stage).filter(|it| is_wanted(&request, *it));
+                let texts = stages.filter_map(|it| Some((it, front.listing(it)?)));
+                Compiled::new(&front, &front.notes, texts, times)
+            }
+        };
+        if defaults.stencils.is_empty() && defaults.functions.is_empty() && !front.has_errors() {
+            compiled.diagnostics.push(Diagnostic::without_place(
+                WHICH_STENCIL.0,
+                "the text has no stencil",
+                "a stencil is a function whose body has `with computation(...)`; drop the file of a notebook onto the page",
+            ));
+        }
+        (compiled, defaults)
+    }
+
+    /// Runs `debug`, where the request asks for it, or `numpy`, on inputs that the text's directives describe.
+    ///
+    /// # Errors
+    ///
+    /// The answer that says why there is no result.
+    pub fn run(
+        &mut self,
+        request: &Request,
+        clock: &dyn Fn() -> f64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody> {
+        let mut timer = Timer::new(clock);
+        let mut call = self.begin(request, &mut timer)?;
+        let front = Arc::clone(&call.front);
+        let mut reporter = Reporter { clock, progress, last: clock() };
+        let ended = match (front.npir(), front.reference()) {
+            (Some(npir), _) if request.backend.as_deref() != Some(DEBUG) => {
+                timer.begin(step("numpy"));
+                let ended = numpy::run(npir, &mut call.launch, &mut reporter);
+                timer.end(step("numpy"));
+                ended
+            }
+            (_, Some((oir, extents))) => {
+                timer.begin(step(DEBUG));
+                let ended = debug::run(oir, extents, &mut call.launch, &mut reporter);
+                timer.end(step(DEBUG));
+                ended
+            }
+            _ => return Err(call.refused(Why::HasErrors, &call.front.notes.diagnostics)),
+        };
+        match ended {
+            Ok(()) => {}
+            Err(Stop::Cancelled) => return Err(call.refused(Why::Stopped, &[])),
+            Err(Stop::Trap(trap)) => {
+                return Err(call.trapped(trap.message.into(), None, &trap.origin, trap.cell));
+            }
+        }
+        let measured = call.measured(StepTime::of(&timer.into_times()));
+        Ok((call.written(), measured))
+    }
+
+    /// Compiles the request's text and makes the inputs that the request, its directives or nobody describes.
+    ///
+    /// # Errors
+    ///
+    /// The answer that says why there is nothing to run.
+    pub fn begin<C: FnMut() -> f64>(
+        &mut self,
+        request: &Request,
+        timer: &mut Timer<C>,
+    ) -> Result<StencilCall, AnswerBody> {
+        refused_name(request).map_err(|it| AnswerBody::RunEnded {
+            why: Why::Said(it.message.clone()),
+            diagnostics: vec![it],
+            cell: None,
+        })?;
+        timer.begin(step("compile"));
+        // A request of the page is complete, unless the page does not know the made-up values yet.
+        let made::CompletedRequest { request, front, .. } = self.completed(request, &|| 0.0);
+        timer.end(step("compile"));
+        let refused = |why: Why, found: &[Found]| refused(&front, why, found);
+        let Some(signature) = front.signature.as_ref().filter(|_| !front.has_errors()) else {
+            return Err(refused(Why::HasErrors, &front.notes.diagnostics));
+        };
+
+        timer.begin(step("inputs"));
+        let [i, j, k] = request.domain.or(front.directives.domain).unwrap_or(made::DOMAIN);
+        let domain = Domain::new(i.max(0), j.max(0), k.max(0));
+        let bytes = inputs::bytes_for(signature, domain);
+        if bytes > FIELD_BYTES {
+            const MIB: u64 = 1024 * 1024;
+            let why = Why::TooLarge { needed: bytes / MIB, most: FIELD_BYTES / MIB };
+            return Err(refused(why, &[]));
+        }
+        let directives =
+            made::with_generators(&front.directives, &request, signature).map_err(|it| refused(it, &[]))?;
+        let mut call = inputs::call_for(signature, &directives, domain);
+        call.scalars.extend(request.scalar_inputs().map_err(|it| refused(Why::ScalarIsNoNumber, &it))?);
+        let launch = front.bind(call).map_err(|it| refused(Why::NotCallable, &it))?;
+        timer.end(step("inputs"));
+        Ok(StencilCall { front, launch })
+    }
+
+    fn front(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Front> {
+        // The directives of the text are the compiler's own matter.
+        self.fronts.front(&project(request), &request.config(&Directives::default()), hook)
+    }
+}
+
+/// Whether a request wants the text of a stage.
+#[must_use]
+pub fn is_wanted(request: &Request, stage: Stage) -> bool {
+    request.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == stage.name()))
+}
+
+/// A stencil, and what it is called with.
+#[derive(Debug)]
+pub struct StencilCall {
+    pub front: Arc<Front>,
+    pub launch: Launch,
+}
+
+impl StencilCall {
+    /// The answer that says why there is no result.
+    #[must_use]
+    pub fn refused(&self, why: Why, found: &[Found]) -> AnswerBody {
+        refused(&self.front, why, found)
+    }
+
+    /// The answer where a statement ended the run at a cell, in that time step where there are several.
+    #[must_use]
+    pub fn trapped(&self, said: Why, step: Option<u64>, origin: &Origin, cell: [i64; 3]) -> AnswerBody {
+        let files = self.front.sources();
+        let (_, start, _) = SpanResolver::new(files).of(origin.span());
+        let why = Why::Trap { line: start.line, step, said: Box::new(said) };
+        AnswerBody::RunEnded { why, diagnostics: Vec::new(), cell: Some(cell) }
+    }
+
+    /// The steps of a run; only those that compute have to move what it is asked for.
+    #[must_use]
+    pub fn measured(&self, steps: Vec<StepTime>) -> Vec<MeasuredStep> {
+        let signature = self.front.signature.as_ref();
+        let bytes = signature.map(|it| it.compulsory_bytes(self.launch.domain));
+        let mut measured: Vec<MeasuredStep> = Vec::new();
+        for StepTime { step, ms } in steps {
+            // Both parts compile.
+            match measured.iter_mut().find(|it| it.step == step) {
+                Some(known) => known.ms += ms,
+                None => {
+                    let is_of_memory = !NOT_OF_MEMORY.contains(&step.as_str());
+                    measured.push(MeasuredStep { step, ms, bytes: bytes.filter(|_| is_of_memory) });
+                }
+            }
+        }
+        measured
+    }
+
+    /// The fields that were written.
+    #[must_use]
+    pub fn written(self) -> Vec<ResultField> {
+        let Self { front, launch } = self;
+        front.signature.as_ref().map(|it| fields::written(it, launch)).unwrap_or_default()
+    }
+}
+
+/// The steps of a run that compute no field.
+const NOT_OF_MEMORY: [&str; 6] = ["compile", "inputs", "wgsl", "pipelines", "upload", "download"];
+
+fn refused(front: &Front, why: Why, found: &[Found]) -> AnswerBody {
+    let files = front.sources();
+    let places = SpanResolver::new(files);
+    let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
+    AnswerBody::RunEnded { why, diagnostics, cell: None }
+}
+
+/// Returns a diagnostic if a name of the request is refused.
+fn refused_name(request: &Request) -> Result<(), Diagnostic> {
+    let help = "name it with letters, digits and plain marks";
+    names::check(request).map_err(|it| Diagnostic::without_place("R06", it.to_string(), help))
+}
+
+/// The files of a request.
+#[must_use]
+pub fn project(request: &Request) -> Project {
+    let main = request.main_file().unwrap_or_default().to_owned();
+    let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+    Project { files, main, stencil: request.stencil.clone() }
+}
+
+/// A step of a run.
+#[must_use]
+pub const fn step(name: &'static str) -> Step {
+    Step { kind: StepKind::Door, name }
+}
+
+/// Tells the page how far a run is, not too often. The page ends a run by ending the worker.
+struct Reporter<'a> {
+    clock: &'a dyn Fn() -> f64,
+    progress: &'a mut dyn FnMut(u64, u64),
+    last: f64,
+}
+
+impl Control for Reporter<'_> {
+    fn progress(&mut self, done: u64, total: u64) -> bool {
+        let now = (self.clock)();
+        if now - self.last >= REPORT_MS {
+            self.last = now;
+            (self.progress)(done, total);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str, domain: [i64; 3]) -> Request {
+        Request {
+            files: [("main.py".to_owned(), text.to_owned())].into(),
+            domain: Some(domain),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn a_text_with_nothing_to_run_is_told() {
+        let found = |text: &str| {
+            let (compiled, defaults) = Compiler::default().compile(&request(text, [8, 8, 12]), None, &|| 0.0);
+            let codes: Vec<String> = compiled.diagnostics.into_iter().map(|it| it.code).collect();
+            (codes, defaults.functions.len())
+        };
+        for text in ["", "{}", "x = 1", "def s(q):\n    return q\n", r#"{"cells": [], "nbformat": 4}"#] {
+            assert_eq!(found(text), (vec!["E91".to_owned()], 0), "{text}");
+        }
+        // A button writes a stencil that calls it.
+        assert_eq!(found("@function\ndef f(q):\n    return q\n"), (Vec::new(), 1));
+    }
+}
