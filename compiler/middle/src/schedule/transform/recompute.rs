@@ -112,7 +112,7 @@ impl RecomputePlan {
 /// Plans the values to be computed again.
 ///
 /// All nodes are nests of parallel loops over the same axes that hold assignments alone. Nests before the
-/// last one write temporaries that nothing else uses. A nest covers all positions at which later ones need
+/// last one write temporaries that nothing else uses, and that the last one does not write. A nest covers all positions at which later ones need
 /// it. The other nests read a container that the last one writes only at the very point.
 ///
 /// # Errors
@@ -150,6 +150,10 @@ pub(in crate::schedule) fn plan(
         if !own(target) {
             let name = name_of(&tree.containers[target]);
             return Err(Refusal::new(format!("`{name}` is used elsewhere")).about(last_node));
+        }
+        if nests[last].writes(target).is_some() {
+            let name = name_of(&tree.containers[target]);
+            return Err(Refusal::new(format!("`{name}` is written again by the last loop")).about(last_node));
         }
     }
     let mut at = RecomputePlanner { tree, nests: &nests, needed: BTreeMap::new() };

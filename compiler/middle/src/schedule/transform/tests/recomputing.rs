@@ -54,6 +54,7 @@ fn what_is_overwritten_or_used_elsewhere_is_not_computed_again() {
         [plain(&read("b[i, j, k]")), plain(of_t)],
         [plain(&read("b[i, j, k]")), plain(beside)],
         [plain("p[i, j] = 1.0"), plain(of_t)],
+        [plain(&read("1.0")), plain(&read("t[i + 2, j + 2, k] + a[i, j, k]"))],
     ];
     let told: Vec<String> = found.iter().map(|it| recomputed(it)).collect();
     expect![[r#"
@@ -71,6 +72,8 @@ fn what_is_overwritten_or_used_elsewhere_is_not_computed_again() {
         refused: a loop over `i` has not all positions that are needed
 
         refused: `p` is used elsewhere
+
+        refused: `t` is written again by the last loop
     "#]]
     .assert_eq(&told.join("\n"));
 }
