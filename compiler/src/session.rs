@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::front::memory::Recent;
 use crate::front::{Front, Fronts};
 use crate::pass::PassOptions;
 use crate::pipeline::{Compilation, Hook, route};
@@ -12,8 +13,7 @@ use crate::project::Project;
 #[derive(Debug, Default)]
 pub struct Session {
     pub fronts: Fronts,
-    /// The latest last.
-    known: Vec<CachedCompilation>,
+    known: Recent<CachedCompilation>,
 }
 
 #[derive(Debug)]
@@ -22,9 +22,6 @@ struct CachedCompilation {
     options: PassOptions,
     compilation: Arc<Compilation>,
 }
-
-/// How many compilations are remembered: the text before an edit, and after it is undone.
-const REMEMBERED: usize = 8;
 
 impl Session {
     #[must_use]
@@ -48,18 +45,12 @@ impl Session {
         hook: &mut dyn Hook,
     ) -> Arc<Compilation> {
         let is_known = |it: &CachedCompilation| Arc::ptr_eq(&it.front, &front) && it.options == *options;
-        if let Some(at) = self.known.iter().position(is_known) {
-            let known = self.known.remove(at);
-            let compilation = Arc::clone(&known.compilation);
-            self.known.push(known);
-            return compilation;
+        if let Some(known) = self.known.find(is_known) {
+            return Arc::clone(&known.compilation);
         }
         let compilation = Arc::new(route::compile_front(Arc::clone(&front), project, options, hook));
-        if self.known.len() == REMEMBERED {
-            self.known.remove(0);
-        }
         let remembered = Arc::clone(&compilation);
-        self.known.push(CachedCompilation { front, options: options.clone(), compilation: remembered });
+        self.known.add(CachedCompilation { front, options: options.clone(), compilation: remembered });
         compilation
     }
 }

@@ -1,4 +1,4 @@
-//! The meaning of a stencil: its front half, its inputs, and the back ends that run a level as it stands.
+//! The meaning of a stencil. `front` compiles it to the OIR, `inputs` makes its fields, and two back ends run it.
 //! `debug` defines the meaning, and `numpy` is faster.
 
 use isobar_front::{config, conventions, defir, frontend, gtir, oir, project};

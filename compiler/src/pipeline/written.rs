@@ -92,8 +92,7 @@ impl BackTrip<'_> {
         }
     }
 
-    /// Checks a schedule that somebody wrote, and that passes may have changed, against the rules of the
-    /// tree; in every build.
+    /// Checks a written schedule against the rules of the tree, in every build. Passes may have changed it.
     pub(super) fn hold_rules(&mut self, project: &Project, name: &str, tree: &schedule::Tree) -> bool {
         let Some(fault) = schedule::validate::validate(tree).into_iter().next() else { return true };
         if let Some((at, span)) = last_line(project, name) {
@@ -108,7 +107,7 @@ impl BackTrip<'_> {
         false
     }
 
-    /// Checks that loops of a schedule that somebody wrote stay inside their arrays, whatever its steps did.
+    /// Checks that the loops of a written schedule stay inside their arrays.
     /// `before` is the tree that the steps started from. Returns `None` where an access is not proven to be
     /// inside. It then reports the first step that leads there.
     pub(super) fn hold_bounds(

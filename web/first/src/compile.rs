@@ -123,7 +123,8 @@ impl Compiler {
         Ok((call.written(), measured))
     }
 
-    /// Compiles the request's text and makes the inputs that the request, its directives or nobody describes.
+    /// Compiles the request's text and makes its inputs. The request describes them, or directives of the text.
+    /// All others are made up.
     ///
     /// # Errors
     ///

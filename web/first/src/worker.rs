@@ -1,8 +1,8 @@
 //! The worker: a loop around the compiler, and the keeper of the fields.
 //!
 //! The page starts this program three times: one compiles, one runs, one keeps the fields. So a run can be ended
-//! in its midst, by ending its worker, and what ran before stays. A fourth one watches the passes, once somebody
-//! looks at them: it is slower than a compilation is, and nobody who types waits for it.
+//! in its midst, by ending its worker, and what ran before stays. A fourth one watches the passes, once the user
+//! looks at them: it is slower than a compilation, and typing does not wait for it.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -44,8 +44,8 @@ impl App {
     pub fn open_gallery_sized(self, name: &str, size: ExampleSize) {
         let Some(entry) = gallery::entry(name) else { return };
         self.gallery.with_entry(entry, move |text| {
-            // A text that somebody wrote stays beside it; an example that nobody touched gives way. That of a lesson
-            // was set aside when the lesson began.
+            // The user's own text is set aside, and an unchanged example gives way. The text before a lesson was set
+            // aside when the lesson began.
             let before = untrack(|| self.name_of_text());
             let is_lesson = self.project.is_lesson.get_untracked();
             if before.is_own || is_lesson || self.project.is_linked.get_untracked() {
@@ -134,7 +134,7 @@ impl App {
         State { ui: self.view.shared(), ..self.project.state() }
     }
 
-    /// Opens the address's link, else what the last visit left, else the first stencil; keeps it from then on.
+    /// Opens the link of the address, the text of the last visit, or the first stencil. Keeps it from then on.
     pub(super) fn open_first(self) {
         self.connection.take_token();
         if !self.open_link(&page::fragment()) {

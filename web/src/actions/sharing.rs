@@ -22,7 +22,7 @@ impl App {
         self.sharing.offer.set(Some(Offer { state, link, command }));
     }
 
-    /// Copies what somebody needs who is told that the compiler crashed: versions, the texts, and a link to them.
+    /// Copies a report of a crash of the compiler: versions, the texts, and a link to them.
     pub fn copy_report(self) {
         let what = match self.compilation.trouble.get_untracked() {
             Some(CompilerFailure::TookTooLong) => "took too long over this text and was stopped",

@@ -13,8 +13,7 @@ use crate::project::Project;
 #[derive(Debug, Default)]
 pub struct Fronts {
     files: ParsedFiles,
-    /// The latest last.
-    known: Vec<CachedFront>,
+    known: Recent<CachedFront>,
 }
 
 #[derive(Debug)]
@@ -48,30 +47,55 @@ impl CachedFront {
     }
 }
 
-/// How many fronts are remembered: the text before an edit, and after it is undone.
+/// The last values of some work. The one that was not asked for longest is forgotten first.
+#[derive(Debug)]
+pub struct Recent<T> {
+    /// The latest last.
+    known: Vec<T>,
+}
+
+/// How many values are remembered: those of the text before an edit, and after it is undone.
 const REMEMBERED: usize = 8;
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Self { known: Vec::new() }
+    }
+}
+
+impl<T> Recent<T> {
+    /// The first value that fits, which is the latest then.
+    pub fn find(&mut self, fits: impl FnMut(&T) -> bool) -> Option<&T> {
+        let at = self.known.iter().position(fits)?;
+        let found = self.known.remove(at);
+        self.known.push(found);
+        self.known.last()
+    }
+
+    /// Remembers a value.
+    pub fn add(&mut self, value: T) {
+        if self.known.len() == REMEMBERED {
+            self.known.remove(0);
+        }
+        self.known.push(value);
+    }
+}
 
 impl Fronts {
     /// The front of a project. The hook sees no step that is remembered.
     pub fn front(&mut self, project: &Project, config: &Config, hook: &mut dyn Hook) -> Arc<Front> {
         let files = self.files.of(project);
         let config = Config { passes: config.passes.for_passes(is_of_oir), ..config.clone() };
-        if let Some(at) = self.known.iter().position(|it| it.answers(project, &files, &config)) {
-            let known = self.known.remove(at);
-            let front = Arc::clone(&known.front);
-            self.known.push(known);
-            return front;
+        if let Some(known) = self.known.find(|it| it.answers(project, &files, &config)) {
+            return Arc::clone(&known.front);
         }
         let front = Arc::new(front_of_files(project, files.clone(), &config, hook));
         // A hook that has seen enough ends a compilation early.
         if hook.is_over() {
             return front;
         }
-        if self.known.len() == REMEMBERED {
-            self.known.remove(0);
-        }
         let (main, stencil) = (project.main.clone(), project.stencil.clone());
-        self.known.push(CachedFront { files, main, stencil, config, front: Arc::clone(&front) });
+        self.known.add(CachedFront { files, main, stencil, config, front: Arc::clone(&front) });
         front
     }
 }

@@ -1,4 +1,4 @@
-//! Events of runs, and the work that they make for the page. `B` is the elements of fields, which nobody looks at here.
+//! Events of runs, and the work that they make for the page. `B` is the type of a field's elements.
 
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::EventKind;

@@ -102,7 +102,7 @@ pub(super) enum PlanStep<B> {
 }
 
 impl<B> PlanStep<B> {
-    /// Whether it leads to a question to somebody who computes: nobody is asked once the user wants an end.
+    /// Whether it asks a worker or the runner to compute. A run that is to end skips such steps.
     pub(super) fn computes(&self) -> bool {
         match self {
             PlanStep::Name(_)

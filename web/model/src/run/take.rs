@@ -404,7 +404,7 @@ impl<B> Runs<B> {
         run.part = Part::Storing(ticket, which, Box::new(result));
     }
 
-    /// The keeper has a result, in place of the one before. That is gone, whatever came of this one.
+    /// The keeper has dropped the result before, and has this one or a fault.
     fn stored(&mut self, run: &mut ActiveRun<B>, said: AnswerBody, out: &mut Vec<RunEffect<B>>) -> Turn {
         let Part::Storing(_, which, result) = std::mem::replace(&mut run.part, Part::Ahead) else {
             return Turn::Ends(Cause::Unexpected.into());
