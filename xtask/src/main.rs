@@ -361,7 +361,7 @@ fn profile(is_quick: bool) -> page::Profile {
 
 fn manual() -> anyhow::Result<()> {
     let mut command = build::linting_cargo();
-    command.args(["test", "--locked"]).args(process::ALL_OTHERS).args(["--test", "main", "manual::"]);
+    command.args(["test", "--locked"]).args(process::WORKSPACE).args(["--test", "main", "manual::"]);
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 

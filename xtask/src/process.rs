@@ -39,14 +39,13 @@ pub(crate) fn patient_cargo() -> Command {
     command
 }
 
-/// All packages but the chores, to cargo: what is built of them has the same features each time, so that nothing is
-/// compiled twice. This program is built already, and what makes the page's glue is built with the page.
-pub(crate) const ALL_OTHERS: [&str; 5] = ["--workspace", "--exclude", "xtask", "--exclude", "isobar-glue"];
+/// All crates, to cargo, but the one that takes the page's programs apart: it is built with the page.
+pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "isobar-glue"];
 
 /// A program of the sources by its name, as the tests of all crates build it.
 pub(crate) fn built(name: &str) -> Result<Command> {
     let mut build = linting_cargo();
-    build.args(["build", "--locked", "--quiet"]).args(ALL_OTHERS).args(["--bin", name]);
+    build.args(["build", "--locked", "--quiet"]).args(WORKSPACE).args(["--bin", name]);
     run(&mut build, &format!("build `{name}`"))?;
     Ok(program(target_dir().join("debug").join(name)))
 }

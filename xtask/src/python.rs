@@ -47,7 +47,7 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
         // With what the tests build.
         Profile::Quick => {
             lint(&mut build);
-            build.args(["dev", "--features", "as-in-the-workspace"])
+            build.arg("dev")
         }
         Profile::Release => build.arg("release"),
     };

@@ -8,7 +8,7 @@ mod skips;
 
 use crate::build::{Built, TestProgram, build, build_telling, linting_cargo};
 use crate::page::{Profile, page};
-use crate::process::{ALL_OTHERS, built, cargo, output, program, root, run, say, spelled, target_dir};
+use crate::process::{WORKSPACE, built, cargo, output, program, root, run, say, spelled, target_dir};
 use crate::{install, nvrtc, registry, tidy};
 use anyhow::{Context, Result, bail};
 use count::Count;
@@ -71,11 +71,9 @@ pub(crate) fn check() -> Result<()> {
                 Ok(())
             };
             let mut units = linting_cargo();
-            units.args(["test", "--no-run", "--locked", "--lib"]).args(ALL_OTHERS);
-            let why = "build and lint all libraries with their unit tests";
-            let all = build_telling(&mut units, why, &mut take)?;
-            let chores = build_telling(&mut chores(), "build and lint the chores", &mut take)?;
-            Ok(lints([&all, &chores]))
+            units.args(["test", "--no-run", "--locked", "--lib", "--bin", "xtask"]).args(WORKSPACE);
+            let why = "build and lint all libraries and the chores with their unit tests";
+            Ok(lints(&build_telling(&mut units, why, &mut take)?))
         });
         drop(tasks);
         let start = Instant::now();
@@ -139,11 +137,11 @@ fn everything(report: &mut Report) {
     thread::scope(|scope| {
         let page = scope.spawn(|| {
             let start = Instant::now();
-            (page(Profile::Quick).map(|it| lints([&it])), start.elapsed())
+            (page(Profile::Quick).map(|it| lints(&it)), start.elapsed())
         });
         report.step("build and lint", || {
             let all = build_all()?;
-            programs.extend(all.iter().flat_map(|it| it.test_programs.iter().cloned()));
+            programs.clone_from(&all.test_programs);
             Ok(lints(&all))
         });
         let others: Vec<Task<'_>> = vec![
@@ -181,36 +179,24 @@ fn sources(report: &mut Report) {
     report.step("tidy", || tidy::tidy().map(|()| Count::one()));
 }
 
-/// All targets of all crates, and the chores: built once, linted on the way.
-fn build_all() -> Result<[Built; 2]> {
+/// All targets of all crates: built once, linted on the way.
+fn build_all() -> Result<Built> {
     let mut all = linting_cargo();
-    all.args(["test", "--no-run", "--locked", "--all-targets"]).args(ALL_OTHERS);
-    let all = build(&mut all, "build and lint all crates with their tests, examples and benchmarks")?;
-    Ok([all, build(&mut chores(), "build and lint the chores")?])
+    all.args(["test", "--no-run", "--locked", "--all-targets"]).args(WORKSPACE);
+    build(&mut all, "build and lint all crates with their tests, examples and benchmarks")
 }
 
-/// The tests of this package, whose features are others than those of all others.
-fn chores() -> Command {
-    let mut command = linting_cargo();
-    command.args(["test", "--no-run", "--locked", "--package", "xtask", "--bin", "xtask"]);
-    command
-}
-
-fn lints<'a>(all: impl IntoIterator<Item = &'a Built>) -> Count {
-    all.into_iter().fold(Count::default(), |mut sum, it| {
-        sum += Count::of(it.n_clean, it.n_linted);
-        sum
-    })
+/// The number of crates with and without lints.
+fn lints(built: &Built) -> Count {
+    Count::of(built.n_clean, built.n_linted)
 }
 
 /// The tests whose name contains `filter`, and no page.
 fn some(report: &mut Report, filter: &str) -> Result<()> {
     let mut command = linting_cargo();
-    command.args(["test", "--no-run", "--locked", "--tests"]).args(ALL_OTHERS);
+    command.args(["test", "--no-run", "--locked", "--tests"]).args(WORKSPACE);
     let all = build(&mut command, "build all crates with their tests")?;
-    let chores = build(&mut chores(), "build the chores")?;
-    let programs: Vec<_> = all.test_programs.into_iter().chain(chores.test_programs).collect();
-    let shares = lanes::shares(&programs, Some(filter))?;
+    let shares = lanes::shares(&all.test_programs, Some(filter))?;
     let needs_tools = shares.iter().flatten().any(|it| it.has("export"));
     run_shares(report, shares, &variables(needs_tools)?, Vec::new(), |_| {});
     Ok(())
@@ -302,7 +288,7 @@ fn browser_of(filter: &str) -> Option<(Browser, &str)> {
 /// The scenarios in a browser whose name contains `part`, with what they need.
 fn in_browser(report: &mut Report, browser: Browser, profile: Profile, part: &str) {
     report.step("install", || install().map(|()| Count::default()));
-    report.step("page, and lint it", || page(profile).map(|it| lints([&it])));
+    report.step("page, and lint it", || page(profile).map(|it| lints(&it)));
     let name = match browser {
         Browser::Chromium => "end to end",
         Browser::Firefox => "end to end, Firefox",
