@@ -14,6 +14,7 @@ mod emulation;
 mod equivalence;
 mod exported;
 mod fixes;
+mod gallery;
 mod generated_c;
 mod golden;
 mod gpu;

@@ -1,8 +1,5 @@
 //! The stencils that come with the page: what each is.
 
-#[cfg(test)]
-mod golden;
-
 use std::sync::Arc;
 
 use crate::bridge::locale::t;
@@ -317,11 +314,11 @@ pub fn entry(name: &str) -> Option<GalleryEntry> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// The text of an entry, as the page fetches it.
-    pub(crate) fn text(name: &str) -> String {
+    fn text(name: &str) -> String {
         let file = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(file).unwrap()
     }
