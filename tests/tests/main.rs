@@ -13,6 +13,7 @@ mod conformance;
 mod emulation;
 mod equivalence;
 mod exported;
+mod features;
 mod fixes;
 mod gallery;
 mod generated_c;

@@ -152,7 +152,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::process::{WORKSPACE, output};
 
     fn read(lines: &[&str]) -> (Built, usize) {
         let (mut built, mut linted) = (Built::default(), BTreeSet::new());
@@ -188,48 +187,5 @@ mod tests {
     fn the_name_of_a_package_is_read_from_both_forms_of_its_id() {
         assert_eq!(package("path+file:///a/native-runner#isobar-runner@0.1.0"), "isobar-runner");
         assert_eq!(package("path+file:///a/xtask#0.1.0"), "xtask");
-    }
-
-    /// Each dependency with its features, in the tree of a build.
-    fn features(which: &[&str], edges: &str) -> BTreeSet<String> {
-        let mut tree = cargo();
-        tree.args(["tree", "--locked", "--prefix", "none", "--format", "{p} [{f}]", "--edges", edges]);
-        let listed = output(tree.args(which)).expect("cargo lists the tree");
-        let lines = listed.lines().map(|it| it.trim_end_matches(" (*)").replace(" (proc-macro)", ""));
-        // A crate of the workspace has its folder behind the version.
-        lines.filter(|it| !it.contains('(')).collect()
-    }
-
-    /// The names of all crates of the workspace.
-    fn members() -> Vec<String> {
-        let mut metadata = cargo();
-        metadata.args(["metadata", "--locked", "--no-deps", "--format-version", "1"]);
-        let listed = output(&mut metadata).expect("cargo lists the crates");
-        let metadata: Value = serde_json::from_str(&listed).expect("cargo writes JSON");
-        let packages = metadata["packages"].as_array().expect("a workspace has crates");
-        packages.iter().map(|it| it["name"].as_str().expect("a crate has a name").to_owned()).collect()
-    }
-
-    /// The name and version of a line of [`features`].
-    fn dependency(line: &str) -> &str {
-        line.split(" [").next().expect("a line has a start")
-    }
-
-    /// Cargo compiles a dependency anew for each set of features. `xtask/features` gives each of them the features of all.
-    #[test]
-    fn a_crate_alone_is_built_with_the_features_of_the_whole_workspace() {
-        let all = features(&WORKSPACE, "normal,build,dev");
-        let shared: BTreeSet<&str> = all.iter().map(|it| dependency(it)).collect();
-        let programs = ("all programs".to_owned(), features(&WORKSPACE, "normal,build"));
-        let glue = WORKSPACE.last().expect("one crate is left out");
-        let alone = members().into_iter().filter(|it| it != glue).map(|it| {
-            let features = features(&["--package", &it], "normal,build,dev");
-            (it, features)
-        });
-        for (name, built) in [programs].into_iter().chain(alone) {
-            let rebuilt: Vec<_> =
-                built.difference(&all).filter(|it| shared.contains(dependency(it))).collect();
-            assert!(rebuilt.is_empty(), "`xtask/features` lacks features: {name} compiles anew {rebuilt:?}");
-        }
     }
 }
