@@ -5,6 +5,7 @@ use crate::page::{Profile, page};
 use crate::process::{built, program, run, say, target_dir};
 use anyhow::Result;
 use std::process::Command;
+use std::thread;
 
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -13,8 +14,10 @@ fn is_root() -> bool {
 
 /// Builds page and runner and serves both; returns when the runner ends.
 pub(crate) fn play(bind: Option<&str>, open: bool, profile: Profile) -> Result<()> {
-    page(profile)?;
-    let mut serve = runner(profile)?;
+    let mut serve = match profile {
+        Profile::Quick => quick()?,
+        Profile::Release => released()?,
+    };
     serve.arg("serve");
     if let Some(address) = bind {
         serve.args(["--bind", address]);
@@ -31,16 +34,20 @@ pub(crate) fn play(bind: Option<&str>, open: bool, profile: Profile) -> Result<(
     run(&mut serve, "serve (Ctrl+C ends it)")
 }
 
-/// The runner: as the tests build it, or as it is released.
-fn runner(profile: Profile) -> Result<Command> {
-    match profile {
-        Profile::Quick => {
-            say("a quick build, which the tests share; `cargo xtask play --release` builds a faster one");
-            built("isobar")
-        }
-        Profile::Release => {
-            binary()?;
-            Ok(program(target_dir().join("release").join("isobar")))
-        }
-    }
+/// The runner as the tests build it, which reads the page when it is asked for it. Both are built at the same time.
+fn quick() -> Result<Command> {
+    say("a quick build, which the tests share; `cargo xtask play --release` builds a faster one");
+    thread::scope(|scope| {
+        let page = scope.spawn(|| page(Profile::Quick));
+        let runner = built("isobar");
+        page.join().expect("the thread of the page does not panic")?;
+        runner
+    })
+}
+
+/// The runner as it is released, with the page inside.
+fn released() -> Result<Command> {
+    page(Profile::Release)?;
+    binary()?;
+    Ok(program(target_dir().join("release").join("isobar")))
 }
