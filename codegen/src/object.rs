@@ -222,7 +222,7 @@ impl Object {
         }
         let config = module.target_config();
         let signature = DeclarationCount::signature(&module);
-        let streams = shape.field_bytes(program) >= program.stream_from;
+        let streams = program.decisions.stream_from().is_some_and(|it| shape.field_bytes(program) >= it);
         let mut shared = ProgramContext {
             program,
             shape,

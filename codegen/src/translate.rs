@@ -344,7 +344,7 @@ impl Translation<'_, '_> {
             Item::Assign(it) => self.assign(it),
             Item::Declare(it) => self.declare(it),
             Item::Checked(it) => self.checked(it),
-            Item::For(it) if it.lanes.is_masked => self.vector_loop(it),
+            Item::For(it) if self.shared.program.decisions.lanes(it.id).is_masked => self.vector_loop(it),
             Item::For(it) => self.scalar_loop(it),
             Item::Strips(_) => unreachable!("lanes of this target have masks, so nothing is strip-mined"),
             Item::Launch(it) => self.launch(it),

@@ -153,6 +153,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             }
         });
         let zero = around.emit.builder.ins().iconst(I64, 0);
+        let decided = program.decisions.lanes(it.id);
         let lanes = isa.bytes() / if is_double { 8 } else { 4 };
         let first = Block { steps: Vec::new(), end: End::Done };
         let mut this = Self {
@@ -161,8 +162,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 isa,
                 lanes,
                 blocks: vec![first],
-                may_repeat: it.lanes.may_overlap,
-                is_cut: it.lanes.is_split,
+                may_repeat: decided.may_overlap,
+                is_cut: decided.is_split,
                 ..Body::default()
             },
             words: vec![zero],
@@ -408,7 +409,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// Whether rows of an array are written past the caches. That is so for arrays that the program writes
     /// and does not read. The fields must also be more than the last cache keeps from one call to the next.
     pub(super) fn is_streamed(&self, array: Handle<Array>) -> bool {
-        self.around.shared.program.arrays[array].is_streamed && self.around.shared.streams
+        self.around.shared.program.decisions.is_streamed(array) && self.around.shared.streams
     }
 
     // Locals.

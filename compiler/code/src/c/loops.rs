@@ -13,7 +13,7 @@ impl File<'_> {
         if let Some((position, needs)) = it.positions.only_turn() {
             return self.only_turn(it, (&position, &needs));
         }
-        if let Some(block) = it.lanes.block {
+        if let Some(block) = self.program.decisions.lanes(it.id).block {
             self.open("loop", []);
             let (_, start, end, _) = self.bounds(&it.positions);
             let last = self.words().size(&it.positions.end.moved(-block)).0;
@@ -34,7 +34,7 @@ impl File<'_> {
         } else {
             format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
         });
-        self.prefetch(&it.prefetched);
+        self.prefetch(self.program.decisions.prefetched(it.id));
         if is_in_lanes {
             self.block_in_lanes(&it.body);
         } else {

@@ -234,7 +234,7 @@ pub fn generate(program: &Program, options: &COptions) -> CArtifact {
         arguments: program.arguments.iter().map(|&it| argument(&program.arrays[it])).collect(),
         n_steps,
         n_parts,
-        least_points: program.least_points,
+        least_points: program.decisions.least_points(),
         has_mathematics,
         is_long,
         temporaries,

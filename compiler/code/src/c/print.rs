@@ -65,9 +65,9 @@ pub(super) fn file(program: &Program, options: &COptions) -> PrintedFile {
     file.workspace();
     let workspace = file.writer.finish().text;
     let n_steps = program.steps.len();
-    let temporaries = program.arrays.values().filter_map(|it| {
+    let temporaries = program.arrays.iter().filter_map(|(at, it)| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
-        let (dtype, places) = (it.dtype, it.places().collect());
+        let (dtype, places) = (it.dtype, program.places(at).collect());
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
@@ -159,7 +159,7 @@ impl File<'_> {
         }
         if self.streams_rows() {
             self.writer.line("");
-            paste(&mut self.writer, &threshold(self.program.stream_from));
+            paste(&mut self.writer, &threshold(self.program.decisions.stream_from()));
             self.writer.line("");
             paste(&mut self.writer, streams::PAST_CACHES);
             let [has_rows, has_pieces] = self.has_buffers();
@@ -203,7 +203,7 @@ impl File<'_> {
     /// Whether a bound is the least or greatest of several.
     fn has_alternatives(&self) -> bool {
         let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
-        let mut is_any = self.program.least_points > 0;
+        let mut is_any = self.program.decisions.least_points() > 0;
         is_any |= self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
         for function in self.program.functions.values() {
             walk(&function.body, &mut |item| {
@@ -215,13 +215,14 @@ impl File<'_> {
 
     /// Whether some loop prefetches rows.
     fn prefetches_rows(&self) -> bool {
-        let is_one = |it: &Item| matches!(it, Item::For(it) if !it.prefetched.is_empty());
+        let decisions = &self.program.decisions;
+        let is_one = |it: &Item| matches!(it, Item::For(it) if !decisions.prefetched(it.id).is_empty());
         self.program.functions.values().any(|it| any(&it.body, &mut |it| is_one(it)))
     }
 
     /// Whether rows of some array are stored past the caches.
     pub(super) fn streams_rows(&self) -> bool {
-        self.program.arrays.values().any(|it| it.is_streamed)
+        self.program.decisions.streamed().next().is_some()
     }
 
     /// The arrays that a run allocates.
@@ -349,7 +350,8 @@ impl File<'_> {
             self.writer.line(format_args!("(void){name};"));
         }
         self.items(&function.body);
-        if any(&function.body, &mut |it| matches!(it, Item::For(it) if it.stores.is_some())) {
+        let stores = |it: &Item| matches!(it, Item::For(it) if program.decisions.stores(it.id).is_some());
+        if any(&function.body, &mut |it| stores(it)) {
             self.writer.line("if (is_unit && run->streams) isobar_end_stream();");
         }
         self.writer.dedent();
@@ -380,7 +382,8 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            let start = match (array.is_per_thread, starts_at_line(array).then_some(array.row_start)) {
+            let row_start = self.program.decisions.row_start(at);
+            let start = match (array.is_per_thread, starts_at_line(array).then_some(row_start)) {
                 (false, _) => format!("run->{name}"),
                 (true, None) => format!("({ctype} *)(void *)((char *)run->{name} + own)"),
                 (true, Some(0)) => format!("isobar_own(run->{name}, own)"),
@@ -452,7 +455,7 @@ impl File<'_> {
             // Parts that a barrier separates already run one after the other here.
             Item::Barrier => {}
             Item::Strips(it) => self.strips(it),
-            Item::For(it) => match &it.stores {
+            Item::For(it) => match self.program.decisions.stores(it.id) {
                 Some(stores) => self.streamed(it, stores),
                 None => self.counted(it),
             },

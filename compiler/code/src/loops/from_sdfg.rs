@@ -24,9 +24,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
-    Array, ArrayKind, Assign, BoundsCheck, Branch, DimensionIndex, Element, For, Function, GpuAxis, If,
-    Index, Integer, Item, Lanes, Launch, Local, Positions, Program, Read, Side, Step, Strides, SymbolMeaning,
-    Target, Trap, While,
+    Array, ArrayKind, Assign, BoundsCheck, Branch, Decisions, DimensionIndex, Element, For, Function,
+    GpuAxis, If, Index, Integer, Item, Launch, Local, Positions, Program, Read, Side, Step, Strides,
+    SymbolMeaning, Target, Trap, While,
 };
 use super::reserved::RESERVED;
 use super::visit::{each_local, walk};
@@ -62,8 +62,8 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         arrays,
         integers: Arena::default(),
         symbols: sizes.chain(levels).collect(),
-        stream_from: u64::MAX,
-        least_points: 0,
+        n_loops: 0,
+        decisions: Decisions::default(),
         namer,
     };
     let mut lowering = Lowering {
@@ -148,8 +148,6 @@ fn array(it: &Container, namer: &mut Namer) -> Array {
         },
         owner: None,
         is_per_thread: false,
-        row_start: 0,
-        is_streamed: false,
     };
     array.with_name(&it.name, namer)
 }
@@ -447,18 +445,8 @@ impl Lowering<'_> {
         self.scopes.pop();
         let is_descending = order == Some(LoopOrder::Descending);
         let is_parallel = order.is_none();
-        Item::For(For {
-            positions,
-            axis,
-            is_descending,
-            is_parallel,
-            is_simd: false,
-            gpu: None,
-            lanes: Lanes::default(),
-            prefetched: Vec::new(),
-            stores: None,
-            body,
-        })
+        let id = self.program.new_loop();
+        Item::For(For { id, positions, axis, is_descending, is_parallel, is_simd: false, gpu: None, body })
     }
 
     /// A range in the symbols of the whole program.

@@ -37,8 +37,8 @@ type ParseResult<T> = outline::LineResult<T>;
 pub fn parse(text: &str) -> Result<Program, ListingFault> {
     let mut reader = Reader::default();
     reader.top(&outline(text)).map_err(|wrong| ListingFault::at(text, wrong))?;
-    let Reader { names, functions, steps, .. } = reader;
-    names.program(functions, steps).map_err(|message| ListingFault { line: 1, message })
+    let Reader { names, functions, steps, n_loops, .. } = reader;
+    names.program(functions, steps, n_loops).map_err(|message| ListingFault { line: 1, message })
 }
 
 /// The parts of the program that were read so far.
@@ -48,6 +48,7 @@ struct Reader {
     functions: Arena<Function>,
     steps: Vec<Step>,
     n_stmts: u32,
+    n_loops: usize,
 }
 
 impl Reader {
@@ -218,16 +219,37 @@ impl Reader {
         let parsed = || {
             let (positions, marks) = positions(header)?;
             let axis = axis_of(&positions.variable)?;
-            marked(positions, axis, marks)
+            let it = For {
+                id: Handle::new(self.n_loops),
+                positions,
+                axis,
+                is_descending: false,
+                is_parallel: false,
+                is_simd: false,
+                gpu: None,
+                body: Vec::new(),
+            };
+            marked(it, marks)
         };
-        let mut it = parsed().ok_or((line.span, "`for i in [start, end) order` was expected".to_owned()))?;
+        let (mut it, lanes) =
+            parsed().ok_or((line.span, "`for i in [start, end) order` was expected".to_owned()))?;
+        self.n_loops += 1;
+        if lanes != Lanes::default() {
+            self.names.decisions.set_lanes(it.id, lanes);
+        }
         self.names.position(&it.positions.variable);
         let mut lines = line.children.as_slice();
         while let Some((first, after)) = lines.split_first() {
             let (word, behind) = first.text.split_once(' ').unwrap_or((first.text, ""));
             match word {
-                "prefetch" => it.prefetched = self.elements(behind, first.span)?,
-                "stream" => it.stores = Some(self.stores(behind, first.span)?),
+                "prefetch" => {
+                    let rows = self.elements(behind, first.span)?;
+                    self.names.decisions.set_prefetched(it.id, rows);
+                }
+                "stream" => {
+                    let stores = self.stores(behind, first.span)?;
+                    self.names.decisions.set_stores(it.id, stores);
+                }
                 _ => break,
             }
             lines = after;
@@ -481,24 +503,13 @@ fn positions(text: &str) -> Option<(Positions, &str)> {
     Some((Positions { variable: Symbol::new(name), start, end, step }, rest))
 }
 
-/// A loop, by the words behind its bounds.
-fn marked(positions: Positions, axis: Axis, marks: &str) -> Option<For> {
+/// A loop, by the words behind its bounds, and how lanes run it.
+fn marked(mut it: For, marks: &str) -> Option<(For, Lanes)> {
     let (words, block) = match marks.split_once(" in blocks of ") {
         Some((words, block)) => (words, Some(block.parse().ok()?)),
         None => (marks, None),
     };
-    let mut it = For {
-        positions,
-        axis,
-        is_descending: false,
-        is_parallel: false,
-        is_simd: false,
-        gpu: None,
-        lanes: Lanes { block, ..Lanes::default() },
-        prefetched: Vec::new(),
-        stores: None,
-        body: Vec::new(),
-    };
+    let mut lanes = Lanes { block, ..Lanes::default() };
     let (order, words) = words.split_once(' ').unwrap_or((words, ""));
     match order {
         "parallel" => it.is_parallel = true,
@@ -511,13 +522,13 @@ fn marked(positions: Positions, axis: Axis, marks: &str) -> Option<For> {
             "grid" => it.gpu = Some(GpuAxis::Grid),
             "block" => it.gpu = Some(GpuAxis::Block),
             "simd" => it.is_simd = true,
-            "masked" => it.lanes.is_masked = true,
-            "overlapping" => it.lanes.may_overlap = true,
-            "split" => it.lanes.is_split = true,
+            "masked" => lanes.is_masked = true,
+            "overlapping" => lanes.may_overlap = true,
+            "split" => lanes.is_split = true,
             _ => return None,
         }
     }
-    Some(it)
+    Some((it, lanes))
 }
 
 /// The axis that a variable of a loop counts along.

@@ -139,14 +139,14 @@ impl Printer<'_> {
         let program = self.program;
         let arguments = program.arguments.iter().map(|&it| name_of(&program.arrays[it])).join(", ");
         self.writer.line(format_args!("program {}({arguments})", program.name));
-        if program.stream_from != u64::MAX {
-            self.writer.line(format_args!("stream from {} bytes", program.stream_from));
+        if let Some(bytes) = program.decisions.stream_from() {
+            self.writer.line(format_args!("stream from {bytes} bytes"));
         }
-        if program.least_points != 0 {
-            self.writer.line(format_args!("blocks from {} points", program.least_points));
+        if program.decisions.least_points() != 0 {
+            self.writer.line(format_args!("blocks from {} points", program.decisions.least_points()));
         }
-        for array in program.arrays.values().filter(|it| it.name.is_some()) {
-            self.writer.line(declaration(program, array));
+        for (at, _) in program.arrays.iter().filter(|(_, it)| it.name.is_some()) {
+            self.writer.line(declaration(program, at));
         }
         let used = symbols(program);
         for (symbol, meaning) in program.symbols.iter().filter(|(it, _)| used.contains(it)) {
@@ -253,13 +253,16 @@ impl Printer<'_> {
 
     fn for_loop(&mut self, it: &For) {
         self.open("loop", []);
-        self.writer.line(format_args!("for {} {}:", positions(&it.positions), marks(it)));
+        let decisions = &self.program.decisions;
+        let marks = marks(it, decisions.lanes(it.id));
+        self.writer.line(format_args!("for {} {marks}:", positions(&it.positions)));
         self.writer.indent();
-        if !it.prefetched.is_empty() {
-            let rows = it.prefetched.iter().map(|it| self.element(it)).join(", ");
+        let prefetched = decisions.prefetched(it.id);
+        if !prefetched.is_empty() {
+            let rows = prefetched.iter().map(|it| self.element(it)).join(", ");
             self.writer.line(format_args!("prefetch {rows}"));
         }
-        if let Some(Stores { rows, buffer }) = &it.stores {
+        if let Some(Stores { rows, buffer }) = decisions.stores(it.id) {
             let rows = rows.iter().map(|it| self.element(it)).join(", ");
             let buffer = match buffer {
                 RowBuffer::Row { elements } => format!("a row of {elements} elements"),
@@ -399,7 +402,8 @@ fn name_of(array: &Array) -> &str {
 }
 
 /// `field q: float64[I + 1, J] shift [1, 0] along IJ given read`, and what passes decided about it.
-fn declaration(program: &Program, array: &Array) -> String {
+fn declaration(program: &Program, at: Handle<Array>) -> String {
+    let array = &program.arrays[at];
     let Array { dtype, axes, shape, shift, strides, storage, ring, .. } = array;
     let name = spelled(name_of(array));
     let kind = match array.kind {
@@ -452,10 +456,11 @@ fn declaration(program: &Program, array: &Array) -> String {
     if array.is_per_thread {
         text.push_str(" per thread");
     }
-    if array.row_start != 0 {
-        text.push_str(&format!(" rows from {}", array.row_start));
+    let row_start = program.decisions.row_start(at);
+    if row_start != 0 {
+        text.push_str(&format!(" rows from {row_start}"));
     }
-    if array.is_streamed {
+    if program.decisions.is_streamed(at) {
         text.push_str(" streamed");
     }
     if array.stencil_name != name_of(array) {
@@ -472,8 +477,8 @@ pub(crate) fn positions(it: &Positions) -> String {
 }
 
 /// The order of a loop's iterations, then what carries them out, and how.
-fn marks(it: &For) -> String {
-    let Lanes { is_masked, may_overlap, is_split, block } = it.lanes;
+fn marks(it: &For, lanes: Lanes) -> String {
+    let Lanes { is_masked, may_overlap, is_split, block } = lanes;
     let order = match (it.is_parallel, it.is_descending) {
         (true, _) => "parallel",
         (false, false) => "ascending",

@@ -1,7 +1,8 @@
 //! Passes that decide about loops and statements before any code is written, in the order in which they run.
 //!
-//! Each pass reads the capabilities of the target ([`Target`]). It changes the program, or sets marks that
-//! code generators then write down.
+//! Each pass reads the capabilities of the target ([`Target`]). It changes the program, or records decisions
+//! ([`Decisions`]) that code generators then write down. A pass that takes a loop out of the program drops what
+//! was decided about it.
 
 pub mod drop_grid;
 pub mod drop_idle_stores;
@@ -20,7 +21,7 @@ pub mod block_rows;
 #[cfg(test)]
 mod tests;
 
-use super::nodes::{Array, Function, Item, Local, Program};
+use super::nodes::{Array, Decisions, Function, Item, Local, Program};
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
 use crate::entity::{Arena, Handle, Namer};
@@ -84,10 +85,11 @@ impl Level for Program {
     }
 }
 
-/// The names of a program, while a pass changes its statements.
+/// The names of a program and what was decided about it, while a pass changes its statements.
 struct Names<'a> {
     locals: &'a mut Arena<Local>,
     arrays: &'a Arena<Array>,
+    decisions: &'a mut Decisions,
     namer: &'a mut Namer,
 }
 
@@ -101,7 +103,7 @@ impl Names<'_> {
 
 /// Changes the body of each function, in order.
 fn each_body(program: &mut Program, change: &mut dyn FnMut(&mut Vec<Item>, &mut Names<'_>)) {
-    let Program { functions, locals, arrays, namer, .. } = program;
-    let mut names = Names { locals, arrays, namer };
+    let Program { functions, locals, arrays, decisions, namer, .. } = program;
+    let mut names = Names { locals, arrays, decisions, namer };
     functions.values_mut().for_each(|Function { body, .. }| change(body, &mut names));
 }

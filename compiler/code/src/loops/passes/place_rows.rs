@@ -30,12 +30,13 @@ pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
     for (_, array, first) in found {
         firsts.entry(array).or_insert(first);
     }
-    for (handle, array) in program.arrays.iter_mut() {
+    let Program { arrays, decisions, .. } = program;
+    for (handle, array) in arrays.iter() {
         if let Some(first) = firsts.get(&handle).and_then(|it| position(array, *it)) {
             let unit = LINE_BYTES / array.dtype.size_bytes() as u64;
             let row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
             if row_start > 0 && cx.may_change() {
-                array.row_start = row_start;
+                decisions.set_row_start(handle, row_start);
                 let name = &array.stencil_name;
                 cx.applied(
                     format!("rows of `{name}` start {row_start} elements into a cache line, where most are written"),
@@ -119,9 +120,9 @@ threads j in [0, J) parallel:
         ));
         let mut program = lower(&from_schedule::lower(&tree));
         super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
-        let row = program.arrays.values().find(|it| it.stencil_name == "t").expect("it is an array");
-        assert!(row.is_per_thread);
-        row.row_start
+        let row = program.arrays.find(|it| it.stencil_name == "t").expect("it is an array");
+        assert!(program.arrays[row].is_per_thread);
+        program.decisions.row_start(row)
     }
 
     #[test]
@@ -165,7 +166,7 @@ threads j in [0, J) parallel:
             ));
             let mut program = lower(&from_schedule::lower(&tree));
             super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
-            program.arrays.values().find(|it| it.stencil_name == "t").map(|it| it.row_start)
+            program.arrays.find(|it| it.stencil_name == "t").map(|it| program.decisions.row_start(it))
         };
         assert_eq!(in_tiles("i_tile - 1"), Some(0));
         assert_eq!(in_tiles("i_tile"), Some(7));
