@@ -11,7 +11,7 @@ impl File<'_> {
     /// The function that a runner calls.
     pub(super) fn entry(&mut self) {
         self.writer.line("");
-        let is_part = self.n_parts() > 1;
+        let is_part = self.program.decisions.n_parts() > 1;
         if is_part {
             self.writer.line("#if ISOBAR_HERE(0)");
         }

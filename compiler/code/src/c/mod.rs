@@ -217,7 +217,7 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
 /// Generates C for a valid program.
 #[must_use]
 pub fn generate(program: &Program, options: &COptions) -> CArtifact {
-    let print::PrintedFile { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace } =
+    let print::PrintedFile { listing, n_steps, temporaries, has_mathematics, workspace } =
         print::file(program, options);
     let argument = |it: &Array| {
         let kind = match it.kind {
@@ -233,10 +233,10 @@ pub fn generate(program: &Program, options: &COptions) -> CArtifact {
         entry: ENTRY.to_owned(),
         arguments: program.arguments.iter().map(|&it| argument(&program.arrays[it])).collect(),
         n_steps,
-        n_parts,
+        n_parts: program.decisions.n_parts(),
         least_points: program.decisions.least_points(),
         has_mathematics,
-        is_long,
+        is_long: program.decisions.is_long(),
         temporaries,
         workspace,
     }

@@ -14,7 +14,6 @@ use crate::diag::{Listing, ListingWriter, Origin};
 use crate::emit::paste;
 use crate::entity::Handle;
 use crate::expr::Expr;
-use crate::loops::analysis::operations::n_operations;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
     Array, ArrayKind, BoundsCheck, Function, Index, Item, Local, Program, Read, Side, Storage, Strides,
@@ -30,12 +29,8 @@ pub(super) struct PrintedFile {
     pub(super) n_steps: usize,
     /// The arrays that a run allocates.
     pub(super) temporaries: Vec<Temporary>,
-    /// In how many parts it can be compiled.
-    pub(super) n_parts: usize,
     /// Whether it carries functions of mathematics.
     pub(super) has_mathematics: bool,
-    /// Whether a compiler takes long for it.
-    pub(super) is_long: bool,
     /// A function for the end of the file that tells what a call allocates.
     pub(super) workspace: String,
 }
@@ -53,13 +48,11 @@ pub(super) fn file(program: &Program, options: &COptions) -> PrintedFile {
         n_listed: 0,
         lanes: BTreeSet::new(),
         streams: Streams::none(),
-        is_long: n_operations(program) >= LONG_TEXT,
         is_in_lanes: false,
     };
     file.prologue();
     file.functions();
     file.entry();
-    let (n_parts, is_long) = (file.n_parts(), file.is_long);
     let has_mathematics = !file.wording.callees.is_empty();
     let listing = std::mem::take(&mut file.writer).finish();
     file.workspace();
@@ -71,7 +64,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> PrintedFile {
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    PrintedFile { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace }
+    PrintedFile { listing, n_steps, temporaries, has_mathematics, workspace }
 }
 
 pub(super) struct File<'p> {
@@ -84,17 +77,9 @@ pub(super) struct File<'p> {
     /// Locals with one value for each lane of the current strip.
     pub(super) lanes: BTreeSet<Handle<Local>>,
     pub(super) streams: Streams,
-    /// Whether a compiler takes long for it.
-    is_long: bool,
     /// Whether every point of a loop in vector lanes comes to the statement at hand.
     pub(super) is_in_lanes: bool,
 }
-
-/// A text of so many operations is long: a compiler takes more than some tenths of a second.
-const LONG_TEXT: usize = 500;
-
-/// A file with so many steps that threads share can be compiled in parts.
-const PARTS_FROM: usize = 4;
 
 impl Braces for File<'_> {
     fn writer(&mut self) -> &mut ListingWriter {
@@ -127,7 +112,7 @@ impl File<'_> {
             self.writer.line("");
             paste(&mut self.writer, &section);
         }
-        if let Some(section) = math::shared(used()).filter(|_| self.is_long) {
+        if let Some(section) = math::shared(used()).filter(|_| self.program.decisions.is_long()) {
             self.writer.line("");
             paste(&mut self.writer, &section);
         }
@@ -280,15 +265,9 @@ impl File<'_> {
         self.writer.line("};");
     }
 
-    /// In how many parts the file can be compiled at the same time, each with the loops of some steps.
-    pub(super) fn n_parts(&self) -> usize {
-        let n_spread = self.program.steps.iter().filter(|it| it.is_spread).count();
-        if n_spread >= PARTS_FROM { n_spread } else { 1 }
-    }
-
     fn functions(&mut self) {
         let program = self.program;
-        if self.n_parts() == 1 {
+        if self.program.decisions.n_parts() == 1 {
             program.functions.handles().for_each(|it| self.function(it));
             return;
         }
@@ -326,7 +305,7 @@ impl File<'_> {
         let is_copied = !is_step.is_some_and(|it| it.is_spread);
         let linkage = match is_copied {
             true => "static inline __attribute__((always_inline))",
-            false if self.n_parts() > 1 => "ISOBAR_STEP",
+            false if self.program.decisions.n_parts() > 1 => "ISOBAR_STEP",
             false => "static",
         };
         self.writer.line(format_args!(
@@ -549,7 +528,7 @@ impl File<'_> {
             program: self.program,
             lanes: &self.lanes,
             streams: &self.streams,
-            is_sharing: self.is_long && self.is_in_lanes,
+            is_sharing: self.program.decisions.is_long() && self.is_in_lanes,
         }
     }
 

@@ -279,7 +279,7 @@ pub struct For {
     pub is_descending: bool,
     /// Whether its iterations do not depend on each other.
     pub is_parallel: bool,
-    /// Whether the schedule gives them to vector lanes.
+    /// Whether the schedule gives them to vector lanes, and no pass has taken them from there.
     pub is_simd: bool,
     /// Which dimension of a GPU's grid or of its blocks the schedule gives them to, if any.
     pub gpu: Option<GpuAxis>,

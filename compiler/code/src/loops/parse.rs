@@ -231,11 +231,14 @@ impl Reader {
             };
             marked(it, marks)
         };
-        let (mut it, lanes) =
+        let LoopHeader { mut it, lanes, is_once } =
             parsed().ok_or((line.span, "`for i in [start, end) order` was expected".to_owned()))?;
         self.n_loops += 1;
         if lanes != Lanes::default() {
             self.names.decisions.set_lanes(it.id, lanes);
+        }
+        if is_once {
+            self.names.decisions.set_once(it.id);
         }
         self.names.position(&it.positions.variable);
         let mut lines = line.children.as_slice();
@@ -503,13 +506,20 @@ fn positions(text: &str) -> Option<(Positions, &str)> {
     Some((Positions { variable: Symbol::new(name), start, end, step }, rest))
 }
 
-/// A loop, by the words behind its bounds, and how lanes run it.
-fn marked(mut it: For, marks: &str) -> Option<(For, Lanes)> {
+/// A loop before its body, and what passes decided about it.
+struct LoopHeader {
+    it: For,
+    lanes: Lanes,
+    is_once: bool,
+}
+
+/// A loop, by the words behind its bounds.
+fn marked(mut it: For, marks: &str) -> Option<LoopHeader> {
     let (words, block) = match marks.split_once(" in blocks of ") {
         Some((words, block)) => (words, Some(block.parse().ok()?)),
         None => (marks, None),
     };
-    let mut lanes = Lanes { block, ..Lanes::default() };
+    let (mut lanes, mut is_once) = (Lanes { block, ..Lanes::default() }, false);
     let (order, words) = words.split_once(' ').unwrap_or((words, ""));
     match order {
         "parallel" => it.is_parallel = true,
@@ -525,10 +535,11 @@ fn marked(mut it: For, marks: &str) -> Option<(For, Lanes)> {
             "masked" => lanes.is_masked = true,
             "overlapping" => lanes.may_overlap = true,
             "split" => lanes.is_split = true,
+            "once" => is_once = true,
             _ => return None,
         }
     }
-    Some((it, lanes))
+    Some(LoopHeader { it, lanes, is_once })
 }
 
 /// The axis that a variable of a loop counts along.

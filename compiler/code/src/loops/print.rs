@@ -12,6 +12,8 @@
 //! program s(a, b, dt)                  the arguments, in the order of the call
 //! stream from 16777216 bytes           rows are stored past the caches from so many bytes of all fields on
 //! blocks from 8 points                 loops in blocks need so many points along I
+//! long text                            a compiler takes long for it
+//! text in 5 parts                      it can be compiled in so many parts at the same time
 //! field a: float64[I + 2, J, K] shift [1, 0, 0] along IJK given read
 //! scalar dt: float64
 //! temporary t: float64[I] shift [0] along I packed private keeping 2 in dimension 0 per thread rows from 7
@@ -52,6 +54,7 @@
 //! # What passes decide
 //!
 //! ```text
+//! for k in [K - 1, K) ascending once:  a block and no loop, since there is one position at most
 //! for i in [0, I) parallel simd masked overlapping split in blocks of 8:
 //!   prefetch a[i, j + 6, k]
 //!   stream b[i, j, k] through a row of 672 elements
@@ -64,9 +67,9 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::nodes::{
-    Array, ArrayKind, BoundsCheck, Declare, DimensionIndex, Element, For, Function, GpuAxis, GpuMemory, If,
-    Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores, Strides,
-    StripPart, Strips, SymbolMeaning, Target, Trap, While,
+    Array, ArrayKind, BoundsCheck, Decisions, Declare, DimensionIndex, Element, For, Function, GpuAxis,
+    GpuMemory, If, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores,
+    Strides, StripPart, Strips, SymbolMeaning, Target, Trap, While,
 };
 use super::visit::{declared, symbols};
 use crate::diag::{Listing, ListingWriter, Origin};
@@ -144,6 +147,12 @@ impl Printer<'_> {
         }
         if program.decisions.least_points() != 0 {
             self.writer.line(format_args!("blocks from {} points", program.decisions.least_points()));
+        }
+        if program.decisions.is_long() {
+            self.writer.line("long text");
+        }
+        if program.decisions.n_parts() > 1 {
+            self.writer.line(format_args!("text in {} parts", program.decisions.n_parts()));
         }
         for (at, _) in program.arrays.iter().filter(|(_, it)| it.name.is_some()) {
             self.writer.line(declaration(program, at));
@@ -254,7 +263,7 @@ impl Printer<'_> {
     fn for_loop(&mut self, it: &For) {
         self.open("loop", []);
         let decisions = &self.program.decisions;
-        let marks = marks(it, decisions.lanes(it.id));
+        let marks = marks(it, decisions);
         self.writer.line(format_args!("for {} {marks}:", positions(&it.positions)));
         self.writer.indent();
         let prefetched = decisions.prefetched(it.id);
@@ -477,8 +486,8 @@ pub(crate) fn positions(it: &Positions) -> String {
 }
 
 /// The order of a loop's iterations, then what carries them out, and how.
-fn marks(it: &For, lanes: Lanes) -> String {
-    let Lanes { is_masked, may_overlap, is_split, block } = lanes;
+fn marks(it: &For, decisions: &Decisions) -> String {
+    let Lanes { is_masked, may_overlap, is_split, block } = decisions.lanes(it.id);
     let order = match (it.is_parallel, it.is_descending) {
         (true, _) => "parallel",
         (false, false) => "ascending",
@@ -495,6 +504,7 @@ fn marks(it: &For, lanes: Lanes) -> String {
         is_masked.then_some("masked"),
         may_overlap.then_some("overlapping"),
         is_split.then_some("split"),
+        decisions.is_once(it.id).then_some("once"),
     ];
     let blocks = block.map(|it| format!(" in blocks of {it}")).unwrap_or_default();
     format!("{}{blocks}", words.into_iter().flatten().format(" "))

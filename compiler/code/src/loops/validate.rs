@@ -16,7 +16,7 @@
 //! - **Types**: an assignment has the type of what it assigns, a condition is a bool, an index an integer.
 //! - **Decisions** ([`decisions`]): a loop has a handle of its own, and tables name loops and arrays that there are. Only
 //!   parallel loops have lanes, and only along rows are there blocks, or rows that are stored past the caches. Loops
-//!   with masks hold no loops.
+//!   with masks hold no loops. A loop that is a block has one position at most, and a part of a text one step.
 
 mod names;
 mod decisions;

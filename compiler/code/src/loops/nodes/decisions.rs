@@ -16,10 +16,13 @@ pub struct Decisions {
     lanes: SideTable<For, Lanes>,
     prefetched: SideTable<For, Vec<Element>>,
     stores: SideTable<For, Stores>,
+    once: BTreeSet<Handle<For>>,
     row_starts: SideTable<Array, u64>,
     streamed: BTreeSet<Handle<Array>>,
     stream_from: Option<u64>,
     least_points: i64,
+    is_long: bool,
+    n_parts: Option<usize>,
 }
 
 /// How the iterations of a loop along a row are put into vector lanes.
@@ -87,6 +90,17 @@ impl Decisions {
         self.stores.insert(by, stores);
     }
 
+    /// Whether a loop is a block, since it has one position at most.
+    #[must_use]
+    pub fn is_once(&self, it: Handle<For>) -> bool {
+        self.once.contains(&it)
+    }
+
+    /// Records that a loop is a block.
+    pub fn set_once(&mut self, it: Handle<For>) {
+        self.once.insert(it);
+    }
+
     /// Unused elements before the first row of an array and before each other one: see `passes/place_rows`.
     #[must_use]
     pub fn row_start(&self, of: Handle<Array>) -> u64 {
@@ -136,18 +150,42 @@ impl Decisions {
         self.least_points = points;
     }
 
+    /// Whether a compiler takes long for the text.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.is_long
+    }
+
+    /// Records that a compiler takes long for the text.
+    pub fn set_long(&mut self) {
+        self.is_long = true;
+    }
+
+    /// In how many parts the text can be compiled at the same time, each with the loops of some steps.
+    #[must_use]
+    pub fn n_parts(&self) -> usize {
+        self.n_parts.unwrap_or(1)
+    }
+
+    /// Records in how many parts the text can be compiled.
+    pub fn set_parts(&mut self, n_parts: usize) {
+        self.n_parts = Some(n_parts);
+    }
+
     /// Drops all that was decided about a loop, which a pass takes out of the program.
     pub fn forget(&mut self, gone: Handle<For>) {
         self.lanes.remove(gone);
         self.prefetched.remove(gone);
         self.stores.remove(gone);
+        self.once.remove(&gone);
     }
 
     /// The loops about which something was decided.
     pub fn loops(&self) -> impl Iterator<Item = Handle<For>> {
         let lanes = self.lanes.iter().map(|(it, _)| it);
         let prefetched = self.prefetched.iter().map(|(it, _)| it);
-        lanes.chain(prefetched).chain(self.stores.iter().map(|(it, _)| it))
+        let stores = self.stores.iter().map(|(it, _)| it);
+        lanes.chain(prefetched).chain(stores).chain(self.once.iter().copied())
     }
 
     /// The arrays about which something was decided.

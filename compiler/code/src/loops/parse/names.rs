@@ -42,6 +42,8 @@ impl Names {
             "program" => "`program name(arguments)` was expected",
             "stream" => "`stream from 1000 bytes` was expected",
             "blocks" => "`blocks from 8 points` was expected",
+            "long" => "`long text` was expected",
+            "text" => "`text in 5 parts` was expected",
             "field" | "scalar" | "temporary" => "an array with its type was expected",
             "symbol" => "`symbol s = position name` was expected",
             "integer" => "`integer name` was expected",
@@ -67,6 +69,14 @@ impl Names {
             "blocks" => {
                 let points = rest.strip_prefix("from ")?.strip_suffix(" points")?;
                 self.decisions.set_least_points(points.parse().ok()?);
+            }
+            "long" => match rest {
+                "text" => self.decisions.set_long(),
+                _ => return None,
+            },
+            "text" => {
+                let parts = rest.strip_prefix("in ")?.strip_suffix(" parts")?;
+                self.decisions.set_parts(parts.parse().ok()?);
             }
             "field" | "scalar" | "temporary" => {
                 let array = array(&self.arrays, word, rest, &mut self.decisions)?;

@@ -17,6 +17,9 @@ pub mod prefetch_rows;
 pub mod stream_stores;
 pub mod split_loops;
 pub mod block_rows;
+pub mod drop_lanes;
+pub mod drop_counters;
+pub mod plan_compilation;
 
 #[cfg(test)]
 mod tests;
@@ -55,12 +58,19 @@ pub const PASSES: &[Pass<Program>] = &[
     // Before loops are split: a loop that stores rows past the caches is not split.
     Pass { name: stream_stores::NAME, run: stream_stores::stream_stores, preserves: &[] },
     Pass { name: split_loops::NAME, run: split_loops::split_loops, preserves: &[] },
-    // Last, for the loops that were not split.
+    // For the loops that were not split.
     Pass { name: block_rows::NAME, run: block_rows::block_rows, preserves: &[] },
+    // After every pass that asks which loops the schedule gave lanes, and after `while` loops became strips.
+    Pass { name: drop_lanes::NAME, run: drop_lanes::drop_lanes, preserves: &[] },
+    // After loops that store rows past the caches are known: these stay loops.
+    Pass { name: drop_counters::NAME, run: drop_counters::drop_counters, preserves: &[] },
+    // Last: it counts the operations of the program that code is made of.
+    Pass { name: plan_compilation::NAME, run: plan_compilation::plan_compilation, preserves: &[] },
 ];
 
 /// All of them.
-pub const PIPELINE: Pipeline<Program> = Pipeline { passes: PASSES, needed: &[declare_locals::NAME] };
+pub const PIPELINE: Pipeline<Program> =
+    Pipeline { passes: PASSES, needed: &[declare_locals::NAME, drop_lanes::NAME] };
 
 /// Those for kernels of a GPU. Loops there are short or spread over threads, and compilers of kernels hoist themselves.
 pub const KERNELS: Pipeline<Program> = Pipeline {

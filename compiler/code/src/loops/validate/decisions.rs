@@ -26,6 +26,10 @@ pub(super) fn tables(program: &Program, found: &mut Vec<String>) {
         });
     }
     let decisions = &program.decisions;
+    let n_spread = program.steps.iter().filter(|it| it.is_spread).count();
+    if decisions.n_parts() > 1 && decisions.n_parts() != n_spread {
+        found.push(format!("{} parts have {n_spread} steps on all threads", decisions.n_parts()));
+    }
     if decisions.loops().any(|it| !loops.contains(&it)) {
         found.push("something is decided about a loop that does not exist".to_owned());
     }
@@ -76,6 +80,10 @@ impl Rules<'_> {
                 .all(|it| matches!(it.index.first(), Some(DimensionIndex::Known(_)))),
             || format!("the loop over `{variable}` prefetches what is found at run time"),
         );
+        let is_block = it.positions.only_turn().is_some() && decisions.stores(it.id).is_none();
+        self.demand(is_block || !decisions.is_once(it.id), || {
+            format!("the loop over `{variable}` is a block and may have several positions")
+        });
         if let Some(stores) = decisions.stores(it.id) {
             self.stores(it, stores, is_row);
         }
