@@ -75,6 +75,8 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         gpu: None,
         order: &sdfg.order,
         ending: BTreeSet::new(),
+        unplaced: SideTable::default(),
+        n_launched: 0,
     };
     let mut graph = Graph { sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
     for (handle, it) in sdfg.containers.iter() {
@@ -108,7 +110,6 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         lowering.finish_step(step);
     }
     let mut program = lowering.program;
-    sort_functions(&mut program);
     // The graph may mark a field as read, though no statement that reads it is left.
     program.forget_reads();
     program
@@ -188,27 +189,13 @@ fn joined(pieces: Vec<BlockItems>) -> Vec<BlockItems> {
     steps
 }
 
-/// Puts the functions of each step together, those that it launches before its own.
-///
-/// They were made in another order: launched ones with their maps, those of steps when all pieces were there.
-fn sort_functions(program: &mut Program) {
-    let functions = std::mem::take(&mut program.functions);
-    let mut sorted: Vec<(Handle<Function>, Function)> = functions.handles().zip(functions).collect();
-    sorted.sort_by_key(|(_, it)| it.step);
-    let mut moved = SideTable::default();
-    for (before, function) in sorted {
-        moved.insert(before, program.functions.push(function));
-    }
-    program.functions.values_mut().for_each(|it| rename_launched(&mut it.body, &moved));
-    program.steps.iter_mut().for_each(|it| it.function = moved[it.function]);
-}
-
-fn rename_launched(items: &mut [Item], moved: &SideTable<Function, Handle<Function>>) {
+/// Gives launches their functions, now that these stand in the program.
+fn place_launched(items: &mut [Item], placed: &SideTable<Function, Handle<Function>>) {
     for item in items {
         if let Item::Launch(launch) = item {
-            launch.function = moved[launch.function];
+            launch.function = placed[launch.function];
         }
-        item.blocks_mut().into_iter().for_each(|it| rename_launched(it, moved));
+        item.blocks_mut().into_iter().for_each(|it| place_launched(it, placed));
     }
 }
 
@@ -260,6 +247,15 @@ struct Lowering<'n> {
     order: &'n ProgramOrder,
     /// The sweeps of the text that may end the run in this step.
     ending: BTreeSet<u32>,
+    /// The functions of launches whose step is not known yet. A launch has their number in the place of a function.
+    unplaced: SideTable<Function, UnplacedFunction>,
+    n_launched: usize,
+}
+
+/// A launched function before its step is known, and with it its name.
+struct UnplacedFunction {
+    positions: Vec<Symbol>,
+    body: Vec<Item>,
 }
 
 /// A loop around.
@@ -275,9 +271,9 @@ impl Lowering<'_> {
         BlockItems { items, ending: std::mem::take(&mut self.ending) }
     }
 
-    /// Makes a function of the statements of one step, and names those that it launches. Without statements
-    /// there is no step.
-    fn finish_step(&mut self, BlockItems { items, ending }: BlockItems) {
+    /// Makes a function of the statements of one step, behind those that it launches. Without statements there is
+    /// no step.
+    fn finish_step(&mut self, BlockItems { mut items, ending }: BlockItems) {
         if items.is_empty() {
             return;
         }
@@ -288,11 +284,14 @@ impl Lowering<'_> {
                 launched.push(it.function);
             }
         });
-        for &function in &launched {
+        let mut placed = SideTable::default();
+        for &number in &launched {
+            let UnplacedFunction { positions, body } =
+                self.unplaced.remove(number).expect("each function is launched once");
             let name = self.program.namer.name(&format!("step_{step}_at"));
-            let function = &mut self.program.functions[function];
-            (function.name, function.step) = (name, step);
+            placed.insert(number, self.program.functions.push(Function { name, step, positions, body }));
         }
+        place_launched(&mut items, &placed);
         let name = self.program.namer.name(&format!("step_{step}"));
         let function = Function { name, step, positions: Vec::new(), body: items };
         let function = self.program.functions.push(function);
@@ -531,9 +530,10 @@ impl Lowering<'_> {
         self.is_spread = false;
         self.scopes.truncate(self.scopes.len() - map.params.len());
         let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
-        // `finish_step` knows the step, and so the name.
-        let function = Function { name: String::new(), step: 0, positions: all, body };
-        Item::Launch(Launch { positions, function: self.program.functions.push(function), outer })
+        let function = Handle::new(self.n_launched);
+        self.n_launched += 1;
+        self.unplaced.insert(function, UnplacedFunction { positions: all, body });
+        Item::Launch(Launch { positions, function, outer })
     }
 
     /// Lowers a nested graph, which has no function of its own. Its arguments are the containers that the
