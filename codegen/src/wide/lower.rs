@@ -6,22 +6,20 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use isobar_compiler::entity::Handle;
 use isobar_compiler::expr::Expr;
+use isobar_compiler::loops::analysis::operations::definitions;
 use isobar_compiler::loops::nodes::{
     Array, Assign, Declare, DimensionIndex, Element, For, If, Item, Local as LoopLocal, Read, Target, Trap,
     While,
 };
-use isobar_compiler::loops::visit::{any, walk};
+use isobar_compiler::loops::visit::walk;
 use isobar_compiler::space::{Affine, Ring, Symbol};
 use isobar_compiler::types::{DType, Value as Number};
 
 use super::super::host::{Import, TrapSite};
-use super::super::translate::{Translation, definitions};
+use super::super::translate::Translation;
 use super::nodes::{
     Binary, Block, Body, ElementAddress, End, Id, Isa, LaneKind, Op, Pointer, Relation, Step, Unary, Value,
 };
-
-/// Steps of a branch that are worth asking whether any lane takes it.
-const WORTH_A_BRANCH: usize = 24;
 
 impl Translation<'_, '_> {
     /// Runs all iterations by wide code. Does nothing where the body holds something that wide code does not
@@ -514,7 +512,10 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let is_same = self.is_same(&branch.condition);
         let condition = self.expr(&branch.condition)?;
         let inside = self.both(around, condition);
-        self.guarded(inside, is_same, &branch.body, |this| this.items(&branch.body))?;
+        let skipped = self.around.shared.program.decisions.skipped(it.id);
+        let asks = is_same || skipped.is_some_and(|it| it.arms.contains(&first));
+        let asks_for_others = is_same || skipped.is_some_and(|it| it.others.contains(&first));
+        self.guarded(inside, asks, &branch.body, |this| this.items(&branch.body))?;
         if !is_last {
             let outside = self.not(condition);
             let outside = self.both(around, outside);
@@ -523,7 +524,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 .flat_map(|it| it.body.iter().cloned())
                 .chain(it.otherwise.iter().cloned())
                 .collect();
-            self.guarded(outside, is_same, &rest, |this| this.branches(it, first + 1))?;
+            self.guarded(outside, asks_for_others, &rest, |this| this.branches(it, first + 1))?;
         }
         self.mask = around;
         Some(())
@@ -536,25 +537,18 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    /// Does what `inside` does, for the lanes of a mask; if there are none, and that is worth asking, not at all.
+    /// Does what `inside` does, for the lanes of a mask; if there are none, and `asks` holds, not at all.
     ///
-    /// A short branch is computed for all lanes, and its results are masked. A long one, one that calls a
-    /// formula and one with a `while` get a block that is skipped. A condition that is the same for all
-    /// lanes must be asked: what it guards may not exist.
+    /// Without a question, a branch is computed for all lanes, and its results are masked. Otherwise it gets a block
+    /// that is skipped. A condition that is the same for all lanes must be asked: what it guards may not exist.
     pub(super) fn guarded(
         &mut self,
         mask: Id,
-        must_ask: bool,
+        asks: bool,
         items: &[Item],
         inside: impl FnOnce(&mut Self) -> Option<()>,
     ) -> Option<()> {
         let around = self.mask.replace(mask);
-        let mut n_steps = 0;
-        walk(items, &mut |item| item.each_expr(&mut |expr| expr.walk(&mut |_| n_steps += 1)));
-        let asks = must_ask
-            || n_steps > WORTH_A_BRANCH
-            || !definitions(items).is_empty()
-            || any(items, &mut |it| matches!(it, Item::While(_)));
         if !asks {
             let locals = self.locals.clone();
             inside(self)?;

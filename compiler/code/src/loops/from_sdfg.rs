@@ -63,6 +63,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         integers: Arena::default(),
         symbols: sizes.chain(levels).collect(),
         n_loops: 0,
+        n_branches: 0,
         decisions: Decisions::default(),
         namer,
     };
@@ -390,7 +391,7 @@ impl Lowering<'_> {
         });
         let branches = branches.collect();
         let otherwise = it.otherwise.as_ref().map(|it| self.region(graph, it)).unwrap_or_default();
-        vec![Item::If(If { branches, otherwise })]
+        vec![Item::If(If { id: self.program.new_branch(), branches, otherwise })]
     }
 
     /// The report of a statement that must end the run here.

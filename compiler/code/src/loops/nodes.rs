@@ -13,7 +13,7 @@ use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol};
 use crate::types::DType;
 
-pub use decisions::{Decisions, Lanes, RowBuffer, Stores};
+pub use decisions::{Decisions, Lanes, RowBuffer, SkippedArms, Stores};
 
 /// A graph as functions; each step is one of them, called after the other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub struct Program {
     pub symbols: BTreeMap<Symbol, SymbolMeaning>,
     /// How many handles of loops were given away: see [`Program::new_loop`].
     pub n_loops: usize,
+    /// The same for branches: see [`Program::new_branch`].
+    pub n_branches: usize,
     /// The decisions of passes about all of it.
     pub decisions: Decisions,
     /// Gives names to what passes add.
@@ -397,6 +399,8 @@ pub struct Launch {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct If {
+    /// The branch's own; tables of decisions name it by this.
+    pub id: Handle<If>,
     pub branches: Vec<Branch>,
     pub otherwise: Vec<Item>,
 }
@@ -562,11 +566,21 @@ impl Array {
     }
 }
 
+/// A handle that was not given away before, by the number of those that were.
+pub(super) fn next_handle<T>(n: &mut usize) -> Handle<T> {
+    *n += 1;
+    Handle::new(*n - 1)
+}
+
 impl Program {
     /// Gives away the handle of a loop, which no other loop has.
     pub fn new_loop(&mut self) -> Handle<For> {
-        self.n_loops += 1;
-        Handle::new(self.n_loops - 1)
+        next_handle(&mut self.n_loops)
+    }
+
+    /// Gives away the handle of a branch, which no other branch has.
+    pub fn new_branch(&mut self) -> Handle<If> {
+        next_handle(&mut self.n_branches)
     }
 
     /// The length of an array along each dimension, with the unused elements before a row.

@@ -16,9 +16,10 @@ use std::collections::BTreeSet;
 use self::names::{NameMeaning, Names};
 use super::nodes::{
     ArmOfStrip, Assign, BoundsCheck, Branch, BranchOfStrip, Declare, Element, For, Function, GpuAxis, If,
-    Index, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Stores, StripPart,
-    Strips, Target, Trap, While, WhileOfStrip,
+    Index, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, SkippedArms, Step, Stores,
+    StripPart, Strips, Target, Trap, While, WhileOfStrip, next_handle,
 };
+use super::print::{SKIP_ARM, SKIP_OTHERS};
 use crate::diag::outline::{self, ListingFault, OutlineLine, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::entity::{Arena, Handle};
@@ -37,8 +38,10 @@ type ParseResult<T> = outline::LineResult<T>;
 pub fn parse(text: &str) -> Result<Program, ListingFault> {
     let mut reader = Reader::default();
     reader.top(&outline(text)).map_err(|wrong| ListingFault::at(text, wrong))?;
-    let Reader { names, functions, steps, n_loops, .. } = reader;
-    names.program(functions, steps, n_loops).map_err(|message| ListingFault { line: 1, message })
+    let Reader { names, functions, steps, n_loops, n_branches, .. } = reader;
+    names
+        .program(functions, steps, (n_loops, n_branches))
+        .map_err(|message| ListingFault { line: 1, message })
 }
 
 /// The parts of the program that were read so far.
@@ -49,6 +52,7 @@ struct Reader {
     steps: Vec<Step>,
     n_stmts: u32,
     n_loops: usize,
+    n_branches: usize,
 }
 
 impl Reader {
@@ -414,7 +418,9 @@ impl Reader {
         line: &OutlineLine<'_>,
         rest: &mut &[OutlineLine<'_>],
     ) -> ParseResult<Item> {
-        let mut branches = vec![self.branch(condition, line)?];
+        let id = next_handle(&mut self.n_branches);
+        let mut skipped = SkippedArms::default();
+        let mut branches = vec![self.branch(condition, line, 0, &mut skipped)?];
         let mut otherwise = Vec::new();
         while let Some((next, after)) = rest.split_first() {
             if next.text == "else:" {
@@ -425,15 +431,35 @@ impl Reader {
             let elif = next.text.strip_prefix("elif ").and_then(|it| it.strip_suffix(':'));
             let Some(condition) = elif else { break };
             *rest = after;
-            branches.push(self.branch(condition, next)?);
+            branches.push(self.branch(condition, next, branches.len(), &mut skipped)?);
         }
-        Ok(Item::If(If { branches, otherwise }))
+        if skipped != SkippedArms::default() {
+            self.names.decisions.set_skipped(id, skipped);
+        }
+        Ok(Item::If(If { id, branches, otherwise }))
     }
 
-    fn branch(&mut self, condition: &str, line: &OutlineLine<'_>) -> ParseResult<Branch> {
+    /// The arm at a place among those of a branch. Its first lines tell whether it is passed over where no lane
+    /// takes it, and whether all others behind it are.
+    fn branch(
+        &mut self,
+        condition: &str,
+        line: &OutlineLine<'_>,
+        at: usize,
+        skipped: &mut SkippedArms,
+    ) -> ParseResult<Branch> {
         let origin = self.origin(line);
         let condition = self.expr(condition, line.span)?;
-        Ok(Branch { condition, origin, body: self.block(&line.children)? })
+        let mut lines = line.children.as_slice();
+        while let Some((first, after)) = lines.split_first() {
+            match first.text {
+                SKIP_ARM => skipped.arms.insert(at),
+                SKIP_OTHERS => skipped.others.insert(at),
+                _ => break,
+            };
+            lines = after;
+        }
+        Ok(Branch { condition, origin, body: self.block(lines)? })
     }
 
     /// The next statement, at this line.

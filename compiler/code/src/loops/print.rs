@@ -58,6 +58,9 @@
 //! for i in [0, I) parallel simd masked overlapping split in blocks of 8:
 //!   prefetch a[i, j + 6, k]
 //!   stream b[i, j, k] through a row of 672 elements
+//! if a[i, j, k] > 0.0:
+//!   skip where no lane takes it        all lanes pass over this arm together
+//!   skip the others where no lane takes them
 //! strips of 32 i in [0, I) keeping x: float64:
 //!   lanes:                             for all iterations of a strip, before the next part begins
 //! ```
@@ -94,6 +97,12 @@ pub fn listing(program: &Program) -> Listing {
     printer.writer.close();
     printer.writer.finish()
 }
+
+/// The line at the start of an arm that all lanes pass over together.
+pub(super) const SKIP_ARM: &str = "skip where no lane takes it";
+
+/// The line at the start of an arm, where all lanes pass over the others behind it together.
+pub(super) const SKIP_OTHERS: &str = "skip the others where no lane takes them";
 
 /// The word before an integer that is made of symbols; no variable has that name.
 pub(super) const SUM: &str = "int";
@@ -358,6 +367,13 @@ impl Printer<'_> {
         for (at, branch) in it.branches.iter().enumerate() {
             let keyword = if at == 0 { "if" } else { "elif" };
             self.writer.line(format_args!("{keyword} {}:", self.expression(&branch.condition)));
+            if let Some(skipped) = self.program.decisions.skipped(it.id) {
+                let lines = [
+                    skipped.arms.contains(&at).then_some(SKIP_ARM),
+                    skipped.others.contains(&at).then_some(SKIP_OTHERS),
+                ];
+                self.writer.indented(|writer| lines.into_iter().flatten().for_each(|it| writer.line(it)));
+            }
             self.block(&branch.body);
         }
         if !it.otherwise.is_empty() {

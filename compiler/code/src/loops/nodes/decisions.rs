@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Array, Element, For};
+use super::{Array, Element, For, If};
 use crate::entity::{Handle, SideTable};
 
 /// The decisions of passes.
@@ -17,6 +17,7 @@ pub struct Decisions {
     prefetched: SideTable<For, Vec<Element>>,
     stores: SideTable<For, Stores>,
     once: BTreeSet<Handle<For>>,
+    skipped: SideTable<If, SkippedArms>,
     row_starts: SideTable<Array, u64>,
     streamed: BTreeSet<Handle<Array>>,
     stream_from: Option<u64>,
@@ -54,6 +55,15 @@ pub enum RowBuffer {
     Row { elements: u32 },
     /// In an array of so few bytes that a compiler keeps it in registers.
     Registers { bytes: i64 },
+}
+
+/// The arms of a branch in lanes that are passed over where no lane takes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedArms {
+    /// By their places among the conditions.
+    pub arms: BTreeSet<usize>,
+    /// The places behind which all others are passed over together.
+    pub others: BTreeSet<usize>,
 }
 
 impl Decisions {
@@ -99,6 +109,17 @@ impl Decisions {
     /// Records that a loop is a block.
     pub fn set_once(&mut self, it: Handle<For>) {
         self.once.insert(it);
+    }
+
+    /// The arms of a branch that are passed over where no lane takes them.
+    #[must_use]
+    pub fn skipped(&self, of: Handle<If>) -> Option<&SkippedArms> {
+        self.skipped.get(of)
+    }
+
+    /// Records the arms of a branch that are passed over.
+    pub fn set_skipped(&mut self, of: Handle<If>, arms: SkippedArms) {
+        self.skipped.insert(of, arms);
     }
 
     /// Unused elements before the first row of an array and before each other one: see `passes/place_rows`.
@@ -178,6 +199,16 @@ impl Decisions {
         self.prefetched.remove(gone);
         self.stores.remove(gone);
         self.once.remove(&gone);
+    }
+
+    /// Drops all that was decided about a branch, which a pass takes out of the program.
+    pub fn forget_branch(&mut self, gone: Handle<If>) {
+        self.skipped.remove(gone);
+    }
+
+    /// The branches about which something was decided.
+    pub fn branches(&self) -> impl Iterator<Item = (Handle<If>, &SkippedArms)> {
+        self.skipped.iter()
     }
 
     /// The loops about which something was decided.

@@ -173,7 +173,7 @@ impl Names {
         mut self,
         functions: Arena<Function>,
         steps: Vec<Step>,
-        n_loops: usize,
+        (n_loops, n_branches): (usize, usize),
     ) -> Result<Program, String> {
         for axis in Axis::ALL {
             self.symbols.insert(Symbol::new(axis.name()), SymbolMeaning::Size(axis));
@@ -190,6 +190,7 @@ impl Names {
             integers: self.integers,
             symbols: self.symbols,
             n_loops,
+            n_branches,
             decisions: self.decisions,
             namer,
         };

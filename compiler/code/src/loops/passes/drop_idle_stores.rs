@@ -132,8 +132,12 @@ fn empty(items: &mut Vec<Item>, decisions: &mut Decisions) {
             }
             !it.body.is_empty()
         }
-        Item::If(If { branches, otherwise }) => {
-            !otherwise.is_empty() || branches.iter().any(|it| !it.body.is_empty())
+        Item::If(If { id, branches, otherwise }) => {
+            let is_left = !otherwise.is_empty() || branches.iter().any(|it| !it.body.is_empty());
+            if !is_left {
+                decisions.forget_branch(*id);
+            }
+            is_left
         }
         _ => true,
     });

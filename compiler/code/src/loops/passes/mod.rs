@@ -19,12 +19,13 @@ pub mod split_loops;
 pub mod block_rows;
 pub mod drop_lanes;
 pub mod drop_counters;
+pub mod skip_branches;
 pub mod plan_compilation;
 
 #[cfg(test)]
 mod tests;
 
-use super::nodes::{Array, Decisions, Function, Item, Local, Program};
+use super::nodes::{Array, Decisions, Function, If, Item, Local, Program, next_handle};
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
 use crate::entity::{Arena, Handle, Namer};
@@ -64,6 +65,8 @@ pub const PASSES: &[Pass<Program>] = &[
     Pass { name: drop_lanes::NAME, run: drop_lanes::drop_lanes, preserves: &[] },
     // After loops that store rows past the caches are known: these stay loops.
     Pass { name: drop_counters::NAME, run: drop_counters::drop_counters, preserves: &[] },
+    // After lanes have their masks.
+    Pass { name: skip_branches::NAME, run: skip_branches::skip_branches, preserves: &[] },
     // Last: it counts the operations of the program that code is made of.
     Pass { name: plan_compilation::NAME, run: plan_compilation::plan_compilation, preserves: &[] },
 ];
@@ -100,10 +103,16 @@ struct Names<'a> {
     locals: &'a mut Arena<Local>,
     arrays: &'a Arena<Array>,
     decisions: &'a mut Decisions,
+    n_branches: &'a mut usize,
     namer: &'a mut Namer,
 }
 
 impl Names<'_> {
+    /// The handle of a branch, which no other branch has.
+    fn new_branch(&mut self) -> Handle<If> {
+        next_handle(self.n_branches)
+    }
+
     /// A local that statements read.
     fn new_local(&mut self, wanted: &str, dtype: DType) -> Handle<Local> {
         let name = self.namer.name(wanted);
@@ -113,7 +122,7 @@ impl Names<'_> {
 
 /// Changes the body of each function, in order.
 fn each_body(program: &mut Program, change: &mut dyn FnMut(&mut Vec<Item>, &mut Names<'_>)) {
-    let Program { functions, locals, arrays, decisions, namer, .. } = program;
-    let mut names = Names { locals, arrays, decisions, namer };
+    let Program { functions, locals, arrays, decisions, n_branches, namer, .. } = program;
+    let mut names = Names { locals, arrays, decisions, n_branches, namer };
     functions.values_mut().for_each(|Function { body, .. }| change(body, &mut names));
 }

@@ -96,6 +96,12 @@ fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>
                 };
                 cx.applied(format!("the loop runs in strips of {width} points: {reason}"), &origins);
                 names.decisions.forget(it.id);
+                // A branch becomes one of strips, or a part of it does.
+                walk(&it.body, &mut |item| {
+                    if let Item::If(it) = item {
+                        names.decisions.forget_branch(it.id);
+                    }
+                });
                 *item = Item::Strips(strips(it, width, is_cut));
             }
             item => item.blocks_mut().into_iter().for_each(|it| loops(it, (width, is_cut), names, cx)),

@@ -501,3 +501,46 @@ fn a_text_of_many_steps_has_parts() {
     assert_eq!(parts(3), None);
     assert_eq!(parts(4).as_deref(), Some("text in 4 parts"));
 }
+
+#[test]
+fn long_arms_are_passed_over_where_no_lane_takes_them() {
+    let long = vec!["s"; 13].join(" + ");
+    let body = format!(
+        "  for i in [0, I) parallel simd masked:
+    if a[i, j, k] > 3.0:
+      b[i, j, k] = {long}
+    elif a[i, j, k] > 2.0:
+      b[i, j, k] = exp(s)
+    elif a[i, j, k] > 1.0:
+      b[i, j, k] = s
+  for i in [0, I) parallel simd:
+    if a[i, j, k] > 3.0:
+      b[i, j, k] = exp(s)
+"
+    );
+    check(
+        "loops/skip-branches",
+        Target::native(512, None),
+        &body,
+        &expect![[r#"
+        function step_1_at(k, j) of step 1:
+          for i in [0, I) parallel simd masked:
+            if a[i, j, k] > 3.0:
+              skip where no lane takes it
+              skip the others where no lane takes them
+              b[i, j, k] = s + s + s + s + s + s + s + s + s + s + s + s + s
+            elif a[i, j, k] > 2.0:
+              skip where no lane takes it
+              b[i, j, k] = exp(s)
+            elif a[i, j, k] > 1.0:
+              b[i, j, k] = s
+          for i in [0, I) parallel simd:
+            if a[i, j, k] > 3.0:
+              b[i, j, k] = exp(s)
+    "#]],
+    );
+    let short = body.replace(" + s + s + s", " + s + s");
+    let text = after(&["loops/skip-branches"], Target::native(512, None), &short);
+    assert_eq!(text.matches("skip where no lane takes it").count(), 1, "{text}");
+    assert!(!after(&["loops/skip-branches"], c(64), &body).contains("skip"), "C has no masks");
+}

@@ -1,6 +1,6 @@
 //! The rules of decisions about loops and arrays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{ArrayKind, DimensionIndex, For, Item, Program, RowBuffer, Stores};
 use super::super::visit::{any, walk};
@@ -9,12 +9,20 @@ use crate::space::Axis;
 
 /// Adds the violations of the tables.
 ///
-/// Each loop has a handle of its own that was given away. A decision is about a loop or an array that there is, and
-/// fits that array.
+/// Each loop and each branch has a handle of its own that was given away. A decision is about something
+/// that there is, and fits it.
 pub(super) fn tables(program: &Program, found: &mut Vec<String>) {
-    let mut loops = BTreeSet::new();
+    let (mut loops, mut branches) = (BTreeSet::new(), BTreeMap::new());
     for function in program.functions.values() {
         walk(&function.body, &mut |item| {
+            if let Item::If(it) = item {
+                if branches.insert(it.id, it.branches.len()).is_some() {
+                    found.push("a branch has the handle of another one".to_owned());
+                }
+                if it.id.index() >= program.n_branches {
+                    found.push("a branch has a handle that nobody gave it".to_owned());
+                }
+            }
             let Item::For(it) = item else { return };
             let variable = &it.positions.variable;
             if !loops.insert(it.id) {
@@ -32,6 +40,12 @@ pub(super) fn tables(program: &Program, found: &mut Vec<String>) {
     }
     if decisions.loops().any(|it| !loops.contains(&it)) {
         found.push("something is decided about a loop that does not exist".to_owned());
+    }
+    for (of, skipped) in decisions.branches() {
+        let n_arms = branches.get(&of).copied().unwrap_or_default();
+        if skipped.arms.iter().chain(&skipped.others).any(|it| *it >= n_arms) {
+            found.push("something is decided about an arm that does not exist".to_owned());
+        }
     }
     for at in decisions.arrays() {
         let Some(array) = program.arrays.get(at) else {
@@ -120,7 +134,7 @@ impl Rules<'_> {
 mod tests {
     use super::super::validate;
     use crate::entity::Handle;
-    use crate::loops::nodes::{Item, Lanes};
+    use crate::loops::nodes::{Item, Lanes, SkippedArms};
     use crate::loops::parse::parse;
 
     const ROWS: &str = "\
@@ -165,5 +179,19 @@ step step_1
         );
         program.decisions.forget(gone);
         assert_eq!(validate(&program), ["something is decided about an array that does not exist"]);
+    }
+
+    #[test]
+    fn arms_that_are_passed_over_are_those_of_a_branch() {
+        let rows = ROWS.replace(
+            "        b[i, j, k] = a[i, j, k]\n",
+            "        if a[i, j, k] > 0.0:\n          skip where no lane takes it\n          b[i, j, k] = a[i, j, k]\n",
+        );
+        let mut program = parse(&rows).expect("it is a program");
+        assert_eq!(validate(&program), Vec::<String>::new());
+        let of = program.new_branch();
+        let skipped = SkippedArms { arms: [0].into(), ..SkippedArms::default() };
+        program.decisions.set_skipped(of, skipped);
+        assert_eq!(validate(&program), ["something is decided about an arm that does not exist"]);
     }
 }
