@@ -111,10 +111,11 @@ impl Translation<'_, '_> {
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
-        let asks = !it.prefetched.is_empty();
+        let prefetched = self.shared.program.decisions.prefetched(it.id);
+        let asks = !prefetched.is_empty();
         let body = |this: &mut Self, at: Clif| {
             if asks {
-                this.ahead.clone_from(&it.prefetched);
+                this.ahead = prefetched.to_vec();
             }
             this.with_position(symbol, at, |this| this.items(&it.body));
         };

@@ -15,6 +15,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleReloc, ModuleRelocTarget};
 use isobar_compiler::entity::{Handle, SideTable};
+use isobar_compiler::loops::analysis::operations::definitions;
 use isobar_compiler::loops::{Program, nodes};
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::Vectors;
 use super::host::{Import, Team, TrapSite};
 use super::shape::Shape;
-use super::translate::{Linker, ParallelLoop, ProgramContext, definitions, translate};
+use super::translate::{Linker, ParallelLoop, ProgramContext, translate};
 use super::wide;
 
 /// Machine code of one program for one shape, before it is loaded.
@@ -222,7 +223,7 @@ impl Object {
         }
         let config = module.target_config();
         let signature = DeclarationCount::signature(&module);
-        let streams = shape.field_bytes(program) >= program.stream_from;
+        let streams = program.decisions.stream_from().is_some_and(|it| shape.field_bytes(program) >= it);
         let mut shared = ProgramContext {
             program,
             shape,

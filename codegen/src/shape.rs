@@ -57,7 +57,7 @@ impl Shape {
         let mut own_bytes = 0_i64;
         for (handle, array) in program.arrays.iter() {
             if array.is_own() {
-                let own = shape.own(program, array)?;
+                let own = shape.own(program, handle)?;
                 let total = if array.is_per_thread { &mut own_bytes } else { &mut shape.shared_bytes };
                 *total = total.checked_add(own.bytes)?;
                 shape.arrays.insert(handle, own);
@@ -72,13 +72,14 @@ impl Shape {
     ///
     /// The first dimension is the fastest. Its length is rounded up to whole cache lines where each thread
     /// has rows of its own. The bytes of the whole array are always rounded up to whole lines.
-    fn own(&self, program: &Program, array: &Array) -> Option<ArrayShape> {
+    fn own(&self, program: &Program, at: Handle<Array>) -> Option<ArrayShape> {
+        let array = &program.arrays[at];
         debug_assert!(array.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
-        let mut start = i64::try_from(array.row_start).ok()?;
+        let mut start = i64::try_from(program.decisions.row_start(at)).ok()?;
         let (mut strides, mut n) = (Vec::new(), 1_i64);
         let mut unit = i64::try_from(array.row_unit()).ok()?;
-        for (length, shift) in array.places().zip(&array.shift) {
+        for (length, shift) in program.places(at).zip(&array.shift) {
             strides.push(n);
             if array.storage != Storage::Private {
                 start = start.checked_add(shift.evaluated(&mut value_of)?.checked_mul(n)?)?;

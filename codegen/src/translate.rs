@@ -15,16 +15,14 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use isobar_compiler::entity::Handle;
-use isobar_compiler::expr::ExprKind;
+use isobar_compiler::loops::analysis::operations::definitions;
 use isobar_compiler::loops::nodes::{
     Array, Assign, Element, Function, Integer, Item, Local, Program, Read, Target,
 };
 use isobar_compiler::loops::visit::walk;
 use isobar_compiler::space::Symbol;
-use isobar_compiler::types::math::POWER;
+use isobar_compiler::types::DType;
 use isobar_compiler::types::math::real::Table;
-use isobar_compiler::types::math::record::Definition;
-use isobar_compiler::types::{BinaryOp, DType};
 use serde::{Deserialize, Serialize};
 
 use super::host::{HostHelper, Import, TrapSite};
@@ -121,26 +119,6 @@ pub(super) trait Linker {
     /// It is made by an assembler of our own: Cranelift defines no vectors of more than 128 bits for this
     /// processor.
     fn wide(&mut self, of: &mut cranelift_codegen::ir::Function, body: &Body) -> FuncRef;
-}
-
-/// The definitions of the elementary functions that items call, one for each call.
-pub(super) fn definitions(items: &[Item]) -> Vec<&'static Definition> {
-    let mut found = Vec::new();
-    walk(items, &mut |item| {
-        item.each_expr(&mut |expr| {
-            expr.walk(&mut |it| {
-                found.extend(match &it.kind {
-                    ExprKind::Call(function, arguments) => {
-                        arguments.first().and_then(|it| function.definition(it.dtype))
-                    }
-                    ExprKind::Binary(..) if it.squared().is_some() => None,
-                    ExprKind::Binary(BinaryOp::Pow, left, _) => POWER.definition(left.dtype),
-                    _ => None,
-                });
-            });
-        });
-    });
-    found
 }
 
 /// The number of the frame's region; those of arrays are their positions.
@@ -344,7 +322,7 @@ impl Translation<'_, '_> {
             Item::Assign(it) => self.assign(it),
             Item::Declare(it) => self.declare(it),
             Item::Checked(it) => self.checked(it),
-            Item::For(it) if it.lanes.is_masked => self.vector_loop(it),
+            Item::For(it) if self.shared.program.decisions.lanes(it.id).is_masked => self.vector_loop(it),
             Item::For(it) => self.scalar_loop(it),
             Item::Strips(_) => unreachable!("lanes of this target have masks, so nothing is strip-mined"),
             Item::Launch(it) => self.launch(it),

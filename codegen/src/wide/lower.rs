@@ -6,22 +6,20 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use isobar_compiler::entity::Handle;
 use isobar_compiler::expr::Expr;
+use isobar_compiler::loops::analysis::operations::definitions;
 use isobar_compiler::loops::nodes::{
     Array, Assign, Declare, DimensionIndex, Element, For, If, Item, Local as LoopLocal, Read, Target, Trap,
     While,
 };
-use isobar_compiler::loops::visit::{any, walk};
+use isobar_compiler::loops::visit::walk;
 use isobar_compiler::space::{Affine, Ring, Symbol};
 use isobar_compiler::types::{DType, Value as Number};
 
 use super::super::host::{Import, TrapSite};
-use super::super::translate::{Translation, definitions};
+use super::super::translate::Translation;
 use super::nodes::{
     Binary, Block, Body, ElementAddress, End, Id, Isa, LaneKind, Op, Pointer, Relation, Step, Unary, Value,
 };
-
-/// Steps of a branch that are worth asking whether any lane takes it.
-const WORTH_A_BRANCH: usize = 24;
 
 impl Translation<'_, '_> {
     /// Runs all iterations by wide code. Does nothing where the body holds something that wide code does not
@@ -153,6 +151,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             }
         });
         let zero = around.emit.builder.ins().iconst(I64, 0);
+        let decided = program.decisions.lanes(it.id);
         let lanes = isa.bytes() / if is_double { 8 } else { 4 };
         let first = Block { steps: Vec::new(), end: End::Done };
         let mut this = Self {
@@ -161,8 +160,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 isa,
                 lanes,
                 blocks: vec![first],
-                may_repeat: it.lanes.may_overlap,
-                is_cut: it.lanes.is_split,
+                may_repeat: decided.may_overlap,
+                is_cut: decided.is_split,
                 ..Body::default()
             },
             words: vec![zero],
@@ -408,7 +407,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// Whether rows of an array are written past the caches. That is so for arrays that the program writes
     /// and does not read. The fields must also be more than the last cache keeps from one call to the next.
     pub(super) fn is_streamed(&self, array: Handle<Array>) -> bool {
-        self.around.shared.program.arrays[array].is_streamed && self.around.shared.streams
+        self.around.shared.program.decisions.is_streamed(array) && self.around.shared.streams
     }
 
     // Locals.
@@ -513,7 +512,10 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let is_same = self.is_same(&branch.condition);
         let condition = self.expr(&branch.condition)?;
         let inside = self.both(around, condition);
-        self.guarded(inside, is_same, &branch.body, |this| this.items(&branch.body))?;
+        let skipped = self.around.shared.program.decisions.skipped(it.id);
+        let asks = is_same || skipped.is_some_and(|it| it.arms.contains(&first));
+        let asks_for_others = is_same || skipped.is_some_and(|it| it.others.contains(&first));
+        self.guarded(inside, asks, &branch.body, |this| this.items(&branch.body))?;
         if !is_last {
             let outside = self.not(condition);
             let outside = self.both(around, outside);
@@ -522,7 +524,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 .flat_map(|it| it.body.iter().cloned())
                 .chain(it.otherwise.iter().cloned())
                 .collect();
-            self.guarded(outside, is_same, &rest, |this| this.branches(it, first + 1))?;
+            self.guarded(outside, asks_for_others, &rest, |this| this.branches(it, first + 1))?;
         }
         self.mask = around;
         Some(())
@@ -535,25 +537,18 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    /// Does what `inside` does, for the lanes of a mask; if there are none, and that is worth asking, not at all.
+    /// Does what `inside` does, for the lanes of a mask; if there are none, and `asks` holds, not at all.
     ///
-    /// A short branch is computed for all lanes, and its results are masked. A long one, one that calls a
-    /// formula and one with a `while` get a block that is skipped. A condition that is the same for all
-    /// lanes must be asked: what it guards may not exist.
+    /// Without a question, a branch is computed for all lanes, and its results are masked. Otherwise it gets a block
+    /// that is skipped. A condition that is the same for all lanes must be asked: what it guards may not exist.
     pub(super) fn guarded(
         &mut self,
         mask: Id,
-        must_ask: bool,
+        asks: bool,
         items: &[Item],
         inside: impl FnOnce(&mut Self) -> Option<()>,
     ) -> Option<()> {
         let around = self.mask.replace(mask);
-        let mut n_steps = 0;
-        walk(items, &mut |item| item.each_expr(&mut |expr| expr.walk(&mut |_| n_steps += 1)));
-        let asks = must_ask
-            || n_steps > WORTH_A_BRANCH
-            || !definitions(items).is_empty()
-            || any(items, &mut |it| matches!(it, Item::While(_)));
         if !asks {
             let locals = self.locals.clone();
             inside(self)?;

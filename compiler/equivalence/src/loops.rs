@@ -246,7 +246,8 @@ impl Lowering<'_> {
                     (false, false) => IterationOrder::Ascending,
                     (false, true) => IterationOrder::Descending,
                 };
-                let repeats = it.lanes.may_overlap || it.lanes.block.is_some();
+                let lanes = self.source.decisions.lanes(it.id);
+                let repeats = lanes.may_overlap || lanes.block.is_some();
                 let made = self.looped(&it.positions, it.axis, order, |this| {
                     let mut steps = this.items(&it.body)?;
                     this.measure_from(&it.positions.variable)?;

@@ -393,23 +393,22 @@ fn overlap_all_rows(
     program: &mut isobar_compiler::loops::Program,
     cx: &mut isobar_compiler::loops::passes::PassCx,
 ) {
-    fn mark(
-        items: &mut [isobar_compiler::loops::nodes::Item],
-        cx: &mut isobar_compiler::loops::passes::PassCx,
-    ) {
-        use isobar_compiler::loops::nodes::Item;
+    use isobar_compiler::loops::nodes::{Decisions, Item, Lanes};
+
+    fn mark(items: &[Item], decisions: &mut Decisions, cx: &mut isobar_compiler::loops::passes::PassCx) {
         for item in items {
             match item {
                 Item::For(it) if it.axis == Axis::I && cx.may_change() => {
-                    it.lanes.is_masked = true;
-                    it.lanes.may_overlap = true;
+                    let lanes = decisions.lanes(it.id);
+                    decisions.set_lanes(it.id, Lanes { is_masked: true, may_overlap: true, ..lanes });
                     cx.applied("the last vector overlaps the one before".to_owned(), []);
                 }
-                item => item.blocks_mut().into_iter().for_each(|it| mark(it, cx)),
+                item => item.blocks().into_iter().for_each(|it| mark(it, decisions, cx)),
             }
         }
     }
-    program.functions.values_mut().for_each(|it| mark(&mut it.body, cx));
+    let isobar_compiler::loops::Program { functions, decisions, .. } = program;
+    functions.values().for_each(|it| mark(&it.body, decisions, cx));
 }
 
 /// A pass with a fault that only vectors of 512 bits show.

@@ -41,6 +41,12 @@ pub struct Target {
     pub has_narrow_lanes: Capability<bool>,
     /// Whether lanes of one loop hold elements of several sizes, each in vectors of its own length.
     pub has_mixed_lanes: Capability<bool>,
+    /// Whether a loop in lanes may hold something that ends the run at one of its points.
+    pub has_ending_lanes: Capability<bool>,
+    /// Whether a loop with one position at most becomes a block without a counter.
+    pub has_blocks: Capability<bool>,
+    /// From where on a text is long and has parts; none where no compiler reads a text.
+    pub compilation: Capability<Option<TextLimits>>,
     /// Bytes of a cache line.
     pub line_bytes: u32,
     /// Blocks and threads of a launch; none where loops over a grid are plain loops.
@@ -101,6 +107,15 @@ pub struct Prefetch {
     pub most: usize,
     /// Operations for each point of a row that take as long as memory does to answer while it is busy.
     pub operations: usize,
+}
+
+/// From where on the text of a program is more than one compiler should do at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLimits {
+    /// A text of so many operations is long: a compiler takes more than some tenths of a second.
+    pub long_from: usize,
+    /// A text with so many steps that threads share can be compiled in parts.
+    pub parts_from: usize,
 }
 
 /// The limits of a launch on a GPU.
@@ -187,6 +202,15 @@ impl Target {
                 false,
                 "a C compiler makes as many lanes as the narrowest element has in a vector, which most rows do not fill",
             ),
+            has_ending_lanes: Capability::new(
+                false,
+                "a C compiler makes no vector loop of a loop that may report the end of the run",
+            ),
+            has_blocks: Capability::new(true, "a C compiler sees the position without a loop around it"),
+            compilation: Capability::new(
+                Some(TextLimits { long_from: 500, parts_from: 4 }),
+                "a C compiler takes more than some tenths of a second, and several work at the same time",
+            ),
             line_bytes: 64,
             grid: Capability::new(None, "C has no grid of blocks"),
         }
@@ -220,6 +244,9 @@ impl Target {
             prefetch: Capability::new(is_wide.then(|| prefetch(vector_bits)), PREFETCH),
             has_narrow_lanes: Capability::new(false, "no vector operations on 8 or 16 bits are made here"),
             has_mixed_lanes: Capability::new(true, "bytes of memory become masks as they are read"),
+            has_ending_lanes: Capability::new(true, "a vector reports the first of its points"),
+            has_blocks: Capability::new(false, "the test of a bound costs less than other code would"),
+            compilation: Capability::new(None, "no compiler reads a text"),
             line_bytes: 64,
             grid: Capability::new(None, "a processor has no grid of blocks"),
         }
@@ -242,6 +269,9 @@ impl Target {
             prefetch: Capability::new(None, "other threads run while one waits for memory"),
             has_narrow_lanes: Capability::new(true, "a thread has whole registers"),
             has_mixed_lanes: Capability::new(true, "a thread has whole registers"),
+            has_ending_lanes: Capability::new(true, "each thread reports for itself"),
+            has_blocks: Capability::new(false, THREADS),
+            compilation: Capability::new(None, "a kernel is short"),
             line_bytes: 128,
             grid: Capability::new(
                 Some(Grid { blocks: [65_535; 3], threads }),

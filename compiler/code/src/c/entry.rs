@@ -11,7 +11,7 @@ impl File<'_> {
     /// The function that a runner calls.
     pub(super) fn entry(&mut self) {
         self.writer.line("");
-        let is_part = self.n_parts() > 1;
+        let is_part = self.program.decisions.n_parts() > 1;
         if is_part {
             self.writer.line("#if ISOBAR_HERE(0)");
         }
@@ -39,7 +39,7 @@ impl File<'_> {
             self.writer.line("run.raised = &raised;");
         }
         self.arguments();
-        let least = self.program.least_points;
+        let least = self.program.decisions.least_points();
         if least > 0 {
             self.writer.line("/* Rows are computed in blocks of whole vectors, of which the last one ends with the row. */");
             self.writer.line(format_args!("run.is_unit = run.is_unit && I >= {least};"));
@@ -114,11 +114,12 @@ impl File<'_> {
             let ctype = c_element_type(it.dtype);
             let mut start = Vec::new();
             // Functions know it where they can tell a compiler so.
-            if arrays[*at].row_start > 0 && !starts_at_line(&arrays[*at]) {
-                start.push(arrays[*at].row_start.to_string());
+            let row_start = program.decisions.row_start(*at);
+            if row_start > 0 && !starts_at_line(&arrays[*at]) {
+                start.push(row_start.to_string());
             }
             let mut stride: Option<String> = None;
-            let places: Vec<Size> = arrays[*at].places().collect();
+            let places: Vec<Size> = program.places(*at).collect();
             for dimension in 0..it.shape.len() {
                 if dimension > 0 {
                     let own = format!("run.{name}{}", it.suffix(dimension));
@@ -162,7 +163,7 @@ impl File<'_> {
         for (at, it) in temporaries {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
-            let places: Vec<Size> = arrays[*at].places().collect();
+            let places: Vec<Size> = program.places(*at).collect();
             let (points, data) = places.split_at(it.axes.len());
             let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
             if let Some(row) = lengths.first_mut() {

@@ -3,17 +3,17 @@
 use super::print::File;
 use crate::braces::Braces;
 use crate::loops::analysis::uses::Uses;
-use crate::loops::nodes::{DimensionIndex, Element, For, Item, Positions};
-use crate::loops::visit::any;
+use crate::loops::nodes::{DimensionIndex, Element, For, Positions};
 use crate::space::Size;
 
 impl File<'_> {
-    /// Writes a loop. A loop with one iteration at most becomes a block or a branch.
+    /// Writes a loop, or the block or the branch that stands for one.
     pub(super) fn counted(&mut self, it: &For) {
-        if let Some((position, needs)) = it.positions.only_turn() {
+        let is_once = self.program.decisions.is_once(it.id);
+        if let Some((position, needs)) = it.positions.only_turn().filter(|_| is_once) {
             return self.only_turn(it, (&position, &needs));
         }
-        if let Some(block) = it.lanes.block {
+        if let Some(block) = self.program.decisions.lanes(it.id).block {
             self.open("loop", []);
             let (_, start, end, _) = self.bounds(&it.positions);
             let last = self.words().size(&it.positions.end.moved(-block)).0;
@@ -22,10 +22,7 @@ impl File<'_> {
             return;
         }
         self.open("loop", []);
-        // A C compiler does not vectorise a loop that may report a trap.
-        let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
-        let is_in_lanes = it.is_simd && !any(&it.body, &mut |it| is_trap(it));
-        if is_in_lanes {
+        if it.is_simd {
             self.writer.line("#pragma omp simd");
         }
         let (variable, start, end, next) = self.bounds(&it.positions);
@@ -34,8 +31,8 @@ impl File<'_> {
         } else {
             format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
         });
-        self.prefetch(&it.prefetched);
-        if is_in_lanes {
+        self.prefetch(self.program.decisions.prefetched(it.id));
+        if it.is_simd {
             self.block_in_lanes(&it.body);
         } else {
             self.block(&it.body);

@@ -14,7 +14,6 @@ use crate::diag::{Listing, ListingWriter, Origin};
 use crate::emit::paste;
 use crate::entity::Handle;
 use crate::expr::Expr;
-use crate::loops::analysis::operations::n_operations;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
     Array, ArrayKind, BoundsCheck, Function, Index, Item, Local, Program, Read, Side, Storage, Strides,
@@ -30,12 +29,8 @@ pub(super) struct PrintedFile {
     pub(super) n_steps: usize,
     /// The arrays that a run allocates.
     pub(super) temporaries: Vec<Temporary>,
-    /// In how many parts it can be compiled.
-    pub(super) n_parts: usize,
     /// Whether it carries functions of mathematics.
     pub(super) has_mathematics: bool,
-    /// Whether a compiler takes long for it.
-    pub(super) is_long: bool,
     /// A function for the end of the file that tells what a call allocates.
     pub(super) workspace: String,
 }
@@ -53,25 +48,23 @@ pub(super) fn file(program: &Program, options: &COptions) -> PrintedFile {
         n_listed: 0,
         lanes: BTreeSet::new(),
         streams: Streams::none(),
-        is_long: n_operations(program) >= LONG_TEXT,
         is_in_lanes: false,
     };
     file.prologue();
     file.functions();
     file.entry();
-    let (n_parts, is_long) = (file.n_parts(), file.is_long);
     let has_mathematics = !file.wording.callees.is_empty();
     let listing = std::mem::take(&mut file.writer).finish();
     file.workspace();
     let workspace = file.writer.finish().text;
     let n_steps = program.steps.len();
-    let temporaries = program.arrays.values().filter_map(|it| {
+    let temporaries = program.arrays.iter().filter_map(|(at, it)| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
-        let (dtype, places) = (it.dtype, it.places().collect());
+        let (dtype, places) = (it.dtype, program.places(at).collect());
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    PrintedFile { listing, n_steps, temporaries, n_parts, has_mathematics, is_long, workspace }
+    PrintedFile { listing, n_steps, temporaries, has_mathematics, workspace }
 }
 
 pub(super) struct File<'p> {
@@ -84,17 +77,9 @@ pub(super) struct File<'p> {
     /// Locals with one value for each lane of the current strip.
     pub(super) lanes: BTreeSet<Handle<Local>>,
     pub(super) streams: Streams,
-    /// Whether a compiler takes long for it.
-    is_long: bool,
     /// Whether every point of a loop in vector lanes comes to the statement at hand.
     pub(super) is_in_lanes: bool,
 }
-
-/// A text of so many operations is long: a compiler takes more than some tenths of a second.
-const LONG_TEXT: usize = 500;
-
-/// A file with so many steps that threads share can be compiled in parts.
-const PARTS_FROM: usize = 4;
 
 impl Braces for File<'_> {
     fn writer(&mut self) -> &mut ListingWriter {
@@ -127,7 +112,7 @@ impl File<'_> {
             self.writer.line("");
             paste(&mut self.writer, &section);
         }
-        if let Some(section) = math::shared(used()).filter(|_| self.is_long) {
+        if let Some(section) = math::shared(used()).filter(|_| self.program.decisions.is_long()) {
             self.writer.line("");
             paste(&mut self.writer, &section);
         }
@@ -159,7 +144,7 @@ impl File<'_> {
         }
         if self.streams_rows() {
             self.writer.line("");
-            paste(&mut self.writer, &threshold(self.program.stream_from));
+            paste(&mut self.writer, &threshold(self.program.decisions.stream_from()));
             self.writer.line("");
             paste(&mut self.writer, streams::PAST_CACHES);
             let [has_rows, has_pieces] = self.has_buffers();
@@ -203,7 +188,7 @@ impl File<'_> {
     /// Whether a bound is the least or greatest of several.
     fn has_alternatives(&self) -> bool {
         let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
-        let mut is_any = self.program.least_points > 0;
+        let mut is_any = self.program.decisions.least_points() > 0;
         is_any |= self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
         for function in self.program.functions.values() {
             walk(&function.body, &mut |item| {
@@ -215,13 +200,14 @@ impl File<'_> {
 
     /// Whether some loop prefetches rows.
     fn prefetches_rows(&self) -> bool {
-        let is_one = |it: &Item| matches!(it, Item::For(it) if !it.prefetched.is_empty());
+        let decisions = &self.program.decisions;
+        let is_one = |it: &Item| matches!(it, Item::For(it) if !decisions.prefetched(it.id).is_empty());
         self.program.functions.values().any(|it| any(&it.body, &mut |it| is_one(it)))
     }
 
     /// Whether rows of some array are stored past the caches.
     pub(super) fn streams_rows(&self) -> bool {
-        self.program.arrays.values().any(|it| it.is_streamed)
+        self.program.decisions.streamed().next().is_some()
     }
 
     /// The arrays that a run allocates.
@@ -279,15 +265,9 @@ impl File<'_> {
         self.writer.line("};");
     }
 
-    /// In how many parts the file can be compiled at the same time, each with the loops of some steps.
-    pub(super) fn n_parts(&self) -> usize {
-        let n_spread = self.program.steps.iter().filter(|it| it.is_spread).count();
-        if n_spread >= PARTS_FROM { n_spread } else { 1 }
-    }
-
     fn functions(&mut self) {
         let program = self.program;
-        if self.n_parts() == 1 {
+        if self.program.decisions.n_parts() == 1 {
             program.functions.handles().for_each(|it| self.function(it));
             return;
         }
@@ -325,7 +305,7 @@ impl File<'_> {
         let is_copied = !is_step.is_some_and(|it| it.is_spread);
         let linkage = match is_copied {
             true => "static inline __attribute__((always_inline))",
-            false if self.n_parts() > 1 => "ISOBAR_STEP",
+            false if self.program.decisions.n_parts() > 1 => "ISOBAR_STEP",
             false => "static",
         };
         self.writer.line(format_args!(
@@ -349,7 +329,8 @@ impl File<'_> {
             self.writer.line(format_args!("(void){name};"));
         }
         self.items(&function.body);
-        if any(&function.body, &mut |it| matches!(it, Item::For(it) if it.stores.is_some())) {
+        let stores = |it: &Item| matches!(it, Item::For(it) if program.decisions.stores(it.id).is_some());
+        if any(&function.body, &mut |it| stores(it)) {
             self.writer.line("if (is_unit && run->streams) isobar_end_stream();");
         }
         self.writer.dedent();
@@ -380,7 +361,8 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            let start = match (array.is_per_thread, starts_at_line(array).then_some(array.row_start)) {
+            let row_start = self.program.decisions.row_start(at);
+            let start = match (array.is_per_thread, starts_at_line(array).then_some(row_start)) {
                 (false, _) => format!("run->{name}"),
                 (true, None) => format!("({ctype} *)(void *)((char *)run->{name} + own)"),
                 (true, Some(0)) => format!("isobar_own(run->{name}, own)"),
@@ -452,7 +434,7 @@ impl File<'_> {
             // Parts that a barrier separates already run one after the other here.
             Item::Barrier => {}
             Item::Strips(it) => self.strips(it),
-            Item::For(it) => match &it.stores {
+            Item::For(it) => match self.program.decisions.stores(it.id) {
                 Some(stores) => self.streamed(it, stores),
                 None => self.counted(it),
             },
@@ -546,7 +528,7 @@ impl File<'_> {
             program: self.program,
             lanes: &self.lanes,
             streams: &self.streams,
-            is_sharing: self.is_long && self.is_in_lanes,
+            is_sharing: self.program.decisions.is_long() && self.is_in_lanes,
         }
     }
 

@@ -46,7 +46,9 @@ impl File<'_> {
         let mut has = [false; 2];
         for function in self.program.functions.values() {
             walk(&function.body, &mut |item| {
-                if let Item::For(For { stores: Some(stores), .. }) = item {
+                if let Item::For(it) = item
+                    && let Some(stores) = self.program.decisions.stores(it.id)
+                {
                     match stores.buffer {
                         RowBuffer::Row { .. } => has[0] = true,
                         RowBuffer::Registers { .. } => has[1] = true,
@@ -121,7 +123,7 @@ impl File<'_> {
     fn by_rows(&mut self, it: &For, rows: &[Element], elements: u32) {
         let (_, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);
-        let block = it.lanes.block;
+        let block = self.program.decisions.lanes(it.id).block;
         // The last part has a whole block.
         let most = block.unwrap_or(0) + i64::from(elements);
         let (declared, next, qualified) = match block {
@@ -179,7 +181,7 @@ impl File<'_> {
 }
 
 /// From so many bytes of all fields on.
-pub(super) fn threshold(stream_from: u64) -> String {
+pub(super) fn threshold(stream_from: Option<u64>) -> String {
     format!(
         "\
 /* From so many bytes of all fields on, rows that nobody reads are written past the caches. */
@@ -187,7 +189,7 @@ pub(super) fn threshold(stream_from: u64) -> String {
 #define ISOBAR_STREAM_FROM {}.0
 #endif
 ",
-        stream_from
+        stream_from.unwrap_or(u64::MAX)
     )
 }
 

@@ -92,7 +92,7 @@ fn elements(kernels: &Kernels, array: Handle<Array>) -> Option<u64> {
 
 /// The length of an array along each dimension, where that is the same for every call.
 fn lengths(kernels: &Kernels, array: Handle<Array>) -> Vec<Option<i64>> {
-    kernels.program.arrays[array].places().map(|it| it.evaluated(&mut |_| None)).collect()
+    kernels.program.places(array).map(|it| it.evaluated(&mut |_| None)).collect()
 }
 
 /// Whether a dimension is that along i of an array of the caller: there its stride is 1 in a module for such calls.

@@ -103,7 +103,7 @@ pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
             }
         };
         let mut elements = times;
-        for length in it.places() {
+        for length in kernels.program.places(at) {
             elements = elements.checked_mul(length.evaluated(&mut |it| size(it))?.max(0))?;
         }
         let bytes = u64::try_from(elements).ok()?.checked_mul(it.dtype.size_bytes() as u64)?;
@@ -168,7 +168,7 @@ impl<'k> Sizes<'k> {
         }
         for (handle, array) in kernels.program.arrays.iter() {
             if array.storage != Storage::Caller && has_memory(handle) {
-                let own = sizes.own(array).ok_or(CallRefusal::OutOfMemory)?;
+                let own = sizes.own(handle, array).ok_or(CallRefusal::OutOfMemory)?;
                 sizes.layouts.insert(handle, own);
             }
         }
@@ -176,9 +176,9 @@ impl<'k> Sizes<'k> {
     }
 
     /// The layout of an array that a run makes: without gaps, the first dimension fastest.
-    fn own(&self, array: &Array) -> Option<ArrayLayout> {
+    fn own(&self, at: Handle<Array>, array: &Array) -> Option<ArrayLayout> {
         let (mut strides, mut start, mut n) = (Vec::new(), 0_i64, 1_i64);
-        for (length, shift) in array.places().zip(&array.shift) {
+        for (length, shift) in self.kernels.program.places(at).zip(&array.shift) {
             strides.push(n);
             if array.storage == Storage::Heap {
                 let shift = shift.evaluated(|it| self.value(it))?;
@@ -186,7 +186,7 @@ impl<'k> Sizes<'k> {
             }
             n = n.checked_mul(length.evaluated(&mut |it| self.value(it))?.max(0))?;
         }
-        let start = start.checked_add(i64::try_from(array.row_start).ok()?)?;
+        let start = start.checked_add(i64::try_from(self.kernels.program.decisions.row_start(at)).ok()?)?;
         Some(ArrayLayout { strides, start, levels: [0; 2], elements: n })
     }
 

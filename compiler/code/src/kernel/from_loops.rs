@@ -238,7 +238,7 @@ impl Lowering<'_> {
                     let (positions, axis) = (it.positions.clone(), it.axis);
                     pieces.push(BlockStep::For { positions, axis, is_descending: it.is_descending, body });
                 }
-                Item::If(If { branches, otherwise })
+                Item::If(If { branches, otherwise, .. })
                     if holds_stages(otherwise) || branches.iter().any(|it| holds_stages(&it.body)) =>
                 {
                     let arms = branches.iter().map(|it| Arm {

@@ -24,9 +24,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
-    Array, ArrayKind, Assign, BoundsCheck, Branch, DimensionIndex, Element, For, Function, GpuAxis, If,
-    Index, Integer, Item, Lanes, Launch, Local, Positions, Program, Read, Side, Step, Strides, SymbolMeaning,
-    Target, Trap, While,
+    Array, ArrayKind, Assign, BoundsCheck, Branch, Decisions, DimensionIndex, Element, For, Function,
+    GpuAxis, If, Index, Integer, Item, Launch, Local, Positions, Program, Read, Side, Step, Strides,
+    SymbolMeaning, Target, Trap, While,
 };
 use super::reserved::RESERVED;
 use super::visit::{each_local, walk};
@@ -62,8 +62,9 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         arrays,
         integers: Arena::default(),
         symbols: sizes.chain(levels).collect(),
-        stream_from: u64::MAX,
-        least_points: 0,
+        n_loops: 0,
+        n_branches: 0,
+        decisions: Decisions::default(),
         namer,
     };
     let mut lowering = Lowering {
@@ -75,6 +76,8 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         gpu: None,
         order: &sdfg.order,
         ending: BTreeSet::new(),
+        unplaced: SideTable::default(),
+        n_launched: 0,
     };
     let mut graph = Graph { sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
     for (handle, it) in sdfg.containers.iter() {
@@ -108,7 +111,6 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         lowering.finish_step(step);
     }
     let mut program = lowering.program;
-    sort_functions(&mut program);
     // The graph may mark a field as read, though no statement that reads it is left.
     program.forget_reads();
     program
@@ -148,8 +150,6 @@ fn array(it: &Container, namer: &mut Namer) -> Array {
         },
         owner: None,
         is_per_thread: false,
-        row_start: 0,
-        is_streamed: false,
     };
     array.with_name(&it.name, namer)
 }
@@ -190,27 +190,13 @@ fn joined(pieces: Vec<BlockItems>) -> Vec<BlockItems> {
     steps
 }
 
-/// Puts the functions of each step together, those that it launches before its own.
-///
-/// They were made in another order: launched ones with their maps, those of steps when all pieces were there.
-fn sort_functions(program: &mut Program) {
-    let functions = std::mem::take(&mut program.functions);
-    let mut sorted: Vec<(Handle<Function>, Function)> = functions.handles().zip(functions).collect();
-    sorted.sort_by_key(|(_, it)| it.step);
-    let mut moved = SideTable::default();
-    for (before, function) in sorted {
-        moved.insert(before, program.functions.push(function));
-    }
-    program.functions.values_mut().for_each(|it| rename_launched(&mut it.body, &moved));
-    program.steps.iter_mut().for_each(|it| it.function = moved[it.function]);
-}
-
-fn rename_launched(items: &mut [Item], moved: &SideTable<Function, Handle<Function>>) {
+/// Gives launches their functions, now that these stand in the program.
+fn place_launched(items: &mut [Item], placed: &SideTable<Function, Handle<Function>>) {
     for item in items {
         if let Item::Launch(launch) = item {
-            launch.function = moved[launch.function];
+            launch.function = placed[launch.function];
         }
-        item.blocks_mut().into_iter().for_each(|it| rename_launched(it, moved));
+        item.blocks_mut().into_iter().for_each(|it| place_launched(it, placed));
     }
 }
 
@@ -262,6 +248,15 @@ struct Lowering<'n> {
     order: &'n ProgramOrder,
     /// The sweeps of the text that may end the run in this step.
     ending: BTreeSet<u32>,
+    /// The functions of launches whose step is not known yet. A launch has their number in the place of a function.
+    unplaced: SideTable<Function, UnplacedFunction>,
+    n_launched: usize,
+}
+
+/// A launched function before its step is known, and with it its name.
+struct UnplacedFunction {
+    positions: Vec<Symbol>,
+    body: Vec<Item>,
 }
 
 /// A loop around.
@@ -277,9 +272,9 @@ impl Lowering<'_> {
         BlockItems { items, ending: std::mem::take(&mut self.ending) }
     }
 
-    /// Makes a function of the statements of one step, and names those that it launches. Without statements
-    /// there is no step.
-    fn finish_step(&mut self, BlockItems { items, ending }: BlockItems) {
+    /// Makes a function of the statements of one step, behind those that it launches. Without statements there is
+    /// no step.
+    fn finish_step(&mut self, BlockItems { mut items, ending }: BlockItems) {
         if items.is_empty() {
             return;
         }
@@ -290,11 +285,14 @@ impl Lowering<'_> {
                 launched.push(it.function);
             }
         });
-        for &function in &launched {
+        let mut placed = SideTable::default();
+        for &number in &launched {
+            let UnplacedFunction { positions, body } =
+                self.unplaced.remove(number).expect("each function is launched once");
             let name = self.program.namer.name(&format!("step_{step}_at"));
-            let function = &mut self.program.functions[function];
-            (function.name, function.step) = (name, step);
+            placed.insert(number, self.program.functions.push(Function { name, step, positions, body }));
         }
+        place_launched(&mut items, &placed);
         let name = self.program.namer.name(&format!("step_{step}"));
         let function = Function { name, step, positions: Vec::new(), body: items };
         let function = self.program.functions.push(function);
@@ -393,7 +391,7 @@ impl Lowering<'_> {
         });
         let branches = branches.collect();
         let otherwise = it.otherwise.as_ref().map(|it| self.region(graph, it)).unwrap_or_default();
-        vec![Item::If(If { branches, otherwise })]
+        vec![Item::If(If { id: self.program.new_branch(), branches, otherwise })]
     }
 
     /// The report of a statement that must end the run here.
@@ -447,18 +445,8 @@ impl Lowering<'_> {
         self.scopes.pop();
         let is_descending = order == Some(LoopOrder::Descending);
         let is_parallel = order.is_none();
-        Item::For(For {
-            positions,
-            axis,
-            is_descending,
-            is_parallel,
-            is_simd: false,
-            gpu: None,
-            lanes: Lanes::default(),
-            prefetched: Vec::new(),
-            stores: None,
-            body,
-        })
+        let id = self.program.new_loop();
+        Item::For(For { id, positions, axis, is_descending, is_parallel, is_simd: false, gpu: None, body })
     }
 
     /// A range in the symbols of the whole program.
@@ -543,9 +531,10 @@ impl Lowering<'_> {
         self.is_spread = false;
         self.scopes.truncate(self.scopes.len() - map.params.len());
         let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
-        // `finish_step` knows the step, and so the name.
-        let function = Function { name: String::new(), step: 0, positions: all, body };
-        Item::Launch(Launch { positions, function: self.program.functions.push(function), outer })
+        let function = Handle::new(self.n_launched);
+        self.n_launched += 1;
+        self.unplaced.insert(function, UnplacedFunction { positions: all, body });
+        Item::Launch(Launch { positions, function, outer })
     }
 
     /// Lowers a nested graph, which has no function of its own. Its arguments are the containers that the

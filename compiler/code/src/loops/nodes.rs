@@ -1,5 +1,7 @@
 //! The data of a program: functions of statements that name arrays, locals and integers by their handles.
 
+mod decisions;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,8 @@ use crate::expr::Expr;
 use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol};
 use crate::types::DType;
+
+pub use decisions::{Decisions, Lanes, RowBuffer, SkippedArms, Stores};
 
 /// A graph as functions; each step is one of them, called after the other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,10 +30,12 @@ pub struct Program {
     pub arrays: Arena<Array>,
     pub integers: Arena<Integer>,
     pub symbols: BTreeMap<Symbol, SymbolMeaning>,
-    /// Rows are stored past the caches if all fields together have at least so many bytes.
-    pub stream_from: u64,
-    /// Points along I that the domain must have for loops in blocks; 0 where there are none.
-    pub least_points: i64,
+    /// How many handles of loops were given away: see [`Program::new_loop`].
+    pub n_loops: usize,
+    /// The same for branches: see [`Program::new_branch`].
+    pub n_branches: usize,
+    /// The decisions of passes about all of it.
+    pub decisions: Decisions,
     /// Gives names to what passes add.
     pub namer: Namer,
 }
@@ -100,10 +106,6 @@ pub struct Array {
     pub owner: Option<GpuAxis>,
     /// Whether each thread has one.
     pub is_per_thread: bool,
-    /// Unused elements before the first row and before each other one: see `passes/place_rows`.
-    pub row_start: u64,
-    /// Whether rows of it are stored past the caches, where the fields of a call are larger than these.
-    pub is_streamed: bool,
 }
 
 /// The role of an array in the stencil.
@@ -272,21 +274,17 @@ pub struct Declare {
 /// A loop over positions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct For {
+    /// The loop's own; tables of decisions name it by this.
+    pub id: Handle<For>,
     pub positions: Positions,
     pub axis: Axis,
     pub is_descending: bool,
     /// Whether its iterations do not depend on each other.
     pub is_parallel: bool,
-    /// Whether the schedule gives them to vector lanes.
+    /// Whether the schedule gives them to vector lanes, and no pass has taken them from there.
     pub is_simd: bool,
     /// Which dimension of a GPU's grid or of its blocks the schedule gives them to, if any.
     pub gpu: Option<GpuAxis>,
-    /// How lanes run it, where a pass has decided that.
-    pub lanes: Lanes,
-    /// One element of each row that is prefetched when an iteration begins, all along i.
-    pub prefetched: Vec<Element>,
-    /// Rows that it writes past the caches.
-    pub stores: Option<Stores>,
     pub body: Vec<Item>,
 }
 
@@ -295,37 +293,6 @@ pub struct For {
 pub enum GpuAxis {
     Grid,
     Block,
-}
-
-/// How the iterations of a loop along a row are put into vector lanes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lanes {
-    /// Whether branches and `while` run under masks: iterations wait for each other.
-    pub is_masked: bool,
-    /// Whether some iterations may run twice, so that the last vector is a whole one that overlaps the one before.
-    pub may_overlap: bool,
-    /// Whether each function that takes long has a loop of its own over some vectors.
-    pub is_split: bool,
-    /// Iterations of a block of one whole vector, where the loop runs in blocks. The last block overlaps the
-    /// one before.
-    pub block: Option<i64>,
-}
-
-/// Rows that a loop stores past the caches, as whole cache lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stores {
-    /// Each along the loop; none of an array twice.
-    pub rows: Vec<Element>,
-    pub buffer: RowBuffer,
-}
-
-/// Where the elements of a row are before they are stored past the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RowBuffer {
-    /// In an array of so many elements, which is copied as a whole.
-    Row { elements: u32 },
-    /// In an array of so few bytes that a compiler keeps it in registers.
-    Registers { bytes: i64 },
 }
 
 /// A loop along a row, strip-mined: each part runs for all iterations of a strip before the next part does.
@@ -432,6 +399,8 @@ pub struct Launch {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct If {
+    /// The branch's own; tables of decisions name it by this.
+    pub id: Handle<If>,
     pub branches: Vec<Branch>,
     pub otherwise: Vec<Item>,
 }
@@ -562,9 +531,9 @@ impl Array {
         matches!(self.storage, Storage::Heap | Storage::Private)
     }
 
-    /// The length along each dimension, with the unused elements before a row.
-    pub fn places(&self) -> impl Iterator<Item = Size> {
-        let free = self.row_start as i64;
+    /// The length along each dimension, with so many unused elements before a row.
+    fn places(&self, row_start: u64) -> impl Iterator<Item = Size> {
+        let free = row_start as i64;
         let along =
             move |(dimension, size): (usize, Size)| if dimension == 0 { size.moved(free) } else { size };
         let places = self.shape.iter().enumerate().map(|(dimension, size)| {
@@ -597,7 +566,28 @@ impl Array {
     }
 }
 
+/// A handle that was not given away before, by the number of those that were.
+pub(super) fn next_handle<T>(n: &mut usize) -> Handle<T> {
+    *n += 1;
+    Handle::new(*n - 1)
+}
+
 impl Program {
+    /// Gives away the handle of a loop, which no other loop has.
+    pub fn new_loop(&mut self) -> Handle<For> {
+        next_handle(&mut self.n_loops)
+    }
+
+    /// Gives away the handle of a branch, which no other branch has.
+    pub fn new_branch(&mut self) -> Handle<If> {
+        next_handle(&mut self.n_branches)
+    }
+
+    /// The length of an array along each dimension, with the unused elements before a row.
+    pub fn places(&self, array: Handle<Array>) -> impl Iterator<Item = Size> {
+        self.arrays[array].places(self.decisions.row_start(array))
+    }
+
     /// Returns the least sweep in which a later step may end the run, if a sweep up to this step stands
     /// behind it. A trap in a sweep behind the returned one does not end the run yet: a later step may have
     /// an earlier trap.

@@ -16,9 +16,10 @@ use std::collections::BTreeSet;
 use self::names::{NameMeaning, Names};
 use super::nodes::{
     ArmOfStrip, Assign, BoundsCheck, Branch, BranchOfStrip, Declare, Element, For, Function, GpuAxis, If,
-    Index, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Stores, StripPart,
-    Strips, Target, Trap, While, WhileOfStrip,
+    Index, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, SkippedArms, Step, Stores,
+    StripPart, Strips, Target, Trap, While, WhileOfStrip, next_handle,
 };
+use super::print::{SKIP_ARM, SKIP_OTHERS};
 use crate::diag::outline::{self, ListingFault, OutlineLine, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::entity::{Arena, Handle};
@@ -37,8 +38,10 @@ type ParseResult<T> = outline::LineResult<T>;
 pub fn parse(text: &str) -> Result<Program, ListingFault> {
     let mut reader = Reader::default();
     reader.top(&outline(text)).map_err(|wrong| ListingFault::at(text, wrong))?;
-    let Reader { names, functions, steps, .. } = reader;
-    names.program(functions, steps).map_err(|message| ListingFault { line: 1, message })
+    let Reader { names, functions, steps, n_loops, n_branches, .. } = reader;
+    names
+        .program(functions, steps, (n_loops, n_branches))
+        .map_err(|message| ListingFault { line: 1, message })
 }
 
 /// The parts of the program that were read so far.
@@ -48,6 +51,8 @@ struct Reader {
     functions: Arena<Function>,
     steps: Vec<Step>,
     n_stmts: u32,
+    n_loops: usize,
+    n_branches: usize,
 }
 
 impl Reader {
@@ -218,16 +223,40 @@ impl Reader {
         let parsed = || {
             let (positions, marks) = positions(header)?;
             let axis = axis_of(&positions.variable)?;
-            marked(positions, axis, marks)
+            let it = For {
+                id: Handle::new(self.n_loops),
+                positions,
+                axis,
+                is_descending: false,
+                is_parallel: false,
+                is_simd: false,
+                gpu: None,
+                body: Vec::new(),
+            };
+            marked(it, marks)
         };
-        let mut it = parsed().ok_or((line.span, "`for i in [start, end) order` was expected".to_owned()))?;
+        let LoopHeader { mut it, lanes, is_once } =
+            parsed().ok_or((line.span, "`for i in [start, end) order` was expected".to_owned()))?;
+        self.n_loops += 1;
+        if lanes != Lanes::default() {
+            self.names.decisions.set_lanes(it.id, lanes);
+        }
+        if is_once {
+            self.names.decisions.set_once(it.id);
+        }
         self.names.position(&it.positions.variable);
         let mut lines = line.children.as_slice();
         while let Some((first, after)) = lines.split_first() {
             let (word, behind) = first.text.split_once(' ').unwrap_or((first.text, ""));
             match word {
-                "prefetch" => it.prefetched = self.elements(behind, first.span)?,
-                "stream" => it.stores = Some(self.stores(behind, first.span)?),
+                "prefetch" => {
+                    let rows = self.elements(behind, first.span)?;
+                    self.names.decisions.set_prefetched(it.id, rows);
+                }
+                "stream" => {
+                    let stores = self.stores(behind, first.span)?;
+                    self.names.decisions.set_stores(it.id, stores);
+                }
                 _ => break,
             }
             lines = after;
@@ -389,7 +418,9 @@ impl Reader {
         line: &OutlineLine<'_>,
         rest: &mut &[OutlineLine<'_>],
     ) -> ParseResult<Item> {
-        let mut branches = vec![self.branch(condition, line)?];
+        let id = next_handle(&mut self.n_branches);
+        let mut skipped = SkippedArms::default();
+        let mut branches = vec![self.branch(condition, line, 0, &mut skipped)?];
         let mut otherwise = Vec::new();
         while let Some((next, after)) = rest.split_first() {
             if next.text == "else:" {
@@ -400,15 +431,35 @@ impl Reader {
             let elif = next.text.strip_prefix("elif ").and_then(|it| it.strip_suffix(':'));
             let Some(condition) = elif else { break };
             *rest = after;
-            branches.push(self.branch(condition, next)?);
+            branches.push(self.branch(condition, next, branches.len(), &mut skipped)?);
         }
-        Ok(Item::If(If { branches, otherwise }))
+        if skipped != SkippedArms::default() {
+            self.names.decisions.set_skipped(id, skipped);
+        }
+        Ok(Item::If(If { id, branches, otherwise }))
     }
 
-    fn branch(&mut self, condition: &str, line: &OutlineLine<'_>) -> ParseResult<Branch> {
+    /// The arm at a place among those of a branch. Its first lines tell whether it is passed over where no lane
+    /// takes it, and whether all others behind it are.
+    fn branch(
+        &mut self,
+        condition: &str,
+        line: &OutlineLine<'_>,
+        at: usize,
+        skipped: &mut SkippedArms,
+    ) -> ParseResult<Branch> {
         let origin = self.origin(line);
         let condition = self.expr(condition, line.span)?;
-        Ok(Branch { condition, origin, body: self.block(&line.children)? })
+        let mut lines = line.children.as_slice();
+        while let Some((first, after)) = lines.split_first() {
+            match first.text {
+                SKIP_ARM => skipped.arms.insert(at),
+                SKIP_OTHERS => skipped.others.insert(at),
+                _ => break,
+            };
+            lines = after;
+        }
+        Ok(Branch { condition, origin, body: self.block(lines)? })
     }
 
     /// The next statement, at this line.
@@ -481,24 +532,20 @@ fn positions(text: &str) -> Option<(Positions, &str)> {
     Some((Positions { variable: Symbol::new(name), start, end, step }, rest))
 }
 
+/// A loop before its body, and what passes decided about it.
+struct LoopHeader {
+    it: For,
+    lanes: Lanes,
+    is_once: bool,
+}
+
 /// A loop, by the words behind its bounds.
-fn marked(positions: Positions, axis: Axis, marks: &str) -> Option<For> {
+fn marked(mut it: For, marks: &str) -> Option<LoopHeader> {
     let (words, block) = match marks.split_once(" in blocks of ") {
         Some((words, block)) => (words, Some(block.parse().ok()?)),
         None => (marks, None),
     };
-    let mut it = For {
-        positions,
-        axis,
-        is_descending: false,
-        is_parallel: false,
-        is_simd: false,
-        gpu: None,
-        lanes: Lanes { block, ..Lanes::default() },
-        prefetched: Vec::new(),
-        stores: None,
-        body: Vec::new(),
-    };
+    let (mut lanes, mut is_once) = (Lanes { block, ..Lanes::default() }, false);
     let (order, words) = words.split_once(' ').unwrap_or((words, ""));
     match order {
         "parallel" => it.is_parallel = true,
@@ -511,13 +558,14 @@ fn marked(positions: Positions, axis: Axis, marks: &str) -> Option<For> {
             "grid" => it.gpu = Some(GpuAxis::Grid),
             "block" => it.gpu = Some(GpuAxis::Block),
             "simd" => it.is_simd = true,
-            "masked" => it.lanes.is_masked = true,
-            "overlapping" => it.lanes.may_overlap = true,
-            "split" => it.lanes.is_split = true,
+            "masked" => lanes.is_masked = true,
+            "overlapping" => lanes.may_overlap = true,
+            "split" => lanes.is_split = true,
+            "once" => is_once = true,
             _ => return None,
         }
     }
-    Some(it)
+    Some(LoopHeader { it, lanes, is_once })
 }
 
 /// The axis that a variable of a loop counts along.

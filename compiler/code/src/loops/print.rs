@@ -12,6 +12,8 @@
 //! program s(a, b, dt)                  the arguments, in the order of the call
 //! stream from 16777216 bytes           rows are stored past the caches from so many bytes of all fields on
 //! blocks from 8 points                 loops in blocks need so many points along I
+//! long text                            a compiler takes long for it
+//! text in 5 parts                      it can be compiled in so many parts at the same time
 //! field a: float64[I + 2, J, K] shift [1, 0, 0] along IJK given read
 //! scalar dt: float64
 //! temporary t: float64[I] shift [0] along I packed private keeping 2 in dimension 0 per thread rows from 7
@@ -52,9 +54,13 @@
 //! # What passes decide
 //!
 //! ```text
+//! for k in [K - 1, K) ascending once:  a block and no loop, since there is one position at most
 //! for i in [0, I) parallel simd masked overlapping split in blocks of 8:
 //!   prefetch a[i, j + 6, k]
 //!   stream b[i, j, k] through a row of 672 elements
+//! if a[i, j, k] > 0.0:
+//!   skip where no lane takes it        all lanes pass over this arm together
+//!   skip the others where no lane takes them
 //! strips of 32 i in [0, I) keeping x: float64:
 //!   lanes:                             for all iterations of a strip, before the next part begins
 //! ```
@@ -64,9 +70,9 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::nodes::{
-    Array, ArrayKind, BoundsCheck, Declare, DimensionIndex, Element, For, Function, GpuAxis, GpuMemory, If,
-    Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores, Strides,
-    StripPart, Strips, SymbolMeaning, Target, Trap, While,
+    Array, ArrayKind, BoundsCheck, Decisions, Declare, DimensionIndex, Element, For, Function, GpuAxis,
+    GpuMemory, If, Integer, Item, Lanes, Launch, Positions, Program, Read, RowBuffer, Step, Storage, Stores,
+    Strides, StripPart, Strips, SymbolMeaning, Target, Trap, While,
 };
 use super::visit::{declared, symbols};
 use crate::diag::{Listing, ListingWriter, Origin};
@@ -91,6 +97,12 @@ pub fn listing(program: &Program) -> Listing {
     printer.writer.close();
     printer.writer.finish()
 }
+
+/// The line at the start of an arm that all lanes pass over together.
+pub(super) const SKIP_ARM: &str = "skip where no lane takes it";
+
+/// The line at the start of an arm, where all lanes pass over the others behind it together.
+pub(super) const SKIP_OTHERS: &str = "skip the others where no lane takes them";
 
 /// The word before an integer that is made of symbols; no variable has that name.
 pub(super) const SUM: &str = "int";
@@ -139,14 +151,20 @@ impl Printer<'_> {
         let program = self.program;
         let arguments = program.arguments.iter().map(|&it| name_of(&program.arrays[it])).join(", ");
         self.writer.line(format_args!("program {}({arguments})", program.name));
-        if program.stream_from != u64::MAX {
-            self.writer.line(format_args!("stream from {} bytes", program.stream_from));
+        if let Some(bytes) = program.decisions.stream_from() {
+            self.writer.line(format_args!("stream from {bytes} bytes"));
         }
-        if program.least_points != 0 {
-            self.writer.line(format_args!("blocks from {} points", program.least_points));
+        if program.decisions.least_points() != 0 {
+            self.writer.line(format_args!("blocks from {} points", program.decisions.least_points()));
         }
-        for array in program.arrays.values().filter(|it| it.name.is_some()) {
-            self.writer.line(declaration(program, array));
+        if program.decisions.is_long() {
+            self.writer.line("long text");
+        }
+        if program.decisions.n_parts() > 1 {
+            self.writer.line(format_args!("text in {} parts", program.decisions.n_parts()));
+        }
+        for (at, _) in program.arrays.iter().filter(|(_, it)| it.name.is_some()) {
+            self.writer.line(declaration(program, at));
         }
         let used = symbols(program);
         for (symbol, meaning) in program.symbols.iter().filter(|(it, _)| used.contains(it)) {
@@ -253,13 +271,16 @@ impl Printer<'_> {
 
     fn for_loop(&mut self, it: &For) {
         self.open("loop", []);
-        self.writer.line(format_args!("for {} {}:", positions(&it.positions), marks(it)));
+        let decisions = &self.program.decisions;
+        let marks = marks(it, decisions);
+        self.writer.line(format_args!("for {} {marks}:", positions(&it.positions)));
         self.writer.indent();
-        if !it.prefetched.is_empty() {
-            let rows = it.prefetched.iter().map(|it| self.element(it)).join(", ");
+        let prefetched = decisions.prefetched(it.id);
+        if !prefetched.is_empty() {
+            let rows = prefetched.iter().map(|it| self.element(it)).join(", ");
             self.writer.line(format_args!("prefetch {rows}"));
         }
-        if let Some(Stores { rows, buffer }) = &it.stores {
+        if let Some(Stores { rows, buffer }) = decisions.stores(it.id) {
             let rows = rows.iter().map(|it| self.element(it)).join(", ");
             let buffer = match buffer {
                 RowBuffer::Row { elements } => format!("a row of {elements} elements"),
@@ -346,6 +367,13 @@ impl Printer<'_> {
         for (at, branch) in it.branches.iter().enumerate() {
             let keyword = if at == 0 { "if" } else { "elif" };
             self.writer.line(format_args!("{keyword} {}:", self.expression(&branch.condition)));
+            if let Some(skipped) = self.program.decisions.skipped(it.id) {
+                let lines = [
+                    skipped.arms.contains(&at).then_some(SKIP_ARM),
+                    skipped.others.contains(&at).then_some(SKIP_OTHERS),
+                ];
+                self.writer.indented(|writer| lines.into_iter().flatten().for_each(|it| writer.line(it)));
+            }
             self.block(&branch.body);
         }
         if !it.otherwise.is_empty() {
@@ -399,7 +427,8 @@ fn name_of(array: &Array) -> &str {
 }
 
 /// `field q: float64[I + 1, J] shift [1, 0] along IJ given read`, and what passes decided about it.
-fn declaration(program: &Program, array: &Array) -> String {
+fn declaration(program: &Program, at: Handle<Array>) -> String {
+    let array = &program.arrays[at];
     let Array { dtype, axes, shape, shift, strides, storage, ring, .. } = array;
     let name = spelled(name_of(array));
     let kind = match array.kind {
@@ -452,10 +481,11 @@ fn declaration(program: &Program, array: &Array) -> String {
     if array.is_per_thread {
         text.push_str(" per thread");
     }
-    if array.row_start != 0 {
-        text.push_str(&format!(" rows from {}", array.row_start));
+    let row_start = program.decisions.row_start(at);
+    if row_start != 0 {
+        text.push_str(&format!(" rows from {row_start}"));
     }
-    if array.is_streamed {
+    if program.decisions.is_streamed(at) {
         text.push_str(" streamed");
     }
     if array.stencil_name != name_of(array) {
@@ -472,8 +502,8 @@ pub(crate) fn positions(it: &Positions) -> String {
 }
 
 /// The order of a loop's iterations, then what carries them out, and how.
-fn marks(it: &For) -> String {
-    let Lanes { is_masked, may_overlap, is_split, block } = it.lanes;
+fn marks(it: &For, decisions: &Decisions) -> String {
+    let Lanes { is_masked, may_overlap, is_split, block } = decisions.lanes(it.id);
     let order = match (it.is_parallel, it.is_descending) {
         (true, _) => "parallel",
         (false, false) => "ascending",
@@ -490,6 +520,7 @@ fn marks(it: &For) -> String {
         is_masked.then_some("masked"),
         may_overlap.then_some("overlapping"),
         is_split.then_some("split"),
+        decisions.is_once(it.id).then_some("once"),
     ];
     let blocks = block.map(|it| format!(" in blocks of {it}")).unwrap_or_default();
     format!("{}{blocks}", words.into_iter().flatten().format(" "))

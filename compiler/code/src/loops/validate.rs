@@ -14,11 +14,12 @@
 //! - **Elements**: as many indices as the array has dimensions. An index of run time stands inside of the check that
 //!   finds it.
 //! - **Types**: an assignment has the type of what it assigns, a condition is a bool, an index an integer.
-//! - **Marks** ([`marks`]): only parallel loops have lanes, and only along rows are there blocks, or rows that are stored
-//!   past the caches. Loops with masks hold no loops.
+//! - **Decisions** ([`decisions`]): a loop has a handle of its own, and tables name loops and arrays that there are. Only
+//!   parallel loops have lanes, and only along rows are there blocks, or rows that are stored past the caches. Loops
+//!   with masks hold no loops. A loop that is a block has one position at most, and a part of a text one step.
 
 mod names;
-mod marks;
+mod decisions;
 
 use std::collections::BTreeSet;
 
@@ -37,6 +38,7 @@ use crate::types::DType;
 pub fn validate(program: &Program) -> Vec<String> {
     let mut found = Vec::new();
     names::names(program, &mut found);
+    decisions::tables(program, &mut found);
     let mut rules = Rules {
         program,
         declared: declared(program),
@@ -165,7 +167,7 @@ impl Rules<'_> {
             }
             Item::Checked(it) => self.checked(it),
             Item::For(it) => {
-                self.marks(it);
+                self.decided(it);
                 let outer = self.n_spread;
                 match it.gpu {
                     Some(GpuAxis::Grid) => self.n_spread.0 += 1,
@@ -173,10 +175,7 @@ impl Rules<'_> {
                     None => {}
                 }
                 self.within(&[&it.positions], |this| {
-                    let rows = it.stores.iter().flat_map(|it| &it.rows);
-                    for element in it.prefetched.iter().chain(rows) {
-                        this.rank(element);
-                    }
+                    this.program.decisions.rows(it.id).for_each(|it| this.rank(it));
                     this.block(&it.body);
                 });
                 self.n_spread = outer;

@@ -4,7 +4,7 @@
 //!
 //! - [`walk`] visits all statements from outside in.
 //! - `each_expr` visits the expressions that a statement evaluates before the blocks inside.
-//! - `each_element` visits the elements that it touches or marks.
+//! - `each_element` visits the elements that it touches.
 //! - `each_size` visits its bounds.
 //!
 //! A new kind of statement is added here, and all analyses see it then. The matches name every kind, so that
@@ -80,7 +80,7 @@ impl Item {
         }
     }
 
-    /// Calls `each` for every element that the item itself reads, writes or marks.
+    /// Calls `each` for every element that the item itself reads or writes.
     pub fn each_element<'a>(&'a self, each: &mut dyn FnMut(&'a Element)) {
         self.each_expr(&mut |expr| {
             expr.accesses(&mut |it| {
@@ -89,20 +89,8 @@ impl Item {
                 }
             });
         });
-        match self {
-            Item::Assign(Assign { target: Target::Element(element), .. }) => each(element),
-            Item::For(it) => {
-                let stores = it.stores.iter().flat_map(|it| &it.rows);
-                it.prefetched.iter().chain(stores).for_each(each);
-            }
-            Item::Assign(_)
-            | Item::Declare(_)
-            | Item::Checked(_)
-            | Item::Strips(_)
-            | Item::Launch(_)
-            | Item::If(_)
-            | Item::While(_)
-            | Item::Barrier => {}
+        if let Item::Assign(Assign { target: Target::Element(element), .. }) = self {
+            each(element);
         }
     }
 
@@ -355,8 +343,8 @@ pub fn declared(program: &Program) -> BTreeSet<Handle<Local>> {
 
 /// The symbols that a program names.
 ///
-/// In shapes and shifts of arrays, in the positions of functions, and in statements; the validator holds
-/// them against [`Program::symbols`].
+/// They stand in shapes and shifts of arrays, in the positions of functions, and in statements. Rows that loops
+/// prefetch or store have them too. The validator holds them against [`Program::symbols`].
 #[must_use]
 pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
     let mut found = BTreeSet::new();
@@ -374,6 +362,13 @@ pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
         found.extend(function.positions.iter().cloned());
         walk(&function.body, &mut |item| {
             each_symbol(item, &mut |it| {
+                found.insert(it.clone());
+            })
+        });
+    }
+    for of in program.decisions.loops() {
+        program.decisions.rows(of).for_each(|it| {
+            each_symbol_of(it, &mut |it| {
                 found.insert(it.clone());
             })
         });

@@ -43,7 +43,7 @@ pub(super) fn lengths(kernels: &Kernels, array: Handle<Array>, options: &WgslOpt
         let levels = options.levels.filter(|_| it.name() == Axis::K.name());
         levels.map(i64::from)
     };
-    kernels.program.arrays[array].places().map(|it| it.evaluated(&mut |it| known(it))).collect()
+    kernels.program.places(array).map(|it| it.evaluated(&mut |it| known(it))).collect()
 }
 
 fn elements(kernels: &Kernels, array: Handle<Array>, options: &WgslOptions) -> Option<u64> {

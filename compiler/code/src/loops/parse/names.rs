@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Array, ArrayKind, DimensionIndex, Element, Function, GpuAxis, GpuMemory, Integer, Local, Program, Read,
-    Side, Step, Storage, Strides, SymbolMeaning,
+    Array, ArrayKind, Decisions, DimensionIndex, Element, Function, GpuAxis, GpuMemory, Integer, Local,
+    Program, Read, Side, Step, Storage, Strides, SymbolMeaning,
 };
 use super::super::print::SUM;
 use super::super::reserved::RESERVED;
@@ -27,8 +27,8 @@ pub(super) enum NameMeaning {
 pub(super) struct Names {
     name: String,
     arguments: Vec<String>,
-    stream_from: Option<u64>,
-    least_points: i64,
+    /// The decisions of passes, as far as lines have told them.
+    pub(super) decisions: Decisions,
     arrays: Arena<Array>,
     locals: Arena<Local>,
     integers: Arena<Integer>,
@@ -42,6 +42,8 @@ impl Names {
             "program" => "`program name(arguments)` was expected",
             "stream" => "`stream from 1000 bytes` was expected",
             "blocks" => "`blocks from 8 points` was expected",
+            "long" => "`long text` was expected",
+            "text" => "`text in 5 parts` was expected",
             "field" | "scalar" | "temporary" => "an array with its type was expected",
             "symbol" => "`symbol s = position name` was expected",
             "integer" => "`integer name` was expected",
@@ -62,14 +64,22 @@ impl Names {
             }
             "stream" => {
                 let bytes = rest.strip_prefix("from ")?.strip_suffix(" bytes")?;
-                self.stream_from = Some(bytes.parse().ok()?);
+                self.decisions.set_stream_from(bytes.parse().ok()?);
             }
             "blocks" => {
                 let points = rest.strip_prefix("from ")?.strip_suffix(" points")?;
-                self.least_points = points.parse().ok()?;
+                self.decisions.set_least_points(points.parse().ok()?);
+            }
+            "long" => match rest {
+                "text" => self.decisions.set_long(),
+                _ => return None,
+            },
+            "text" => {
+                let parts = rest.strip_prefix("in ")?.strip_suffix(" parts")?;
+                self.decisions.set_parts(parts.parse().ok()?);
             }
             "field" | "scalar" | "temporary" => {
-                let array = array(&self.arrays, word, rest)?;
+                let array = array(&self.arrays, word, rest, &mut self.decisions)?;
                 self.arrays.push(array);
             }
             "symbol" => {
@@ -159,7 +169,12 @@ impl Names {
     }
 
     /// The whole program.
-    pub(super) fn program(mut self, functions: Arena<Function>, steps: Vec<Step>) -> Result<Program, String> {
+    pub(super) fn program(
+        mut self,
+        functions: Arena<Function>,
+        steps: Vec<Step>,
+        (n_loops, n_branches): (usize, usize),
+    ) -> Result<Program, String> {
         for axis in Axis::ALL {
             self.symbols.insert(Symbol::new(axis.name()), SymbolMeaning::Size(axis));
         }
@@ -174,8 +189,9 @@ impl Names {
             arrays: self.arrays,
             integers: self.integers,
             symbols: self.symbols,
-            stream_from: self.stream_from.unwrap_or(u64::MAX),
-            least_points: self.least_points,
+            n_loops,
+            n_branches,
+            decisions: self.decisions,
             namer,
         };
         let mut read = BTreeSet::new();
@@ -243,7 +259,8 @@ fn at(it: Subscript<NameMeaning>) -> Result<DimensionIndex, String> {
 /// scalar   s: float64
 /// temporary t: float64[I, K] shift [0, 0] along IK packed heap keeping 4 in dimension 1 per thread
 /// ```
-fn array(before: &Arena<Array>, word: &str, text: &str) -> Option<Array> {
+fn array(before: &Arena<Array>, word: &str, text: &str, decisions: &mut Decisions) -> Option<Array> {
+    let at = Handle::new(before.len());
     let (name, text) = text.split_once(": ")?;
     let name = plain(name).to_owned();
     let (typed, marks) = match text.split_once("] along ") {
@@ -306,8 +323,6 @@ fn array(before: &Arena<Array>, word: &str, text: &str) -> Option<Array> {
         place: None,
         owner: None,
         is_per_thread: false,
-        row_start: 0,
-        is_streamed: false,
     };
     while let Some(word) = words.next() {
         match word {
@@ -339,9 +354,9 @@ fn array(before: &Arena<Array>, word: &str, text: &str) -> Option<Array> {
             "per" => array.is_per_thread = words.next()? == "thread",
             "rows" => {
                 let "from" = words.next()? else { return None };
-                array.row_start = words.next()?.parse().ok()?;
+                decisions.set_row_start(at, words.next()?.parse().ok()?);
             }
-            "streamed" => array.is_streamed = true,
+            "streamed" => decisions.set_streamed(at),
             "for" => array.stencil_name = words.next()?.to_owned(),
             _ => return None,
         }

@@ -12,7 +12,8 @@
 
 use super::super::analysis::operations::n_operations;
 use super::super::analysis::repeat::{each_element, may_repeat_with_branches};
-use super::super::nodes::{For, Item, Positions, Program};
+use super::super::nodes::{For, Item, Lanes, Positions, Program};
+use super::super::visit::walk;
 use super::PassCx;
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::target::Remainder;
@@ -24,7 +25,7 @@ pub const NAME: &str = "loops/block-rows";
 /// Marks the loops that run in blocks of whole vectors.
 ///
 /// - **Precondition**: locals are declared.
-/// - **Effect**: [`Lanes::block`](super::super::nodes::Lanes::block), [`Program::least_points`].
+/// - **Effect**: [`Lanes::block`](super::super::nodes::Lanes::block), [`Decisions::least_points`](super::super::nodes::Decisions::least_points).
 /// - **Legality**: [`block_of`]: points may be computed twice, and rows are as long as a block.
 /// - **Why**: the target's [`remainder`](crate::target::Target::remainder). Where points compute
 ///   transcendental functions, a run gains nothing. A long program still compiles faster.
@@ -41,7 +42,7 @@ pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
     if !(is_long || is_faster) || !cx.may_change() {
         return;
     }
-    program.least_points = found.least;
+    program.decisions.set_least_points(found.least);
     cx.applied(
         format!(
             "rows of {} points or more are computed in whole vectors: {}",
@@ -49,19 +50,19 @@ pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
         ),
         [],
     );
-    for function in program.functions.handles() {
-        let mut body = std::mem::take(&mut program.functions[function].body);
-        mark(program, &mut body, bytes);
-        program.functions[function].body = body;
+    let mut blocks = Vec::new();
+    for function in program.functions.values() {
+        walk(&function.body, &mut |item| {
+            if let Item::For(it) = item
+                && let Some(block) = block_of(program, it, bytes)
+            {
+                blocks.push((it.id, Some(block.points)));
+            }
+        });
     }
-}
-
-fn mark(program: &Program, items: &mut [Item], bytes: i64) {
-    for item in items {
-        if let Item::For(it) = item {
-            it.lanes.block = block_of(program, it, bytes).map(|it| it.points);
-        }
-        item.blocks_mut().into_iter().for_each(|it| mark(program, it, bytes));
+    for (of, block) in blocks {
+        let lanes = program.decisions.lanes(of);
+        program.decisions.set_lanes(of, Lanes { block, ..lanes });
     }
 }
 

@@ -87,6 +87,7 @@ fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
                                         "the branch is a choice between values that all lanes compute",
                                         &origins,
                                     );
+                                    names.decisions.forget_branch(branches.id);
                                     choice.make(branches, &mut it.body, names);
                                 }
                                 Err(blocked) => {

@@ -11,7 +11,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{Assign, DimensionIndex, Element, If, Item, Local, Program, Read, Target};
+use super::super::nodes::{
+    Assign, Decisions, DimensionIndex, Element, If, Item, Local, Program, Read, Target,
+};
 use super::super::visit::{any, walk};
 use super::{PassCx, each_body};
 use crate::entity::Handle;
@@ -27,10 +29,10 @@ pub const NAME: &str = "loops/drop-idle-stores";
 /// - **Legality**: [`lies_there`]: nothing writes the element between its read and the store.
 /// - **Why**: the rest of the field crosses memory twice for nothing.
 pub fn drop_idle_stores(program: &mut Program, cx: &mut PassCx) {
-    each_body(program, &mut |items, _| {
+    each_body(program, &mut |items, names| {
         if stores(items, cx) {
             unread(items);
-            empty(items);
+            empty(items, names.decisions);
         }
     });
 }
@@ -119,14 +121,23 @@ fn drop_unread(items: &mut Vec<Item>, read: &BTreeSet<Handle<Local>>) {
 }
 
 /// Drops loops and branches in which nothing is left.
-fn empty(items: &mut Vec<Item>) {
+fn empty(items: &mut Vec<Item>, decisions: &mut Decisions) {
     for item in items.iter_mut() {
-        item.blocks_mut().into_iter().for_each(empty);
+        item.blocks_mut().into_iter().for_each(|it| empty(it, decisions));
     }
     items.retain(|it| match it {
-        Item::For(it) => !it.body.is_empty(),
-        Item::If(If { branches, otherwise }) => {
-            !otherwise.is_empty() || branches.iter().any(|it| !it.body.is_empty())
+        Item::For(it) => {
+            if it.body.is_empty() {
+                decisions.forget(it.id);
+            }
+            !it.body.is_empty()
+        }
+        Item::If(If { id, branches, otherwise }) => {
+            let is_left = !otherwise.is_empty() || branches.iter().any(|it| !it.body.is_empty());
+            if !is_left {
+                decisions.forget_branch(*id);
+            }
+            is_left
         }
         _ => true,
     });

@@ -95,7 +95,7 @@ fn block(items: Vec<Item>, taken: Option<Handle<Local>>, names: &mut Names<'_>, 
                 to.push(Item::While(While { condition, ..it }));
             }
             other => match taken {
-                Some(taken) => guarded(other, taken, to),
+                Some(taken) => guarded(other, taken, names, to),
                 None => to.push(other),
             },
         }
@@ -109,6 +109,7 @@ fn is_branch_around_any(it: &If) -> bool {
 
 /// Appends each branch behind the one before: a point that took one takes no other.
 fn branches(it: If, taken: Option<Handle<Local>>, names: &mut Names<'_>, to: &mut Vec<Item>) {
+    names.decisions.forget_branch(it.id);
     // Whether a point comes to the branches at all; empty where all points do.
     let mut open: Vec<Handle<Local>> = taken.into_iter().collect();
     let mut before: Vec<Handle<Local>> = Vec::new();
@@ -147,7 +148,7 @@ fn assigned(value: Expr<Read>, origin: &Origin, names: &mut Names<'_>, to: &mut 
 
 /// Appends an item for the points that come to it, in the branch of the item before if that is for the same
 /// points.
-fn guarded(item: Item, taken: Handle<Local>, to: &mut Vec<Item>) {
+fn guarded(item: Item, taken: Handle<Local>, names: &mut Names<'_>, to: &mut Vec<Item>) {
     if let Some(Item::If(last)) = to.last_mut()
         && let [Branch { condition, body, .. }] = last.branches.as_mut_slice()
         && last.otherwise.is_empty()
@@ -164,7 +165,7 @@ fn guarded(item: Item, taken: Handle<Local>, to: &mut Vec<Item>) {
     let Some(origin) = origin else { return };
     let condition = local(taken, origin.span());
     let branch = Branch { condition, body: vec![item], origin };
-    to.push(Item::If(If { branches: vec![branch], otherwise: Vec::new() }));
+    to.push(Item::If(If { id: names.new_branch(), branches: vec![branch], otherwise: Vec::new() }));
 }
 
 fn local(it: Handle<Local>, span: Span) -> Expr<Read> {

@@ -19,6 +19,7 @@ use super::super::visit::{any, each_origin, walk};
 use super::PassCx;
 use super::hoist_invariants::is_long;
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::space::{Axis, Symbol};
 use crate::target::{Divergence, Fission, Remainder, Target};
@@ -30,7 +31,7 @@ pub const NAME: &str = "loops/mask-lanes";
 /// Marks the loops whose iterations are lanes under masks.
 ///
 /// - **Precondition**: locals are declared.
-/// - **Effect**: [`For::lanes`]; a loop without that mark runs its iterations one by one.
+/// - **Effect**: [`Decisions::lanes`](super::super::nodes::Decisions::lanes); a loop without that mark runs its iterations one by one.
 /// - **Legality**: [`may_be_masked`] for lanes; [`may_repeat`] for points that the last vector computes
 ///   twice.
 /// - **Why**: vectors compute several points in the time of one.
@@ -38,16 +39,14 @@ pub fn mask_lanes(program: &mut Program, cx: &mut PassCx) {
     if cx.options.divergence.value != Divergence::Masks {
         return;
     }
-    for function in program.functions.handles() {
-        let mut body = std::mem::take(&mut program.functions[function].body);
-        mark(program, &mut body, cx);
-        program.functions[function].body = body;
-    }
+    let mut found = Vec::new();
+    program.functions.values().for_each(|it| mark(program, &it.body, &mut found, cx));
+    found.into_iter().for_each(|(of, lanes)| program.decisions.set_lanes(of, lanes));
 }
 
 /// Marks loops from outside in, and does not search inside of a marked loop. A row with a `while` is tried
 /// even if the schedule gave it no lanes, since masks let its points wait for each other.
-fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
+fn mark(program: &Program, items: &[Item], found: &mut Vec<(Handle<For>, Lanes)>, cx: &mut PassCx) {
     for item in items {
         if let Item::For(it) = item {
             let has_while = any(&it.body, &mut |it| matches!(it, Item::While(_)));
@@ -56,7 +55,7 @@ fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
                 each_origin(&it.body, &mut |it| origins.push(it.clone()));
                 match may_be_masked(program, it, &cx.options) {
                     Ok(()) if cx.may_change() => {
-                        it.lanes = lanes(program, it, &cx.options);
+                        found.push((it.id, lanes(program, it, &cx.options)));
                         if has_while {
                             let reason = cx.options.divergence.reason;
                             cx.applied(format!("the `while` runs in lanes under masks: {reason}"), &origins);
@@ -75,7 +74,7 @@ fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
                 }
             }
         }
-        item.blocks_mut().into_iter().for_each(|it| mark(program, it, cx));
+        item.blocks().into_iter().for_each(|it| mark(program, it, found, cx));
     }
 }
 

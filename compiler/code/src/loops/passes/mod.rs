@@ -1,7 +1,8 @@
 //! Passes that decide about loops and statements before any code is written, in the order in which they run.
 //!
-//! Each pass reads the capabilities of the target ([`Target`]). It changes the program, or sets marks that
-//! code generators then write down.
+//! Each pass reads the capabilities of the target ([`Target`]). It changes the program, or records decisions
+//! ([`Decisions`]) that code generators then write down. A pass that takes a loop out of the program drops what
+//! was decided about it.
 
 pub mod drop_grid;
 pub mod drop_idle_stores;
@@ -16,11 +17,15 @@ pub mod prefetch_rows;
 pub mod stream_stores;
 pub mod split_loops;
 pub mod block_rows;
+pub mod drop_lanes;
+pub mod drop_counters;
+pub mod skip_branches;
+pub mod plan_compilation;
 
 #[cfg(test)]
 mod tests;
 
-use super::nodes::{Array, Function, Item, Local, Program};
+use super::nodes::{Array, Decisions, Function, If, Item, Local, Program, next_handle};
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
 use crate::entity::{Arena, Handle, Namer};
@@ -54,12 +59,21 @@ pub const PASSES: &[Pass<Program>] = &[
     // Before loops are split: a loop that stores rows past the caches is not split.
     Pass { name: stream_stores::NAME, run: stream_stores::stream_stores, preserves: &[] },
     Pass { name: split_loops::NAME, run: split_loops::split_loops, preserves: &[] },
-    // Last, for the loops that were not split.
+    // For the loops that were not split.
     Pass { name: block_rows::NAME, run: block_rows::block_rows, preserves: &[] },
+    // After every pass that asks which loops the schedule gave lanes, and after `while` loops became strips.
+    Pass { name: drop_lanes::NAME, run: drop_lanes::drop_lanes, preserves: &[] },
+    // After loops that store rows past the caches are known: these stay loops.
+    Pass { name: drop_counters::NAME, run: drop_counters::drop_counters, preserves: &[] },
+    // After lanes have their masks.
+    Pass { name: skip_branches::NAME, run: skip_branches::skip_branches, preserves: &[] },
+    // Last: it counts the operations of the program that code is made of.
+    Pass { name: plan_compilation::NAME, run: plan_compilation::plan_compilation, preserves: &[] },
 ];
 
 /// All of them.
-pub const PIPELINE: Pipeline<Program> = Pipeline { passes: PASSES, needed: &[declare_locals::NAME] };
+pub const PIPELINE: Pipeline<Program> =
+    Pipeline { passes: PASSES, needed: &[declare_locals::NAME, drop_lanes::NAME] };
 
 /// Those for kernels of a GPU. Loops there are short or spread over threads, and compilers of kernels hoist themselves.
 pub const KERNELS: Pipeline<Program> = Pipeline {
@@ -84,14 +98,21 @@ impl Level for Program {
     }
 }
 
-/// The names of a program, while a pass changes its statements.
+/// The names of a program and what was decided about it, while a pass changes its statements.
 struct Names<'a> {
     locals: &'a mut Arena<Local>,
     arrays: &'a Arena<Array>,
+    decisions: &'a mut Decisions,
+    n_branches: &'a mut usize,
     namer: &'a mut Namer,
 }
 
 impl Names<'_> {
+    /// The handle of a branch, which no other branch has.
+    fn new_branch(&mut self) -> Handle<If> {
+        next_handle(self.n_branches)
+    }
+
     /// A local that statements read.
     fn new_local(&mut self, wanted: &str, dtype: DType) -> Handle<Local> {
         let name = self.namer.name(wanted);
@@ -101,7 +122,7 @@ impl Names<'_> {
 
 /// Changes the body of each function, in order.
 fn each_body(program: &mut Program, change: &mut dyn FnMut(&mut Vec<Item>, &mut Names<'_>)) {
-    let Program { functions, locals, arrays, namer, .. } = program;
-    let mut names = Names { locals, arrays, namer };
+    let Program { functions, locals, arrays, decisions, n_branches, namer, .. } = program;
+    let mut names = Names { locals, arrays, decisions, n_branches, namer };
     functions.values_mut().for_each(|Function { body, .. }| change(body, &mut names));
 }

@@ -30,12 +30,13 @@ pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
     for (_, array, first) in found {
         firsts.entry(array).or_insert(first);
     }
-    for (handle, array) in program.arrays.iter_mut() {
+    let Program { arrays, decisions, .. } = program;
+    for (handle, array) in arrays.iter() {
         if let Some(first) = firsts.get(&handle).and_then(|it| position(array, *it)) {
             let unit = LINE_BYTES / array.dtype.size_bytes() as u64;
             let row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
             if row_start > 0 && cx.may_change() {
-                array.row_start = row_start;
+                decisions.set_row_start(handle, row_start);
                 let name = &array.stencil_name;
                 cx.applied(
                     format!("rows of `{name}` start {row_start} elements into a cache line, where most are written"),
@@ -97,77 +98,80 @@ fn position(array: &Array, index: i64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::lower;
-    use super::super::PassCx;
-    use crate::sdfg::from_schedule;
-    use crate::target::Target;
-    use isobar_middle::samples;
+    use expect_test::expect;
 
-    /// Where rows of `t` start, after the loops of an iteration over j.
-    fn start_of_rows(loops: &str, dtype: &str) -> u64 {
-        let tree = samples::parsed(&format!(
-            "\
-schedule same
-field a: {dtype}[I + 4, J, K] shift [2, 0, 0] read
-field b: {dtype}[I, J, K] shift [0, 0, 0] write
-temporary t: {dtype}[I + 3] shift [1] along I in j
-threads j in [0, J) parallel:
-  for k in [0, K) parallel:
-{loops}    simd i in [0, I) parallel:
-      b[i, j, k] = t[i] + t[i + 2]
-"
-        ));
-        let mut program = lower(&from_schedule::lower(&tree));
-        super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
-        let row = program.arrays.values().find(|it| it.stencil_name == "t").expect("it is an array");
-        assert!(row.is_per_thread);
-        row.row_start
+    use super::super::tests::{after, c, check};
+
+    /// The elements before each row of `t`, after these loops of a thread.
+    fn start_of_rows(loops: &str) -> Option<u64> {
+        let text = after(&[super::NAME], c(0), loops);
+        let row = text.lines().find(|it| it.starts_with("temporary t: "))?;
+        row.split_once(" rows from ")?.1.parse().ok()
     }
 
     #[test]
     fn rows_start_so_that_the_long_loop_writes_whole_lines() {
-        let whole = "    simd i in [-1, I + 2) parallel:\n      t[i + 1] = a[i + 2, j, k]\n";
-        assert_eq!(start_of_rows(whole, "float64"), 0);
-        let in_parts = "    simd i in [-1, 2) parallel:
-      t[i + 1] = 0.0
-    simd i in [2, I + 2) parallel:
-      t[i + 1] = a[i + 2, j, k]
-";
         // The long one begins at the fourth element.
-        assert_eq!(start_of_rows(in_parts, "float64"), 5);
-        assert_eq!(start_of_rows(in_parts, "float32"), 13);
-        // A loop that runs only twice does not count.
-        let after_two = format!(
-            "    for k_tile in [0, 2) parallel:\n  {}{in_parts}",
-            whole.replace("\n      t", "\n        t")
+        check(
+            super::NAME,
+            c(0),
+            "  for i in [0, 3) parallel simd:
+    t[i] = 0.0
+  for i in [3, I) parallel simd:
+    t[i] = a[i, j, k]
+",
+            &expect![[r#"
+                temporary t: float64[I] shift [0] along I packed private per thread rows from 5
+                function step_1_at(k, j) of step 1:
+                  for i in [0, 3) parallel simd:
+                    t[i] = 0.0
+                  for i in [3, I) parallel simd:
+                    t[i] = a[i, j, k]
+                # rows of `t` start 5 elements into a cache line, where most are written
+            "#]],
         );
-        assert_eq!(start_of_rows(&after_two, "float64"), 5);
+        assert_eq!(start_of_rows("  for i in [0, I) parallel simd:\n    t[i] = a[i, j, k]\n"), None);
+    }
+
+    #[test]
+    fn lines_hold_more_elements_of_half_the_size() {
+        let of_singles = "  for i in [3, I) parallel simd:\n    v[i] = float32(a[i, j, k])\n";
+        check(
+            super::NAME,
+            c(0),
+            of_singles,
+            &expect![[r#"
+            temporary v: float32[I] shift [0] along I packed private per thread rows from 13
+            function step_1_at(k, j) of step 1:
+              for i in [3, I) parallel simd:
+                v[i] = float32(a[i, j, k])
+            # rows of `v` start 13 elements into a cache line, where most are written
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_loop_that_runs_only_twice_does_not_count() {
+        let long = "  for i in [3, I) parallel simd:\n    t[i] = a[i, j, k]\n";
+        let twice = "  for j_tile in [0, 2) parallel:
+    for i in [0, I) parallel simd:
+      t[i] = a[i, j, k]
+";
+        assert_eq!(start_of_rows(&format!("{twice}{long}")), Some(5));
+        assert_eq!(start_of_rows(twice), None);
     }
 
     #[test]
     fn rows_of_a_tile_count_from_where_it_starts() {
         let in_tiles = |start: &str| {
-            let tree = samples::parsed(&format!(
-                "\
-schedule same
-field a: float64[I + 4, J, K] shift [2, 0, 0] read
-field b: float64[I, J, K] shift [0, 0, 0] write
-temporary t: float64[34, K] shift [-i_tile + 1, 0] along IK in i_tile
-threads j in [0, J) parallel:
-  for i_tile in [0, I) step 32 parallel:
-    for k in [0, K) parallel:
-      simd i in [{start}, min(I + 1, i_tile + 33)) parallel:
-        t[i - i_tile + 1, k] = a[i + 2, j, k]
-    for k in [0, K) parallel:
-      simd i in [i_tile, min(I, i_tile + 32)) parallel:
-        b[i, j, k] = t[i - i_tile + 1, k]
+            start_of_rows(&format!(
+                "  for i_tile in [0, I) step 32 parallel:
+    for i in [{start}, min(I, i_tile + 33)) parallel simd:
+      t[i - i_tile + 1] = a[i, j, k]
 "
-            ));
-            let mut program = lower(&from_schedule::lower(&tree));
-            super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
-            program.arrays.values().find(|it| it.stencil_name == "t").map(|it| it.row_start)
+            ))
         };
-        assert_eq!(in_tiles("i_tile - 1"), Some(0));
+        assert_eq!(in_tiles("i_tile - 1"), None);
         assert_eq!(in_tiles("i_tile"), Some(7));
     }
 }

@@ -18,6 +18,7 @@ use super::super::nodes::{ArrayKind, DimensionIndex, Element, For, Item, Positio
 use super::super::visit::{each_origin, walk};
 use super::PassCx;
 use crate::diag::Origin;
+use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 use crate::target::Prefetch;
@@ -28,18 +29,16 @@ pub const NAME: &str = "loops/prefetch-rows";
 /// Marks in loops the rows that they prefetch when an iteration begins.
 ///
 /// - **Precondition**: none.
-/// - **Effect**: [`For::prefetched`] of outermost loops that run row by row.
+/// - **Effect**: [`Decisions::prefetched`](super::super::nodes::Decisions::prefetched) of outermost loops that run row by row.
 /// - **Legality**: always; a prefetch reads nothing, so the row need not exist.
 /// - **Why**: the target's [`prefetch`](crate::target::Target::prefetch).
 pub fn prefetch_rows(program: &mut Program, cx: &mut PassCx) {
     let Some(distances) = cx.options.prefetch.value else { return };
     let descending = descending(program);
-    for function in program.functions.handles() {
-        let mut body = std::mem::take(&mut program.functions[function].body);
-        let mut marking = PrefetchMarker { program, distances, descending: &descending, cx };
-        marking.items(&mut body);
-        program.functions[function].body = body;
-    }
+    let mut marking = PrefetchMarker { program, distances, descending: &descending, found: Vec::new(), cx };
+    program.functions.values().for_each(|it| marking.items(&it.body));
+    let found = marking.found;
+    found.into_iter().for_each(|(by, rows)| program.decisions.set_prefetched(by, rows));
 }
 
 /// The variables of loops that go down.
@@ -62,12 +61,13 @@ struct PrefetchMarker<'p, 'c> {
     program: &'p Program,
     distances: Prefetch,
     descending: &'p [Symbol],
+    found: Vec<(Handle<For>, Vec<Element>)>,
     cx: &'c mut PassCx,
 }
 
 impl PrefetchMarker<'_, '_> {
     /// Marks the outermost loop that runs row by row, and nothing inside of it.
-    fn items(&mut self, items: &mut [Item]) {
+    fn items(&mut self, items: &[Item]) {
         for item in items {
             if let Item::For(it) = item
                 && it.positions.only_turn().is_none()
@@ -86,12 +86,12 @@ impl PrefetchMarker<'_, '_> {
                         format!("rows of `{}` are prefetched: {reason}", names.join("`, `")),
                         &origins,
                     );
-                    it.prefetched = rows;
+                    self.found.push((it.id, rows));
                     // One loop prefetches for all loops inside.
                     continue;
                 }
             }
-            item.blocks_mut().into_iter().for_each(|it| self.items(it));
+            item.blocks().into_iter().for_each(|it| self.items(it));
         }
     }
 }

@@ -27,7 +27,7 @@ mod functions;
 use self::branches::{branch_of_strip, has_long_branch, is_long_branch, may_pass_over, pieces_of_arm};
 use self::functions::named;
 use super::super::nodes::{
-    Assign, Declare, For, If, Item, Local, MOST_BRANCHES, Program, Read, StripPart, Strips,
+    Assign, Decisions, Declare, For, If, Item, Local, MOST_BRANCHES, Program, Read, StripPart, Strips,
     Target as Written, While, WhileOfStrip,
 };
 use super::super::visit::{any, each_origin, walk};
@@ -74,7 +74,10 @@ fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>
     for item in items {
         match item {
             Item::For(it)
-                if is_in_lanes(it) && (has_while(it) || has_long_branch(it) || is_cut && is_worth(it)) =>
+                if is_in_lanes(it)
+                    && (has_while(it)
+                        || has_long_branch(it, names.decisions)
+                        || is_cut && is_worth(it, names.decisions)) =>
             {
                 if !cx.may_change() {
                     continue;
@@ -86,12 +89,19 @@ fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>
                 each_origin(&it.body, &mut |it| origins.push(it.clone()));
                 let reason = if has_while(it) {
                     cx.options.divergence.reason
-                } else if has_long_branch(it) {
+                } else if has_long_branch(it, names.decisions) {
                     "what no point of a strip takes of a branch is passed over"
                 } else {
                     cx.options.fission.reason
                 };
                 cx.applied(format!("the loop runs in strips of {width} points: {reason}"), &origins);
+                names.decisions.forget(it.id);
+                // A branch becomes one of strips, or a part of it does.
+                walk(&it.body, &mut |item| {
+                    if let Item::If(it) = item {
+                        names.decisions.forget_branch(it.id);
+                    }
+                });
                 *item = Item::Strips(strips(it, width, is_cut));
             }
             item => item.blocks_mut().into_iter().for_each(|it| loops(it, (width, is_cut), names, cx)),
@@ -125,8 +135,8 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
 }
 
 /// Whether a loop becomes one in strips because of a `while` or a long branch.
-pub(super) fn is_mined(it: &For, target: &Target) -> bool {
-    is_in_lanes(it) && (has_while(it) || width(target).is_some() && has_long_branch(it))
+pub(super) fn is_mined(it: &For, decisions: &Decisions, target: &Target) -> bool {
+    is_in_lanes(it) && (has_while(it) || width(target).is_some() && has_long_branch(it, decisions))
 }
 
 /// Whether strips of a loop will pass over a branch.
@@ -168,7 +178,7 @@ fn value_of(item: &Item) -> Option<&Expr<Read>> {
 }
 
 /// Whether a loop over a row that repeats nothing has more than one part, if its functions stand alone.
-fn is_worth(it: &For) -> bool {
+fn is_worth(it: &For, decisions: &Decisions) -> bool {
     let names_something = |item: &Item| match value_of(item) {
         Some(value) if value.is_transcendental() => value.operands().into_iter().any(takes_long),
         Some(value) => reaches_function(value),
@@ -177,7 +187,7 @@ fn is_worth(it: &For) -> bool {
     it.is_simd
         && !it.is_descending
         && it.positions.only_turn().is_none()
-        && it.stores.is_none()
+        && decisions.stores(it.id).is_none()
         && (parts(&it.body, true).nth(1).is_some() || it.body.iter().any(names_something))
 }
 

@@ -32,7 +32,7 @@ pub const NAME: &str = "loops/stream-stores";
 /// Marks the arrays, and the loops that store their rows past the caches.
 ///
 /// - **Precondition**: locals are declared.
-/// - **Effect**: [`Array::is_streamed`](super::super::nodes::Array::is_streamed), [`For::stores`].
+/// - **Effect**: [`Decisions::is_streamed`] and [`Decisions::stores`].
 /// - **Legality**: [`is_streamed`]: each read of the array is of an element that the same point has just
 ///   written; one place writes its rows.
 /// - **Why**: without it, a row that is written is fetched before, which is half of its traffic.
@@ -43,8 +43,8 @@ pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
     };
     for array in arrays {
         if cx.may_change() {
-            program.arrays[array].is_streamed = true;
-            program.stream_from = cx.options.stream_from.value;
+            program.decisions.set_streamed(array);
+            program.decisions.set_stream_from(cx.options.stream_from.value);
             let (name, reason) = (&program.arrays[array].stencil_name, cx.options.stores.reason);
             let message =
                 format!("rows of `{name}` are stored past the caches, where these are smaller: {reason}");
@@ -61,24 +61,23 @@ pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
             cx.applied(message, &origins);
         }
     }
-    for function in program.functions.handles() {
-        let mut body = std::mem::take(&mut program.functions[function].body);
-        mark(program, &mut body, cx);
-        program.functions[function].body = body;
-    }
+    let mut found = Vec::new();
+    program.functions.values().for_each(|it| mark(program, &it.body, &mut found, cx));
+    found.into_iter().for_each(|(by, stores)| program.decisions.set_stores(by, stores));
 }
 
-/// Marks the loops.
-fn mark(program: &Program, items: &mut [Item], cx: &PassCx) {
+/// Finds the loops, and how they store their rows.
+fn mark(program: &Program, items: &[Item], found: &mut Vec<(Handle<For>, Stores)>, cx: &PassCx) {
     for item in items {
         if let Item::For(it) = item {
             // A loop that is strip-mined for a `while` or a branch is no loop over a row any more.
-            let rows = if is_mined(it, &cx.options) { Vec::new() } else { streamed_rows(program, it) };
+            let is_mined = is_mined(it, &program.decisions, &cx.options);
+            let rows = if is_mined { Vec::new() } else { streamed_rows(program, it) };
             if let Some(buffer) = buffer(program, it, &rows, cx.options.stores.value) {
-                it.stores = Some(Stores { rows, buffer });
+                found.push((it.id, Stores { rows, buffer }));
             }
         }
-        item.blocks_mut().into_iter().for_each(|it| mark(program, it, cx));
+        item.blocks().into_iter().for_each(|it| mark(program, it, found, cx));
     }
 }
 
@@ -177,7 +176,7 @@ fn reads(items: &[Item], is_meant: &dyn Fn(&Element) -> bool) -> usize {
 /// The rows that a loop along i writes and nothing else reads.
 fn streamed_rows(program: &Program, it: &For) -> Vec<Element> {
     let mut rows: Vec<Element> =
-        rows_of(it).filter(|row| program.arrays[row.array].is_streamed).cloned().collect();
+        rows_of(it).filter(|row| program.decisions.is_streamed(row.array)).cloned().collect();
     // If an array is written in two places, each row would need a buffer of its own.
     let arrays: BTreeSet<Handle<Array>> = rows.iter().map(|it| it.array).collect();
     if arrays.len() < rows.len() || is_written_elsewhere(it, &rows) {

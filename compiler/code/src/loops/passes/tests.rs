@@ -16,7 +16,7 @@ pub(super) fn c(vector_bytes: u32) -> Target {
 }
 
 /// The names of a program: three fields, a table along K, a scalar and locals. One array is there for the whole run,
-/// and each thread has a row.
+/// and each thread has rows of doubles, singles and truth values.
 const NAMES: &str = "\
 program s(a, b, o, p, s)
 field a: float64[I, J, K] shift [0, 0, 0] along IJK given read
@@ -26,6 +26,8 @@ field p: float64[K] shift [0] along K given read
 scalar s: float64
 temporary t: float64[I] shift [0] along I packed private per thread
 temporary u: float64[I, J, K] shift [0, 0, 0] along IJK packed heap
+temporary v: float32[I] shift [0] along I packed private per thread
+temporary m: bool[I] shift [0] along I packed private per thread
 integer n
 local x: float64
 local y: float64
@@ -381,4 +383,164 @@ fn short_loops_run_in_blocks() {
         # rows of 8 points or more are computed in whole vectors: a C compiler splits each row into peel, main and remainder loop; with 32 vector registers whole blocks cost less
     "#]],
     );
+}
+
+#[test]
+fn points_that_may_end_the_run_are_no_lanes_of_c() {
+    let body = "  for i in [0, I) parallel simd:
+    find n in [0, K) = int64(a[i, j, k])
+    check stop at [i, j, k] in sweep 0 turn k of 0:
+      b[i, j, k] = a[i, j, {n}]
+  for i in [0, I) parallel simd:
+    b[i, j, k] = s
+";
+    check(
+        "loops/drop-lanes",
+        c(32),
+        body,
+        &expect![[r#"
+        function step_1_at(k, j) of step 1:
+          for i in [0, I) parallel:
+            find n in [0, K) = int64(a[i, j, k])
+            check stop at [i, j, k] in sweep 0 turn k of 0:
+              b[i, j, k] = a[i, j, {n}]
+          for i in [0, I) parallel simd:
+            b[i, j, k] = s
+        # points along i are no lanes: a C compiler makes no vector loop of a loop that may report the end of the run
+    "#]],
+    );
+    let of_machine_code = after(&["loops/drop-lanes"], Target::native(256, None), body);
+    assert_eq!(of_machine_code.matches(" simd:").count(), 2, "{of_machine_code}");
+}
+
+#[test]
+fn a_row_that_goes_past_the_caches_stays_in_lanes() {
+    let body = "  for i in [0, I) parallel simd:
+    find n in [0, K) = int64(a[i, j, k])
+    check stop at [i, j, k] in sweep 0 turn k of 0:
+      u[i, j, k] = a[i, j, {n}]
+    b[i, j, k] = s
+";
+    check(
+        "loops/stream-stores",
+        c(32),
+        body,
+        &expect![[r#"
+        stream from 524288 bytes
+        field b: float64[I, J, K] shift [0, 0, 0] along IJK given write streamed
+        function step_1_at(k, j) of step 1:
+          for i in [0, I) parallel simd:
+            stream b[i, j, k] through a row of 672 elements
+            find n in [0, K) = int64(a[i, j, k])
+            check stop at [i, j, k] in sweep 0 turn k of 0:
+              u[i, j, k] = a[i, j, {n}]
+            b[i, j, k] = s
+        # rows of `b` are stored past the caches, where these are smaller: half of the vector registers hold what is stored next, and a line is stored as it is computed
+    "#]],
+    );
+    let passes = ["loops/stream-stores", "loops/drop-lanes"];
+    assert!(after(&passes, c(32), body).contains(" simd:"));
+}
+
+#[test]
+fn loops_with_one_position_are_blocks_of_c() {
+    let body = "  for i in [I - 1, I) parallel simd:
+    b[i, j, k] = s
+  for i in [max(0, I - 1), I) parallel:
+    b[i, j, k] = a[i, j, k]
+  for i in [0, 2) parallel:
+    b[i, j, k] = a[i, j, k]
+";
+    check(
+        "loops/drop-counters",
+        c(32),
+        body,
+        &expect![[r#"
+        function step_1_at(k, j) of step 1:
+          for i in [I - 1, I) parallel simd once:
+            b[i, j, k] = s
+          for i in [max(0, I - 1), I) parallel once:
+            b[i, j, k] = a[i, j, k]
+          for i in [0, 2) parallel:
+            b[i, j, k] = a[i, j, k]
+    "#]],
+    );
+    let of_machine_code = after(&["loops/drop-counters"], Target::native(256, None), body);
+    assert!(!of_machine_code.contains(" once:"), "{of_machine_code}");
+}
+
+#[test]
+fn a_text_of_many_operations_is_long() {
+    let is_long = |n: usize| {
+        let value = vec!["exp(a[i, j, k])"; n].join(" + ");
+        let body = format!("  for i in [0, I) parallel simd:\n    b[i, j, k] = {value}\n");
+        after(&["loops/plan-compilation"], c(0), &body).starts_with("long text\n")
+    };
+    assert!(is_long(17) && !is_long(16));
+}
+
+#[test]
+fn a_text_of_many_steps_has_parts() {
+    let steps = |n: usize| -> String {
+        let functions = (1..=n).map(|it| {
+            format!(
+                "function step_{it}_at(j) of step {it}:\n  b[0, j, 0] = s\n\n\
+                 function step_{it}() of step {it}:\n  launch step_{it}_at():\n    over j in [0, J)\n\n"
+            )
+        });
+        let steps = (1..=n).map(|it| format!("step step_{it} on all threads\n"));
+        format!("{NAMES}\n{}{}", functions.collect::<String>(), steps.collect::<String>())
+    };
+    let parts = |n: usize| {
+        let mut program = parse(&steps(n)).expect("it is a program");
+        super::plan_compilation::plan_compilation(&mut program, &mut PassCx::new(c(0)));
+        assert_eq!(validate(&program), Vec::<String>::new());
+        let text = listing(&program).text;
+        text.lines().find(|it| it.starts_with("text in")).map(str::to_owned)
+    };
+    assert_eq!(parts(3), None);
+    assert_eq!(parts(4).as_deref(), Some("text in 4 parts"));
+}
+
+#[test]
+fn long_arms_are_passed_over_where_no_lane_takes_them() {
+    let long = vec!["s"; 13].join(" + ");
+    let body = format!(
+        "  for i in [0, I) parallel simd masked:
+    if a[i, j, k] > 3.0:
+      b[i, j, k] = {long}
+    elif a[i, j, k] > 2.0:
+      b[i, j, k] = exp(s)
+    elif a[i, j, k] > 1.0:
+      b[i, j, k] = s
+  for i in [0, I) parallel simd:
+    if a[i, j, k] > 3.0:
+      b[i, j, k] = exp(s)
+"
+    );
+    check(
+        "loops/skip-branches",
+        Target::native(512, None),
+        &body,
+        &expect![[r#"
+        function step_1_at(k, j) of step 1:
+          for i in [0, I) parallel simd masked:
+            if a[i, j, k] > 3.0:
+              skip where no lane takes it
+              skip the others where no lane takes them
+              b[i, j, k] = s + s + s + s + s + s + s + s + s + s + s + s + s
+            elif a[i, j, k] > 2.0:
+              skip where no lane takes it
+              b[i, j, k] = exp(s)
+            elif a[i, j, k] > 1.0:
+              b[i, j, k] = s
+          for i in [0, I) parallel simd:
+            if a[i, j, k] > 3.0:
+              b[i, j, k] = exp(s)
+    "#]],
+    );
+    let short = body.replace(" + s + s + s", " + s + s");
+    let text = after(&["loops/skip-branches"], Target::native(512, None), &short);
+    assert_eq!(text.matches("skip where no lane takes it").count(), 1, "{text}");
+    assert!(!after(&["loops/skip-branches"], c(64), &body).contains("skip"), "C has no masks");
 }

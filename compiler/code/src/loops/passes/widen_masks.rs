@@ -118,41 +118,67 @@ fn compare(expr: &mut Expr<Read>, array: Handle<Array>, width: DType) {
 
 #[cfg(test)]
 mod tests {
-    use crate::loops::ready;
-    use crate::sdfg::from_schedule;
-    use crate::target::Target;
-    use isobar_middle::samples;
+    use expect_test::expect;
 
-    /// The program of a row of truth values between floats of a type.
-    fn text(dtype: &str, target: &Target) -> String {
-        let tree = samples::parsed(&format!(
-            "\
-schedule same
-field a: {dtype}[I, J, K] shift [0, 0, 0] read
-field b: {dtype}[I, J, K] shift [0, 0, 0] write
-temporary m: bool[I] shift [0] along I in j
-threads j in [0, J) parallel:
-  for k in [0, K) parallel:
-    simd i in [0, I) parallel:
-      m[i] = a[i, j, k] > {dtype}(0.0)
-    simd i in [0, I) parallel:
-      b[i, j, k] = a[i, j, k] if m[i] else {dtype}(2.0)
-"
-        ));
-        crate::loops::print::listing(&ready(&from_schedule::lower(&tree), target)).text
-    }
+    use super::super::tests::{after, c, check};
+    use crate::target::Target;
+
+    const MASKS: &str = "  for i in [0, I) parallel simd:
+    m[i] = a[i, j, k] > 0.0
+  for i in [0, I) parallel simd:
+    b[i, j, k] = a[i, j, k] if m[i] else 2.0
+";
 
     #[test]
     fn a_row_of_truth_values_is_as_wide_as_the_floats_beside_it() {
-        for (dtype, width) in [("float64", "int64"), ("float32", "int32")] {
-            let text = text(dtype, &Target::c(None));
-            assert!(text.contains(&format!("m: {width}[")), "{text}");
-        }
+        check(
+            super::NAME,
+            c(0),
+            MASKS,
+            &expect![[r#"
+            temporary m: int64[I] shift [0] along I packed private per thread
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel simd:
+                m[i] = int64(a[i, j, k] > 0.0)
+              for i in [0, I) parallel simd:
+                b[i, j, k] = a[i, j, k] if m[i] != 0 else 2.0
+            # truth values of `m` are stored as int64: a C compiler makes as many lanes as the narrowest element has in a vector, which most rows do not fill
+        "#]],
+        );
+    }
+
+    #[test]
+    fn it_is_half_as_wide_beside_floats_of_half_the_size() {
+        check(
+            super::NAME,
+            c(0),
+            "  for i in [0, I) parallel simd:
+    m[i] = v[i] > float32(0.0)
+  for i in [0, I) parallel simd:
+    v[i] = float32(1.0) if m[i] else float32(2.0)
+",
+            &expect![[r#"
+                temporary m: int32[I] shift [0] along I packed private per thread
+                function step_1_at(k, j) of step 1:
+                  for i in [0, I) parallel simd:
+                    m[i] = int32(v[i] > float32(0.0))
+                  for i in [0, I) parallel simd:
+                    v[i] = float32(1.0) if m[i] != int32(0) else float32(2.0)
+                # truth values of `m` are stored as int32: a C compiler makes as many lanes as the narrowest element has in a vector, which most rows do not fill
+            "#]],
+        );
     }
 
     #[test]
     fn it_stays_a_row_of_bytes_where_lanes_may_be_of_several_sizes() {
-        let text = text("float64", &Target::native(512, None));
-        assert!(text.contains("m: bool["), "{text}");
+        let of_machine_code = after(&[super::NAME], Target::native(512, None), MASKS);
+        assert!(!of_machine_code.contains("temporary m: "), "{of_machine_code}");
+    }
+
+    #[test]
+    fn it_stays_a_row_of_bytes_beside_floats_of_two_sizes() {
+        let mixed = "  for i in [0, I) parallel simd:\n    m[i] = a[i, j, k] > float64(v[i])\n";
+        let text = after(&[super::NAME], c(0), mixed);
+        assert!(!text.contains("temporary m: "), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{Array, ArrayKind, Program, Storage, SymbolMeaning};
+use super::super::nodes::{Array, Program, Storage, SymbolMeaning};
 use super::name_of;
 
 /// Adds the violations of names, arrays and arguments.
@@ -66,7 +66,4 @@ fn array(it: &Array, found: &mut Vec<String>) {
     );
     demand(it.ring.is_none() || it.is_own(), "has a ring and is the caller's");
     demand(!it.is_per_thread || it.is_own(), "is each thread's own and is the caller's");
-    demand(it.row_start == 0 || it.is_own(), "has rows that were placed and is the caller's");
-    let is_field = matches!(it.kind, ArrayKind::Field { .. });
-    demand(!it.is_streamed || is_field, "is stored past the caches and is no field");
 }

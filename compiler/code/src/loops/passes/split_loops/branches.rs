@@ -1,7 +1,7 @@
 //! Branches whose arms strips skip where none of their points takes them.
 
 use super::super::super::nodes::{
-    ArmOfStrip, Branch, BranchOfStrip, For, If, Item, MOST_BRANCHES, StripPart,
+    ArmOfStrip, Branch, BranchOfStrip, Decisions, For, If, Item, MOST_BRANCHES, StripPart,
 };
 use super::super::super::visit::walk;
 use super::super::hoist_invariants::is_long;
@@ -36,9 +36,9 @@ pub(super) fn pieces_of_arm(items: &[Item], depth: usize) -> impl Iterator<Item 
 }
 
 /// Whether a loop has a branch that is worth passing over, and points that are lanes.
-pub(super) fn has_long_branch(it: &For) -> bool {
+pub(super) fn has_long_branch(it: &For, decisions: &Decisions) -> bool {
     may_pass_over(it)
-        && it.stores.is_none()
+        && decisions.stores(it.id).is_none()
         && it.body.iter().any(|it| matches!(it, Item::If(it) if is_long_branch(it)))
 }
 
