@@ -1,5 +1,6 @@
 //! Programs from document to result.
 
+mod generated;
 mod golden;
 mod refused;
 mod statements;
