@@ -1,12 +1,13 @@
 //! A document's text to a checked program with its stencils.
 
 use isobar_front::config::Config;
-use isobar_ground::diag::{Diagnostic, FileId, Severity, render};
+use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, render};
 
+use crate::analysis::calls::aliases;
 use crate::analysis::{exchanges, unwritten};
 use crate::document::read;
 use crate::from_document::elaborate;
-use crate::nodes::ProgramIr;
+use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::stencils::ProgramFronts;
 
 /// A document, compiled.
@@ -43,6 +44,7 @@ pub fn compile(name: &str, text: &str, config: Config) -> ProgramCompilation {
     if !found.has_errors() {
         found.extend(exchanges::order_faults(&program));
         found.extend(unwritten::faults(&program));
+        unify(&program, &mut fronts, &mut found);
     }
     let is_right = !found.has_errors();
     if cfg!(debug_assertions) && is_right {
@@ -51,6 +53,17 @@ pub fn compile(name: &str, text: &str, config: Config) -> ProgramCompilation {
     }
     let diagnostics = found.sorted();
     ProgramCompilation { program: is_right.then_some(program), fronts, diagnostics, document }
+}
+
+/// Compiles the stencils of calls in which several parameters are one field.
+fn unify(program: &ProgramIr, fronts: &mut ProgramFronts, found: &mut Diagnostics) {
+    let mut unify = |stmt: &ProgramStmt| {
+        let ProgramStmtKind::Call(call) = &stmt.kind else { return };
+        if let Err(refused) = fronts.unified(&program.stencils[call.stencil], &aliases(program, call)) {
+            found.extend(refused.into_iter().map(|it| it.also(stmt.span, "called here")));
+        }
+    };
+    program.body.iter().for_each(|it| it.walk(&mut unify));
 }
 
 impl ProgramCompilation {

@@ -162,8 +162,7 @@ pub enum ArgumentEntry {
     /// A field, or a scalar expression.
     Text(String),
     Bool(bool),
-    Int(i64),
-    Float(f64),
+    Number(serde_json::Number),
     View(ViewEntry),
 }
 
@@ -181,8 +180,7 @@ pub struct ViewEntry {
 pub enum ScalarText {
     Text(String),
     Bool(bool),
-    Int(i64),
-    Float(f64),
+    Number(serde_json::Number),
 }
 
 /// The phase of an exchange.

@@ -113,8 +113,7 @@ impl<'a> Elaboration<'a> {
             }
             ArgumentEntry::Text(text) => self.scalar_text(text, at),
             ArgumentEntry::Bool(it) => self.scalar_text(if *it { "True" } else { "False" }, at),
-            ArgumentEntry::Int(it) => self.scalar_text(&it.to_string(), at),
-            ArgumentEntry::Float(it) => self.scalar_text(&format!("{it:?}"), at),
+            ArgumentEntry::Number(it) => self.scalar_text(&it.to_string(), at),
         }?;
         self.check_becomes(&value, param.kind.dtype(), &param.name, at);
         Some(CallArgument::Scalar(value))
@@ -135,7 +134,7 @@ impl<'a> Elaboration<'a> {
                 }
                 None => self.part_of(&view.view, view.data_index.clone(), at),
             },
-            ArgumentEntry::Bool(_) | ArgumentEntry::Int(_) | ArgumentEntry::Float(_) => {
+            ArgumentEntry::Bool(_) | ArgumentEntry::Number(_) => {
                 self.tell(catalog::other_kind("this entry", "field", "number", at));
                 None
             }

@@ -399,6 +399,9 @@ impl<'a> Elaboration<'a> {
             .for_each(|it| self.check_origin(it, &path));
         let externals = entry.externals.0.iter().map(|(name, it)| (name.clone(), it.to_string())).collect();
         let function = entry.function.clone();
+        if !is_dotted_name(&function) {
+            self.tell(catalog::taken(&function, "it is no name of Python", span));
+        }
         for (external, _) in entry.externals.0.iter().filter(|it| !is_dotted_name(&it.0)) {
             self.tell(catalog::taken(external, "it is no name of Python", span));
         }

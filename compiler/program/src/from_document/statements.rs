@@ -291,8 +291,8 @@ impl<'a> Elaboration<'a> {
         match entry {
             ScalarText::Text(text) => self.scalar_text(text, span),
             ScalarText::Bool(it) => Some(ScalarExpr::literal(ScalarValue::Bool(*it))),
-            ScalarText::Int(it) => self.scalar_text(&it.to_string(), span),
-            ScalarText::Float(it) => self.scalar_text(&format!("{it:?}"), span),
+            // Digits beyond 64 bits are refused as an expression is, and become no float.
+            ScalarText::Number(it) => self.scalar_text(&it.to_string(), span),
         }
     }
 

@@ -51,9 +51,9 @@ def lower(a: Field[float], b: Field[float]):
     with computation(FORWARD), interval(1, None):
         b = a[0, 0, -1] + b
 
-def count(n: Field[int], by: int):
-    with computation(PARALLEL), interval(...):
-        n = n + by
+def moving(a: Field[float], b: Field[float], n: Field[int]):
+    with computation(FORWARD), interval(...):
+        b = a[0, 0, n]
 ";
 
 /// A document with the stencils of all tests.

@@ -19,6 +19,7 @@ fn right() -> Json {
             "given": {"role": "constant", "like": "q"},
             "small": bare_field("argument"),
             "tracers": tracers,
+            "which": {"role": "argument", "like": "q", "dtype": "int64"},
             "single": {"role": "argument", "like": "q", "dtype": "float32"}},
         "scalars": {"a": {"role": "argument", "dtype": "float64"}, "n": {"role": "argument", "dtype": "int64"}},
         "stencils": {
@@ -27,6 +28,7 @@ fn right() -> Json {
             "shift": {"function": "main.shift"},
             "copy": {"function": "main.copy"},
             "moved": {"function": "main.copy", "origin": {"a": [-1, 0, 0]}, "domain": ["I", "J", "K"]},
+            "moving": {"function": "main.moving"},
             "add": {"function": "main.add"}},
         "body": [{"call": "add", "args": {"q": "q"}}]}))
 }
