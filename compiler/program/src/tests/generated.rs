@@ -14,10 +14,10 @@ use crate::validate::validate;
 const HALO: i64 = 2;
 
 /// Numbers that look random and are the same for the same seed.
-struct Draw(u64);
+pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
@@ -30,7 +30,7 @@ impl Draw {
 const FIELDS: [&str; 4] = ["q", "r", "s", "l"];
 
 /// A program of a few statements over four fields: two arguments, a state and a local.
-fn generated(seed: u64) -> Json {
+pub(super) fn generated(seed: u64) -> Json {
     let mut draw = Draw(seed);
     draw.below(2);
     let field = |role: &str| {

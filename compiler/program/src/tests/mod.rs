@@ -2,6 +2,7 @@
 
 mod generated;
 mod golden;
+mod mutated;
 mod refused;
 mod statements;
 mod texts;
