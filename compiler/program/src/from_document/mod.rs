@@ -1,10 +1,11 @@
 //! A document to the Program IR: names resolved, types checked, groups put in where they are named.
 //!
-//! `declarations` makes containers, scalars and stencils, `statements` the body, and `calls` the arguments of
+//! `declarations` makes scalars and stencils, `fields` containers, `statements` the body, and `calls` the arguments of
 //! statements. Each goes on behind a fault, so that all faults of a document show at once.
 
 mod calls;
 mod declarations;
+mod fields;
 mod scopes;
 mod statements;
 

@@ -62,7 +62,7 @@ impl HaloFill {
 /// The inputs of a run; its written fields are updated in place.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramInputs {
-    /// Arguments and constants by name, with all dimensions of the document.
+    /// Arguments and constants by name, with all dimensions of the document. No two of them share memory.
     pub fields: BTreeMap<String, Array>,
     pub scalars: BTreeMap<String, ScalarInput>,
 }

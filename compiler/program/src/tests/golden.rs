@@ -47,3 +47,23 @@ fn a_diffusion_of_two_stencils_has_the_bits_of_numpy() {
     );
     assert_eq!(column(0, 5).map(f64::to_bits), [278.28000000000003_f64, 303.54, 330.12].map(f64::to_bits));
 }
+
+/// The page of the manual shows two stencils, and the program of them.
+#[test]
+fn the_program_of_the_manual_compiles_and_runs() {
+    let page = include_str!("../../../../docs/programs.md");
+    let block = |kind: &str| page.split(&format!("```{kind}\n")).nth(1).unwrap().split("```").next().unwrap();
+    let mut program: serde_json::Value = serde_json::from_str(block("json")).unwrap();
+    program["files"]["main.py"] = block("python").into();
+    let mut run = Run::new(&program, [4, 3, 2], HaloFill::Periodic);
+    run.set("q", |at| (at % 5) as f64).scalar("a", ScalarInput::Float(0.25)).scalar("n", ScalarInput::Int(3));
+    let sum = |run: &Run| {
+        let q = &run.inputs.fields["q"];
+        let inner = (3..7).flat_map(|i| (3..6).map(move |j| [i, j, 0]));
+        inner.map(|it| q.get(&it).as_f64()).sum::<f64>()
+    };
+    let before = sum(&run);
+    assert_eq!(run.run().unwrap().n_calls, 6);
+    // Quarters of integers: no sum is rounded.
+    assert_eq!(sum(&run).to_bits(), before.to_bits(), "diffusion on a periodic domain keeps the sum");
+}
