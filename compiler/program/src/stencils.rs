@@ -22,17 +22,16 @@ pub struct ProgramFronts {
     project: Project,
     files: Vec<Arc<SourceFile>>,
     config: Config,
-    /// By function and externals.
+    /// Whether each edge of the tile is the domain's own, in the order of [`EDGES`](crate::nodes::EDGES).
+    edges: [bool; 4],
+    /// By function and externals, and by the edges where the function reads some.
     fronts: BTreeMap<FrontKey, Arc<Front>>,
     /// Those in which pairs of parameters are one field.
     unified: BTreeMap<(FrontKey, Vec<[usize; 2]>), Arc<Front>>,
 }
 
-type FrontKey = (String, Vec<(String, String)>);
-
-fn key_of(stencil: &ProgramStencil) -> FrontKey {
-    (stencil.function.clone(), stencil.externals.clone())
-}
+/// A function, its externals, and the externals that tell edges.
+type FrontKey = (String, Vec<(String, String)>, Vec<String>);
 
 impl ProgramFronts {
     /// Reads the files of a program. `config` has the options of all its stencils, but for their levels. Each range
@@ -43,7 +42,7 @@ impl ProgramFronts {
         let files = files.into_iter().map(|(name, text)| (name, text.into())).collect();
         let project = Project { files, ..Project::default() };
         let files = ParsedFiles::default().of(&project);
-        Self { project, files, config, fronts: BTreeMap::new(), unified: BTreeMap::new() }
+        Self { project, files, config, edges: [true; 4], fronts: BTreeMap::new(), unified: BTreeMap::new() }
     }
 
     /// The files, whose order gives the numbers of places.
@@ -52,41 +51,36 @@ impl ProgramFronts {
         &self.project
     }
 
-    /// Takes the edges of the tile that the externals of NDSL tell.
-    ///
-    /// # Errors
-    ///
-    /// P17 for an edge pattern that the compiler has no name for.
-    pub fn set_grid(&mut self, grid: &ProgramGrid, at: Span) -> Result<(), Diagnostic> {
-        self.config.tile = match grid.edges {
-            [true, true, true, true] => Tile::Single,
-            [false, false, false, false] => Tile::Interior,
-            [true, false, false, false] => Tile::West,
-            [false, true, false, false] => Tile::East,
-            [false, false, true, false] => Tile::South,
-            [false, false, false, true] => Tile::North,
-            _ => {
-                let why = "stencils know all edges, none, or one";
-                return Err(catalog::unsupported("a grid with some of its edges", why, at));
-            }
-        };
-        Ok(())
+    /// Takes the edges of the tile, for the externals by which NDSL tells them.
+    pub fn set_grid(&mut self, grid: &ProgramGrid) {
+        self.edges = grid.edges;
     }
 
     /// Compiles a stencil; the same function with the same externals is compiled once.
     ///
     /// # Errors
     ///
-    /// P02 where no file has it, P05 for an external that is none, and the faults of its text.
+    /// P02 where no file has it, P17 for an external that has no value, and the faults of its text.
     pub fn front(&mut self, stencil: &ProgramStencil) -> Result<Arc<Front>, Vec<Diagnostic>> {
-        let key = key_of(stencil);
-        if let Some(known) = self.fronts.get(&key) {
+        let edges = self.edge_externals(stencil);
+        let [plain, own] = keys(stencil, &edges);
+        if let Some(known) = self.fronts.get(&plain).or_else(|| self.fronts.get(&own)) {
             return Ok(Arc::clone(known));
         }
-        let front = Arc::new(self.compiled(stencil)?);
+        let front = Arc::new(self.compiled(stencil, &edges)?);
         if front.has_errors() || front.contract().is_none() {
             return Err(front.notes.diagnostics.clone());
         }
+        let is_read = |name: &str| front.externals.iter().any(|it| it.name == name);
+        let is_given = |name: &str| stencil.externals.iter().any(|it| it.0 == name);
+        for (name, is_unknown) in [("k_end", true), ("k_start", stencil.origin[Axis::K.index()] != 0)] {
+            if is_unknown && is_read(name) && !is_given(name) {
+                let why = "ranges have levels of their own; give it in `externals`";
+                let told = catalog::unsupported(&format!("the external `{name}`"), why, stencil.span);
+                return Err(vec![told]);
+            }
+        }
+        let key = if edges.iter().any(|it| is_read(it.0)) { own } else { plain };
         self.fronts.insert(key, Arc::clone(&front));
         Ok(front)
     }
@@ -105,7 +99,8 @@ impl ProgramFronts {
         if pairs.is_empty() {
             return Ok(front);
         }
-        let key = (key_of(stencil), pairs.to_vec());
+        let [plain, own] = keys(stencil, &self.edge_externals(stencil));
+        let key = (if self.fronts.contains_key(&plain) { plain } else { own }, pairs.to_vec());
         if let Some(known) = self.unified.get(&key) {
             return Ok(Arc::clone(known));
         }
@@ -114,9 +109,14 @@ impl ProgramFronts {
         Ok(unified)
     }
 
-    fn compiled(&self, stencil: &ProgramStencil) -> Result<Front, Vec<Diagnostic>> {
+    fn compiled(
+        &self,
+        stencil: &ProgramStencil,
+        edges: &[(&'static str, External)],
+    ) -> Result<Front, Vec<Diagnostic>> {
         let (main, name) = self.found(&stencil.function, stencil.span).map_err(|it| vec![it])?;
         let mut config = self.config.clone();
+        config.externals.extend(edges.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         for (name, value) in &stencil.externals {
             let read = serde_json::from_str(value).ok().and_then(|it| external(&it));
             let Some(read) = read else {
@@ -127,6 +127,28 @@ impl ProgramFronts {
         }
         let project = Project { main, stencil: Some(name), ..self.project.clone() };
         Ok(front_of_files(&project, self.files.clone(), &config, &mut NoHook))
+    }
+
+    /// The externals of NDSL that tell edges, seen from the range of a stencil. `i_start` is the first point of the
+    /// compute domain. Where that edge is another domain's, it is far away.
+    fn edge_externals(&self, stencil: &ProgramStencil) -> Vec<(&'static str, External)> {
+        let value = |(name, axis, is_end, edge): EdgeExternal| {
+            let at = Axis::index(axis);
+            let (origin, size) = (stencil.origin[at], stencil.domain[at]);
+            let is_own = edge.is_none_or(|it: usize| self.edges[it]);
+            let value = match Tile::Interior.offset(name) {
+                Some(far) if !is_own => far,
+                _ if !is_end => External::Axis { axis, index: Some(0), offset: -origin },
+                _ if size.axis == Some(axis) => {
+                    External::Axis { axis, index: Some(-1), offset: -origin - size.offset }
+                }
+                _ => External::Unsupported(
+                    "the end of the grid, as far away as the domain is large".to_owned(),
+                ),
+            };
+            (name, value)
+        };
+        EDGE_EXTERNALS.into_iter().map(value).collect()
     }
 
     /// The file and the stencil in it that a dotted name means. The longest module wins.
@@ -150,6 +172,27 @@ impl ProgramFronts {
         }
         Err(catalog::unknown("stencil function", function, known.iter().map(String::as_str), at))
     }
+}
+
+/// A name, its axis, whether it means the last point, and the edge that it needs.
+type EdgeExternal = (&'static str, Axis, bool, Option<usize>);
+
+const EDGE_EXTERNALS: [EdgeExternal; 8] = [
+    ("i_start", Axis::I, false, Some(0)),
+    ("i_end", Axis::I, true, Some(1)),
+    ("j_start", Axis::J, false, Some(2)),
+    ("j_end", Axis::J, true, Some(3)),
+    ("local_is", Axis::I, false, None),
+    ("local_ie", Axis::I, true, None),
+    ("local_js", Axis::J, false, None),
+    ("local_je", Axis::J, true, None),
+];
+
+/// The keys of a stencil whose function reads no edge, and of one that does.
+fn keys(stencil: &ProgramStencil, edges: &[(&'static str, External)]) -> [FrontKey; 2] {
+    let (function, externals) = (stencil.function.clone(), stencil.externals.clone());
+    let told = edges.iter().map(|it| format!("{it:?}")).collect();
+    [(function.clone(), externals.clone(), Vec::new()), (function, externals, told)]
 }
 
 /// A number, or one of the words for numbers that JSON lacks.

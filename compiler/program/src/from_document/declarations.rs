@@ -59,9 +59,7 @@ impl<'a> Elaboration<'a> {
         let has = |edge| grid.edges.as_ref().is_none_or(|it| it.contains(&edge));
         let edges = [EdgeEntry::West, EdgeEntry::East, EdgeEntry::South, EdgeEntry::North].map(has);
         self.program.grid = ProgramGrid { halo: grid.halo, edges };
-        let span = self.span(&[PathStep::Name("grid")]);
-        let set = self.fronts.set_grid(&self.program.grid, span);
-        self.or_tell(set);
+        self.fronts.set_grid(&self.program.grid);
     }
 
     /// Whether something may have this name.

@@ -45,8 +45,19 @@ def copy(a: Field[float], b: Field[float]):
 def corner(a: Field[float], b: Field[float]):
     from __externals__ import i_end, i_start, j_start
     with computation(PARALLEL), interval(...):
-        with horizontal(region[i_start, j_start], region[i_end, j_start]):
+        with horizontal(region[i_start - 1, j_start - 1], region[i_end + 1, j_start - 1]):
             b = a[0, 1, 0] + a
+
+def last(q: Field[float]):
+    from __externals__ import k_end
+    with computation(PARALLEL), interval(...):
+        q = k_end
+
+def ends(q: Field[float]):
+    from __externals__ import i_end, local_je
+    with computation(PARALLEL), interval(...):
+        with horizontal(region[i_end, local_je]):
+            q = 7.0
 
 def lower(a: Field[float], b: Field[float]):
     with computation(FORWARD), interval(1, None):

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use super::generated::{Draw, generated};
 use super::{compiled, document, halo_field};
 use crate::compile::compile;
+use crate::document::ProgramDocument;
 use crate::interpret::{HaloFill, ProgramInputs, ProgramInstance};
 use crate::parse::parse;
 use crate::print::listing;
@@ -132,6 +133,17 @@ fn a_document_with_slips_is_understood_or_refused() {
         let _ = instance.run(&mut inputs, &mut NoControl);
     }
     assert!(n_right > 100 && n_wrong > 500, "{n_right} right, {n_wrong} wrong");
+}
+
+#[test]
+fn a_document_is_written_as_it_was_read() {
+    for document in [full(), generated(3)] {
+        let read: ProgramDocument = serde_json::from_value(document).unwrap();
+        let written = serde_json::to_string(&read).unwrap();
+        let again: ProgramDocument = serde_json::from_str(&written).unwrap();
+        assert_eq!(again, read);
+        assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    }
 }
 
 #[test]

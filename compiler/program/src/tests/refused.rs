@@ -278,8 +278,8 @@ fn every_fault_of_a_document_has_its_code_and_its_words() {
             ],
         ),
         (
-            with(&["grid", "edges"], json!(["west", "south"])),
-            vec!["P17: a grid with some of its edges is refused: stencils know all edges, none, or one"],
+            with(&["stencils", "x"], json!({"function": "main.last"})),
+            vec!["E06: the external `k_end` has no value"],
         ),
         (with(&["fields", "q", "init"], json!(0)), vec!["P01: `init` is no entry of `field`"]),
         (
@@ -393,6 +393,16 @@ fn faults_of_a_stencil_are_told_at_its_line() {
     let told: Vec<String> = compilation.diagnostics.iter().map(|it| it.code.to_string()).collect();
     assert_eq!(told, ["E07"], "a call of it is not checked: {:#?}", compilation.diagnostics);
     assert!(compilation.rendered(&compilation.diagnostics[0]).contains("main.py:3:13"));
+}
+
+#[test]
+fn the_last_level_of_a_comment_line_is_not_that_of_a_range() {
+    let mut program = with(&["files", "main.py"], json!(format!("# @domain 4 4 4\n{STENCILS}")));
+    program["stencils"]["x"] = json!({"function": "main.last"});
+    let why = "ranges have levels of their own; give it in `externals`";
+    assert_eq!(told(&program), [format!("P17: the external `k_end` is refused: {why}")]);
+    program["stencils"]["x"]["externals"] = json!({"k_end": 3});
+    assert_eq!(told(&program), Vec::<String>::new());
 }
 
 #[test]

@@ -62,6 +62,32 @@ fn corners_of_one_field_are_filled_from_itself() {
 }
 
 #[test]
+fn edges_stay_where_they_are_when_a_range_is_larger() {
+    let mut program = document(json!({
+        "fields": {"q": halo_field()},
+        "stencils": {
+            "ends": {"function": "main.ends"},
+            "wide": {"function": "main.ends", "origin": [-1, -1, 0], "domain": ["I+2", "J+1", "K"]}},
+        "body": [{"call": "wide", "args": {"q": "q"}}]}));
+    let written = |program: &Json| {
+        let mut run = Run::new(program, [3, 2, 1], HaloFill::None);
+        let q = run.ran().field("q");
+        q.iter().enumerate().filter(|it| *it.1 > 0.0).map(|it| it.0).collect::<Vec<_>>()
+    };
+    // The last point of the domain, in both ranges: index 3 of 5 along I, 2 of 4 along J.
+    assert_eq!(written(&program), [3 * 4 + 2]);
+    program["body"][0]["call"] = json!("ends");
+    assert_eq!(written(&program), [3 * 4 + 2]);
+    // Without the eastern edge, no column of the range is at it.
+    program["grid"] = json!({"edges": ["west", "south", "north"]});
+    assert_eq!(written(&program), [] as [usize; 0]);
+    // The end of a range of fixed size lies elsewhere on each domain.
+    program["grid"] = json!({});
+    program["stencils"]["ends"]["domain"] = json!([2, "J", "K"]);
+    assert!(!told(&program).is_empty());
+}
+
+#[test]
 fn a_sweep_over_one_field_sees_the_levels_below_as_they_are_now() {
     let program = row(json!([{"call": "lower", "args": {"a": "q", "b": "q"}}]));
     let mut run = Run::new(&program, [1, 1, 4], HaloFill::None);
