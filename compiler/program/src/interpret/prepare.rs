@@ -9,11 +9,11 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Label, Span};
 use isobar_ground::space::{Axis, Domain};
 use isobar_ground::types::Value;
-use isobar_reference::front::Front;
+use isobar_reference::front::contract::Contract;
 
 use super::arrays::{absent, filled, shape};
 use super::calls::origin;
-use super::{HaloFill, ProgramInstance};
+use super::{CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::aliases;
 use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
 use crate::scalar::nodes::ScalarRole;
@@ -35,12 +35,17 @@ pub(super) fn instance(
     let domain = Domain::new(i, j, k);
     let mut wrong = sizes(program, domain, most_bytes);
     let mut found = BTreeMap::new();
+    // Making a contract takes longer than a check against it, and few stencils have many calls.
+    let mut contracts: BTreeMap<CallKey, Option<Contract>> = BTreeMap::new();
     let mut check = |kind: &ProgramStmtKind, span| match kind {
         ProgramStmtKind::Call(call) => {
             let key = (call.stencil, aliases(program, call));
             match fronts.unified(&program.stencils[call.stencil], &key.1) {
                 Ok(front) => {
-                    wrong.extend(call_faults(program, call, &front, (domain, span)));
+                    let contract = contracts.entry(key.clone()).or_insert_with(|| front.contract());
+                    if let Some(contract) = contract {
+                        wrong.extend(call_faults(program, call, contract, (domain, span)));
+                    }
                     found.insert(key, front);
                 }
                 Err(refused) => wrong.extend(refused.into_iter().map(|it| it.also(span, "called here"))),
@@ -99,11 +104,10 @@ fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic
 fn call_faults(
     program: &ProgramIr,
     call: &StencilCall,
-    front: &Front,
+    contract: &Contract,
     (domain, span): (Domain, Span),
 ) -> Vec<Diagnostic> {
     let stencil = &program.stencils[call.stencil];
-    let Some(contract) = front.contract() else { return Vec::new() };
     let mut given = Call { domain: Some(stencil.domain.map(|it| it.on(domain))), ..Call::default() };
     for (at, param) in contract.signature.params.iter().enumerate() {
         match (&param.kind, call.field(at)) {

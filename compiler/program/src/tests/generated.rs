@@ -49,7 +49,11 @@ pub(super) fn generated(seed: u64) -> Json {
             json!({"function": format!("main.{function}"), "origin": [start, start, 0], "domain": domain});
     }
     let mut body = vec![json!({"fill": "l", "with": 0.25})];
-    body.extend(statements(&mut draw, &stencils, 3));
+    for _ in 0..3 {
+        body.extend(statements(&mut draw, &stencils, 3));
+        let fields = [draw.one(&FIELDS), draw.one(&FIELDS)];
+        body.push(json!({"exchange": fields, "width": 1 + draw.below(2)}));
+    }
     document(json!({
         "grid": {"halo": HALO},
         "fields": {"q": field("argument"), "r": field("argument"), "s": field("state"), "l": field("local")},
@@ -117,6 +121,9 @@ impl Model {
                 let kept = self.fields[&one].clone();
                 let moved = self.fields.insert(other, kept).unwrap();
                 self.fields.insert(one, moved);
+            } else if let Some(exchanged) = stmt["exchange"].as_array() {
+                let width = stmt["width"].as_i64().unwrap();
+                exchanged.iter().for_each(|it| self.exchange(it.as_str().unwrap(), width));
             } else if name("let").is_some() {
                 self.it += 1;
             } else if name("for").is_some() {
@@ -129,6 +136,22 @@ impl Model {
                 self.call(&stencils[stmt["call"].as_str().unwrap()], &stmt["args"]);
             }
         }
+    }
+
+    /// Halos of a periodic domain, on all levels of the arrays.
+    fn exchange(&mut self, name: &str, width: i64) {
+        let [ni, nj, nk] = self.sizes;
+        let before = self.fields[name].clone();
+        let mut after = before.clone();
+        for i in -width..ni + width {
+            for j in -width..nj + width {
+                for k in 0..=nk {
+                    let from = [i.rem_euclid(ni), j.rem_euclid(nj), k];
+                    after[self.position([i, j, k])] = before[self.position(from)];
+                }
+            }
+        }
+        self.fields.insert(name.to_owned(), after);
     }
 
     /// A stencil: every right-hand side is read before anything is stored, or per level in a sweep.
@@ -186,7 +209,7 @@ fn generated_programs_do_what_a_model_of_plain_arrays_does() {
     for seed in 0..300 {
         let program = generated(seed);
         for sizes in [[1, 1, 1], [3, 2, 2]] {
-            let mut run = Run::with_warnings(&program, sizes, HaloFill::None);
+            let mut run = Run::with_warnings(&program, sizes, HaloFill::Periodic);
             run.set("q", |at| (at % 7) as f64 - 2.0).set("r", |at| (at % 5) as f64 / 4.0);
             let text = listing(run.instance.program()).text;
             let again = parse(&text).unwrap_or_else(|it| panic!("{it}\n{text}"));
