@@ -31,14 +31,9 @@ impl<'a> Elaboration<'a> {
             return None;
         }
         let params = self.program.stencils[stencil].params.clone();
-        let has_place = self.read.file == span.file;
         for (given, _) in args.iter().flat_map(|it| &it.0) {
             if !params.iter().any(|it| it.name == *given) {
-                let at = if has_place {
-                    self.span_of(path, &[PathStep::Name("args"), PathStep::Name(given)])
-                } else {
-                    span
-                };
+                let at = self.entry((path, span), &[PathStep::Name("args"), PathStep::Name(given)]);
                 let known = params.iter().map(|it| it.name.as_str());
                 self.tell(catalog::no_such_parameter(name, given, known, at));
             }
@@ -52,7 +47,7 @@ impl<'a> Elaboration<'a> {
                 continue;
             };
             let steps = [PathStep::Name("args"), PathStep::Name(&param.name)];
-            let at = if has_place { self.span_of(path, &steps) } else { span };
+            let at = self.entry((path, span), &steps);
             arguments.push(match param.kind {
                 ParamKind::Field { .. } => self.field_argument(param, given, at).map(CallArgument::Field),
                 ParamKind::Scalar { .. } => self.scalar_argument(param, given, at),
@@ -155,9 +150,11 @@ impl<'a> Elaboration<'a> {
         &mut self,
         from: &'a ArgumentEntry,
         to: &'a ArgumentEntry,
-        span: Span,
+        (path, span): (&DocumentPath<'a>, Span),
     ) -> Option<ProgramStmtKind> {
-        let (from, to) = (self.part(from, span), self.written(to, span));
+        let at = |name| self.entry((path, span), &[PathStep::Name(name)]);
+        let places = [at("copy"), at("to")];
+        let (from, to) = (self.part(from, places[0]), self.written(to, places[1]));
         let (from, to) = (from?, to?);
         self.check_alike(&from, &to, span);
         Some(ProgramStmtKind::Copy { from, to })
@@ -181,12 +178,14 @@ impl<'a> Elaboration<'a> {
         &mut self,
         target: &'a ArgumentEntry,
         value: &'a ScalarText,
-        span: Span,
+        (path, span): (&DocumentPath<'a>, Span),
     ) -> Option<ProgramStmtKind> {
-        let (target, value) = (self.written(target, span), self.scalar_expr(value, span));
+        let at = |name| self.entry((path, span), &[PathStep::Name(name)]);
+        let places = [at("fill"), at("with")];
+        let (target, value) = (self.written(target, places[0]), self.scalar_expr(value, places[1]));
         let (target, value) = (target?, value?);
         let name = target.spelled(&self.program);
-        self.check_becomes(&value, self.program.containers[target.container].dtype, &name, span);
+        self.check_becomes(&value, self.program.containers[target.container].dtype, &name, places[1]);
         Some(ProgramStmtKind::Fill { target, value })
     }
 
@@ -194,9 +193,11 @@ impl<'a> Elaboration<'a> {
         &mut self,
         one: &'a ArgumentEntry,
         other: &'a ArgumentEntry,
-        span: Span,
+        (path, span): (&DocumentPath<'a>, Span),
     ) -> Option<ProgramStmtKind> {
-        let (one, other) = (self.written(one, span), self.written(other, span));
+        let at = |index| self.entry((path, span), &[PathStep::Name("swap"), PathStep::Index(index)]);
+        let places = [at(0), at(1)];
+        let (one, other) = (self.written(one, places[0]), self.written(other, places[1]));
         let (one, other) = (one?, other?);
         self.check_alike(&one, &other, span);
         Some(ProgramStmtKind::Swap(one, other))
@@ -206,9 +207,13 @@ impl<'a> Elaboration<'a> {
         &mut self,
         fields: &'a [ArgumentEntry],
         entry: &StatementEntry,
-        span: Span,
+        (path, span): (&DocumentPath<'a>, Span),
     ) -> Option<ProgramStmtKind> {
-        let fields = fields.iter().map(|it| self.written(it, span)).collect::<Vec<_>>();
+        let each = fields.iter().enumerate().map(|(at, it)| {
+            let place = self.entry((path, span), &[PathStep::Name("exchange"), PathStep::Index(at)]);
+            self.written(it, place)
+        });
+        let fields = each.collect::<Vec<_>>();
         let fields = fields.into_iter().collect::<Option<Vec<_>>>()?;
         if fields.is_empty() {
             self.tell(catalog::missing_entry("exchange", "exchange", span));

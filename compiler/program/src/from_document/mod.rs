@@ -82,6 +82,11 @@ impl<'a> Elaboration<'a> {
         self.span(&all)
     }
 
+    /// The place of an entry of a statement; that of the statement, where it names one in a file.
+    fn entry(&self, (path, span): (&DocumentPath<'_>, Span), steps: &[PathStep<'_>]) -> Span {
+        if span.file == self.read.file { self.span_of(path, steps) } else { span }
+    }
+
     fn tell(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
     }

@@ -139,21 +139,22 @@ impl<'a> Elaboration<'a> {
         span: Span,
     ) -> Option<ProgramStmtKind> {
         let inner = |name| path.iter().cloned().chain([PathStep::Name(name)]).collect_vec();
+        let at = (path, span);
         let kind = if let Some(stencil) = &entry.call {
             ProgramStmtKind::Call(self.call(stencil, entry.args.as_ref(), path, span)?)
         } else if let (Some(variable), Some(range), Some(body)) = (&entry.r#for, &entry.range, &entry.body) {
-            self.for_loop(variable, range, body, (&inner("body"), span))?
+            self.for_loop(variable, range, body, at)?
         } else if let (Some(condition), Some(body)) = (&entry.r#while, &entry.body) {
             let limit = entry.limit.filter(|it| *it > 0);
             let limit = self.or_tell(limit.ok_or_else(|| catalog::no_limit(span)));
-            let condition = self.scalar_expr(condition, span);
+            let condition = self.scalar_expr(condition, self.entry(at, &[PathStep::Name("while")]));
             let before = self.scope.clone();
             let body = self.body(body, &inner("body"));
             // The condition may not hold the first time.
             self.scope = before;
             ProgramStmtKind::While { condition: condition?, limit: limit?, body }
         } else if let (Some(condition), Some(then)) = (&entry.r#if, &entry.then) {
-            let condition = self.scalar_expr(condition, span);
+            let condition = self.scalar_expr(condition, self.entry(at, &[PathStep::Name("if")]));
             let before = self.scope.clone();
             let then = self.body(then, &inner("then"));
             let behind_then = std::mem::replace(&mut self.scope, before);
@@ -162,17 +163,17 @@ impl<'a> Elaboration<'a> {
             self.scope.join((behind_then, ends(&then)), (behind_otherwise, ends(&otherwise)));
             ProgramStmtKind::If { condition: condition?, then, otherwise }
         } else if let (Some(name), Some(value)) = (&entry.r#let, &entry.be) {
-            self.let_scalar(name, entry.dtype.as_deref(), value, (path, span))?
+            self.let_scalar(name, entry.dtype.as_deref(), value, at)?
         } else if let (Some(from), Some(to)) = (&entry.copy, &entry.to) {
-            self.copy(from, to, span)?
+            self.copy(from, to, at)?
         } else if let (Some(target), Some(value)) = (&entry.fill, &entry.with) {
-            self.fill(target, value, span)?
+            self.fill(target, value, at)?
         } else if let Some([one, other]) = &entry.swap {
-            self.swap(one, other, span)?
+            self.swap(one, other, at)?
         } else if let Some(fields) = &entry.exchange {
-            self.exchange(fields, entry, span)?
+            self.exchange(fields, entry, at)?
         } else if let Some(name) = &entry.host {
-            self.host(name, entry, (path, span))?
+            self.host(name, entry, at)?
         } else if let Some(label) = &entry.mark {
             ProgramStmtKind::Mark(label.clone())
         } else {
@@ -189,10 +190,13 @@ impl<'a> Elaboration<'a> {
         (path, span): (&DocumentPath<'a>, Span),
     ) -> Option<ProgramStmtKind> {
         let number = |it| Some(ScalarExpr::literal(ScalarValue::Int(it)));
+        let at = |index| self.entry((path, span), &[PathStep::Name("range"), PathStep::Index(index)]);
+        let places = [at(0), at(1), at(2)];
         let range = match range {
-            [to] => [number(0), self.scalar_expr(to, span), number(1)],
-            [from, to] => [self.scalar_expr(from, span), self.scalar_expr(to, span), number(1)],
-            [from, to, by] => [from, to, by].map(|it| self.scalar_expr(it, span)),
+            [to] => [number(0), self.scalar_expr(to, places[0]), number(1)],
+            [from, to] => [self.scalar_expr(from, places[0]), self.scalar_expr(to, places[1]), number(1)],
+            [from, to, by] => [(from, 0), (to, 1), (by, 2)]
+                .map(|(it, index): (_, usize)| self.scalar_expr(it, places[index])),
             _ => {
                 let why = "a range has its end, its start and end, or these and a step";
                 self.tell(catalog::scalar_syntax("range", why, span));
@@ -205,7 +209,8 @@ impl<'a> Elaboration<'a> {
             self.scope.assigned.insert(variable);
             self.scope.loops.push(variable);
         }
-        let body = self.body(body, path);
+        let inner = path.iter().cloned().chain([PathStep::Name("body")]).collect_vec();
+        let body = self.body(body, &inner);
         self.scope.loops.clone_from(&before.loops);
         let [Some(from), Some(to), Some(by)] = range else {
             self.scope = before;
@@ -240,14 +245,15 @@ impl<'a> Elaboration<'a> {
         value: &'a ScalarText,
         (path, span): (&DocumentPath<'a>, Span),
     ) -> Option<ProgramStmtKind> {
-        let value = self.scalar_expr(value, span);
+        let place = self.entry((path, span), &[PathStep::Name("be")]);
+        let value = self.scalar_expr(value, place);
         let given = match dtype {
             Some(it) => Some(self.dtype(it, path)?),
             None => None,
         };
         let value = value?;
         let variable = self.local(name, given, given.unwrap_or(value.of.dtype()), span)?;
-        self.check_becomes(&value, self.program.scalars[variable].dtype, name, span);
+        self.check_becomes(&value, self.program.scalars[variable].dtype, name, place);
         self.scope.assigned.insert(variable);
         Some(ProgramStmtKind::Let { variable, value })
     }

@@ -338,6 +338,7 @@ fn a_fault_points_at_its_entry_or_at_the_place_that_it_names() {
  "stencils": {"f": {"function": "main.f"}},
  "body": [
   {"call": "f", "args": {"q": "p"}},
+  {"for": "it", "range": [0, "n"], "body": []},
   {"call": "f", "args": {"r": "q"}, "at": {"file": "main.py", "line": 3, "col": 9}}]}"#;
     let compilation = compile("program.json", text, isobar_front::config::Config::default());
     let rendered: Vec<String> = compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect();
@@ -365,6 +366,14 @@ fn a_fault_points_at_its_entry_or_at_the_place_that_it_names() {
           |                               ^^^ not known
           |
           = help: there are `q`
+
+        error[P02]: there is no scalar `n`
+         --> program.json:7:30
+          |
+        7 |   {"for": "it", "range": [0, "n"], "body": []},
+          |                              ^^^ not known
+          |
+          = help: add the scalar to the document
     "#]]
     .assert_eq(&rendered.join("\n"));
     for (text, place) in [
