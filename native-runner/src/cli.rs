@@ -93,7 +93,8 @@ Examples:
   isobar emit diffusion.py --stage oir
   isobar emit diffusion.py --stage oir --after prune-temporaries
   isobar emit diffusion.py --stage all --format json
-  isobar emit diffusion.py --stage sdfg --form sdfg > diffusion.sdfg";
+  isobar emit diffusion.py --stage sdfg --form sdfg > diffusion.sdfg
+  isobar emit --program step.json --stage program";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -111,6 +112,7 @@ Examples:
   isobar run diffusion.py --backend debug --init 'q=constant(1)' --init
   isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
   isobar run diffusion.py --backend wgpu --init
+  isobar run --program step.json --domain 128,128,80 --fields in.npz --scalars scalars.json --out out.npz
   isobar run --request request.json --runner http://127.0.0.1:8787
 
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
@@ -252,8 +254,11 @@ pub enum LogFormat {
 #[command(after_help = EMIT_EXAMPLES)]
 pub struct EmitArgs {
     /// The Python file with the stencil
-    #[arg(required_unless_present = "request")]
+    #[arg(required_unless_present_any = ["request", "program"])]
     pub file: Option<PathBuf>,
+    /// A program document instead of a stencil; its stage is `program`
+    #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
+    pub program: Option<PathBuf>,
     /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, kernels, python, numpy, c, clif, wgsl, cuda, or all of
     /// them
     #[arg(long)]
@@ -340,6 +345,12 @@ const GPUS: [&str; 4] = ["h100", "h200", "webgpu", "lavapipe"];
 pub struct RunArgs {
     /// The Python file with the stencil
     pub file: Option<PathBuf>,
+    /// A program document instead of a stencil, which `debug` runs once; it needs --domain
+    #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
+    pub program: Option<PathBuf>,
+    /// Of a program: the values that its exchanges store in halos; without, `none`
+    #[arg(long, value_name = "FILL", requires = "program", value_parser = clap::builder::PossibleValuesParser::new(["none", "periodic", "zero-gradient"]))]
+    pub halo: Option<String>,
     /// debug, numpy, rayon, openmp, cuda or wgpu; see `isobar backends`
     #[arg(long)]
     pub backend: Option<String>,

@@ -4,6 +4,7 @@
 
 mod examples;
 mod fixes;
+mod programs;
 mod remote;
 
 use std::io::{BufRead, BufReader};

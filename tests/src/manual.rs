@@ -34,7 +34,7 @@ pub fn diagnostics() -> Result<String> {
         "# Diagnostics\n\n\
          Every code that the compiler says, with its reason and, where there is one, an example that gives it and one that does not.\n\
          `isobar explain E16` prints the part about a code.\n\
-         `E..` is about the stencil, `C..` about a call, `D..` about comment lines, `S..` about a schedule, `W..` is a warning or a hint.\n\n\
+         `E..` is about the stencil, `C..` about a call, `D..` about comment lines, `P..` about a program, `S..` about a schedule, `W..` is a warning or a hint.\n\n\
          This file is made from the sources: `cargo xtask manual` writes it, and a test compares.\n",
     );
     for (code, page) in &pages {

@@ -11,7 +11,7 @@ fn the_page_of_diagnostics_is_up_to_date() {
     expect_file!["../../docs/diagnostics.md"].assert_eq(&manual::diagnostics().unwrap());
 }
 
-/// Codes without an example, beside those of comment lines and schedules. They concern files that are too
+/// Codes without an example, beside those of comment lines, programs and schedules. They concern files that are too
 /// large, arrays that a program lends, sources that only a request can break, and features that the compiler
 /// lacks.
 const WITHOUT_EXAMPLE: [&str; 4] = ["C07", "C08", "E54", "E90"];
@@ -24,7 +24,7 @@ fn every_code_of_the_language_has_an_example() {
         .skip(1)
         .filter(|it| !it.contains("```python"))
         .filter_map(|it| it.split(':').next())
-        .filter(|it| !it.starts_with(['D', 'S']) && !WITHOUT_EXAMPLE.contains(it))
+        .filter(|it| !it.starts_with(['D', 'P', 'S']) && !WITHOUT_EXAMPLE.contains(it))
         .collect();
     assert_eq!(without, Vec::<&str>::new());
 }

@@ -178,6 +178,14 @@ const COMPILER: &[Room] = &[
             "loops/parse",
         ],
     ),
+    // Programs of several stencils: their document and level, and the interpreter that runs each call by `debug`.
+    compiler(
+        "program",
+        &[
+            "FLOOR", CALL[0], CALL[1], CALL[2], RUN[1], "config", "debug", "front", "frontend", "pass",
+            "project",
+        ],
+    ),
     // Those who see the whole trip.
     compiler("pipeline", &["*"]),
     compiler("session", &["config", "front", "pass", "pipeline", "project"]),

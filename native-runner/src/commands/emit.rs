@@ -9,13 +9,16 @@ use isobar_protocol::compile::{Change, Node, SourceRange, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 
-use super::{Outcome, Usage, check, compare, human, print, print_json, say};
+use super::{Outcome, Usage, check, compare, human, print, print_json, program, say};
 use crate::cli::{EmitArgs, Format, GraphFormat, Log};
 use crate::compile;
 use crate::config::Environment;
 use crate::document::{Document, known_pass};
 
 pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if let Some(path) = &args.program {
+        return program::emit(path, args);
+    }
     if args.stage == ALL {
         return emit_all(args, environment);
     }

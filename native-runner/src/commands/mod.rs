@@ -17,6 +17,7 @@ pub mod human;
 mod job;
 pub mod lsp;
 pub mod open;
+mod program;
 pub mod run;
 pub mod serve;
 mod terminal;

@@ -8,7 +8,7 @@ use isobar_protocol::report::RunReport;
 use isobar_protocol::request::{Mode, Request};
 use sha2::{Digest, Sha256};
 
-use super::{Outcome, Usage, human, job, print, print_json, say};
+use super::{Outcome, Usage, human, job, print, print_json, program, say};
 use crate::cli::{Format, RunArgs};
 use crate::config::Environment;
 use crate::document::{Document, shown};
@@ -31,6 +31,9 @@ pub(crate) fn for_gpu(
 }
 
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if let Some(path) = &args.program {
+        return program::interpret(path, &args);
+    }
     let mut document = read(&mut args)?;
     for_gpu(args.target.as_deref(), &mut document.request, environment)?;
     // Measurements have their own commands.
@@ -126,7 +129,7 @@ fn add_generators(request: &mut Request, inits: &[String]) -> Result<(), Usage> 
 }
 
 /// Nobody wants to hear after a long run that its result has no place.
-fn check_writable(path: &Path) -> Result<(), Usage> {
+pub(super) fn check_writable(path: &Path) -> Result<(), Usage> {
     let unwritable = |error| Usage::Unwritable { path: shown(path), error };
     if path.is_dir() {
         return Err(unwritable(std::io::ErrorKind::IsADirectory.into()));
@@ -141,7 +144,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn write(path: &Path, fields: &[(FieldInfo, Vec<u8>)]) -> Result<(), Usage> {
+pub(super) fn write(path: &Path, fields: &[(FieldInfo, Vec<u8>)]) -> Result<(), Usage> {
     let unwritable = |error| Usage::Unwritable { path: shown(path), error };
     // Whole or not at all.
     let mut made = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(unwritable)?;
@@ -156,11 +159,11 @@ fn write(path: &Path, fields: &[(FieldInfo, Vec<u8>)]) -> Result<(), Usage> {
 }
 
 /// Tells results apart at a glance.
-fn hash(bytes: &[u8]) -> String {
+pub(super) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn tell(report: &RunReport, document: &Document) {
+pub(super) fn tell(report: &RunReport, document: &Document) {
     let found = human::diagnostics(&report.diagnostics, &document.request);
     if !found.is_empty() {
         say(found.trim_end());

@@ -50,6 +50,14 @@ fn folder() -> tempfile::TempDir {
     let request =
         serde_json::json!({"files": {"a.py": DIFFUSION}, "main": "a.py", "domain": [4, 3, 2], "init": {}});
     write("request.json", &request.to_string());
+    let field = serde_json::json!({
+        "role": "argument", "dtype": "float64", "axes": "IJK", "shape": ["I", "J", "K"], "origin": [0, 0, 0]});
+    let program = serde_json::json!({
+        "isobar_program": 1, "name": "step", "files": {"main.py": DIFFUSION}, "fields": {"q": field},
+        "scalars": {"weight": {"role": "argument", "dtype": "float64"}},
+        "stencils": {"diffusion": {"function": "main.diffusion"}},
+        "body": [{"call": "diffusion", "args": {"q": "q", "weight": "weight / 2"}}]});
+    write("step.json", &program.to_string());
     // In the place of a browser.
     write("bin/xdg-open", "#!/bin/sh\n");
     let browser = home.path().join("bin/xdg-open");

@@ -114,7 +114,7 @@ fn room(name: &str) -> String {
     // The crates inside the compiler's folder are one house, and each crate above it is one room.
     let (folder, above) = folder.split_once('/').unwrap_or((folder, ""));
     let room = below.split('/').next().unwrap_or_default();
-    let room = if ["equivalence", "service"].contains(&above) { above } else { room };
+    let room = if ["equivalence", "program", "service"].contains(&above) { above } else { room };
     format!("{folder}/{}", room.trim_end_matches(".rs"))
 }
 

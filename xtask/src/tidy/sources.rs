@@ -17,7 +17,7 @@ const COMPILER: &str = "compiler";
 const FLOORS: [&str; 5] = ["ground", "front", "reference", "middle", "code"];
 
 /// The crates that use the compiler; each is a module of its own name here.
-const ABOVE: [&str; 2] = ["equivalence", "service"];
+const ABOVE: [&str; 3] = ["equivalence", "program", "service"];
 
 /// A module by its path below the crate's root, which is `[]`.
 pub(super) type Module = Vec<String>;

@@ -16,7 +16,7 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 20] = [
+const LIBRARIES: [&str; 21] = [
     "codegen",
     "compiler",
     "compiler/code",
@@ -24,6 +24,7 @@ const LIBRARIES: [&str; 20] = [
     "compiler/front",
     "compiler/ground",
     "compiler/middle",
+    "compiler/program",
     "compiler/reference",
     "compiler/service",
     "lessons",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// `E..` the stencil, `C..` the call, `D..` the run directives in comments, `W..` warnings.
+/// `E..` the stencil, `C..` the call, `D..` the run directives in comments, `P..` programs, `W..` warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

@@ -16,6 +16,7 @@ pub mod call;
 pub mod directive;
 pub mod extents;
 pub mod rules;
+pub mod programs;
 pub mod schedule;
 pub mod types;
 pub mod warnings;

@@ -1,0 +1,5 @@
+//! Facts about programs: parameters that are one field, elements that a call touches, locals without a value.
+
+pub mod calls;
+pub mod exchanges;
+pub mod unwritten;

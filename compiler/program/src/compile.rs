@@ -1,0 +1,88 @@
+//! A document's text to a checked program with its stencils.
+
+use isobar_front::config::Config;
+use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, render};
+
+use crate::analysis::calls::aliases;
+use crate::analysis::{exchanges, unwritten};
+use crate::document::read;
+use crate::from_document::elaborate;
+use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
+use crate::stencils::ProgramFronts;
+
+/// A document, compiled.
+#[derive(Debug)]
+pub struct ProgramCompilation {
+    /// None where there is an error.
+    pub program: Option<ProgramIr>,
+    pub fronts: ProgramFronts,
+    /// In order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Name and text of the document, which stands behind the files of its stencils.
+    pub document: (String, String),
+}
+
+/// Compiles a document. `name` is what diagnostics call it; `config` has the options of all stencils.
+///
+/// # Panics
+///
+/// When a program without errors breaks a rule of the Program IR, which is a bug of this compiler.
+#[must_use]
+pub fn compile(name: &str, text: &str, config: Config) -> ProgramCompilation {
+    let document = (name.to_owned(), text.to_owned());
+    let mut read = match read(text, FileId(0)) {
+        Ok(read) => read,
+        Err(diagnostics) => {
+            let fronts = ProgramFronts::new([], config);
+            return ProgramCompilation { program: None, fronts, diagnostics, document };
+        }
+    };
+    let files = std::mem::take(&mut read.document.files.0);
+    read.file = FileId(u16::try_from(files.len()).unwrap_or(u16::MAX));
+    let mut fronts = ProgramFronts::new(files, config);
+    let (program, mut found) = elaborate(&read, &mut fronts);
+    if !found.has_errors() {
+        found.extend(exchanges::order_faults(&program));
+        found.extend(unwritten::faults(&program));
+        unify(&program, &mut fronts, &mut found);
+    }
+    let is_right = !found.has_errors();
+    if cfg!(debug_assertions) && is_right {
+        let violations = crate::validate::validate(&program);
+        assert!(violations.is_empty(), "{violations:#?}");
+    }
+    let diagnostics = found.sorted();
+    ProgramCompilation { program: is_right.then_some(program), fronts, diagnostics, document }
+}
+
+/// Compiles the stencils of calls in which several parameters are one field.
+fn unify(program: &ProgramIr, fronts: &mut ProgramFronts, found: &mut Diagnostics) {
+    let mut unify = |stmt: &ProgramStmt| {
+        let ProgramStmtKind::Call(call) = &stmt.kind else { return };
+        if let Err(refused) = fronts.unified(&program.stencils[call.stencil], &aliases(program, call)) {
+            found.extend(refused.into_iter().map(|it| it.also(stmt.span, "called here")));
+        }
+    };
+    program.body.iter().for_each(|it| it.walk(&mut unify));
+}
+
+impl ProgramCompilation {
+    /// Name and text of a file; the document's own where there is no such file.
+    #[must_use]
+    pub fn file(&self, file: FileId) -> (&str, &str) {
+        let known = self.fronts.project().files.iter().nth(usize::from(file.0));
+        known.map_or((&self.document.0, &self.document.1), |(name, text)| (name, text))
+    }
+
+    /// Whether there is an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|it| it.severity == Severity::Error)
+    }
+
+    /// A diagnostic with its lines, for a terminal.
+    #[must_use]
+    pub fn rendered(&self, diagnostic: &Diagnostic) -> String {
+        render::render(diagnostic, &|file| self.file(file))
+    }
+}

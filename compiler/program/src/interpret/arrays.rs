@@ -1,0 +1,72 @@
+//! Arrays of containers, and their parts.
+
+use isobar_ground::call::array::{Array, Elements};
+use isobar_ground::space::Domain;
+use isobar_ground::types::{DType, Value};
+
+use crate::nodes::{Container, ContainerPart};
+
+/// Points along the axes, then along the data dimensions; 0 where a size is negative.
+pub(super) fn shape(container: &Container, domain: Domain) -> Vec<usize> {
+    let along = container.shape.iter().map(|it| usize::try_from(it.on(domain)).unwrap_or(0));
+    along.chain(container.data_dims.iter().map(|&it| it as usize)).collect()
+}
+
+/// An array of one value.
+pub(super) fn filled(container: &Container, domain: Domain, value: Value) -> Array {
+    let mut array = Array::zeros(container.dtype, &shape(container, domain));
+    let n = array.elements.len();
+    array.elements = Elements::filled(value, n);
+    array
+}
+
+/// An array whose elements are elsewhere.
+pub(super) fn absent(dtype: DType) -> Array {
+    Array { elements: Elements::zeros(dtype, 0), first: 0, shape: Vec::new(), strides: Vec::new() }
+}
+
+/// Where the elements of a part lie among those of its container, in the order of its indices in C.
+pub(super) fn positions(
+    array: &Array,
+    container: &Container,
+    part: &ContainerPart,
+) -> (Vec<usize>, Vec<usize>) {
+    let n_axes = container.axes.len();
+    let n_index = part.data_index.len();
+    let is_left = |at: &usize| *at < n_axes || *at >= n_axes + n_index;
+    let left: Vec<usize> = (0..array.shape.len()).filter(is_left).collect();
+    let shape: Vec<usize> = left.iter().map(|&at| array.shape[at]).collect();
+    let mut index = vec![0; array.shape.len()];
+    for (slot, &at) in index[n_axes.min(array.shape.len())..].iter_mut().zip(&part.data_index) {
+        *slot = at as usize;
+    }
+    let n = shape.iter().product();
+    let mut found = Vec::with_capacity(n);
+    for number in 0..n {
+        let mut rest = number;
+        for (&at, &size) in left.iter().zip(&shape).rev() {
+            index[at] = rest % size;
+            rest /= size;
+        }
+        found.push(array.position(&index));
+    }
+    (found, shape)
+}
+
+/// A copy of a part.
+pub(super) fn gather(array: &Array, container: &Container, part: &ContainerPart) -> Array {
+    let (positions, shape) = positions(array, container, part);
+    let mut elements = Elements::zeros(container.dtype, positions.len());
+    for (to, from) in positions.into_iter().enumerate() {
+        elements.set(to, array.elements.get(from));
+    }
+    Array::from_c_order(elements, &shape).unwrap_or_else(|| absent(container.dtype))
+}
+
+/// Stores a part. `from` has its shape.
+pub(super) fn scatter(array: &mut Array, container: &Container, part: &ContainerPart, from: &Array) {
+    let (positions, _) = positions(array, container, part);
+    for (to, index) in positions.into_iter().zip(from.indices()) {
+        array.elements.set(to, from.get(&index));
+    }
+}

@@ -1,0 +1,167 @@
+//! The interpreter of the Program IR, which *defines the meaning* of a program.
+//!
+//! - Statements run in order, each finished before the next one starts.
+//! - A call is the stencil's own meaning, as the debug back end has it, on its range. Parameters that are the same
+//!   elements are one field.
+//! - Locals hold NaN, or the smallest integer, when a run starts. State keeps its values from run to run.
+//! - Scalars follow Python's rules; an exception there ends the run here.
+//! - An exchange meets the domain itself: it is the only one.
+
+mod arrays;
+mod calls;
+mod halos;
+mod inputs;
+mod prepare;
+mod run;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobar_ground::call::array::Array;
+use isobar_ground::call::launch::ScalarInput;
+use isobar_ground::call::run::Control;
+use isobar_ground::diag::Diagnostic;
+use isobar_ground::entity::Handle;
+use isobar_ground::space::Domain;
+use isobar_ground::types::Value;
+use isobar_reference::front::Front;
+
+use crate::analysis::calls::written;
+use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil};
+use crate::stencils::ProgramFronts;
+
+/// The values that an exchange stores in the halo of the only domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HaloFill {
+    /// Nothing: halos stay as they are.
+    #[default]
+    None,
+    /// The values of the opposite edge.
+    Periodic,
+    /// Those of the nearest points.
+    ZeroGradient,
+}
+
+impl HaloFill {
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::None, "none"), (Self::Periodic, "periodic"), (Self::ZeroGradient, "zero-gradient")];
+
+    /// As requests spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|it| it.0 == self).map_or("", |it| it.1)
+    }
+
+    /// The fill of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.1 == name).map(|it| it.0)
+    }
+}
+
+/// The inputs of a run; its written fields are updated in place.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramInputs {
+    /// Arguments and constants by name, with all dimensions of the document. No two of them share memory.
+    pub fields: BTreeMap<String, Array>,
+    pub scalars: BTreeMap<String, ScalarInput>,
+}
+
+/// Marks and calls of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramReport {
+    /// How often a run came to each mark, in the order of their first time.
+    pub marks: Vec<(String, u64)>,
+    /// Calls of stencils.
+    pub n_calls: u64,
+}
+
+/// Why a run ended before its end. The fields then hold what was computed so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramStop {
+    /// The control said so.
+    Cancelled,
+    Fault(Vec<Diagnostic>),
+}
+
+/// The most bytes of all fields of a program, where nobody says another number.
+pub const MOST_BYTES: u64 = 8 << 30;
+
+/// A program on one domain, with its state.
+#[derive(Debug)]
+pub struct ProgramInstance {
+    program: ProgramIr,
+    domain: Domain,
+    fill: HaloFill,
+    /// For each stencil and the pairs of its parameters that are one field.
+    fronts: BTreeMap<CallKey, Arc<Front>>,
+    /// Of each container; no elements where the caller has them.
+    arrays: Vec<Array>,
+    /// Of each scalar.
+    scalars: Vec<Value>,
+}
+
+type CallKey = (Handle<ProgramStencil>, Vec<[usize; 2]>);
+
+impl ProgramInstance {
+    /// Makes a program ready for runs on a domain. Its state starts anew.
+    ///
+    /// # Errors
+    ///
+    /// Whatever this domain makes impossible, and statements that are not carried out.
+    pub fn new(
+        program: &ProgramIr,
+        fronts: &mut ProgramFronts,
+        domain: [i64; 3],
+        fill: HaloFill,
+        most_bytes: u64,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        prepare::instance(program, fronts, domain, (fill, most_bytes))
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &ProgramIr {
+        &self.program
+    }
+
+    /// Points along the dimensions of a field on this domain.
+    #[must_use]
+    pub fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        let container = self.program.containers.find(|it| it.name == name)?;
+        Some(arrays::shape(&self.program.containers[container], self.domain))
+    }
+
+    /// The arguments that a run may write, in the order of the document.
+    pub fn results(&self) -> impl Iterator<Item = &Container> {
+        let written = written(&self.program);
+        let all = self.program.containers.iter().filter(|it| it.1.role == ContainerRole::Argument);
+        all.filter(move |(handle, _)| written.contains(handle)).map(|it| it.1)
+    }
+
+    /// The elements of a state between two runs.
+    #[must_use]
+    pub fn state(&self, name: &str) -> Option<&Array> {
+        let container = self.program.containers.find(|it| it.name == name)?;
+        let is_own = matches!(self.program.containers[container].role, ContainerRole::State(_));
+        self.arrays.get(container.index()).filter(|_| is_own)
+    }
+
+    /// Runs the program once.
+    ///
+    /// # Errors
+    ///
+    /// P18 for inputs that do not fit, before anything runs; else the reason why it ended early.
+    pub fn run(
+        &mut self,
+        inputs: &mut ProgramInputs,
+        control: &mut dyn Control,
+    ) -> Result<ProgramReport, ProgramStop> {
+        self.take(inputs).map_err(ProgramStop::Fault)?;
+        let mut run = run::ProgramRun::new(self, control);
+        let result = run.program();
+        let report = run.report();
+        self.give_back(inputs);
+        result.map(|()| report)
+    }
+}

@@ -1,0 +1,163 @@
+//! A program made ready for one domain: what it needs is there, and what a size makes impossible is told.
+
+use std::collections::BTreeMap;
+
+use isobar_ground::call::array::{Array, Elements};
+use isobar_ground::call::launch::{Call, ScalarInput};
+use isobar_ground::call::signature::ParamKind;
+use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::diag::{Diagnostic, Label, Span};
+use isobar_ground::space::{Axis, Domain};
+use isobar_ground::types::Value;
+use isobar_reference::front::contract::Contract;
+
+use super::arrays::{absent, filled, shape};
+use super::calls::origin;
+use super::{CallKey, HaloFill, ProgramInstance};
+use crate::analysis::calls::aliases;
+use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
+use crate::scalar::nodes::ScalarRole;
+use crate::stencils::ProgramFronts;
+
+/// An instance with its first state.
+pub(super) fn instance(
+    program: &ProgramIr,
+    fronts: &mut ProgramFronts,
+    domain: [i64; 3],
+    (fill, most_bytes): (HaloFill, u64),
+) -> Result<ProgramInstance, Vec<Diagnostic>> {
+    let [i, j, k] = domain;
+    if domain.iter().any(|it| !(1..=Domain::MAX_ALONG_AXIS).contains(it)) {
+        let what = format!("the domain is {i}x{j}x{k}");
+        let help = format!("give from 1 to {} points along each axis", Domain::MAX_ALONG_AXIS);
+        return Err(vec![catalog::run_input(&what, &help)]);
+    }
+    let domain = Domain::new(i, j, k);
+    let mut wrong = sizes(program, domain, most_bytes);
+    let mut found = BTreeMap::new();
+    // Making a contract takes longer than a check against it, and few stencils have many calls.
+    let mut contracts: BTreeMap<CallKey, Option<Contract>> = BTreeMap::new();
+    let mut check = |kind: &ProgramStmtKind, span| match kind {
+        ProgramStmtKind::Call(call) => {
+            let key = (call.stencil, aliases(program, call));
+            match fronts.unified(&program.stencils[call.stencil], &key.1) {
+                Ok(front) => {
+                    let contract = contracts.entry(key.clone()).or_insert_with(|| front.contract());
+                    if let Some(contract) = contract {
+                        wrong.extend(call_faults(program, call, contract, (domain, span)));
+                    }
+                    found.insert(key, front);
+                }
+                Err(refused) => wrong.extend(refused.into_iter().map(|it| it.also(span, "called here"))),
+            }
+        }
+        ProgramStmtKind::Exchange(it) => wrong.extend(exchange_faults(program, it, (domain, span))),
+        ProgramStmtKind::Host { name, .. } => {
+            let why = "this compiler calls nothing outside of a program";
+            wrong.push(catalog::unsupported(&format!("the callback `{name}`"), why, span));
+        }
+        _ => {}
+    };
+    program.body.iter().for_each(|it| it.walk(&mut |it| check(&it.kind, it.span)));
+    wrong.dedup();
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let first = program.containers.values().map(|it| match it.role {
+        ContainerRole::State(value) => filled(it, domain, value),
+        ContainerRole::Argument | ContainerRole::Constant | ContainerRole::Local => absent(it.dtype),
+    });
+    let scalars = program.scalars.values().map(|it| match it.role {
+        ScalarRole::Constant(value) | ScalarRole::State(value) => value,
+        ScalarRole::Argument | ScalarRole::Local => Value::undefined(it.dtype),
+    });
+    let (arrays, scalars) = (first.collect(), scalars.collect());
+    Ok(ProgramInstance { program: program.clone(), domain, fill, fronts: found, arrays, scalars })
+}
+
+/// Sizes that are negative on the domain, and fields that take too much memory together.
+fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    let mut bytes: u64 = 0;
+    for it in program.containers.values() {
+        if let Some(size) = it.shape.iter().find(|it| it.on(domain) < 0) {
+            let what = format!("the size {size} of `{}` is negative on {domain}", it.name);
+            wrong.push(catalog::run_input(&what, "give a larger domain"));
+        }
+        let n = shape(it, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
+        bytes = bytes.saturating_add(n.saturating_mul(it.dtype.size_bytes() as u64));
+    }
+    for it in program.stencils.values() {
+        if let Some(size) = it.domain.iter().find(|it| it.on(domain) < 0) {
+            let what = format!("the size {size} of the range of `{}` is negative on {domain}", it.name);
+            wrong.push(catalog::run_input(&what, "give a larger domain"));
+        }
+    }
+    if bytes > most_bytes {
+        let what = format!("the fields take {bytes} bytes, and {most_bytes} are the most");
+        wrong.push(catalog::run_input(&what, "give a smaller domain, or allow more memory"));
+    }
+    wrong
+}
+
+/// The faults of a call on the domain, by arrays of one element each that have the shapes of the real ones.
+fn call_faults(
+    program: &ProgramIr,
+    call: &StencilCall,
+    contract: &Contract,
+    (domain, span): (Domain, Span),
+) -> Vec<Diagnostic> {
+    let stencil = &program.stencils[call.stencil];
+    let mut given = Call { domain: Some(stencil.domain.map(|it| it.on(domain))), ..Call::default() };
+    for (at, param) in contract.signature.params.iter().enumerate() {
+        match (&param.kind, call.field(at)) {
+            (ParamKind::Scalar { dtype, .. }, _) => {
+                given.scalars.insert(param.name.clone(), ScalarInput::Typed(Value::zero(*dtype)));
+            }
+            (ParamKind::Field { dtype, .. }, Some(part)) => {
+                let container = &program.containers[part.container];
+                let mut shape = shape(container, domain);
+                let n_axes = container.axes.len();
+                shape.drain(n_axes..n_axes + part.data_index.len());
+                let strides = vec![0; shape.len()];
+                let array = Array { elements: Elements::zeros(*dtype, 1), first: 0, shape, strides };
+                given.fields.insert(param.name.clone(), array);
+                let origin = origin(program, call, at);
+                let of_axes = container.axes.iter().map(|it| origin[it.index()]).collect();
+                given.origin.insert(param.name.clone(), of_axes);
+            }
+            (ParamKind::Field { .. }, None) => {}
+        }
+    }
+    let Err(wrong) = contract.bind_shared(given) else { return Vec::new() };
+    let placed = |it: Diagnostic| {
+        let label = Label { span, text: format!("on a domain of {domain}") };
+        Diagnostic { primary: it.primary.or(Some(label)), ..it }
+    };
+    wrong.into_iter().map(placed).collect()
+}
+
+fn exchange_faults(
+    program: &ProgramIr,
+    exchange: &HaloExchange,
+    (domain, span): (Domain, Span),
+) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    if exchange.kind != ExchangeKind::Scalar {
+        let what = format!("an exchange of kind `{}`", exchange.kind.name());
+        let why = "one domain has no face beside it, whose components would turn";
+        wrong.push(catalog::unsupported(&what, why, span));
+    }
+    for part in &exchange.fields {
+        let container = &program.containers[part.container];
+        for (axis, size) in container.axes.iter().zip(&container.shape).filter(|it| it.0 != Axis::K) {
+            let end = container.origin[axis.index()] + domain.along(axis) + i64::from(exchange.width);
+            let lacks = end - size.on(domain);
+            if lacks > 0 {
+                let name = part.spelled(program);
+                wrong.push(catalog::field_too_small(&name, "exchange", axis.name(), "end", lacks, span));
+            }
+        }
+    }
+    wrong
+}

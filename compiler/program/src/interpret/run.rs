@@ -1,0 +1,212 @@
+//! The statements of a run, one after the other.
+
+use isobar_ground::call::array::Array;
+use isobar_ground::call::run::Control;
+use isobar_ground::call::signature::ParamKind;
+use isobar_ground::diag::Span;
+use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::entity::Handle;
+use isobar_ground::types::{DType, Value};
+
+use super::arrays::{gather, scatter};
+use super::halos::{ArrivingHalo, arriving, store};
+use super::{ProgramInstance, ProgramReport, ProgramStop};
+use crate::nodes::{
+    CallArgument, ContainerPart, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind, StencilCall,
+};
+use crate::scalar::evaluate::{is_true, stored};
+use crate::scalar::print::printed;
+use crate::scalar::{ScalarExpr, ScalarValue, ScalarVariable, evaluate};
+
+/// One run of a program.
+pub(super) struct ProgramRun<'a> {
+    instance: &'a mut ProgramInstance,
+    control: &'a mut dyn Control,
+    report: ProgramReport,
+    /// Exchanges that were started, with what arrives.
+    under_way: Vec<(HaloExchange, Vec<ArrivingHalo>)>,
+}
+
+type RunResult = Result<(), ProgramStop>;
+
+impl<'a> ProgramRun<'a> {
+    pub(super) fn new(instance: &'a mut ProgramInstance, control: &'a mut dyn Control) -> Self {
+        Self { instance, control, report: ProgramReport::default(), under_way: Vec::new() }
+    }
+
+    pub(super) fn report(self) -> ProgramReport {
+        self.report
+    }
+
+    pub(super) fn program(&mut self) -> RunResult {
+        let body = std::mem::take(&mut self.instance.program.body);
+        let result = self.body(&body);
+        self.instance.program.body = body;
+        result
+    }
+
+    fn body(&mut self, body: &[ProgramStmt]) -> RunResult {
+        body.iter().try_for_each(|it| self.statement(it))
+    }
+
+    fn statement(&mut self, stmt: &ProgramStmt) -> RunResult {
+        let span = stmt.span;
+        match &stmt.kind {
+            ProgramStmtKind::Call(call) => self.call(call, span)?,
+            ProgramStmtKind::For { variable, range, body } => self.for_loop(*variable, range, body, span)?,
+            ProgramStmtKind::While { condition, limit, body } => {
+                let mut n = 0;
+                while is_true(self.value(condition, span)?) {
+                    if n == *limit {
+                        let why = format!("a `while` did not end within {limit} iterations");
+                        return Err(ProgramStop::Fault(vec![catalog::ended(&why, span)]));
+                    }
+                    n += 1;
+                    self.go_on()?;
+                    self.body(body)?;
+                }
+            }
+            ProgramStmtKind::If { condition, then, otherwise } => {
+                let holds = is_true(self.value(condition, span)?);
+                self.body(if holds { then } else { otherwise })?;
+            }
+            ProgramStmtKind::Let { variable, value } => {
+                let dtype = self.instance.program.scalars[*variable].dtype;
+                let value = self.stored(value, dtype, span)?;
+                self.instance.scalars[variable.index()] = value;
+            }
+            ProgramStmtKind::Copy { from, to } => {
+                let copied = self.gather(from);
+                self.scatter(to, &copied);
+            }
+            ProgramStmtKind::Fill { target, value } => {
+                let dtype = self.instance.program.containers[target.container].dtype;
+                let value = self.stored(value, dtype, span)?;
+                let mut filled = self.gather(target);
+                (0..filled.elements.len()).for_each(|it| filled.elements.set(it, value));
+                self.scatter(target, &filled);
+            }
+            ProgramStmtKind::Swap(one, other) => {
+                let [first, second] = [one, other].map(|it| self.gather(it));
+                self.scatter(one, &second);
+                self.scatter(other, &first);
+            }
+            ProgramStmtKind::Exchange(exchange) => self.exchange(exchange),
+            ProgramStmtKind::Host { .. } => {
+                unreachable!("a program with a callback is refused before it runs")
+            }
+            ProgramStmtKind::Mark(label) => match self.report.marks.iter_mut().find(|it| it.0 == *label) {
+                Some(known) => known.1 += 1,
+                None => self.report.marks.push((label.clone(), 1)),
+            },
+            ProgramStmtKind::Trap(message) => {
+                return Err(ProgramStop::Fault(vec![catalog::ended(message, span)]));
+            }
+        }
+        Ok(())
+    }
+
+    fn go_on(&mut self) -> RunResult {
+        if self.control.progress(self.report.n_calls, 0) { Ok(()) } else { Err(ProgramStop::Cancelled) }
+    }
+
+    fn for_loop(
+        &mut self,
+        variable: Handle<ScalarVariable>,
+        range: &[ScalarExpr; 3],
+        body: &[ProgramStmt],
+        span: Span,
+    ) -> RunResult {
+        let mut bounds = [0; 3];
+        for (bound, expr) in bounds.iter_mut().zip(range) {
+            *bound = self.value(expr, span)?.value().as_i64();
+        }
+        let [from, to, by] = bounds;
+        if by == 0 {
+            return Err(self.no_value(&range[2], "a step of zero ends nowhere", span));
+        }
+        let dtype = self.instance.program.scalars[variable].dtype;
+        let mut at = from;
+        while if by > 0 { at < to } else { at > to } {
+            self.go_on()?;
+            let value =
+                stored(ScalarValue::Int(at), dtype).map_err(|why| self.no_value(&range[0], why, span))?;
+            self.instance.scalars[variable.index()] = value;
+            self.body(body)?;
+            let Some(next) = at.checked_add(by) else { break };
+            at = next;
+        }
+        Ok(())
+    }
+
+    fn value(&self, expr: &ScalarExpr, span: Span) -> Result<ScalarValue, ProgramStop> {
+        let scalars = &self.instance.scalars;
+        let value = evaluate(expr, &|it| ScalarValue::read(scalars[it.index()]));
+        value.map_err(|it| self.no_value(&it.expr, it.reason, span))
+    }
+
+    fn stored(&self, expr: &ScalarExpr, dtype: DType, span: Span) -> Result<Value, ProgramStop> {
+        let value = self.value(expr, span)?;
+        stored(value, dtype).map_err(|why| self.no_value(expr, why, span))
+    }
+
+    fn no_value(&self, expr: &ScalarExpr, why: &str, span: Span) -> ProgramStop {
+        let text = printed(expr, &self.instance.program.scalars);
+        ProgramStop::Fault(vec![catalog::no_value(&text, why, span)])
+    }
+
+    fn call(&mut self, call: &StencilCall, span: Span) -> RunResult {
+        let params = &self.instance.program.stencils[call.stencil].params;
+        let mut scalars = Vec::with_capacity(params.len());
+        for (param, argument) in params.iter().zip(&call.arguments) {
+            scalars.push(match (argument, &param.kind) {
+                (Some(CallArgument::Scalar(expr)), kind) => Some(self.stored(expr, kind.dtype(), span)?),
+                (None, ParamKind::Scalar { default, .. }) => *default,
+                _ => None,
+            });
+        }
+        self.report.n_calls += 1;
+        self.instance.call(call, &scalars, span, self.control)
+    }
+
+    fn gather(&self, part: &ContainerPart) -> Array {
+        let container = &self.instance.program.containers[part.container];
+        gather(&self.instance.arrays[part.container.index()], container, part)
+    }
+
+    fn scatter(&mut self, part: &ContainerPart, from: &Array) {
+        let container = &self.instance.program.containers[part.container];
+        scatter(&mut self.instance.arrays[part.container.index()], container, part, from);
+    }
+
+    fn exchange(&mut self, exchange: &HaloExchange) {
+        let is_same = |it: &(HaloExchange, _)| {
+            (&it.0.fields, it.0.kind, it.0.width) == (&exchange.fields, exchange.kind, exchange.width)
+        };
+        let arrived = match exchange.phase {
+            ExchangePhase::Start => {
+                let arriving = self.arriving(exchange);
+                return self.under_way.push((exchange.clone(), arriving));
+            }
+            ExchangePhase::Wait => {
+                let at =
+                    self.under_way.iter().position(is_same).expect("each `wait` has a `start` before it");
+                self.under_way.remove(at).1
+            }
+            ExchangePhase::Update => self.arriving(exchange),
+        };
+        for (part, arrived) in exchange.fields.iter().zip(arrived) {
+            let container = &self.instance.program.containers[part.container];
+            store(&mut self.instance.arrays[part.container.index()], (container, part), arrived);
+        }
+    }
+
+    fn arriving(&self, exchange: &HaloExchange) -> Vec<ArrivingHalo> {
+        let ProgramInstance { program, arrays, domain, fill, .. } = &*self.instance;
+        let of = |part: &ContainerPart| {
+            let container = &program.containers[part.container];
+            arriving(&arrays[part.container.index()], (container, part), *domain, exchange.width, *fill)
+        };
+        exchange.fields.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,32 @@
+//! Whole programs: a model step as one program of stencil calls.
+
+// Scalar expressions, as Python has them.
+pub mod scalar;
+
+// The document, as a person or a tool writes it.
+pub mod document;
+
+// The Program IR.
+pub mod size;
+pub mod nodes;
+
+// Facts about it.
+pub mod analysis;
+
+// Its stencils, and the way to it from a document.
+pub mod stencils;
+pub mod from_document;
+
+// Its text and its rules.
+pub mod print;
+pub mod parse;
+pub mod validate;
+
+// All of it together.
+pub mod compile;
+
+// Its meaning.
+pub mod interpret;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Programs of several stencils from the command line.
+
+use isobar_runner::npz;
+use serde_json::json;
+
+use super::*;
+
+const STENCILS: &str = "\
+def shift(a: Field[float], b: Field[float]):
+    with computation(PARALLEL), interval(...):
+        b = a[-1, 0, 0]
+
+def add(q: Field[float], by: float):
+    with computation(PARALLEL), interval(...):
+        q = q + by
+";
+
+/// A program over one row, in a file of its test.
+fn program(name: &str) -> String {
+    let field = json!({"role": "argument", "dtype": "float64", "axes": "IJK", "shape": ["I+2", "J", "K"], "origin": [1, 0, 0]});
+    let document = json!({
+        "isobar_program": 1, "name": "rows", "files": {"main.py": STENCILS},
+        "fields": {"q": field, "other": field, "l": {"role": "local", "like": "q"}},
+        "scalars": {"n": {"role": "argument", "dtype": "int64"}},
+        "stencils": {"shift": {"function": "main.shift"}, "add": {"function": "main.add"}},
+        "body": [
+            {"for": "it", "range": ["n"], "body": [
+                {"call": "shift", "args": {"a": "q", "b": "l"}},
+                {"call": "add", "args": {"q": "l", "by": "it + 1"}},
+                {"copy": "l", "to": "q"}]}]});
+    file(name, document.to_string().as_bytes())
+}
+
+/// The fields of a run on three points.
+fn fields(name: &str) -> String {
+    let row: Vec<u8> = [1.0_f64, 2.0, 3.0, 4.0, 5.0].iter().flat_map(|it| it.to_le_bytes()).collect();
+    let mut made = std::io::Cursor::new(Vec::new());
+    let arrays = ["q", "other"].map(|it| (it, "float64", vec![5, 1, 1], row.as_slice()));
+    npz::write(&mut made, arrays).unwrap();
+    file(name, made.get_ref())
+}
+
+#[test]
+fn a_program_is_emitted_as_its_level() {
+    let output = isobar(&["emit", "--program", &program("emitted.json"), "--stage", "program"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).ends_with("call add(q=l, by=it + 1)\n  copy l to q\n"),
+        "{}",
+        text(&output.stdout)
+    );
+    assert!(text(&output.stderr).starts_with("warning[P12]: `l` may be read"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_program_runs_on_the_fields_of_a_file() {
+    let (document, given) = (program("run.json"), fields("run.npz"));
+    let scalars = file("run-scalars.json", b"{\"n\": 1}");
+    let out = file("run-out.npz", b"");
+    let arguments = [
+        "run",
+        "--program",
+        &document,
+        "--domain",
+        "3,1,1",
+        "--fields",
+        &given,
+        "--scalars",
+        &scalars,
+        "--out",
+        &out,
+        "--format",
+        "json",
+    ];
+    let report = json(&isobar(&arguments));
+    assert_eq!((report["reason"].as_str(), report["backend"].as_str()), (Some("ok"), Some("debug")));
+    let names: Vec<&str> =
+        report["fields"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["q"], "only fields that it may write");
+    assert_eq!(report["fields"][0]["statistics"]["mean"], 3.0);
+    let written = npz::read(&std::fs::read(&out).unwrap(), 1 << 20).unwrap();
+    let q = &written["q"];
+    let row: Vec<f64> = (0..5).map(|i| q.get(&[i, 0, 0]).as_f64()).collect();
+    // The whole local is copied, and its halo holds nothing.
+    assert!(row[0].is_nan() && row[4].is_nan());
+    assert_eq!(row[1..4], [2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn a_program_that_cannot_run_is_told() {
+    let (document, given) = (program("told.json"), fields("told.npz"));
+    let run = |others: &[&str]| isobar(&[&["run", "--program", &document][..], others].concat());
+    for (others, sentence) in [
+        (&["--threads", "2", "--domain", "3,1,1"][..], "--threads is for a stencil, and not for --program"),
+        (&["--backend", "numpy"], "--program runs on `debug`, and not on `numpy`"),
+        (&[], "--program needs --domain I,J,K"),
+        (&["--halo", "closed"], "invalid value 'closed'"),
+        (&["main.py"], "cannot be used with"),
+    ] {
+        let output = run(others);
+        assert_eq!(output.status.code(), Some(2), "{others:?}");
+        assert!(text(&output.stderr).contains(sentence), "{}", text(&output.stderr));
+    }
+    let codes = |output: &Output| {
+        let told = json(output)["diagnostics"].clone();
+        told.as_array().unwrap().iter().map(|it| it["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let given = ["--domain", "3,1,1", "--format", "json", "--fields", &given];
+    assert_eq!(codes(&run(&given[..4])), ["P12", "P18", "P18", "P18"]);
+    let damaged = file("told-damaged.npz", b"PK and so on");
+    assert_eq!(codes(&run(&[&given[..5], &[damaged.as_str()]].concat())), ["P12", "C07"]);
+    let scalars = file("told-scalars.json", b"{\"n\": 9223372036854775807}");
+    let unread = isobar(&["emit", "--program", &scalars, "--stage", "program", "--format", "json"]);
+    assert_eq!(codes(&unread), ["P01"]);
+    let wrong = isobar(&["emit", "--program", &document, "--stage", "oir"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
