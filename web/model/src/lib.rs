@@ -16,5 +16,6 @@ pub mod progress;
 pub mod findings;
 pub mod links;
 
-// Runs.
+// The compiler, and runs.
+pub mod compilation;
 pub mod run;

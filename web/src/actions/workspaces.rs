@@ -49,7 +49,9 @@ impl App {
         let starts = storage::load(Shelf::Lasting, STARTS).and_then(|it| it.parse().ok()).unwrap_or(0_u32);
         // Where nothing is kept, nothing is counted.
         let _ = storage::save(Shelf::Lasting, STARTS, &(starts + 1).to_string());
-        self.compilation.is_safe.set(starts >= MOST_STARTS);
+        if starts >= MOST_STARTS {
+            self.compilation.begin_safe_mode();
+        }
         let is_over = move || storage::forget(Shelf::Lasting, STARTS);
         Effect::new(move |_| {
             if self.compilation.revision.get() > 0 {
@@ -182,8 +184,7 @@ impl App {
 
     /// Compiles in spite of what happened before.
     pub fn leave_safe_mode(self) {
-        self.compilation.is_safe.set(false);
-        self.compilation.try_again();
+        self.compilation.leave_safe_mode();
     }
 
     /// Looks which texts and which earlier states there are.

@@ -1,9 +1,9 @@
 //! Urgent messages for the user: a crash, a broken link, a full storage.
 
+use isobar_page_model::compilation::CompilerFailure;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::compilation::CompilerFailure;
 use crate::state::use_app;
 
 /// Lines below the bar, none on a good day. Reads troubles; offers what can be done about each.

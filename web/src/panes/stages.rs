@@ -6,12 +6,12 @@ pub mod pipeline;
 use std::sync::Arc;
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::compilation::Freshness;
 use isobar_page_model::links;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::highlight;
-use crate::state::compilation::Freshness;
 use crate::state::difference::{self, DiffView, seen};
 use crate::state::journey::about;
 use crate::state::open::MOST_STAGES;
@@ -195,7 +195,9 @@ fn StageBody(
             _ => {
                 let errors = app.compilation.n_errors();
                 let why = match errors {
-                    0 if app.compilation.stencils.with(Vec::is_empty) => t!("stages-no-stencil").to_owned(),
+                    0 if app.compilation.stencils.with(|it| it.is_empty()) => {
+                        t!("stages-no-stencil").to_owned()
+                    }
                     0 => t!("stages-not-reached").to_owned(),
                     n => t!("stages-not-made", count = n),
                 };

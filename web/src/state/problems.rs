@@ -101,7 +101,7 @@ impl Problems {
             let caret = self.compilation.caret.get_untracked();
             self.project.text.with_untracked(|text| word_at(text, caret))
         });
-        let mut shown = self.compilation.diagnostics.get_untracked();
+        let mut shown = self.compilation.diagnostics.with_untracked(|it| it.to_vec());
         let n_all = shown.len();
         if let Some(word) = word {
             shown.retain(|it| it.file != main || !touches(it, word));
