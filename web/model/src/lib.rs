@@ -16,6 +16,10 @@ pub mod progress;
 pub mod findings;
 pub mod links;
 
+// The inputs of runs.
+pub mod inputs;
+pub mod values;
+
 // The compiler, and runs.
 pub mod compilation;
 pub mod run;

@@ -3,30 +3,27 @@
 use std::collections::BTreeMap;
 
 use isobar_page_model::offsets::Offsets;
+use isobar_page_model::{inputs, values};
 use isobar_protocol::diagnostic::Position;
-use isobar_protocol::worker::{GuessedInputs, StencilPlace};
+use isobar_protocol::worker::StencilPlace;
 use leptos::prelude::*;
 
-use crate::state::{App, head, values};
+use crate::state::{App, head};
 
 impl App {
     /// The user's generators that can be read.
     pub(super) fn usable_inputs(self) -> BTreeMap<String, String> {
         self.compilation.defaults.with_untracked(|defaults| {
-            let mut inputs = self.project.inputs.get_untracked();
-            inputs.retain(|name, _| !defaults.refused.contains_key(name));
-            inputs
+            self.project.inputs.with_untracked(|it| inputs::usable_inputs(it, &defaults.refused))
         })
     }
 
     /// How many fields, scalars and externals are made up.
     #[must_use]
     pub fn n_made_up(self) -> [usize; 3] {
-        self.compilation.defaults.with(|it| {
-            let GuessedInputs { init, scalars, externals, .. } = &it.made;
-            let own = |name: &String| self.project.scalars.with(|it| it.contains_key(name));
-            [init.len(), scalars.keys().filter(|it| !own(it)).count(), externals.len()]
-        })
+        self.compilation
+            .defaults
+            .with(|defaults| self.project.scalars.with(|it| inputs::n_made_up(&defaults.made, it)))
     }
 
     /// Sets the generator of a field; an empty one takes the user's back.

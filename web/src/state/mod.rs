@@ -7,7 +7,6 @@ pub mod broken;
 pub mod difference;
 pub mod gallery;
 pub mod head;
-pub mod inputs;
 pub mod journey;
 pub mod manual;
 pub mod open;
@@ -15,7 +14,6 @@ pub mod picks;
 pub mod remarks;
 pub mod sentences;
 pub mod shortcuts;
-pub mod values;
 pub mod why;
 
 // Signals and actions: of the browser alone.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use isobar_page_model::inputs::readable;
 use isobar_protocol::request::{Arithmetic, Constants, Passes, Request, Tile};
 use isobar_protocol::share::State;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::{gallery, values};
+use super::gallery;
 use crate::bridge::page;
 
 /// The file that the editor shows.
@@ -93,12 +94,7 @@ impl Project {
             files,
             main: Some(self.main()),
             stencil: self.stencil.get(),
-            // Values that cannot be read are shown as such, and the text's own values hold meanwhile.
-            externals: self.externals.with(|it| {
-                let readable =
-                    it.iter().filter(|(_, value)| values::external(&values::spelled(value)).is_ok());
-                readable.map(|(name, value)| (name.clone(), value.clone())).collect()
-            }),
+            externals: self.externals.with(readable),
             // 64 is what the text says by itself.
             precision: (self.precision.get() != 64).then(|| self.precision.get()),
             constants: self.constants.get(),
