@@ -16,6 +16,9 @@ pub mod progress;
 pub mod findings;
 pub mod links;
 
+// The workspace.
+pub mod project;
+
 // The inputs of runs.
 pub mod inputs;
 pub mod values;

@@ -34,14 +34,16 @@ impl App {
         self.attach_files();
 
         Effect::new(move |_| {
-            self.project.other.track();
+            self.project.opened.track();
+            self.project.shown.with(|_| ());
             let marks = self.problems.shown.with(|it| untrack(|| self.marks(it)));
             self.editor.with(|it| it.set_marks(&marks));
         });
         Effect::new(move |_| {
             // Also of the same ones: the text that they stand in may be another.
             self.passes.n_told.track();
-            self.project.other.track();
+            self.project.opened.track();
+            self.project.shown.with(|_| ());
             let notes = untrack(|| self.notes());
             self.editor.with(|it| it.set_notes(&notes));
         });
@@ -100,7 +102,7 @@ impl App {
 
     /// Lights what was clicked in a stage until the caret moves, and brings its source into view.
     pub fn pin(self, links: Links) {
-        let main = untrack(|| self.project.shown());
+        let main = self.project.shown.get_untracked();
         let texts = untrack(|| self.compilation.texts());
         let places = links::places_of(texts.iter().map(AsRef::as_ref), &links);
         if let Some(place) = places.iter().find(|it| it.file == main) {
@@ -120,7 +122,7 @@ impl App {
     }
 
     fn marks(self, diagnostics: &[Diagnostic]) -> Vec<DiagnosticMark> {
-        let main = self.project.shown();
+        let main = self.project.shown.get();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
             let here = diagnostics.iter().filter(|it| it.file == main);
@@ -140,7 +142,7 @@ impl App {
 
     /// The compiler's notes on each line, with the offset at which the line begins.
     fn notes(self) -> Vec<(usize, Vec<InlineRemark>)> {
-        let main = self.project.shown();
+        let main = self.project.shown.get();
         let entries = self.passes.entries.get();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
@@ -163,7 +165,7 @@ impl App {
     }
 
     fn lit_ranges(self, links: &Links) -> Vec<(usize, usize)> {
-        let main = self.project.shown();
+        let main = self.project.shown.get();
         let texts = self.compilation.texts();
         let places = links::places_of(texts.iter().map(AsRef::as_ref), links);
         self.project.text.with(|text| {

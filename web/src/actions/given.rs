@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use isobar_page_model::inputs::{self, FieldInput, ValueInput};
+use isobar_page_model::project::ProjectEvent;
 use isobar_protocol::compile::FieldParam;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -72,11 +73,7 @@ impl App {
     /// A message that tells which values are expected. The run is left as it was.
     pub fn choose_scalar(self, scalar: &ValueInput, text: &str) -> Result<(), String> {
         let value = scalar.read(text).map_err(|it| sentences::refusal(&it))?;
-        self.project.changed();
-        self.project.scalars.update(|it| {
-            it.remove(&scalar.name);
-            it.extend(value.map(|value| (scalar.name.clone(), value)));
-        });
+        self.project.happened(ProjectEvent::ScalarSet(scalar.name.clone(), value));
         Ok(())
     }
 
@@ -87,34 +84,18 @@ impl App {
     /// A message that tells which values are expected. Everything is left as it was.
     pub fn choose_external(self, external: &ValueInput, text: &str) -> Result<(), String> {
         let value = external.read(text).map_err(|it| sentences::refusal(&it))?;
-        let name = external.name.clone();
-        self.change_externals(move |it| {
-            it.remove(&name);
-            it.extend(value.map(|value| (name, value)));
-        });
+        self.project.happened(ProjectEvent::ExternalSet(external.name.clone(), value));
         Ok(())
     }
 
     /// Takes back what the user said of a scalar.
     pub fn reset_scalar(self, name: &str) {
-        self.project.changed();
-        self.project.scalars.update(|it| drop(it.remove(name)));
+        self.project.happened(ProjectEvent::ScalarSet(name.to_owned(), None));
     }
 
     /// Takes back what the user said of an external.
     pub fn reset_external(self, name: &str) {
-        self.change_externals(|it| drop(it.remove(name)));
-    }
-
-    fn change_externals(self, change: impl FnOnce(&mut BTreeMap<String, Value>)) {
-        let before = self.project.externals.get_untracked();
-        let mut after = before.clone();
-        change(&mut after);
-        if after != before {
-            self.project.changed();
-            self.project.externals.set(after);
-            self.project.revision.update(|it| *it += 1);
-        }
+        self.project.happened(ProjectEvent::ExternalSet(name.to_owned(), None));
     }
 
     /// Writes an `# @input` line for a field that has none into the text, below the other lines of a run.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use isobar_lessons::course::{self, Quiz};
 use isobar_page_model::progress::{LearningProgress, LessonProgress};
+use isobar_page_model::project::MAIN;
 use isobar_page_model::route::{COURSE, Route};
 use isobar_page_model::run::RunPlan;
 use isobar_protocol::lesson::{LessonResult, Task};
@@ -20,7 +21,6 @@ use crate::state::keeping::{self, DeferredSave};
 use crate::state::layout::Tab;
 use crate::state::learn::{KEY, OpenLesson};
 use crate::state::open::OpenStages;
-use crate::state::project::MAIN;
 
 /// No file of progress is larger.
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
@@ -64,6 +64,8 @@ impl App {
             }
         });
         Effect::new(move |_| {
+            // Also the same text, of another lesson.
+            self.project.opened.track();
             let text = self.project.text.get();
             if self.project.is_lesson.get_untracked() {
                 self.learn.note(|it| it.draft = Some(text));

@@ -1,5 +1,6 @@
 //! Texts and choices are opened, kept and set aside.
 
+use isobar_page_model::project::{MAIN, ProjectEvent};
 use isobar_protocol::request::Request;
 use isobar_protocol::share::{self, State};
 use leptos::prelude::*;
@@ -10,20 +11,17 @@ use crate::bridge::storage::{self, Shelf};
 use crate::bridge::workspaces as kept;
 use crate::state::gallery::ExampleSize;
 use crate::state::keeping::{self, DeferredSave};
-use crate::state::project::{LINKED, Project};
+use crate::state::project::LINKED;
 use crate::state::{App, gallery};
 
 impl App {
     /// Takes an edit of the user.
     pub fn edit(self, text: String) {
-        let Project { text: signal, revision, .. } = self.project;
-        if signal.with_untracked(|it| *it == text) {
+        if self.project.text.with_untracked(|it| *it == text) {
             return;
         }
-        self.project.changed();
         self.problems.typed();
-        signal.set(text);
-        revision.update(|it| *it += 1);
+        self.project.happened(ProjectEvent::Typed(text));
     }
 
     /// The name of the shown text.
@@ -56,10 +54,8 @@ impl App {
             self.leave_linked();
             page::set_fragment("");
             self.leave_for_editor();
-            self.project.open_entry(entry, &text);
-            if let Some(domain) = size.domain(&text) {
-                self.project.domain.set(Some(domain));
-            }
+            let domain = size.domain(&text);
+            self.project.open(State { domain, ..state_of(entry, &text) });
             self.editor.show(&self.project.text.get_untracked());
             self.forget_results();
             self.run_when_compiled(false);
@@ -124,8 +120,7 @@ impl App {
         if let Some(slot) = domain.get_mut(axis) {
             *slot = points;
         }
-        self.project.changed();
-        self.project.domain.set(Some(domain));
+        self.project.happened(ProjectEvent::DomainChosen(domain));
     }
 
     /// The state as a link carries it.
@@ -167,7 +162,7 @@ impl App {
             Some(state) => self.open_state(state),
             None => {
                 if let Some(entry) = gallery::entry(gallery::FIRST) {
-                    self.project.open_entry(entry, gallery::FIRST_TEXT);
+                    self.project.open(state_of(entry, gallery::FIRST_TEXT));
                     self.run_when_compiled(true);
                     self.workspaces.welcome();
                 }
@@ -329,4 +324,10 @@ impl App {
         });
         page::on_hide(move || self.write_now());
     }
+}
+
+/// An example as it comes.
+fn state_of(entry: gallery::GalleryEntry, text: &str) -> State {
+    let files = [(MAIN.to_owned(), text.to_owned())].into();
+    State { files, gallery: Some(entry.name.to_owned()), ..State::default() }
 }

@@ -1,8 +1,7 @@
 //! Passes that are picked or left out, and places that remarks are about.
 
-use std::collections::BTreeSet;
-
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::project::ProjectEvent;
 use isobar_protocol::passes::PassOutcome;
 use leptos::prelude::*;
 
@@ -39,20 +38,12 @@ impl App {
 
     /// Leaves a pass out of every compilation and run from now on, or puts it back.
     pub fn toggle_skip(self, pass: &str) {
-        self.project.changed();
-        self.project.skipped.update(|it| {
-            if !it.remove(pass) {
-                it.insert(pass.to_owned());
-            }
-        });
-        self.project.revision.update(|it| *it += 1);
+        self.project.happened(ProjectEvent::PassToggled(pass.to_owned()));
     }
 
     /// Lets all passes run.
     pub fn skip_nothing(self) {
-        self.project.changed();
-        self.project.skipped.set(BTreeSet::new());
-        self.project.revision.update(|it| *it += 1);
+        self.project.happened(ProjectEvent::AllPassesWanted);
     }
 
     /// Lights what an entry is about, and shows its level around its pass.

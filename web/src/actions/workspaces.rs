@@ -1,5 +1,6 @@
 //! The texts of this browser are opened, written and forgotten, each by one tab.
 
+use isobar_page_model::project::MAIN;
 use isobar_page_model::route::Route;
 use isobar_protocol::share::{self, State};
 use leptos::prelude::*;
@@ -10,7 +11,7 @@ use crate::bridge::storage::{self, Shelf};
 use crate::bridge::workspaces as kept;
 use crate::state::App;
 use crate::state::keeping;
-use crate::state::project::{LINKED, MAIN};
+use crate::state::project::LINKED;
 use crate::state::workspaces::key;
 
 /// Counts the loads that no answer of the compiler followed.

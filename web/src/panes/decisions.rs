@@ -74,7 +74,7 @@ const MOST_PLACES: usize = 6;
 fn decision(app: App, at: usize) -> impl IntoView {
     let entry = app.passes.entries.with_untracked(|it| it.get(at).cloned());
     entry.map(|it| {
-        let main = app.project.main();
+        let main = app.project.main.get();
         let mut lines: Vec<u32> =
             it.places.iter().filter(|it| it.file == main).map(|it| it.start.line).collect();
         lines.sort_unstable();

@@ -96,7 +96,7 @@ impl Problems {
             return;
         }
         let is_typing = rested_ms.is_some_and(|it| it < LONG_REST_MS);
-        let main = untrack(|| self.project.shown());
+        let main = self.project.shown.get_untracked();
         let word = is_typing.then(|| {
             let caret = self.compilation.caret.get_untracked();
             self.project.text.with_untracked(|text| word_at(text, caret))

@@ -262,7 +262,7 @@ fn PassRemarks(stage: Stage) -> impl IntoView {
                     .get()
                     .into_iter()
                     .map(|it| {
-                        let line = it.line(&app.project.main());
+                        let line = it.line(&app.project.main.get());
                         let links: std::collections::BTreeSet<String> = it.links.iter().cloned().collect();
                         let pointed = links.clone();
                         view! {
