@@ -18,6 +18,7 @@ pub mod links;
 
 // The workspace.
 pub mod project;
+pub mod workspaces;
 
 // The inputs of runs.
 pub mod inputs;

@@ -7,6 +7,7 @@ use isobar_page_model::progress::{LearningProgress, LessonProgress};
 use isobar_page_model::project::MAIN;
 use isobar_page_model::route::{COURSE, Route};
 use isobar_page_model::run::RunPlan;
+use isobar_page_model::workspaces::WorkspaceEvent;
 use isobar_protocol::lesson::{LessonResult, Task};
 use isobar_protocol::share::State;
 use leptos::prelude::*;
@@ -67,7 +68,7 @@ impl App {
             // Also the same text, of another lesson.
             self.project.opened.track();
             let text = self.project.text.get();
-            if self.project.is_lesson.get_untracked() {
+            if self.workspaces.is_lesson.get_untracked() {
                 self.learn.note(|it| it.draft = Some(text));
             }
         });
@@ -136,7 +137,7 @@ impl App {
             .learn
             .opened
             .with_untracked(|it| it.as_ref().is_some_and(|it| it.course == course && it.folder == folder));
-        if is_open && self.project.is_lesson.get_untracked() {
+        if is_open && self.workspaces.is_lesson.get_untracked() {
             return;
         }
         let number = self.learn.asks();
@@ -176,7 +177,7 @@ impl App {
         self.learn.shows_solution.set(false);
         // Before the text: what is typed from now on belongs to this lesson.
         self.learn.opened.set(Some(Arc::new(opened)));
-        self.project.is_lesson.set(true);
+        self.workspaces.happened(WorkspaceEvent::LessonShown);
         self.open_text(State { files: [(MAIN.to_owned(), text)].into(), ..State::default() });
     }
 
@@ -192,10 +193,10 @@ impl App {
         if self.layout.tab.get_untracked() == Tab::Learn {
             self.layout.tab.set(Tab::Code);
         }
-        if !self.project.is_lesson.get_untracked() {
+        if !self.workspaces.is_lesson.get_untracked() {
             return;
         }
-        self.project.is_lesson.set(false);
+        self.workspaces.happened(WorkspaceEvent::LessonLeft);
         // A link has opened its own text already.
         if !is_link {
             self.back_to_kept();

@@ -1,4 +1,4 @@
-//! The workspace as views read it, its events, and where it is kept.
+//! The workspace as views read it, and its events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,6 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::bridge::page;
-
-/// Where the text that a link opened beside the user's own is kept.
-pub(crate) const LINKED: &str = "isobar.linked";
 
 /// Text and choices.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +48,6 @@ pub struct Project {
     pub inputs: Memo<BTreeMap<String, String>>,
     /// The passes that do not run.
     pub skipped: Memo<BTreeSet<String>>,
-
-    /// Whether this is a workspace that a link opened, kept apart from the user's own.
-    pub is_linked: RwSignal<bool>,
-    /// Whether the text is that of a lesson, which is kept with the progress and not as a workspace.
-    pub is_lesson: RwSignal<bool>,
-    /// Whether what is typed is kept nowhere, because the browser refuses it.
-    pub is_unkept: RwSignal<bool>,
 }
 
 impl Project {
@@ -85,9 +75,6 @@ impl Project {
             externals: Memo::new(move |_| project.with(|it| it.state().externals.clone())),
             inputs: Memo::new(move |_| project.with(|it| it.state().inputs.clone())),
             skipped: Memo::new(move |_| project.with(|it| it.state().skip.clone())),
-            is_linked: RwSignal::new(false),
-            is_lesson: RwSignal::new(false),
-            is_unkept: RwSignal::new(false),
         }
     }
 
