@@ -12,7 +12,7 @@ pub mod route;
 // Lessons.
 pub mod progress;
 
-// Stages, and what is seen in fields.
+// Fields and stages.
 pub mod findings;
 pub mod links;
 
@@ -27,3 +27,10 @@ pub mod values;
 // The compiler, and runs.
 pub mod compilation;
 pub mod run;
+
+// Passes.
+pub mod journey;
+pub mod difference;
+pub mod picks;
+pub mod remarks;
+pub mod passes;

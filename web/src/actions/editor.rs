@@ -2,6 +2,7 @@
 
 use isobar_page_model::links::{self, Links};
 use isobar_page_model::offsets::Offsets;
+use isobar_page_model::remarks::by_line;
 use isobar_protocol::diagnostic::{Diagnostic, Position};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -9,7 +10,7 @@ use web_sys::HtmlElement;
 use crate::bridge::editor::{DiagnosticMark, Editor, InlineRemark, Listeners};
 use crate::bridge::locale::t;
 use crate::state::App;
-use crate::state::remarks::by_line;
+use crate::state::remarks;
 use crate::state::remedies::help_of;
 
 impl App {
@@ -41,7 +42,7 @@ impl App {
         });
         Effect::new(move |_| {
             // Also of the same ones: the text that they stand in may be another.
-            self.passes.n_told.track();
+            self.passes.n_told.get();
             self.project.opened.track();
             self.project.shown.with(|_| ());
             let notes = untrack(|| self.notes());
@@ -154,8 +155,8 @@ impl App {
                         sign: it.sign(),
                         shown: it.shown.name(),
                         pass: it.pass.clone(),
-                        text: it.text.clone(),
-                        traffic: it.traffic.clone(),
+                        text: remarks::text(it),
+                        traffic: remarks::traffic(it),
                     })
                 });
                 (offsets.offset(Position { line, col: 1 }), notes.collect())

@@ -1,15 +1,15 @@
 //! Passes that are picked or left out, and places that remarks are about.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::picks::{Pick, next_pick, picks};
 use isobar_page_model::project::ProjectEvent;
+use isobar_page_model::remarks::DecisionKind;
 use isobar_protocol::passes::PassOutcome;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::state::App;
 use crate::state::layout::Tab;
-use crate::state::picks::{Pick, next_pick, picks};
-use crate::state::remarks::DecisionKind;
 
 impl App {
     /// Goes to another pass of the active stage; with `only_changes`, to one that changed something.
@@ -28,11 +28,11 @@ impl App {
         let is_wanted = |pass: &str| !only_changes || changed(pass);
         if steps.is_empty() {
             // They are told once the list is open.
-            return look.is_open.set(true);
+            return self.passes.open(stage);
         }
-        match next_pick(&picks(stage, &steps), &from, by, is_wanted) {
+        match next_pick(&picks(stage.name(), &steps), &from, by, is_wanted) {
             Some(pick) => self.passes.pick(stage, pick),
-            None => look.is_open.set(true),
+            None => self.passes.open(stage),
         }
     }
 
@@ -50,7 +50,7 @@ impl App {
     pub fn show_entry(self, at: usize) {
         let Some(entry) = self.passes.entries.with_untracked(|it| it.get(at).cloned()) else { return };
         self.layout.tab.set(Tab::Stages);
-        if let Some(stage) = entry.stage() {
+        if let Some(stage) = entry.level().and_then(Stage::from_name) {
             self.layout.choose_stage(stage);
             // A pass that missed its goal changed nothing, so there is no change to show.
             let pick =

@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use isobar_compiler::pipeline::Stage;
 use isobar_page_model::compilation::Freshness;
+use isobar_page_model::difference::{DiffMark, DiffView};
 use isobar_page_model::links;
+use isobar_page_model::picks::Pick;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::highlight;
-use crate::state::difference::{self, DiffView, seen};
+use crate::state::difference::seen;
 use crate::state::journey::about;
 use crate::state::open::MOST_STAGES;
-use crate::state::picks::Pick;
 use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::later::Later;
@@ -24,12 +25,12 @@ use passes::{Gone, Skipped};
 use pipeline::Pipeline;
 
 /// As the listing draws it.
-fn drawn(mark: difference::DiffMark) -> LineMark {
+fn drawn(mark: DiffMark) -> LineMark {
     match mark {
-        difference::DiffMark::Same => LineMark::Same,
-        difference::DiffMark::Removed => LineMark::Removed,
-        difference::DiffMark::Added => LineMark::Added,
-        difference::DiffMark::Fold => LineMark::Fold,
+        DiffMark::Same => LineMark::Same,
+        DiffMark::Removed => LineMark::Removed,
+        DiffMark::Added => LineMark::Added,
+        DiffMark::Fold => LineMark::Fold,
     }
 }
 
@@ -176,7 +177,7 @@ fn StageBody(
     let point = move |line: Option<u32>| app.point_at(line.map(links_of).filter(|it| !it.is_empty()));
     let pick = move |line: u32| {
         let is_fold = marks.with_untracked(|it| it.get(line as usize) == Some(&LineMark::Fold));
-        if is_fold { look.side.set(DiffView::Whole) } else { app.pin(links_of(line)) }
+        if is_fold { app.passes.choose_side(stage, DiffView::Whole) } else { app.pin(links_of(line)) }
     };
     let note = move || match freshness.get() {
         Freshness::Waiting => Some(t!("stages-compiling")),

@@ -129,8 +129,10 @@ impl Compilation {
     }
 }
 
-/// A part of the compiler's state. Another allocation is another value: contents are not compared.
-fn shared<T: Send + Sync + 'static>(read: impl Fn() -> Arc<T> + Send + Sync + 'static) -> Memo<Arc<T>> {
+/// A part of an area's state. Another allocation is another value: contents are not compared.
+pub(super) fn shared<T: Send + Sync + 'static>(
+    read: impl Fn() -> Arc<T> + Send + Sync + 'static,
+) -> Memo<Arc<T>> {
     Memo::new_with_compare(
         move |_| read(),
         |before, after| !before.zip(after).is_some_and(|(before, after)| Arc::ptr_eq(before, after)),

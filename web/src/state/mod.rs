@@ -10,7 +10,6 @@ pub mod head;
 pub mod journey;
 pub mod manual;
 pub mod open;
-pub mod picks;
 pub mod remarks;
 pub mod sentences;
 pub mod shortcuts;

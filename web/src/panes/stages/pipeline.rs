@@ -1,13 +1,14 @@
 //! The levels as the way that they are: what happened on each, and which are open.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::journey::leg;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::pipeline::{caption, words};
 use crate::state::App;
-use crate::state::journey::{beside, leg, way};
+use crate::state::journey::{beside, way};
 use crate::state::use_app;
 use crate::widgets::direction::read;
 
@@ -46,7 +47,7 @@ fn tab(app: App, stage: Stage, is_on_way: bool) -> impl IntoView {
     let of_stage = Memo::new(move |_| {
         let domain = app.domain();
         app.compilation.remarks.with(|remarks| {
-            app.compilation.tombstones.with(|tombstones| leg(stage, remarks, tombstones, domain))
+            app.compilation.tombstones.with(|tombstones| leg(stage.name(), remarks, tombstones, domain))
         })
     });
     let is_chosen = move || open.with(|it| it.stages.get(it.active) == Some(&stage));
