@@ -26,6 +26,7 @@ pub mod values;
 
 // The compiler, and runs.
 pub mod compilation;
+pub mod problems;
 pub mod run;
 
 // Passes.
