@@ -91,7 +91,7 @@ impl Passes {
             steps: shared(move || passes.with(|it| it.steps.clone())),
             revision: Memo::new(move |_| passes.with(|it| it.revision)),
             is_asked: Memo::new(move |_| passes.with(PassesState::is_asked)),
-            trouble: Memo::new(move |_| passes.with(|it| it.trouble.as_ref().map(trouble_in_words))),
+            trouble: Memo::new(move |_| passes.with(|it| it.trouble.as_ref().and_then(trouble_in_words))),
             entries: shared(move || passes.with(|it| it.told.entries.clone())),
             n_told: Memo::new(move |_| passes.with(|it| it.told.count)),
             are_stale: Memo::new(move |_| passes.with(|it| it.told.are_stale)),
@@ -208,11 +208,11 @@ impl Passes {
     }
 }
 
-fn trouble_in_words(gone: &WorkerGone) -> String {
+fn trouble_in_words(gone: &WorkerGone) -> Option<String> {
     match gone {
-        WorkerGone::Refused(message) => message.clone(),
-        WorkerGone::NotLoaded(why) => t!("state-passes-not-started", why = why),
-        WorkerGone::Crashed(why) => t!("state-passes-fell-over", why = why),
-        WorkerGone::Stopped => String::new(),
+        WorkerGone::Refused(message) => Some(message.clone()),
+        WorkerGone::NotLoaded(why) => Some(t!("state-passes-not-started", why = why)),
+        WorkerGone::Crashed(why) => Some(t!("state-passes-fell-over", why = why)),
+        WorkerGone::Stopped => None,
     }
 }

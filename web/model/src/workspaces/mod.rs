@@ -13,7 +13,7 @@ mod take;
 pub use deferred::{LONGEST_MS, SaveDelay, SaveEffect, SaveEvent};
 pub use event::{WorkspaceEffect, WorkspaceEvent, WriteFacts, WriteTarget};
 pub use recent::Recent;
-pub use state::{LINKED, TextHome, TextOwner, WorkspaceState};
+pub use state::{LINKED, WorkspaceState};
 
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ pub struct WorkspaceState {
 
 /// Where the shown text is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TextHome {
+pub(super) enum TextHome {
     /// Among the texts of this browser.
     #[default]
     Own,
@@ -39,7 +39,7 @@ pub enum TextHome {
 
 /// Which tab writes the shown text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextOwner {
+pub(super) enum TextOwner {
     /// It is asked for. Something may have to be written once it is known.
     Unknown {
         is_waiting: bool,
