@@ -29,7 +29,8 @@ pub mod compilation;
 pub mod problems;
 pub mod run;
 
-// Passes.
+// Stages that are open, and passes.
+pub mod open;
 pub mod journey;
 pub mod difference;
 pub mod picks;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use isobar_compiler::pipeline::Stage;
 use isobar_lessons::course::{self, Quiz};
+use isobar_page_model::open::OpenStages;
 use isobar_page_model::progress::{LearningProgress, LessonProgress};
 use isobar_page_model::project::MAIN;
 use isobar_page_model::route::{COURSE, Route};
@@ -21,7 +23,6 @@ use crate::state::App;
 use crate::state::keeping::{self, DeferredSave};
 use crate::state::layout::Tab;
 use crate::state::learn::{KEY, OpenLesson};
-use crate::state::open::OpenStages;
 
 /// No file of progress is larger.
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
@@ -158,16 +159,9 @@ impl App {
         self.set_aside();
         let done = untrack(|| self.learn.done_in(&opened.name()));
         let text = done.draft.unwrap_or_else(|| opened.start.clone());
-        let stages: Vec<_> = opened
-            .lesson
-            .head
-            .panes
-            .iter()
-            .filter_map(|it| isobar_compiler::pipeline::Stage::from_name(it))
-            .take(crate::state::open::MOST_STAGES)
-            .collect();
-        if !stages.is_empty() {
-            self.layout.open.set(OpenStages { stages, active: 0 });
+        let panes = opened.lesson.head.panes.iter();
+        if let Some(open) = OpenStages::of(panes.filter_map(|it| Stage::from_name(it))) {
+            self.layout.open.set(open);
         }
         self.layout.lesson_shows_stages.set(opened.lesson.head.layout == "stages");
         self.layout.tab.set(Tab::Learn);

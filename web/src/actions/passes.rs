@@ -1,6 +1,7 @@
 //! Passes that are picked or left out, and places that remarks are about.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::open::OpenStages;
 use isobar_page_model::picks::{Pick, next_pick, picks};
 use isobar_page_model::project::ProjectEvent;
 use isobar_page_model::remarks::DecisionKind;
@@ -14,13 +15,13 @@ use crate::state::layout::Tab;
 impl App {
     /// Goes to another pass of the active stage; with `only_changes`, to one that changed something.
     pub(super) fn next_pass(self, by: isize, only_changes: bool) {
-        let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
-        let Some(stage) = active.filter(|it| it.has_passes()) else {
+        let stage = self.layout.open.with_untracked(OpenStages::active);
+        if !stage.has_passes() {
             let known = Stage::ALL.into_iter().filter(|it| it.has_passes()).map(Stage::title);
             let known = known.collect::<Vec<_>>().join(", ");
             self.status.say(t!("state-passes-none-here", stages = known));
             return;
-        };
+        }
         let look = self.passes.look(stage);
         let from = look.pick.get_untracked();
         let steps = self.passes.steps.get_untracked();

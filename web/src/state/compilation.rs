@@ -164,7 +164,7 @@ impl Compilation {
     /// The stages whose texts are made: those that are open, and the one that tells where each statement is written.
     fn wanted_stages(self) -> Vec<&'static str> {
         let is_wanted =
-            |it: &Stage| *it == Stage::DEFINITION || self.layout.open.with(|open| open.stages.contains(it));
+            |it: &Stage| *it == Stage::DEFINITION || self.layout.open.with(|open| open.place(*it).is_some());
         Stage::ALL.into_iter().filter(is_wanted).map(Stage::name).collect()
     }
 

@@ -11,7 +11,6 @@ pub mod gallery;
 pub mod head;
 pub mod journey;
 pub mod manual;
-pub mod open;
 pub mod remarks;
 pub mod sentences;
 pub mod shortcuts;
