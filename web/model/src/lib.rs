@@ -12,9 +12,27 @@ pub mod route;
 // Lessons.
 pub mod progress;
 
-// Stages, and what is seen in fields.
+// Fields and stages.
 pub mod findings;
 pub mod links;
 
-// Runs.
+// The workspace.
+pub mod project;
+pub mod workspaces;
+
+// The inputs of runs.
+pub mod inputs;
+pub mod values;
+
+// The compiler, and runs.
+pub mod compilation;
+pub mod problems;
 pub mod run;
+
+// Stages that are open, and passes.
+pub mod open;
+pub mod journey;
+pub mod difference;
+pub mod picks;
+pub mod remarks;
+pub mod passes;

@@ -1,11 +1,11 @@
 //! Time steps: wishes of the user, and news for them.
 
+use isobar_page_model::inputs::ValueInput;
 use isobar_page_model::run::{FIRST_STEPS, RunEvent};
 use leptos::prelude::*;
 
 use crate::bridge::page;
 use crate::state::App;
-use crate::state::inputs::ValueInput;
 
 impl App {
     /// Whether the stencil can be taken step by step: what it writes is what it reads next.

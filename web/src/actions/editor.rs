@@ -2,6 +2,7 @@
 
 use isobar_page_model::links::{self, Links};
 use isobar_page_model::offsets::Offsets;
+use isobar_page_model::remarks::by_line;
 use isobar_protocol::diagnostic::{Diagnostic, Position};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -9,7 +10,7 @@ use web_sys::HtmlElement;
 use crate::bridge::editor::{DiagnosticMark, Editor, InlineRemark, Listeners};
 use crate::bridge::locale::t;
 use crate::state::App;
-use crate::state::remarks::by_line;
+use crate::state::remarks;
 use crate::state::remedies::help_of;
 
 impl App {
@@ -34,14 +35,16 @@ impl App {
         self.attach_files();
 
         Effect::new(move |_| {
-            self.project.other.track();
+            self.project.opened.track();
+            self.project.shown.with(|_| ());
             let marks = self.problems.shown.with(|it| untrack(|| self.marks(it)));
             self.editor.with(|it| it.set_marks(&marks));
         });
         Effect::new(move |_| {
             // Also of the same ones: the text that they stand in may be another.
-            self.passes.n_told.track();
-            self.project.other.track();
+            self.passes.n_told.get();
+            self.project.opened.track();
+            self.project.shown.with(|_| ());
             let notes = untrack(|| self.notes());
             self.editor.with(|it| it.set_notes(&notes));
         });
@@ -100,7 +103,7 @@ impl App {
 
     /// Lights what was clicked in a stage until the caret moves, and brings its source into view.
     pub fn pin(self, links: Links) {
-        let main = untrack(|| self.project.shown());
+        let main = self.project.shown.get_untracked();
         let texts = untrack(|| self.compilation.texts());
         let places = links::places_of(texts.iter().map(AsRef::as_ref), &links);
         if let Some(place) = places.iter().find(|it| it.file == main) {
@@ -120,7 +123,7 @@ impl App {
     }
 
     fn marks(self, diagnostics: &[Diagnostic]) -> Vec<DiagnosticMark> {
-        let main = self.project.shown();
+        let main = self.project.shown.get();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
             let here = diagnostics.iter().filter(|it| it.file == main);
@@ -140,7 +143,7 @@ impl App {
 
     /// The compiler's notes on each line, with the offset at which the line begins.
     fn notes(self) -> Vec<(usize, Vec<InlineRemark>)> {
-        let main = self.project.shown();
+        let main = self.project.shown.get();
         let entries = self.passes.entries.get();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
@@ -152,8 +155,8 @@ impl App {
                         sign: it.sign(),
                         shown: it.shown.name(),
                         pass: it.pass.clone(),
-                        text: it.text.clone(),
-                        traffic: it.traffic.clone(),
+                        text: remarks::text(it),
+                        traffic: remarks::traffic(it),
                     })
                 });
                 (offsets.offset(Position { line, col: 1 }), notes.collect())
@@ -163,7 +166,7 @@ impl App {
     }
 
     fn lit_ranges(self, links: &Links) -> Vec<(usize, usize)> {
-        let main = self.project.shown();
+        let main = self.project.shown.get();
         let texts = self.compilation.texts();
         let places = links::places_of(texts.iter().map(AsRef::as_ref), links);
         self.project.text.with(|text| {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use isobar_page_model::project::ProjectEvent;
 use isobar_protocol::diagnostic::Position;
 use isobar_protocol::names;
-use isobar_protocol::share::State;
 use leptos::prelude::*;
 
 use crate::bridge::drops::{self as bridge, DroppedFiles};
@@ -16,15 +16,11 @@ use crate::state::layout::Tab;
 impl App {
     /// Shows a file in the editor.
     pub fn show_file(self, name: &str) {
-        if untrack(|| self.project.shown()) == name {
+        if self.project.shown.get_untracked() == name {
             return;
         }
-        self.project.put_by();
         let Some(text) = untrack(|| self.project.text_of(name)) else { return };
-        let main = untrack(|| self.project.main());
-        // The name is set first: readers of the text ask which file it belongs to.
-        self.project.other.set(Some(name.to_owned()).filter(|it| *it != main));
-        self.project.text.set(text.clone());
+        self.project.happened(ProjectEvent::FileShown(name.to_owned()));
         self.editor.open_file(name, &text);
     }
 
@@ -36,9 +32,7 @@ impl App {
 
     /// Compiles the file that is shown, or another one.
     pub fn make_main(self, name: &str) {
-        self.project.set_main(name);
-        self.project.stencil.set(None);
-        self.changed_files();
+        self.project.happened(ProjectEvent::MainChosen(name.to_owned()));
     }
 
     /// Adds a file, and shows it.
@@ -48,21 +42,20 @@ impl App {
     /// Why there can be none of that name.
     pub fn add_file(self, name: &str, text: &str) -> Result<(), String> {
         self.check_name(name, None)?;
-        if untrack(|| self.project.names().len()) >= MOST_FILES {
+        if self.project.names.with_untracked(Vec::len) >= MOST_FILES {
             return Err(t!("state-files-most", most = MOST_FILES));
         }
-        self.project.carried.update(|it| drop(it.files.insert(name.to_owned(), text.to_owned())));
-        self.show_file(name);
-        self.changed_files();
+        self.project.happened(ProjectEvent::FileAdded { name: name.to_owned(), text: text.to_owned() });
+        self.editor.open_file(name, text);
         Ok(())
     }
 
     /// Adds an empty file with a name that is free.
     pub fn add_empty_file(self) {
-        let names = untrack(|| self.project.names());
+        let names = self.project.names.get_untracked();
         let free = (1..).map(|it| format!("module{it}.py")).find(|it| !names.contains(it));
         match self.add_file(&free.unwrap_or_default(), "") {
-            Ok(()) => self.files.renaming.set(Some(untrack(|| self.project.shown()))),
+            Ok(()) => self.files.renaming.set(Some(self.project.shown.get_untracked())),
             Err(why) => self.files.notes.set(vec![why]),
         }
     }
@@ -77,43 +70,31 @@ impl App {
             return Ok(());
         }
         self.check_name(to, Some(name))?;
-        self.project.put_by();
-        let (main, shown) = untrack(|| (self.project.main(), self.project.shown()));
-        self.project.carried.update(|it| {
-            if let Some(text) = it.files.remove(name) {
-                it.files.insert(to.to_owned(), text);
-            }
-            if main == name {
-                it.main = Some(to.to_owned());
-            }
-        });
-        if shown == name {
-            self.project.other.set(Some(to.to_owned()).filter(|_| main != name));
+        let is_shown = self.project.shown.with_untracked(|it| it == name);
+        self.project.happened(ProjectEvent::FileRenamed { from: name.to_owned(), to: to.to_owned() });
+        if is_shown {
             self.editor.name_file(to);
         }
-        self.changed_files();
         Ok(())
     }
 
     /// Takes a file out of the workspace, but for the last one.
     pub fn close_file(self, name: &str) {
-        let names = untrack(|| self.project.names());
+        let names = self.project.names.get_untracked();
         let Some(next) = names.iter().find(|it| *it != name).cloned() else { return };
-        if untrack(|| self.project.main()) == name {
+        let mut main = self.project.main.get_untracked();
+        if main == name {
             let with_stencil = names
                 .iter()
                 .filter(|it| *it != name)
                 .find(|it| untrack(|| self.project.text_of(it)).is_some_and(|text| has_stencil(&text)));
-            let next = with_stencil.unwrap_or(&next).clone();
-            self.project.set_main(&next);
-            self.project.stencil.set(None);
+            main = with_stencil.unwrap_or(&next).clone();
         }
-        if untrack(|| self.project.shown()) == name {
-            let main = untrack(|| self.project.main());
-            self.show_file(&main);
+        let is_shown = self.project.shown.with_untracked(|it| it == name);
+        self.project.happened(ProjectEvent::FileClosed { name: name.to_owned(), main: main.clone() });
+        if is_shown {
+            self.editor.open_file(&main, &self.project.text.get_untracked());
         }
-        self.project.carried.update(|it| drop(it.files.remove(name)));
-        self.changed_files();
     }
 
     /// Asks for files, or for a folder, and adds them.
@@ -128,8 +109,7 @@ impl App {
 
     /// Takes files that were dropped or chosen. They are added to a text of the visitor; an example gives way to them.
     fn take_files(self, read: DroppedFiles) {
-        self.project.put_by();
-        let before = self.project.carried.with_untracked(|it| it.files.clone());
+        let before = untrack(|| self.project.state()).files;
         let is_example = untrack(|| self.is_example());
         // A folder or an archive is a workspace of its own; one file joins the text of the visitor.
         let is_bundle =
@@ -155,7 +135,6 @@ impl App {
         }
         notes.insert(0, t!("state-files-added", n = files.len()));
         let main = main_of(&files).map(str::to_owned);
-        let state = self.project.carried.get_untracked();
         let mut all = kept;
         all.extend(files);
         if !is_example && is_bundle {
@@ -163,9 +142,8 @@ impl App {
             self.workspaces.begin();
         }
         self.leave_linked();
-        self.project.changed();
-        self.project.open(State { files: all, main, stencil: None, gallery: None, ..state });
-        let (shown, text) = untrack(|| (self.project.shown(), self.project.text.get()));
+        self.project.happened(ProjectEvent::Replaced { files: all, main });
+        let (shown, text) = untrack(|| (self.project.shown.get(), self.project.text.get()));
         self.editor.open_file(&shown, &text);
         self.forget_results();
         self.layout.tab.set(Tab::Code);
@@ -175,7 +153,7 @@ impl App {
     /// Takes those of the offered files that are modules which are missing; what these need comes with the next answer.
     fn take_offered(self) {
         let missing = self.compilation.defaults.with_untracked(|it| it.missing.clone());
-        let names = untrack(|| self.project.names());
+        let names = self.project.names.get_untracked();
         let found: Vec<(String, String)> = self.files.offered.with_value(|offered| {
             let of_module = |module: &str| {
                 let fits = offered.iter().filter(|(name, _)| is_module(name, module));
@@ -196,8 +174,7 @@ impl App {
         let names: Vec<String> = found.keys().map(|it| format!("`{it}`")).collect();
         let told = t!("state-files-added-names", names = names.join(", "));
         self.files.notes.update(|it| it.push(told));
-        self.project.carried.update(|it| it.files.extend(found));
-        self.changed_files();
+        self.project.happened(ProjectEvent::FilesAdded(found));
     }
 
     /// Takes offered files after each answer that misses further ones.
@@ -216,7 +193,7 @@ impl App {
     fn is_example(self) -> bool {
         let name = self.name_of_text();
         let is_empty = self.project.text.with(|it| it.trim().is_empty());
-        self.project.names().len() == 1 && (is_empty || !name.is_own)
+        self.project.names.get().len() == 1 && (is_empty || !name.is_own)
     }
 
     fn check_name(self, name: &str, own: Option<&str>) -> Result<(), String> {
@@ -224,21 +201,15 @@ impl App {
         if !name.ends_with(".py") {
             return Err(t!("state-files-not-python", name = name));
         }
-        let is_taken = untrack(|| self.project.names()).iter().any(|it| it == name && Some(name) != own);
+        let is_taken = self.project.names.get_untracked().iter().any(|it| it == name && Some(name) != own);
         if is_taken { Err(t!("state-files-taken", name = name)) } else { Ok(()) }
-    }
-
-    /// Other files are another compilation.
-    fn changed_files(self) {
-        self.project.changed();
-        self.project.revision.update(|it| *it += 1);
     }
 
     /// Keeps the editor in step with the names of files and the state of the head, and takes what is dropped.
     pub(super) fn attach_files(self) {
         Effect::new(move |_| {
             self.project.opened.track();
-            let shown = untrack(|| self.project.shown());
+            let shown = self.project.shown.get_untracked();
             self.editor.name_file(&shown);
         });
         Effect::new(move |_| self.editor.fold_head(self.head.is_folded.get()));

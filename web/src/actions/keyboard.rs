@@ -1,6 +1,7 @@
 //! Hears the keys, and does what they stand for.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::open::OpenStages;
 use isobar_protocol::worker::Which;
 use leptos::prelude::*;
 
@@ -128,8 +129,8 @@ impl App {
     }
 
     fn next_stage(self, by: isize) {
-        let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
-        let at = Stage::ALL.iter().position(|it| Some(*it) == active).unwrap_or(0);
+        let active = self.layout.open.with_untracked(OpenStages::active);
+        let at = Stage::ALL.iter().position(|it| *it == active).unwrap_or(0);
         let next = at.checked_add_signed(by).and_then(|it| Stage::ALL.get(it));
         if let Some(&next) = next {
             self.layout.choose_stage(next);

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use isobar_compiler::pipeline::Stage;
 use isobar_lessons::course::{self, Quiz};
+use isobar_page_model::open::OpenStages;
 use isobar_page_model::progress::{LearningProgress, LessonProgress};
+use isobar_page_model::project::MAIN;
 use isobar_page_model::route::{COURSE, Route};
 use isobar_page_model::run::RunPlan;
+use isobar_page_model::workspaces::WorkspaceEvent;
 use isobar_protocol::lesson::{LessonResult, Task};
 use isobar_protocol::share::State;
 use leptos::prelude::*;
@@ -19,8 +23,6 @@ use crate::state::App;
 use crate::state::keeping::{self, DeferredSave};
 use crate::state::layout::Tab;
 use crate::state::learn::{KEY, OpenLesson};
-use crate::state::open::OpenStages;
-use crate::state::project::MAIN;
 
 /// No file of progress is larger.
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
@@ -64,8 +66,10 @@ impl App {
             }
         });
         Effect::new(move |_| {
+            // Also the same text, of another lesson.
+            self.project.opened.track();
             let text = self.project.text.get();
-            if self.project.is_lesson.get_untracked() {
+            if self.workspaces.is_lesson.get_untracked() {
                 self.learn.note(|it| it.draft = Some(text));
             }
         });
@@ -134,7 +138,7 @@ impl App {
             .learn
             .opened
             .with_untracked(|it| it.as_ref().is_some_and(|it| it.course == course && it.folder == folder));
-        if is_open && self.project.is_lesson.get_untracked() {
+        if is_open && self.workspaces.is_lesson.get_untracked() {
             return;
         }
         let number = self.learn.asks();
@@ -155,16 +159,9 @@ impl App {
         self.set_aside();
         let done = untrack(|| self.learn.done_in(&opened.name()));
         let text = done.draft.unwrap_or_else(|| opened.start.clone());
-        let stages: Vec<_> = opened
-            .lesson
-            .head
-            .panes
-            .iter()
-            .filter_map(|it| isobar_compiler::pipeline::Stage::from_name(it))
-            .take(crate::state::open::MOST_STAGES)
-            .collect();
-        if !stages.is_empty() {
-            self.layout.open.set(OpenStages { stages, active: 0 });
+        let panes = opened.lesson.head.panes.iter();
+        if let Some(open) = OpenStages::of(panes.filter_map(|it| Stage::from_name(it))) {
+            self.layout.open.set(open);
         }
         self.layout.lesson_shows_stages.set(opened.lesson.head.layout == "stages");
         self.layout.tab.set(Tab::Learn);
@@ -174,7 +171,7 @@ impl App {
         self.learn.shows_solution.set(false);
         // Before the text: what is typed from now on belongs to this lesson.
         self.learn.opened.set(Some(Arc::new(opened)));
-        self.project.is_lesson.set(true);
+        self.workspaces.happened(WorkspaceEvent::LessonShown);
         self.open_text(State { files: [(MAIN.to_owned(), text)].into(), ..State::default() });
     }
 
@@ -190,10 +187,10 @@ impl App {
         if self.layout.tab.get_untracked() == Tab::Learn {
             self.layout.tab.set(Tab::Code);
         }
-        if !self.project.is_lesson.get_untracked() {
+        if !self.workspaces.is_lesson.get_untracked() {
             return;
         }
-        self.project.is_lesson.set(false);
+        self.workspaces.happened(WorkspaceEvent::LessonLeft);
         // A link has opened its own text already.
         if !is_link {
             self.back_to_kept();

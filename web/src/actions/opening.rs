@@ -1,5 +1,7 @@
 //! Texts and choices are opened, kept and set aside.
 
+use isobar_page_model::project::{MAIN, ProjectEvent};
+use isobar_page_model::workspaces::{LINKED, WorkspaceEvent, WriteFacts, WriteTarget};
 use isobar_protocol::request::Request;
 use isobar_protocol::share::{self, State};
 use leptos::prelude::*;
@@ -10,20 +12,16 @@ use crate::bridge::storage::{self, Shelf};
 use crate::bridge::workspaces as kept;
 use crate::state::gallery::ExampleSize;
 use crate::state::keeping::{self, DeferredSave};
-use crate::state::project::{LINKED, Project};
 use crate::state::{App, gallery};
 
 impl App {
     /// Takes an edit of the user.
     pub fn edit(self, text: String) {
-        let Project { text: signal, revision, .. } = self.project;
-        if signal.with_untracked(|it| *it == text) {
+        if self.project.text.with_untracked(|it| *it == text) {
             return;
         }
-        self.project.changed();
         self.problems.typed();
-        signal.set(text);
-        revision.update(|it| *it += 1);
+        self.project.happened(ProjectEvent::Typed(text));
     }
 
     /// The name of the shown text.
@@ -47,19 +45,17 @@ impl App {
             // The user's own text is set aside, and an unchanged example gives way. The text before a lesson was set
             // aside when the lesson began.
             let before = untrack(|| self.name_of_text());
-            let is_lesson = self.project.is_lesson.get_untracked();
-            if before.is_own || is_lesson || self.project.is_linked.get_untracked() {
+            let is_lesson = self.workspaces.is_lesson.get_untracked();
+            if before.is_own || is_lesson || self.workspaces.is_linked.get_untracked() {
                 self.set_aside();
-                self.project.is_lesson.set(false);
+                self.workspaces.happened(WorkspaceEvent::LessonLeft);
                 self.workspaces.begin();
             }
             self.leave_linked();
             page::set_fragment("");
             self.leave_for_editor();
-            self.project.open_entry(entry, &text);
-            if let Some(domain) = size.domain(&text) {
-                self.project.domain.set(Some(domain));
-            }
+            let domain = size.domain(&text);
+            self.project.open(State { domain, ..state_of(entry, &text) });
             self.editor.show(&self.project.text.get_untracked());
             self.forget_results();
             self.run_when_compiled(false);
@@ -68,7 +64,7 @@ impl App {
 
     /// Writes the workspace before another text takes its place in the editor.
     pub(super) fn set_aside(self) {
-        if !self.project.is_lesson.get_untracked() {
+        if !self.workspaces.is_lesson.get_untracked() {
             self.write_now();
         }
     }
@@ -124,8 +120,7 @@ impl App {
         if let Some(slot) = domain.get_mut(axis) {
             *slot = points;
         }
-        self.project.changed();
-        self.project.domain.set(Some(domain));
+        self.project.happened(ProjectEvent::DomainChosen(domain));
     }
 
     /// The state as a link carries it.
@@ -153,7 +148,8 @@ impl App {
     fn open_kept(self) {
         let kept = |key| share::kept(storage::load(Shelf::Lasting, key)?.as_bytes());
         let linked = kept(LINKED);
-        self.project.is_linked.set(linked.is_some());
+        let shown = if linked.is_some() { WorkspaceEvent::LinkShown } else { WorkspaceEvent::LinkLeft };
+        self.workspaces.happened(shown);
         if let Some(state) = linked {
             self.open_state(state);
         } else {
@@ -167,9 +163,9 @@ impl App {
             Some(state) => self.open_state(state),
             None => {
                 if let Some(entry) = gallery::entry(gallery::FIRST) {
-                    self.project.open_entry(entry, gallery::FIRST_TEXT);
+                    self.project.open(state_of(entry, gallery::FIRST_TEXT));
                     self.run_when_compiled(true);
-                    self.workspaces.welcome();
+                    self.workspaces.happened(WorkspaceEvent::FirstVisit);
                 }
             }
         }
@@ -179,7 +175,7 @@ impl App {
         let Some(link) = fragment.split('&').find(|it| it.starts_with("s=")) else { return false };
         match share::decode(link) {
             Ok(opened) => {
-                self.project.is_linked.set(true);
+                self.workspaces.happened(WorkspaceEvent::LinkShown);
                 self.sharing.tell(&opened.notes);
                 self.open_state(opened.state);
                 self.rescue_linked();
@@ -201,7 +197,7 @@ impl App {
     pub fn leave_link(self) {
         self.leave_linked();
         page::set_fragment("");
-        self.workspaces.ask_again();
+        self.workspaces.happened(WorkspaceEvent::OwnerUnknown);
         // Another tab may have the link's still.
         self.open_own();
         self.show_opened();
@@ -210,7 +206,7 @@ impl App {
 
     /// Makes a link's workspace one of the user's own, beside the others.
     pub fn adopt_link(self) {
-        self.project.is_linked.set(false);
+        self.workspaces.happened(WorkspaceEvent::LinkLeft);
         leptos::task::spawn_local(async move {
             if kept::claim(LINKED).await {
                 self.forget_linked(None).await;
@@ -224,10 +220,10 @@ impl App {
     /// Leaves the text of a link. Its changes are kept beside the user's own texts, unless another tab still
     /// has it.
     pub(super) fn leave_linked(self) {
-        if !self.project.is_linked.get_untracked() {
+        if !self.workspaces.is_linked.get_untracked() {
             return;
         }
-        self.project.is_linked.set(false);
+        self.workspaces.happened(WorkspaceEvent::LinkLeft);
         let is_changed = !page::fragment().contains("s=");
         let (state, title) = untrack(|| (self.shared_state(), self.name_of_text().title));
         leptos::task::spawn_local(async move {
@@ -240,40 +236,33 @@ impl App {
 
     /// Writes the workspace as it is now.
     pub(super) fn write_now(self) {
-        let (state, title) = untrack(|| (self.shared_state(), self.name_of_text().title));
-        self.write(&state, title.clone());
-        if self.workspaces.wait_no_longer() {
-            self.write(&state, title);
+        self.kept(WorkspaceEvent::Ending(self.write_facts()));
+    }
+
+    pub(super) fn write_facts(self) -> WriteFacts {
+        WriteFacts {
+            revision: self.project.revision.get_untracked(),
+            has_link: page::fragment().contains("s="),
+            fresh_id: kept::new_id(),
         }
     }
 
-    fn write(self, state: &State, title: String) {
-        // That of a lesson is kept with its progress.
-        if self.project.is_lesson.get_untracked() || self.is_undecided() {
-            return;
-        }
-        let is_linked = self.project.is_linked.get_untracked();
-        if is_linked && page::fragment().contains("s=") {
-            // The link has all of it.
-            return;
-        }
-        if !self.workspaces.may_write() {
-            return;
-        }
-        let json = serde_json::to_string(state).unwrap_or_default();
-        let is_copied = self.workspaces.becomes_a_copy();
-        if is_linked && !is_copied {
-            self.keep_aside(LINKED, json);
-        } else {
-            self.project.is_linked.set(false);
-            self.workspaces.write(title, json, move |is_kept| self.tell_kept(is_kept));
+    /// Tells what happened to the text that is shown, and writes it where that follows.
+    pub(super) fn kept(self, event: WorkspaceEvent) {
+        for target in self.workspaces.take(event) {
+            let (state, title) = untrack(|| (self.shared_state(), self.name_of_text().title));
+            let json = serde_json::to_string(&state).unwrap_or_default();
+            match target {
+                WriteTarget::Own(id) => self.workspaces.write(id, title, json),
+                WriteTarget::Link => self.keep_aside(LINKED, json),
+            }
         }
     }
 
     /// Keeps the changes to the text of the previous link as one of the user's own texts, because another
     /// link takes its place. Does nothing if another tab has that text.
     fn rescue_linked(self) {
-        self.workspaces.ask_again();
+        self.workspaces.happened(WorkspaceEvent::OwnerUnknown);
         leptos::task::spawn_local(async move {
             let is_ours = self.claim_shown().await;
             if !is_ours {
@@ -289,7 +278,7 @@ impl App {
     async fn forget_linked(self, changed: Option<(String, String)>) {
         if let Some((title, json)) = changed {
             let kept = kept::keep(&kept::new_id(), &title, &json, page::time()).await;
-            self.tell_kept(kept.is_ok());
+            self.workspaces.happened(WorkspaceEvent::KeptAside(kept.is_ok()));
             if kept.is_err() {
                 // It stays where it is.
                 return;
@@ -304,29 +293,25 @@ impl App {
         let quick = keeping::keep_quick(key, &value, at);
         leptos::task::spawn_local(async move {
             let lasting = kept::keep_aside(key, &value, at).await;
-            self.tell_kept(quick.is_ok() || lasting.is_ok());
+            self.workspaces.happened(WorkspaceEvent::KeptAside(quick.is_ok() || lasting.is_ok()));
         });
-    }
-
-    /// Warns for as long as what is typed is kept nowhere.
-    pub(super) fn tell_kept(self, is_kept: bool) {
-        if self.project.is_unkept.get_untracked() == is_kept {
-            self.project.is_unkept.set(!is_kept);
-        }
     }
 
     /// Saves the workspace a moment after each change.
     fn keep(self) {
-        let save = move |state: &State| self.write(state, untrack(|| self.name_of_text()).title);
-        let state = Memo::new(move |_| {
-            self.project.is_linked.track();
-            self.shared_state()
-        });
+        let state = Memo::new(move |_| self.shared_state());
         let soon = DeferredSave::new();
         Effect::new(move |_| {
-            state.track();
-            soon.changed(move || state.with_untracked(save));
+            // Not tracked alone: a memo that nobody reads depends on nothing.
+            state.with(|_| ());
+            soon.changed(move || self.kept(WorkspaceEvent::Changed(self.write_facts())));
         });
         page::on_hide(move || self.write_now());
     }
+}
+
+/// An example as it comes.
+fn state_of(entry: gallery::GalleryEntry, text: &str) -> State {
+    let files = [(MAIN.to_owned(), text.to_owned())].into();
+    State { files, gallery: Some(entry.name.to_owned()), ..State::default() }
 }

@@ -1,27 +1,27 @@
 //! Passes that are picked or left out, and places that remarks are about.
 
-use std::collections::BTreeSet;
-
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::open::OpenStages;
+use isobar_page_model::picks::{Pick, next_pick, picks};
+use isobar_page_model::project::ProjectEvent;
+use isobar_page_model::remarks::DecisionKind;
 use isobar_protocol::passes::PassOutcome;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::state::App;
 use crate::state::layout::Tab;
-use crate::state::picks::{Pick, next_pick, picks};
-use crate::state::remarks::DecisionKind;
 
 impl App {
     /// Goes to another pass of the active stage; with `only_changes`, to one that changed something.
     pub(super) fn next_pass(self, by: isize, only_changes: bool) {
-        let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
-        let Some(stage) = active.filter(|it| it.has_passes()) else {
+        let stage = self.layout.open.with_untracked(OpenStages::active);
+        if !stage.has_passes() {
             let known = Stage::ALL.into_iter().filter(|it| it.has_passes()).map(Stage::title);
             let known = known.collect::<Vec<_>>().join(", ");
             self.status.say(t!("state-passes-none-here", stages = known));
             return;
-        };
+        }
         let look = self.passes.look(stage);
         let from = look.pick.get_untracked();
         let steps = self.passes.steps.get_untracked();
@@ -29,37 +29,29 @@ impl App {
         let is_wanted = |pass: &str| !only_changes || changed(pass);
         if steps.is_empty() {
             // They are told once the list is open.
-            return look.is_open.set(true);
+            return self.passes.open(stage);
         }
-        match next_pick(&picks(stage, &steps), &from, by, is_wanted) {
+        match next_pick(&picks(stage.name(), &steps), &from, by, is_wanted) {
             Some(pick) => self.passes.pick(stage, pick),
-            None => look.is_open.set(true),
+            None => self.passes.open(stage),
         }
     }
 
     /// Leaves a pass out of every compilation and run from now on, or puts it back.
     pub fn toggle_skip(self, pass: &str) {
-        self.project.changed();
-        self.project.skipped.update(|it| {
-            if !it.remove(pass) {
-                it.insert(pass.to_owned());
-            }
-        });
-        self.project.revision.update(|it| *it += 1);
+        self.project.happened(ProjectEvent::PassToggled(pass.to_owned()));
     }
 
     /// Lets all passes run.
     pub fn skip_nothing(self) {
-        self.project.changed();
-        self.project.skipped.set(BTreeSet::new());
-        self.project.revision.update(|it| *it += 1);
+        self.project.happened(ProjectEvent::AllPassesWanted);
     }
 
     /// Lights what an entry is about, and shows its level around its pass.
     pub fn show_entry(self, at: usize) {
         let Some(entry) = self.passes.entries.with_untracked(|it| it.get(at).cloned()) else { return };
         self.layout.tab.set(Tab::Stages);
-        if let Some(stage) = entry.stage() {
+        if let Some(stage) = entry.level().and_then(Stage::from_name) {
             self.layout.choose_stage(stage);
             // A pass that missed its goal changed nothing, so there is no change to show.
             let pick =

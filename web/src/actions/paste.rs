@@ -3,30 +3,28 @@
 use std::collections::BTreeMap;
 
 use isobar_page_model::offsets::Offsets;
+use isobar_page_model::project::ProjectEvent;
+use isobar_page_model::{inputs, values};
 use isobar_protocol::diagnostic::Position;
-use isobar_protocol::worker::{GuessedInputs, StencilPlace};
+use isobar_protocol::worker::StencilPlace;
 use leptos::prelude::*;
 
-use crate::state::{App, head, values};
+use crate::state::{App, head};
 
 impl App {
     /// The user's generators that can be read.
     pub(super) fn usable_inputs(self) -> BTreeMap<String, String> {
         self.compilation.defaults.with_untracked(|defaults| {
-            let mut inputs = self.project.inputs.get_untracked();
-            inputs.retain(|name, _| !defaults.refused.contains_key(name));
-            inputs
+            self.project.inputs.with_untracked(|it| inputs::usable_inputs(it, &defaults.refused))
         })
     }
 
     /// How many fields, scalars and externals are made up.
     #[must_use]
     pub fn n_made_up(self) -> [usize; 3] {
-        self.compilation.defaults.with(|it| {
-            let GuessedInputs { init, scalars, externals, .. } = &it.made;
-            let own = |name: &String| self.project.scalars.with(|it| it.contains_key(name));
-            [init.len(), scalars.keys().filter(|it| !own(it)).count(), externals.len()]
-        })
+        self.compilation
+            .defaults
+            .with(|defaults| self.project.scalars.with(|it| inputs::n_made_up(&defaults.made, it)))
     }
 
     /// Sets the generator of a field; an empty one takes the user's back.
@@ -36,18 +34,10 @@ impl App {
             .compilation
             .defaults
             .with_untracked(|it| it.inputs.get(field).or_else(|| it.made.init.get(field)).cloned());
-        let before = self.project.inputs.get_untracked();
-        let mut after = before.clone();
-        if text.is_empty() || own.as_deref() == Some(text) && !before.contains_key(field) {
-            after.remove(field);
-        } else {
-            after.insert(field.to_owned(), text.to_owned());
-        }
-        if after != before {
-            self.project.changed();
-            self.project.inputs.set(after);
-            self.project.revision.update(|it| *it += 1);
-        }
+        let is_set = self.project.inputs.with_untracked(|it| it.contains_key(field));
+        let is_own = text.is_empty() || own.as_deref() == Some(text) && !is_set;
+        let generator = (!is_own).then(|| text.to_owned());
+        self.project.happened(ProjectEvent::GeneratorSet(field.to_owned(), generator));
     }
 
     /// Picks a stencil of the files: it is compiled, and the caret goes there.
@@ -64,7 +54,7 @@ impl App {
         if self.compilation.revision.get_untracked() != self.project.revision.get_untracked() {
             return;
         }
-        let shown = untrack(|| self.project.shown());
+        let shown = self.project.shown.get_untracked();
         let around = self.compilation.defaults.with_untracked(|it| {
             let is_around =
                 |it: &&StencilPlace| it.file == shown && (it.lines[0]..=it.lines[1]).contains(&at.line);
@@ -76,23 +66,19 @@ impl App {
     }
 
     fn take_stencil(self, place: &StencilPlace) {
-        let main = untrack(|| self.project.main());
+        let main = self.project.main.get_untracked();
         let is_it = self.compilation.stencil.with_untracked(|it| it.as_deref() == Some(&*place.name));
         if main == place.file && is_it {
             return;
         }
-        self.project.changed();
-        if main != place.file {
-            self.project.set_main(&place.file);
-        }
-        self.project.stencil.set(Some(place.name.clone()));
-        self.project.revision.update(|it| *it += 1);
+        let (file, name) = (place.file.clone(), place.name.clone());
+        self.project.happened(ProjectEvent::StencilPicked { file, name });
     }
 
     /// The stencil that is compiled, among those of all files.
     #[must_use]
     pub fn picked(self) -> Option<usize> {
-        let main = self.project.main();
+        let main = self.project.main.get();
         let stencil = self.compilation.stencil.get()?;
         self.compilation
             .defaults
@@ -114,11 +100,10 @@ impl App {
             let [i, j, k] = untrack(|| self.domain());
             lines.push(("domain", format!("{i} {j} {k}")));
         }
-        let of_user = |name: &String,
-                       value: &serde_json::Value,
-                       chosen: RwSignal<BTreeMap<String, serde_json::Value>>| {
-            chosen.with_untracked(|it| values::spelled(it.get(name).unwrap_or(value)))
-        };
+        let of_user =
+            |name: &String, value: &serde_json::Value, chosen: Memo<BTreeMap<String, serde_json::Value>>| {
+                chosen.with_untracked(|it| values::spelled(it.get(name).unwrap_or(value)))
+            };
         for (name, value) in &made.externals {
             // A function or an object has no spelling in a line.
             if !value.is_object() || value.get("axis").is_some() {
@@ -134,12 +119,12 @@ impl App {
             |name: &String| self.compilation.defaults.with_untracked(|it| it.inputs.contains_key(name));
         inputs.extend(self.usable_inputs().into_iter().filter(|(name, _)| !has_line(name)));
         lines.extend(inputs.iter().map(|(name, generator)| ("input", format!("{name} {generator}"))));
-        let main = untrack(|| self.project.main());
+        let main = self.project.main.get_untracked();
         self.show_file(&main);
         let text = self.project.text.with_untracked(|it| head::plus(it, &lines));
-        self.project.domain.set(None);
-        self.project.scalars.update(|it| it.retain(|name, _| !made.scalars.contains_key(name)));
-        self.project.inputs.update(|it| it.retain(|name, _| !inputs.contains_key(name)));
+        let scalars = made.scalars.into_keys().collect();
+        let inputs = inputs.into_keys().collect();
+        self.project.happened(ProjectEvent::WrittenDown { scalars, inputs });
         self.write_text(text);
     }
 

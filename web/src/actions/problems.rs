@@ -37,7 +37,7 @@ impl App {
     pub(super) fn next_problem(self, by: isize) {
         self.problems.show_all();
         let caret = self.compilation.caret.get_untracked();
-        let main = untrack(|| self.project.shown());
+        let main = self.project.shown.get_untracked();
         let mut all: Vec<Diagnostic> = self
             .problems
             .shown

@@ -17,7 +17,7 @@ impl App {
 
     /// Picks a stencil by its name.
     pub fn pick_named(self, name: &str) {
-        let main = untrack(|| self.project.main());
+        let main = self.project.main.get_untracked();
         let place = self
             .compilation
             .defaults

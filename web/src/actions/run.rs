@@ -30,7 +30,8 @@ impl App {
         Effect::new(move |_| {
             self.project.revision.track();
             self.compilation.revision.track();
-            self.compilation.trouble.track();
+            // Not tracked alone: a memo that nobody reads depends on nothing.
+            self.compilation.trouble.with(|_| ());
             if self.compilation.is_answered() {
                 self.happened(RunEvent::Answered);
             }

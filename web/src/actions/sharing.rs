@@ -1,5 +1,6 @@
 //! Links, reports and archives of texts.
 
+use isobar_page_model::compilation::CompilerFailure;
 use isobar_page_model::filenames::folder;
 use isobar_protocol::share::{self, State, around, encode, zip};
 use js_sys::Uint8Array;
@@ -9,7 +10,6 @@ use crate::bridge::locale::t;
 use crate::bridge::page;
 use crate::bridge::workspaces::{self as kept, SavedText};
 use crate::state::App;
-use crate::state::compilation::CompilerFailure;
 use crate::state::sharing::Offer;
 
 impl App {

@@ -1,6 +1,6 @@
 //! The compiler's answers to the editor's questions.
 
-use isobar_page_model::offsets::Offsets;
+use isobar_page_model::project::ProjectEvent;
 use isobar_protocol::compile::SourceRange;
 use isobar_protocol::diagnostic::Edit;
 use isobar_protocol::service::{Query, QueryAnswer};
@@ -22,7 +22,7 @@ impl App {
     pub(super) async fn tell(self, query: String) -> Option<String> {
         let query: Query = serde_json::from_str(&query).ok()?;
         let request = untrack(|| self.project.request());
-        let file = untrack(|| self.project.shown());
+        let file = self.project.shown.get_untracked();
         let asker = self.editor.teller.asker()?;
         let (said, _) =
             asker.ask(Ask::Service { request, file: file.clone(), query }, Vec::new()).await.ok()?;
@@ -40,17 +40,6 @@ impl App {
     /// Changes files that the editor does not show.
     pub(super) fn edit_others(self, edits: &str) {
         let Ok(edits) = serde_json::from_str::<Vec<Edit>>(edits) else { return };
-        let mut places: Vec<&Edit> = edits.iter().collect();
-        // From the last on, so that the places before stay where they are.
-        places.sort_by_key(|it| std::cmp::Reverse((&it.file, it.start)));
-        for Edit { file, start, end, text } in places {
-            self.project.edit_other(file, |before| {
-                let offsets = Offsets::new(before);
-                let units: Vec<u16> = before.encode_utf16().collect();
-                let (start, end) = (offsets.offset(*start), offsets.offset(*end));
-                let (head, tail) = (units.get(..start)?, units.get(end..)?);
-                Some(String::from_utf16_lossy(head) + text + &String::from_utf16_lossy(tail))
-            });
-        }
+        self.project.happened(ProjectEvent::OthersEdited(edits));
     }
 }

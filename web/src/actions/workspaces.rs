@@ -1,6 +1,8 @@
 //! The texts of this browser are opened, written and forgotten, each by one tab.
 
+use isobar_page_model::project::MAIN;
 use isobar_page_model::route::Route;
+use isobar_page_model::workspaces::{LINKED, WorkspaceEvent};
 use isobar_protocol::share::{self, State};
 use leptos::prelude::*;
 
@@ -10,7 +12,6 @@ use crate::bridge::storage::{self, Shelf};
 use crate::bridge::workspaces as kept;
 use crate::state::App;
 use crate::state::keeping;
-use crate::state::project::{LINKED, MAIN};
 use crate::state::workspaces::key;
 
 /// Counts the loads that no answer of the compiler followed.
@@ -49,7 +50,9 @@ impl App {
         let starts = storage::load(Shelf::Lasting, STARTS).and_then(|it| it.parse().ok()).unwrap_or(0_u32);
         // Where nothing is kept, nothing is counted.
         let _ = storage::save(Shelf::Lasting, STARTS, &(starts + 1).to_string());
-        self.compilation.is_safe.set(starts >= MOST_STARTS);
+        if starts >= MOST_STARTS {
+            self.compilation.begin_safe_mode();
+        }
         let is_over = move || storage::forget(Shelf::Lasting, STARTS);
         Effect::new(move |_| {
             if self.compilation.revision.get() > 0 {
@@ -69,67 +72,31 @@ impl App {
             self.claim_shown().await;
             self.take_later(revision, started).await;
             self.claim_shown().await;
-            let is_elsewhere = self.workspaces.is_ours.get_value() == Some(false);
-            if is_elsewhere && self.project.is_linked.get_untracked() {
-                // It stays another tab's until somebody changes it here.
-                return;
-            }
-            if self.workspaces.becomes_a_copy() {
-                self.write_now();
-            } else {
-                self.decide();
-            }
+            self.kept(WorkspaceEvent::Decided(self.write_facts()));
         });
     }
 
     /// Takes the right to write what is shown; false where another tab has it.
     pub(super) async fn claim_shown(self) -> bool {
-        let shown = move || {
-            if self.project.is_linked.get_untracked() {
-                LINKED.to_owned()
-            } else {
-                self.workspaces.id.get_value()
-            }
-        };
-        if shown().is_empty() {
-            self.workspaces.take(kept::new_id());
+        if self.workspaces.claimed_name().is_empty() {
+            self.workspaces.happened(WorkspaceEvent::Taken(kept::new_id()));
         }
-        let name = shown();
+        let name = self.workspaces.claimed_name();
         let is_ours = kept::claim(&name).await;
-        // Another text may have been opened meanwhile, and claimed.
-        if shown() == name {
-            self.workspaces.is_ours.set_value(Some(is_ours));
-            if self.workspaces.is_waiting.get_value() {
-                self.workspaces.is_waiting.set_value(false);
-                self.write_now();
-            }
-        }
+        self.kept(WorkspaceEvent::Claimed { name, is_ours, facts: self.write_facts() });
         is_ours
     }
 
     /// From now on the text that is shown may be older than that of the database.
     fn leave_undecided(self) -> u64 {
         let revision = self.project.revision.get_untracked();
-        self.workspaces.undecided.set_value(Some(revision));
+        self.workspaces.happened(WorkspaceEvent::Undecided(revision));
         revision
-    }
-
-    /// The shown text is the latest: writes it.
-    fn decide(self) {
-        if self.workspaces.undecided.get_value().is_some() {
-            self.workspaces.undecided.set_value(None);
-            self.write_now();
-        }
-    }
-
-    /// Whether what is shown may be older than what the database has, and nobody changed it.
-    pub(super) fn is_undecided(self) -> bool {
-        self.workspaces.undecided.get_value() == Some(self.project.revision.get_untracked())
     }
 
     /// Shows what the database has of this text, where quick storage has less; in a new tab, the last text of all.
     async fn take_later(self, revision: u64, started: f64) {
-        let is_lesson = move || self.project.is_lesson.get_untracked();
+        let is_lesson = move || self.workspaces.is_lesson.get_untracked();
         let mut revision = revision;
         let is_at = move |revision| self.project.revision.get_untracked() == revision && !is_lesson();
         // A link in the address gives its own text. Without one, the database may have later changes to the
@@ -139,12 +106,12 @@ impl App {
             let linked = linked.filter(|_| is_at(revision));
             let was_left = linked.as_deref() == Some("");
             if let Some(state) = linked.and_then(|it| share::kept(it.as_bytes())) {
-                self.workspaces.dismiss();
-                self.project.is_linked.set(true);
-                self.workspaces.ask_again();
+                self.workspaces.happened(WorkspaceEvent::WelcomeDismissed);
+                self.workspaces.happened(WorkspaceEvent::LinkShown);
+                self.workspaces.happened(WorkspaceEvent::OwnerUnknown);
                 return self.show_text(state);
             }
-            if was_left && self.project.is_linked.get_untracked() {
+            if was_left && self.workspaces.is_linked.get_untracked() {
                 // Quick storage has it still, and is behind.
                 keeping::forget_quick(LINKED);
                 self.show_kept();
@@ -158,15 +125,13 @@ impl App {
         let Some(id) = id else { return };
         let json = kept::later(&id, self.workspaces.quick_at.get_value()).await;
         let state = json.and_then(|it| share::kept(it.as_bytes()));
-        let Some(state) = state.filter(|_| is_at(revision) && !self.project.is_linked.get_untracked()) else {
+        let Some(state) = state.filter(|_| is_at(revision) && !self.workspaces.is_linked.get_untracked())
+        else {
             return;
         };
-        self.workspaces.dismiss();
-        if self.workspaces.id.get_value() != id {
-            let is_free = kept::claim(&id).await;
-            self.workspaces.take(if is_free { id } else { kept::new_id() });
-            self.workspaces.is_copy.set(!is_free);
-        }
+        let is_copy = self.workspaces.id() != id && !kept::claim(&id).await;
+        let id = if is_copy { kept::new_id() } else { id };
+        self.workspaces.happened(WorkspaceEvent::LaterFound { id, is_copy });
         self.show_state(state);
     }
 
@@ -177,18 +142,17 @@ impl App {
     }
 
     pub fn dismiss_welcome(self) {
-        self.workspaces.dismiss();
+        self.workspaces.happened(WorkspaceEvent::WelcomeDismissed);
     }
 
     /// Compiles in spite of what happened before.
     pub fn leave_safe_mode(self) {
-        self.compilation.is_safe.set(false);
-        self.compilation.try_again();
+        self.compilation.leave_safe_mode();
     }
 
     /// Looks which texts and which earlier states there are.
     pub fn list_workspaces(self) {
-        let id = self.workspaces.id.get_value();
+        let id = self.workspaces.id();
         // Old entries would move away under the pointer, so the list begins empty.
         self.workspaces.list.set(Vec::new());
         leptos::task::spawn_local(async move {
@@ -200,7 +164,7 @@ impl App {
     /// Whether a text of the list is the one that is shown.
     #[must_use]
     pub fn is_open(self, id: &str) -> bool {
-        self.workspaces.id.with_value(|it| it == id) && !self.project.is_linked.get_untracked()
+        self.workspaces.id() == id && !self.workspaces.is_linked.get_untracked()
     }
 
     /// Opens a text of the list; the one that was shown is kept.
@@ -215,17 +179,16 @@ impl App {
                 return;
             };
             self.write_now();
-            let is_free = kept::claim(&id).await;
-            self.workspaces.take(if is_free { id } else { kept::new_id() });
-            self.workspaces.is_ours.set_value(Some(true));
-            self.workspaces.is_copy.set(!is_free);
+            let is_copy = !kept::claim(&id).await;
+            let id = if is_copy { kept::new_id() } else { id };
+            self.workspaces.happened(WorkspaceEvent::Opened { id, is_copy });
             self.show_state(state);
         });
     }
 
     /// Goes back to an earlier state of the text; the one that is shown becomes an earlier one.
     pub fn open_earlier(self, at: f64) {
-        let id = self.workspaces.id.get_value();
+        let id = self.workspaces.id();
         leptos::task::spawn_local(async move {
             let state = kept::state(&id, at).await.and_then(|it| share::kept(it.as_bytes()));
             if let Some(state) = state {

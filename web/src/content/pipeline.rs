@@ -1,10 +1,11 @@
 //! The work of a level's passes, in words.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::journey::LevelSummary;
 use isobar_protocol::compile::bytes;
 
 use crate::bridge::locale::{decimal, t};
-use crate::state::journey::{LevelSummary, about};
+use crate::state::journey::about;
 
 /// The caption below the name of a level.
 #[must_use]

@@ -1,11 +1,11 @@
 //! Time: play, pause, one step; and the scalars as sliders, which the picture follows.
 
+use isobar_page_model::inputs::ValueInput;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::slider::around;
 use crate::plots::number::{milliseconds, short};
-use crate::state::inputs::ValueInput;
 use crate::state::use_app;
 
 /// No more scalars than these are sliders; all of them stand among the inputs.
@@ -90,9 +90,11 @@ fn Sliders() -> impl IntoView {
     let app = use_app();
     // Which there are, apart from their values: a slider that is being moved is not made anew.
     let names = Memo::new(move |_| {
-        let is_number =
-            |it: &ValueInput| it.is_taken && it.dtype.as_deref().is_some_and(|it| it.starts_with("float"));
-        let rows = app.scalars().into_iter().filter(is_number).filter(|it| it.shown().parse::<f64>().is_ok());
+        let rows = app
+            .scalars()
+            .into_iter()
+            .filter(ValueInput::is_float)
+            .filter(|it| it.shown().parse::<f64>().is_ok());
         rows.map(|it| it.name).take(MOST_SLIDERS).collect::<Vec<_>>()
     });
     view! {
@@ -112,7 +114,7 @@ fn slider(name: String) -> impl IntoView {
     let of_name = name.clone();
     let range = Memo::new(move |_| {
         let told = app.compilation.defaults.with(|it| it.ranges.get(&of_name).copied());
-        let own = row.with(|it| it.as_ref().and_then(|it| it.own.as_ref()?.0.parse::<f64>().ok()));
+        let own = row.with(|it| it.as_ref().and_then(|it| it.own()?.0.parse::<f64>().ok()));
         told.unwrap_or_else(|| around(own.or_else(|| value.get_untracked()).unwrap_or(0.0)))
     });
     view! {

@@ -1,10 +1,10 @@
 //! The decisions of the compiler, by pass.
 
+use isobar_page_model::remarks::{DecisionKind, by_pass};
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::remarks::{DecisionKind, by_pass};
-use crate::state::{App, use_app};
+use crate::state::{App, remarks, use_app};
 use crate::widgets::prose::prose;
 
 /// Every decision of the compiler: what was done, what was left and why, and what is gone. Reads the newest answer.
@@ -47,7 +47,7 @@ pub fn Decisions() -> impl IntoView {
                                 aria-pressed=move || if shown.get() == it { "true" } else { "false" }
                                 on:click=move |_| shown.set(it)
                             >
-                                {it.title()}" "{move || count(it)}
+                                {remarks::title(it)}" "{move || count(it)}
                             </button>
                         })}
                 </div>
@@ -74,7 +74,7 @@ const MOST_PLACES: usize = 6;
 fn decision(app: App, at: usize) -> impl IntoView {
     let entry = app.passes.entries.with_untracked(|it| it.get(at).cloned());
     entry.map(|it| {
-        let main = app.project.main();
+        let main = app.project.main.get();
         let mut lines: Vec<u32> =
             it.places.iter().filter(|it| it.file == main).map(|it| it.start.line).collect();
         lines.sort_unstable();
@@ -92,8 +92,8 @@ fn decision(app: App, at: usize) -> impl IntoView {
                 >
                     <span class="remark-sign" aria-hidden="true">{it.sign()}</span>
                     <span class="remark-text">
-                        {prose(&it.text)}
-                        {it.traffic.map(|it| view! { " " <span class="traffic">{it}</span> })}
+                        {prose(&remarks::text(&it))}
+                        {remarks::traffic(&it).map(|it| view! { " " <span class="traffic">{it}</span> })}
                     </span>
                 </button>
                 <span class="decision-lines">

@@ -1,5 +1,6 @@
 //! The drawer below the text: problems, inputs and output take turns in it, at a height that is the user's.
 
+use isobar_page_model::inputs::{FieldSource, ValueInput};
 use isobar_protocol::diagnostic::Diagnostic;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -8,7 +9,6 @@ use web_sys::Element;
 
 use crate::bridge::locale::t;
 use crate::state::drawer::{DrawerList, RANGE};
-use crate::state::inputs::{FieldSource, ValueInput};
 use crate::state::use_app;
 use crate::widgets::split::{Edge, Handle};
 use crate::widgets::tabs::{TabChoice, Tabs};

@@ -11,8 +11,8 @@ use crate::state::{App, use_app};
 #[component]
 pub fn FileTabs() -> impl IntoView {
     let app = use_app();
-    let names = Memo::new(move |_| app.project.names());
-    let shown = Memo::new(move |_| app.project.shown());
+    let names = app.project.names;
+    let shown = app.project.shown;
     view! {
         <div class="files" data-testid="files">
             <div class="files-tabs" role="tablist" aria-label=t!("tabs") on:keydown=move |event| step(app, &event)>
@@ -40,9 +40,9 @@ fn FileTab(name: String, shown: Memo<String>) -> impl IntoView {
     let own = StoredValue::new(name);
     let name = move || own.get_value();
     let is_shown = move || shown.with(|it| own.with_value(|own| it == own));
-    let is_main = move || own.with_value(|own| app.project.main() == *own);
+    let is_main = move || own.with_value(|own| app.project.main.get() == *own);
     let is_renamed = move || app.files.renaming.with(|it| own.with_value(|own| it.as_ref() == Some(own)));
-    let is_only = move || app.project.names().len() == 1;
+    let is_only = move || app.project.names.get().len() == 1;
     // The folders of a long path are seen on hover.
     let short = move || name().rsplit('/').next().unwrap_or_default().to_owned();
     view! {
@@ -78,8 +78,8 @@ fn FileTab(name: String, shown: Memo<String>) -> impl IntoView {
 #[component]
 fn Selected(shown: Memo<String>) -> impl IntoView {
     let app = use_app();
-    let has_others = move || app.project.names().len() > 1;
-    let is_main = move || app.project.main() == shown.get();
+    let has_others = move || app.project.names.get().len() > 1;
+    let is_main = move || app.project.main.get() == shown.get();
     view! {
         <div class="files-selected" role="group" aria-label=move || t!("tabs-file", name = shown.get())>
             <button
@@ -171,8 +171,8 @@ fn Renaming(name: String) -> impl IntoView {
 
 /// Arrows go from tab to tab, F2 renames, Delete closes.
 fn step(app: App, event: &KeyboardEvent) {
-    let names = untrack(|| app.project.names());
-    let shown = untrack(|| app.project.shown());
+    let names = app.project.names.get_untracked();
+    let shown = app.project.shown.get_untracked();
     let at = names.iter().position(|it| *it == shown).unwrap_or(0);
     let next = match event.key().as_str() {
         "ArrowRight" => (at + 1) % names.len(),

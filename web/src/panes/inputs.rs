@@ -2,13 +2,15 @@
 
 pub mod model;
 
+use isobar_page_model::inputs::{
+    FieldInput, FieldSource, InputControl, UserValue, ValueInput, ValueOrigin, function,
+};
 use leptos::prelude::*;
 
 use self::model::Model;
 use crate::bridge::locale::t;
 use crate::content::inputs::{extent, shape};
-use crate::state::inputs::{FieldInput, FieldSource, InputControl, ValueInput, ValueOrigin, function};
-use crate::state::{App, use_app};
+use crate::state::{App, sentences, use_app};
 use crate::widgets::prose::prose;
 
 /// Scalars or externals: they are shown alike, and changed by other actions.
@@ -35,7 +37,7 @@ pub fn Inputs() -> impl IntoView {
     let scalars = Memo::new(move |_| app.scalars());
     let externals = Memo::new(move |_| app.externals());
     let fields = Memo::new(move |_| app.field_inputs());
-    let count = |of: &[ValueInput]| of.iter().filter(|it| it.is_taken).count();
+    let count = |of: &[ValueInput]| of.iter().filter(|it| it.is_taken()).count();
     let summary = move || {
         let (fields, scalars, externals) =
             (fields.with(Vec::len), scalars.with(|it| count(it)), externals.with(|it| count(it)));
@@ -121,9 +123,12 @@ fn ValueRow(kind: InputKind, name: String, rows: Memo<Vec<ValueInput>>) -> impl 
             .unwrap_or_else(|| row.with(ValueInput::shown))
     };
     let problem = move || {
-        refused
-            .with(|it| it.as_ref().map(|(_, why)| why.clone()))
-            .or_else(|| row.with(|it| it.problem.clone()))
+        refused.with(|it| it.as_ref().map(|(_, why)| why.clone())).or_else(|| {
+            row.with(|it| match &it.user {
+                UserValue::Refused(refusal) => Some(sentences::refusal(refusal)),
+                UserValue::None | UserValue::Usable(_) => None,
+            })
+        })
     };
     let control = Memo::new(move |_| row.with(ValueInput::shown_in));
     let choose = move |text: String| {
@@ -142,20 +147,20 @@ fn ValueRow(kind: InputKind, name: String, rows: Memo<Vec<ValueInput>>) -> impl 
             InputKind::External => app.reset_external(&name),
         }
     };
-    let is_taken = move || row.with(|it| it.is_taken);
+    let is_taken = move || row.with(ValueInput::is_taken);
     let is_changed = move || row.with(ValueInput::is_changed) || refused.with(Option::is_some);
     let id = format!("{}-{name}", kind.name());
     let control_id = id.clone();
     let note_id = format!("note-{id}");
     let note = move || {
         row.with(|row| {
-            if !row.is_taken {
+            if !row.is_taken() {
                 return t!("inputs-left").to_owned();
             }
-            let is_chosen = row.chosen.is_some();
-            match (&row.own, is_chosen) {
+            let is_chosen = row.chosen().is_some();
+            match (row.own(), is_chosen) {
                 // A line has no way to name a function.
-                (None, false) if matches!(row.control, InputControl::Function(_)) => {
+                (None, false) if matches!(row.control(), InputControl::Function(_)) => {
                     t!("inputs-choose-function").to_owned()
                 }
                 (None, false) => {
@@ -182,7 +187,7 @@ fn ValueRow(kind: InputKind, name: String, rows: Memo<Vec<ValueInput>>) -> impl 
         <li class="value" class:value-left=move || !is_taken()>
             <label class="value-name" for=id.clone()>
                 <code>{name.clone()}</code>
-                <span class="muted">{move || row.with(|it| it.dtype.clone())}</span>
+                <span class="muted">{move || row.with(|it| it.taken.as_ref().and_then(|it| sentences::input_type(&it.of)))}</span>
             </label>
             {move || match control.get() {
                 InputControl::Text => {

@@ -1,9 +1,10 @@
 //! Urgent messages for the user: a crash, a broken link, a full storage.
 
+use isobar_page_model::compilation::CompilerFailure;
+use isobar_page_model::workspaces::WorkspaceEvent;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::compilation::CompilerFailure;
 use crate::state::use_app;
 
 /// Lines below the bar, none on a good day. Reads troubles; offers what can be done about each.
@@ -48,7 +49,7 @@ pub fn Notices() -> impl IntoView {
         })
     };
     let linked = move || {
-        app.project.is_linked.get().then(|| view! {
+        app.workspaces.is_linked.get().then(|| view! {
             <div class="notice" role="status">
                 <span>
                     {t!("notice-linked")}
@@ -77,7 +78,7 @@ pub fn Notices() -> impl IntoView {
         app.workspaces.is_copy.get().then(|| view! {
             <div class="notice" role="status" data-testid="copy-notice">
                 <span>{t!("notice-copy")}</span>
-                <button type="button" on:click=move |_| app.workspaces.is_copy.set(false)>{t!("dismiss")}</button>
+                <button type="button" on:click=move |_| app.workspaces.happened(WorkspaceEvent::CopyNoticed)>{t!("dismiss")}</button>
             </div>
         })
     };
@@ -98,7 +99,7 @@ pub fn Notices() -> impl IntoView {
         })
     };
     let storage = move || {
-        app.project.is_unkept.get().then(|| {
+        app.workspaces.is_unkept.get().then(|| {
             view! {
                 <div class="notice notice-warn" role="alert" data-testid="storage-warning">
                     <span>{t!("notice-unkept")}</span>

@@ -6,16 +6,17 @@ pub mod pipeline;
 use std::sync::Arc;
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::compilation::Freshness;
+use isobar_page_model::difference::{DiffMark, DiffView};
 use isobar_page_model::links;
+use isobar_page_model::open::OpenStages;
+use isobar_page_model::picks::Pick;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::highlight;
-use crate::state::compilation::Freshness;
-use crate::state::difference::{self, DiffView, seen};
+use crate::state::difference::seen;
 use crate::state::journey::about;
-use crate::state::open::MOST_STAGES;
-use crate::state::picks::Pick;
 use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::later::Later;
@@ -24,12 +25,12 @@ use passes::{Gone, Skipped};
 use pipeline::Pipeline;
 
 /// As the listing draws it.
-fn drawn(mark: difference::DiffMark) -> LineMark {
+fn drawn(mark: DiffMark) -> LineMark {
     match mark {
-        difference::DiffMark::Same => LineMark::Same,
-        difference::DiffMark::Removed => LineMark::Removed,
-        difference::DiffMark::Added => LineMark::Added,
-        difference::DiffMark::Fold => LineMark::Fold,
+        DiffMark::Same => LineMark::Same,
+        DiffMark::Removed => LineMark::Removed,
+        DiffMark::Added => LineMark::Added,
+        DiffMark::Fold => LineMark::Fold,
     }
 }
 
@@ -38,7 +39,7 @@ fn drawn(mark: difference::DiffMark) -> LineMark {
 pub fn StagesPane() -> impl IntoView {
     let app = use_app();
     let open = app.layout.open;
-    let is_full = move || open.with(|it| it.stages.len() >= MOST_STAGES);
+    let is_full = move || open.with(OpenStages::is_full);
     view! {
         <section class="pane pane-stages" aria-label=t!("stages")>
             <h2 class="visually-hidden">{t!("stages-levels")}</h2>
@@ -50,7 +51,7 @@ pub fn StagesPane() -> impl IntoView {
                     data-testid="stage-add"
                     title=t!("stages-add-about")
                     disabled=is_full
-                    on:click=move |_| open.update(|it| it.add())
+                    on:click=move |_| open.update(|it| it.add(&Stage::ALL))
                 >
                     {t!("stages-add")}
                 </button>
@@ -69,7 +70,7 @@ fn StagePane(stage: Stage) -> impl IntoView {
     let app = use_app();
     let shown = app.compilation.stage(stage);
     let open = app.layout.open;
-    let place = Memo::new(move |_| open.with(|it| it.stages.iter().position(|it| *it == stage)));
+    let place = Memo::new(move |_| open.with(|it| it.place(stage)));
     let is_open = Memo::new(move |_| place.get().is_some());
     let was_open = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || is_open.get());
     let freshness = Memo::new(move |_| shown.with(|it| it.freshness));
@@ -82,13 +83,12 @@ fn StagePane(stage: Stage) -> impl IntoView {
             data-testid=format!("stage-pane-{stage}")
             data-revision=move || shown.with(|it| it.revision.to_string())
             data-state=move || freshness.get().name()
-            data-active=move || open.with(|it| it.stages.get(it.active) == Some(&stage)).then_some("true")
+            data-active=move || open.with(|it| it.active() == stage).then_some("true")
             hidden=move || !is_open.get()
             style:order=move || place.get().unwrap_or(0).to_string()
-            on:pointerdown=move |_| if let Some(at) = place.get_untracked()
-                && open.with_untracked(|it| it.active != at) {
-                    open.update(|it| it.active = at);
-                }
+            on:pointerdown=move |_| if open.with_untracked(|it| it.active() != stage) {
+                open.update(|it| it.activate(stage));
+            }
         >
             <Show when=move || was_open.get()>
                 <StageBody stage=stage is_open=is_open freshness=freshness />
@@ -176,7 +176,7 @@ fn StageBody(
     let point = move |line: Option<u32>| app.point_at(line.map(links_of).filter(|it| !it.is_empty()));
     let pick = move |line: u32| {
         let is_fold = marks.with_untracked(|it| it.get(line as usize) == Some(&LineMark::Fold));
-        if is_fold { look.side.set(DiffView::Whole) } else { app.pin(links_of(line)) }
+        if is_fold { app.passes.choose_side(stage, DiffView::Whole) } else { app.pin(links_of(line)) }
     };
     let note = move || match freshness.get() {
         Freshness::Waiting => Some(t!("stages-compiling")),
@@ -195,7 +195,9 @@ fn StageBody(
             _ => {
                 let errors = app.compilation.n_errors();
                 let why = match errors {
-                    0 if app.compilation.stencils.with(Vec::is_empty) => t!("stages-no-stencil").to_owned(),
+                    0 if app.compilation.stencils.with(|it| it.is_empty()) => {
+                        t!("stages-no-stencil").to_owned()
+                    }
                     0 => t!("stages-not-reached").to_owned(),
                     n => t!("stages-not-made", count = n),
                 };
@@ -284,7 +286,7 @@ fn StageBody(
                             {t!("stages-save-graph")}
                         </button>
                     })}
-                <Show when=move || open.with(|it| it.stages.len() > 1)>
+                <Show when=move || open.with(|it| it.stages().len() > 1)>
                     <button
                         type="button"
                         class="quiet"

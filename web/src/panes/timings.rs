@@ -76,14 +76,15 @@ pub fn Timings() -> impl IntoView {
                     </table>
                 </details>
             </Show>
-            <Show when=move || !compilation.with(Vec::is_empty)>
+            <Show when=move || !compilation.with(|it| it.is_empty())>
                 <details>
                     <summary>{move || t!("timings-compilation", time = number::milliseconds(total()))}</summary>
                     <table class="table">
                         <tbody>
                             {move || compilation
                                 .get()
-                                .into_iter()
+                                .iter()
+                                .cloned()
                                 .map(|it| view! {
                                     <tr>
                                         <th scope="row">{it.step}</th>

@@ -90,7 +90,7 @@ impl App {
             learn: LearnState::new(),
             gallery: Gallery::new(project, status),
             reference: Reference::new(),
-            lit: Memo::new(move |_| compilation.lit(&project.shown())),
+            lit: Memo::new(move |_| compilation.lit(&project.shown.get())),
         };
         provide_context(app);
         app

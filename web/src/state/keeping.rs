@@ -6,46 +6,47 @@
 
 use std::time::Duration;
 
+use isobar_page_model::workspaces::{LONGEST_MS, SaveDelay, SaveEffect, SaveEvent};
 use leptos::prelude::*;
 
 use crate::bridge::page;
 use crate::bridge::storage::{self, Shelf, StorageQuotaError};
 use crate::bridge::workspaces as kept;
 
-/// The delay after which changes are kept. It counts from the first change, not from the last, so that a user
-/// who types without a pause loses no more.
-const LONGEST: Duration = Duration::from_millis(250);
-
 /// Something that is kept soon after each change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeferredSave {
-    /// The time of the first change that is not kept yet, and the timer that will keep it.
-    waiting: StoredValue<Option<(f64, TimeoutHandle)>>,
+    delay: StoredValue<SaveDelay>,
+    timer: StoredValue<Option<TimeoutHandle>>,
 }
 
 impl DeferredSave {
     pub(crate) fn new() -> Self {
-        Self { waiting: StoredValue::new(None) }
+        Self { delay: StoredValue::new(SaveDelay::default()), timer: StoredValue::new(None) }
     }
 
     /// Something has changed: `keep` is called soon, once for all changes until then.
     pub(crate) fn changed(self, keep: impl FnOnce() + 'static) {
-        let now = page::now_ms();
-        if let Some((since, handle)) = self.waiting.get_value() {
-            // A timer that is due can be kept waiting by keys.
-            if now - since > LONGEST.as_secs_f64() * 1000.0 {
-                handle.clear();
-                self.waiting.set_value(None);
+        self.happened(SaveEvent::Changed(page::now_ms()), keep);
+    }
+
+    fn happened(self, event: SaveEvent, keep: impl FnOnce() + 'static) {
+        let mut effect = None;
+        self.delay.update_value(|it| effect = it.take(event));
+        match effect {
+            None => {}
+            Some(SaveEffect::Wait) => {
+                let due = move || self.happened(SaveEvent::Due, keep);
+                let timer = set_timeout_with_handle(due, Duration::from_secs_f64(LONGEST_MS / 1e3));
+                self.timer.set_value(timer.ok());
+            }
+            Some(SaveEffect::Save) => {
+                if let Some(timer) = self.timer.get_value() {
+                    timer.clear();
+                }
                 keep();
             }
-            return;
         }
-        let later = move || {
-            self.waiting.set_value(None);
-            keep();
-        };
-        let handle = set_timeout_with_handle(later, LONGEST);
-        self.waiting.set_value(handle.ok().map(|it| (now, it)));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which views are open, and how wide they are.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::open::OpenStages;
 use leptos::prelude::*;
 
-use super::open::OpenStages;
 use crate::bridge::locale::t;
 
 /// The views of a narrow page, which shows one at a time.
@@ -45,7 +45,7 @@ impl Tab {
 /// The frame of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLayout {
-    pub open: RwSignal<OpenStages>,
+    pub open: RwSignal<OpenStages<Stage>>,
     pub tab: RwSignal<Tab>,
     /// Whether the inputs of a run are unfolded.
     pub inputs_open: RwSignal<bool>,
@@ -67,7 +67,7 @@ const NARROWEST: f64 = 0.15;
 impl PageLayout {
     pub(crate) fn new() -> Self {
         Self {
-            open: RwSignal::default(),
+            open: RwSignal::new(OpenStages::one(Stage::OIR)),
             tab: RwSignal::default(),
             inputs_open: RwSignal::new(false),
             help_open: RwSignal::new(false),

@@ -1,21 +1,19 @@
 //! The state of the page: areas of signals. An area changes itself alone, and knows the areas below it.
 //!
 //! Panes read these signals. They and `actions`, which cross areas, change them; nobody else writes a signal.
+//!
+//! The areas with logic hold a state of the model: an event changes it, and the area or `actions` carries out the effects.
 
 // Plain data, and what follows from it.
 pub mod broken;
 pub mod difference;
 pub mod gallery;
 pub mod head;
-pub mod inputs;
 pub mod journey;
 pub mod manual;
-pub mod open;
-pub mod picks;
 pub mod remarks;
 pub mod sentences;
 pub mod shortcuts;
-pub mod values;
 pub mod why;
 
 // Signals and actions: of the browser alone.

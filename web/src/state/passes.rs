@@ -9,17 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::difference::DiffView;
+use isobar_page_model::passes::{PassesEffect, PassesEvent, PassesState};
+use isobar_page_model::picks::Pick;
+use isobar_page_model::remarks::{self, DecisionKind, RemarkEntry};
+use isobar_page_model::run::WorkerGone;
 use isobar_protocol::passes::{Moment, PassDiff, PassStep};
-use isobar_protocol::worker::{AnswerBody, Ask};
+use isobar_protocol::worker::Ask;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::compilation::Compilation;
-use super::difference::DiffView;
-use super::picks::Pick;
+use super::compilation::{Compilation, shared};
 use super::project::Project;
-use super::remarks::{self, DecisionKind, RemarkEntry};
-use crate::bridge::asker::{Asker, WorkerEnd};
+use crate::bridge::asker::Asker;
 use crate::bridge::locale::t;
 
 /// How long the keyboard rests before the passes are watched again and the remarks on the text are renewed.
@@ -29,32 +31,22 @@ const REST: Duration = Duration::from_millis(150);
 #[derive(Clone, Copy, Debug)]
 pub struct PassesView {
     /// Whether the list of passes is open.
-    pub is_open: RwSignal<bool>,
-    pub pick: RwSignal<Pick>,
-    pub side: RwSignal<DiffView>,
+    pub is_open: Memo<bool>,
+    pub pick: Memo<Pick>,
+    pub side: Memo<DiffView>,
     /// The level around the pick; around the previous pick, until the answer comes.
-    pub around: RwSignal<Option<Arc<PassDiff>>>,
+    pub around: Memo<Option<Arc<PassDiff>>>,
 }
 
 impl PassesView {
-    fn new() -> Self {
+    fn new(passes: RwSignal<PassesState>, stage: Stage) -> Self {
+        let of = move |it: &PassesState| it.look(stage.name()).cloned().unwrap_or_default();
         Self {
-            is_open: RwSignal::new(false),
-            pick: RwSignal::default(),
-            side: RwSignal::default(),
-            around: RwSignal::default(),
+            is_open: Memo::new(move |_| passes.with(|it| of(it).is_open())),
+            pick: Memo::new(move |_| passes.with(|it| of(it).pick())),
+            side: Memo::new(move |_| passes.with(|it| of(it).side)),
+            around: Memo::new(move |_| passes.with(|it| of(it).around())),
         }
-    }
-
-    /// The moment to ask for.
-    fn moment(self, stage: Stage) -> Option<Moment> {
-        let pass = match self.pick.get() {
-            _ if !self.is_open.get() => return None,
-            Pick::AfterAll => return None,
-            Pick::BeforeAll => None,
-            Pick::Pass(pass) => Some(pass),
-        };
-        Some(Moment { stage: stage.name().to_owned(), pass })
     }
 }
 
@@ -63,47 +55,46 @@ impl PassesView {
 pub struct Passes {
     project: Project,
     compilation: Compilation,
+    passes: RwSignal<PassesState>,
+    asker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    /// Which decisions are listed.
+    pub shown: RwSignal<DecisionKind>,
+
+    // Parts of the state, for views.
     /// In the order of [`Stage::ALL`].
     looks: [PassesView; Stage::ALL.len()],
     /// The outcome of each pass, in the last answer.
-    pub steps: RwSignal<Arc<Vec<PassStep>>>,
+    pub steps: Memo<Arc<Vec<PassStep>>>,
     /// The edit that `steps` belongs to, and whether the worker is still asked about a newer one.
-    pub revision: RwSignal<u64>,
-    pub is_asked: RwSignal<bool>,
+    pub revision: Memo<u64>,
+    pub is_asked: Memo<bool>,
     /// Why there is no answer.
-    pub trouble: RwSignal<Option<String>>,
+    pub trouble: Memo<Option<String>>,
     /// Remarks and tombstones of the last compilation that a rest of the keyboard followed.
-    pub entries: RwSignal<Arc<Vec<RemarkEntry>>>,
+    pub entries: Memo<Arc<Vec<RemarkEntry>>>,
     /// Counts how often they were told, unchanged ones included.
-    pub n_told: RwSignal<u64>,
+    pub n_told: Memo<u64>,
     /// Whether they are of a text from before an edit with errors.
-    pub are_stale: RwSignal<bool>,
-    /// The count of opened stencils that they belong to.
-    told_of: StoredValue<u64>,
-    /// Which of these are listed.
-    pub shown: RwSignal<DecisionKind>,
-    asker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
-    /// Whether something else is looked at since the worker was asked.
-    is_due: StoredValue<bool>,
+    pub are_stale: Memo<bool>,
 }
 
 impl Passes {
     pub(crate) fn new(project: Project, compilation: Compilation) -> Self {
+        let passes = RwSignal::new(PassesState::new(Stage::ALL.map(Stage::name)));
         Self {
             project,
             compilation,
-            looks: std::array::from_fn(|_| PassesView::new()),
-            steps: RwSignal::default(),
-            revision: RwSignal::new(0),
-            is_asked: RwSignal::new(false),
-            trouble: RwSignal::default(),
-            entries: RwSignal::default(),
-            n_told: RwSignal::new(0),
-            are_stale: RwSignal::new(false),
-            told_of: StoredValue::new(0),
-            shown: RwSignal::default(),
+            passes,
             asker: StoredValue::new_local(None),
-            is_due: StoredValue::new(false),
+            shown: RwSignal::default(),
+            looks: Stage::ALL.map(|it| PassesView::new(passes, it)),
+            steps: shared(move || passes.with(|it| it.steps.clone())),
+            revision: Memo::new(move |_| passes.with(|it| it.revision)),
+            is_asked: Memo::new(move |_| passes.with(PassesState::is_asked)),
+            trouble: Memo::new(move |_| passes.with(|it| it.trouble.as_ref().and_then(trouble_in_words))),
+            entries: shared(move || passes.with(|it| it.told.entries.clone())),
+            n_told: Memo::new(move |_| passes.with(|it| it.told.count)),
+            are_stale: Memo::new(move |_| passes.with(|it| it.told.are_stale)),
         }
     }
 
@@ -111,11 +102,6 @@ impl Passes {
     #[must_use]
     pub fn look(self, stage: Stage) -> PassesView {
         self.looks[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
-    }
-
-    /// Whether any list of passes is open.
-    fn is_open(self) -> bool {
-        self.looks.iter().any(|it| it.is_open.get())
     }
 
     /// The outcome of a pass.
@@ -137,12 +123,7 @@ impl Passes {
             let rest = if before.is_none() { Duration::ZERO } else { REST };
             told.set_value(set_timeout_with_handle(move || self.tell_entries(), rest).ok());
         });
-        let looked_at = Memo::new(move |_| {
-            self.is_open().then(|| {
-                let moments = Stage::ALL.into_iter().filter_map(|it| self.look(it).moment(it));
-                moments.collect::<Vec<_>>()
-            })
-        });
+        let looked_at = Memo::new(move |_| self.passes.with(PassesState::looked_at));
         Effect::new(move |before: Option<u64>| {
             let revision = self.compilation.revision.get();
             let is_open = looked_at.with(Option::is_some);
@@ -153,7 +134,8 @@ impl Passes {
             if is_open && revision > 0 {
                 // A pick is answered at once; behind an edit another one may follow.
                 let rest = if before == Some(revision) { Duration::ZERO } else { REST };
-                later.set_value(set_timeout_with_handle(move || self.ask_passes(), rest).ok());
+                let due = move || self.happened(PassesEvent::Due);
+                later.set_value(set_timeout_with_handle(due, rest).ok());
             }
             revision
         });
@@ -161,58 +143,37 @@ impl Passes {
 
     fn tell_entries(self) {
         let opened = self.project.opened.get_untracked();
-        // A text with errors does not get as far as its remarks: those of the text before it stay, and say so.
-        let are_stale = self.told_of.get_value() == opened
-            && untrack(|| self.compilation.n_errors()) > 0
-            && self.entries.with_untracked(|it| !it.is_empty());
-        if self.are_stale.get_untracked() != are_stale {
-            self.are_stale.set(are_stale);
-        }
-        if are_stale {
-            return;
-        }
-        self.told_of.set_value(opened);
-        let all = self.compilation.remarks.with_untracked(|remarks| {
+        let has_errors = untrack(|| self.compilation.n_errors()) > 0;
+        let entries = self.compilation.remarks.with_untracked(|remarks| {
             self.compilation.tombstones.with_untracked(|tombstones| remarks::entries(remarks, tombstones))
         });
-        if self.entries.with_untracked(|it| **it != all) {
-            self.entries.set(Arc::new(all));
-        }
-        self.n_told.update(|it| *it += 1);
+        self.happened(PassesEvent::Rested { opened, has_errors, entries });
     }
 
-    fn ask_passes(self) {
-        if self.is_asked.get_untracked() {
-            self.is_due.set_value(true);
-            return;
+    /// Tells the state what happened, and does what follows from it.
+    fn happened(self, event: PassesEvent) {
+        let mut effects = Vec::new();
+        self.passes.update(|it| effects = it.take(event));
+        for effect in effects {
+            match effect {
+                PassesEffect::Ask(moments) => self.ask(moments),
+            }
         }
+    }
+
+    fn ask(self, moments: Vec<Moment>) {
         let revision = self.compilation.revision.get_untracked();
         let request = self.compilation.completed(untrack(|| self.project.request()));
-        let moments: Vec<Moment> =
-            untrack(|| Stage::ALL.into_iter().filter_map(|it| self.look(it).moment(it)).collect());
         let worker = match self.worker() {
             Ok(worker) => worker,
-            Err(message) => return self.trouble.set(Some(message)),
+            Err(message) => return self.happened(PassesEvent::Gone(WorkerGone::Refused(message))),
         };
-        self.is_asked.set(true);
         spawn_local(async move {
             let answer = worker.ask(Ask::Passes { request, moments }, Vec::new()).await;
-            self.is_asked.set(false);
-            match answer {
-                Ok((AnswerBody::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
-                Ok(_) => {}
-                Err(WorkerEnd::Stopped) => {}
-                Err(WorkerEnd::NotLoaded(why)) => {
-                    self.trouble.set(Some(t!("state-passes-not-started", why = why)));
-                }
-                Err(WorkerEnd::Crashed(why)) => {
-                    self.trouble.set(Some(t!("state-passes-fell-over", why = why)));
-                }
-            }
-            if self.is_due.get_value() {
-                self.is_due.set_value(false);
-                self.ask_passes();
-            }
+            self.happened(match answer {
+                Ok((said, _)) => PassesEvent::Said(revision, Box::new(said)),
+                Err(gone) => PassesEvent::Gone(gone.into()),
+            });
         });
     }
 
@@ -226,36 +187,32 @@ impl Passes {
         Ok(worker)
     }
 
-    fn take_passes(self, revision: u64, steps: Vec<PassStep>, around: Vec<PassDiff>) {
-        self.trouble.set(None);
-        self.revision.set(revision);
-        self.steps.set(Arc::new(steps));
-        for stage in Stage::ALL {
-            let found = around.iter().find(|it| it.of.stage == stage.name()).cloned();
-            let shown = self.look(stage).around;
-            if shown.with_untracked(|it| it.as_deref() != found.as_ref()) {
-                shown.set(found.map(Arc::new));
-            }
-        }
-    }
-
     /// Opens or closes the list of passes of a level.
     pub fn toggle(self, stage: Stage) {
-        let look = self.look(stage);
-        look.is_open.update(|it| *it = !*it);
-        look.pick.set(Pick::AfterAll);
-        look.around.set(None);
+        self.happened(PassesEvent::Toggled(stage.name()));
+    }
+
+    /// Opens the list of passes of a level.
+    pub(crate) fn open(self, stage: Stage) {
+        self.happened(PassesEvent::ListOpened(stage.name()));
     }
 
     /// Shows a level around a pass.
     pub fn pick(self, stage: Stage, pick: Pick) {
-        let look = self.look(stage);
-        look.is_open.set(true);
-        if look.pick.with_untracked(|it| *it != pick) {
-            if pick == Pick::AfterAll {
-                look.around.set(None);
-            }
-            look.pick.set(pick);
-        }
+        self.happened(PassesEvent::Picked(stage.name(), pick));
+    }
+
+    /// Chooses the part of a level that is shown around a pass.
+    pub fn choose_side(self, stage: Stage, side: DiffView) {
+        self.happened(PassesEvent::SideChosen(stage.name(), side));
+    }
+}
+
+fn trouble_in_words(gone: &WorkerGone) -> Option<String> {
+    match gone {
+        WorkerGone::Refused(message) => Some(message.clone()),
+        WorkerGone::NotLoaded(why) => Some(t!("state-passes-not-started", why = why)),
+        WorkerGone::Crashed(why) => Some(t!("state-passes-fell-over", why = why)),
+        WorkerGone::Stopped => None,
     }
 }

@@ -1,201 +1,48 @@
-//! The compiler's decisions on a statement: remarks and tombstones, by source line, by pass, and by lit
-//! statement.
+//! The compiler's decisions in words, and the statements that are gone from a level.
 
 use isobar_compiler::pipeline::Stage;
-use isobar_page_model::links::{self, Links};
-use isobar_protocol::compile::{Remark, SourceRange, StageText, Tombstone, bytes};
+use isobar_page_model::links::Links;
+use isobar_page_model::remarks::{self, DecisionKind, RemarkEntry};
+use isobar_protocol::compile::{StageText, Tombstone, bytes};
 
 use crate::bridge::locale::{decimal, t};
 
-/// Which decisions are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DecisionKind {
-    #[default]
-    Applied,
-    Missed,
-    Removed,
-}
-
-impl DecisionKind {
-    pub const ALL: [DecisionKind; 3] = [DecisionKind::Applied, DecisionKind::Missed, DecisionKind::Removed];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            DecisionKind::Applied => "applied",
-            DecisionKind::Missed => "missed",
-            DecisionKind::Removed => "removed",
-        }
-    }
-
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            DecisionKind::Applied => t!("state-remarks-applied"),
-            DecisionKind::Missed => t!("state-remarks-missed"),
-            DecisionKind::Removed => t!("state-remarks-removed"),
-        }
-    }
-}
-
-/// A remark, or a statement that is gone, as a list shows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RemarkEntry {
-    pub shown: DecisionKind,
-    pub pass: String,
-    pub text: String,
-    /// Of the statements that it is about, the first one first.
-    pub places: Vec<SourceRange>,
-    pub links: Vec<String>,
-    /// Bytes without and with it, as people read them.
-    pub traffic: Option<String>,
-}
-
-impl RemarkEntry {
-    /// A sign for it, which is no colour alone.
-    #[must_use]
-    pub fn sign(&self) -> &'static str {
-        match self.shown {
-            DecisionKind::Applied => "✓",
-            DecisionKind::Missed => "–",
-            DecisionKind::Removed => "†",
-        }
-    }
-
-    /// The pass without its level.
-    #[must_use]
-    pub fn pass_name(&self) -> &str {
-        self.pass.split_once('/').map_or(&self.pass, |it| it.1)
-    }
-
-    /// The level of its pass.
-    #[must_use]
-    pub fn stage(&self) -> Option<Stage> {
-        Stage::from_name(self.pass.split_once('/')?.0)
-    }
-
-    /// The first line of the source that it is about.
-    #[must_use]
-    pub fn line(&self, file: &str) -> Option<u32> {
-        self.places.iter().find(|it| it.file == file).map(|it| it.start.line)
-    }
-}
-
-/// All remarks and tombstones. A remark that tells why a statement is gone is one with its tombstone.
+/// The name of a kind of decisions.
 #[must_use]
-pub fn entries(remarks: &[Remark], tombstones: &[Tombstone]) -> Vec<RemarkEntry> {
-    let mut all: Vec<RemarkEntry> = remarks.iter().map(of_remark).collect();
-    for it in tombstones {
-        let tells = |entry: &&mut RemarkEntry| {
-            entry.pass == it.pass
-                && it.reason.as_deref() == Some(&entry.text)
-                && entry.links.contains(&it.link)
-        };
-        match all.iter_mut().find(tells) {
-            Some(told) => told.shown = DecisionKind::Removed,
-            None => all.push(RemarkEntry {
-                shown: DecisionKind::Removed,
-                pass: it.pass.clone(),
-                text: it.reason.clone().unwrap_or_else(|| t!("state-remarks-gone").to_owned()),
-                places: vec![it.place.clone()],
-                links: vec![it.link.clone()],
-                traffic: None,
-            }),
-        }
-    }
-    all
-}
-
-fn of_remark(it: &Remark) -> RemarkEntry {
-    RemarkEntry {
-        shown: if it.applied { DecisionKind::Applied } else { DecisionKind::Missed },
-        pass: it.pass.clone(),
-        text: it.message.clone(),
-        places: it.places.clone(),
-        links: it.links.clone(),
-        traffic: it.traffic.map(|[before, after]| decimal(format!("{} → {}", bytes(before), bytes(after)))),
+pub fn title(kind: DecisionKind) -> &'static str {
+    match kind {
+        DecisionKind::Applied => t!("state-remarks-applied"),
+        DecisionKind::Missed => t!("state-remarks-missed"),
+        DecisionKind::Removed => t!("state-remarks-removed"),
     }
 }
 
-/// Entries by pass, in the order in which the passes were heard of; each with its position among all.
+/// The sentence of an entry.
 #[must_use]
-pub fn by_pass(entries: &[RemarkEntry], shown: DecisionKind) -> Vec<(String, Vec<usize>)> {
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    for (at, entry) in entries.iter().enumerate().filter(|it| it.1.shown == shown) {
-        match groups.iter_mut().find(|it| it.0 == entry.pass) {
-            Some(group) => group.1.push(at),
-            None => groups.push((entry.pass.clone(), vec![at])),
-        }
-    }
-    groups
+pub fn text(entry: &RemarkEntry) -> String {
+    entry.text.clone().unwrap_or_else(|| t!("state-remarks-gone").to_owned())
 }
 
-/// The lines of a file that anything is said about, each thing once: each with the positions of its entries, the weightiest first.
+/// Bytes without and with an entry, as people read them.
 #[must_use]
-pub fn by_line(entries: &[RemarkEntry], file: &str) -> Vec<(u32, Vec<usize>)> {
-    let mut lines: Vec<(u32, Vec<usize>)> = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        let mut seen: Vec<u32> =
-            entry.places.iter().filter(|it| it.file == file).map(|it| it.start.line).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        for line in seen {
-            match lines.iter_mut().find(|it| it.0 == line) {
-                Some(found) => found.1.push(at),
-                None => lines.push((line, vec![at])),
-            }
-        }
-    }
-    for (_, all) in &mut lines {
-        // A pass that runs again may repeat a remark, which is listed once.
-        let mut said: Vec<(DecisionKind, &str)> = Vec::new();
-        all.retain(|&at| {
-            let one = (entries[at].shown, entries[at].text.as_str());
-            let is_new = !said.contains(&one);
-            said.push(one);
-            is_new
-        });
-        all.sort_by_key(|&at| {
-            let entry = &entries[at];
-            let weight = match entry.shown {
-                _ if entry.traffic.is_some() => 0,
-                DecisionKind::Removed => 1,
-                DecisionKind::Applied => 2,
-                DecisionKind::Missed => 3,
-            };
-            (weight, at)
-        });
-    }
-    lines.sort_unstable_by_key(|it| it.0);
-    lines
+pub fn traffic(entry: &RemarkEntry) -> Option<String> {
+    entry.traffic.map(|[before, after]| decimal(format!("{} → {}", bytes(before), bytes(after))))
 }
 
 /// The remarks of a pass beside the lines of a level: for each line, the sign of the weightiest and all
 /// texts.
 #[must_use]
-pub fn beside(text: &StageText, entries: &[RemarkEntry], pass: &str) -> Vec<(u32, &'static str, String)> {
-    let mut lines: Vec<(u32, &'static str, String)> = Vec::new();
-    for entry in entries.iter().filter(|it| it.pass == pass) {
-        // It is told of the statement that it is about first; the others it lights.
-        let Some(first) = entry.links.first() else { continue };
-        let said = match &entry.traffic {
-            Some(traffic) => format!("{} ({traffic})", entry.text),
-            None => entry.text.clone(),
-        };
-        for line in links::lines_of(text, &Links::from([first.clone()])) {
-            match lines.iter_mut().find(|it| it.0 == line) {
-                Some(found) => {
-                    if entry.shown != DecisionKind::Missed {
-                        found.1 = entry.sign();
-                    }
-                    found.2 = format!("{}\n{said}", found.2);
-                }
-                None => lines.push((line, entry.sign(), said.clone())),
-            }
-        }
-    }
-    lines.sort_unstable_by_key(|it| it.0);
+pub fn beside(level: &StageText, entries: &[RemarkEntry], pass: &str) -> Vec<(u32, &'static str, String)> {
+    let said = |entry: &RemarkEntry| match traffic(entry) {
+        Some(traffic) => format!("{} ({traffic})", text(entry)),
+        None => text(entry),
+    };
+    let lines = remarks::beside(level, entries, pass).into_iter();
     lines
+        .map(|(line, sign, of_line)| {
+            (line, sign, of_line.into_iter().map(said).collect::<Vec<_>>().join("\n"))
+        })
+        .collect()
 }
 
 /// Why none of these statements is at a level: what passes on the way there removed.
@@ -210,97 +57,41 @@ pub fn gone<'a>(tombstones: &'a [Tombstone], links: &Links, stage: Stage) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use isobar_protocol::compile::{Remark, SourceRange};
     use isobar_protocol::diagnostic::Position;
 
     use super::*;
 
-    fn place(line: u32) -> SourceRange {
-        let at = |col| Position { line, col };
-        SourceRange { file: "main.py".to_owned(), start: at(9), end: at(20) }
-    }
-
-    fn remark(pass: &str, applied: bool, line: u32, link: &str) -> Remark {
-        Remark {
-            pass: pass.to_owned(),
-            applied,
-            message: format!("says {pass}"),
-            places: vec![place(line), place(line)],
-            links: vec![link.to_owned()],
-            traffic: None,
-        }
-    }
-
-    fn tombstone(reason: Option<&str>) -> Tombstone {
-        Tombstone {
-            link: "s1".to_owned(),
-            place: place(4),
-            stage: "oir".to_owned(),
-            pass: "oir/prune".to_owned(),
-            reason: reason.map(str::to_owned),
-        }
-    }
-
     #[test]
-    fn a_remark_that_tells_why_a_statement_is_gone_is_one_with_its_tombstone() {
-        let remarks = [remark("oir/prune", true, 4, "s1")];
-        let told = entries(&remarks, &[tombstone(Some("says oir/prune"))]);
-        assert_eq!(told.iter().map(|it| it.shown).collect::<Vec<_>>(), [DecisionKind::Removed]);
-        let untold = entries(&remarks, &[tombstone(None)]);
-        assert_eq!(
-            untold.iter().map(|it| it.shown).collect::<Vec<_>>(),
-            [DecisionKind::Applied, DecisionKind::Removed]
-        );
-    }
-
-    #[test]
-    fn what_moves_bytes_comes_first_on_its_line_and_what_was_left_last() {
-        let weighty = Remark { traffic: Some([138.29e6, 32.12e6]), ..remark("schedule/fuse", true, 4, "s1") };
-        let mut again = remark("oir/a-again", false, 4, "s1");
-        again.message = "says oir/a".to_owned();
-        let remarks = [remark("oir/a", false, 4, "s1"), remark("oir/b", true, 4, "s1"), weighty, again];
-        let all = entries(&remarks, &[tombstone(None)]);
-        assert_eq!(by_line(&all, "main.py"), [(4, vec![2, 4, 1, 0])], "nothing is said twice");
-        assert_eq!(by_line(&all, "lib.py"), []);
-        assert_eq!(all[2].traffic.as_deref(), Some("138.29 MB → 32.12 MB"));
-    }
-
-    #[test]
-    fn passes_are_listed_in_their_order_with_what_they_said() {
-        let remarks =
-            [remark("oir/b", true, 1, "s1"), remark("oir/a", true, 2, "s2"), remark("oir/b", true, 3, "s3")];
-        let groups = by_pass(&entries(&remarks, &[]), DecisionKind::Applied);
-        assert_eq!(groups, [("oir/b".to_owned(), vec![0, 2]), ("oir/a".to_owned(), vec![1])]);
-        assert_eq!(by_pass(&entries(&remarks, &[]), DecisionKind::Missed), []);
+    fn bytes_are_told_as_people_read_them() {
+        let remark = Remark {
+            pass: "schedule/fuse".to_owned(),
+            applied: true,
+            message: "fused".to_owned(),
+            places: Vec::new(),
+            links: Vec::new(),
+            traffic: Some([138.29e6, 32.12e6]),
+        };
+        let all = remarks::entries(&[remark], &[]);
+        assert_eq!(traffic(&all[0]).as_deref(), Some("138.29 MB → 32.12 MB"));
+        assert_eq!(text(&all[0]), "fused");
     }
 
     #[test]
     fn a_statement_is_missed_from_the_level_that_removed_it_on() {
-        let tombstones = [tombstone(None)];
+        let at = Position::default();
+        let tombstones = [Tombstone {
+            link: "s1".to_owned(),
+            place: SourceRange { file: "main.py".to_owned(), start: at, end: at },
+            stage: "oir".to_owned(),
+            pass: "oir/prune".to_owned(),
+            reason: None,
+        }];
         let links: Links = ["s1".to_owned()].into();
         for stage in Stage::ALL {
             let is_before = [Stage::DEFINITION, Stage::GTIR, Stage::PYTHON].contains(&stage);
             assert_eq!(gone(&tombstones, &links, stage).is_empty(), is_before, "{stage}");
         }
         assert!(gone(&tombstones, &["s2".to_owned()].into(), Stage::C).is_empty());
-    }
-
-    #[test]
-    fn a_remark_stands_beside_the_lines_of_its_first_statement() {
-        use isobar_protocol::compile::Node;
-        let node = |line: u32, link: &str| Node {
-            id: String::new(),
-            kind: String::new(),
-            lines: [line, line + 1],
-            parent: None,
-            spans: Vec::new(),
-            links: vec![link.to_owned()],
-        };
-        let nodes = vec![node(1, "s1"), node(2, "s2"), node(4, "s1")];
-        let text = StageText { stage: "oir".to_owned(), text: String::new(), nodes };
-        let mut fused = remark("oir/fuse", true, 4, "s1");
-        fused.links.push("s2".to_owned());
-        let all = entries(&[remark("oir/fuse", false, 4, "s1"), fused, remark("oir/a", true, 4, "s2")], &[]);
-        let both = "says oir/fuse\nsays oir/fuse".to_owned();
-        assert_eq!(beside(&text, &all, "oir/fuse"), [(1, "✓", both.clone()), (4, "✓", both)]);
     }
 }

@@ -1,9 +1,12 @@
-//! The sentences about runs, in the reader's language.
+//! The sentences about runs and their inputs, in the reader's language.
 
+use isobar_page_model::inputs::InputType;
 use isobar_page_model::run::{Activity, Advice, Cause, Failure, Machine, Measures, Notice, RunPart, Timing};
+use isobar_page_model::values::{ValueRefusal, WantedValue};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::job::EndReason;
 use isobar_protocol::limits::TAB_POINTS;
+use isobar_protocol::worker::ExternalValueKind;
 
 use super::why;
 use crate::bridge::locale::t;
@@ -160,12 +163,69 @@ pub fn rate(measures: &Measures, step: &Timing) -> Option<String> {
     })
 }
 
+/// Why a text is no value, with the values that are expected.
+#[must_use]
+pub fn refusal(refusal: &ValueRefusal) -> String {
+    let text = &refusal.text;
+    let wanted = match &refusal.wanted {
+        WantedValue::Bool(dtype) => t!("state-values-bool", dtype = dtype),
+        WantedValue::Float(dtype) => t!("state-values-float", dtype = dtype),
+        WantedValue::Whole(dtype, ends) => {
+            // As text: the ends of the widest type are no numbers of the browser.
+            let [least, most] = ends.map(|it| it.to_string());
+            t!("state-values-int", dtype = dtype, least = least, most = most)
+        }
+        WantedValue::External => t!("state-values-external").to_owned(),
+    };
+    if text.is_empty() {
+        t!("state-values-missing", wanted = wanted)
+    } else {
+        t!("state-values-refused", text = text, wanted = wanted)
+    }
+}
+
+/// The type of a scalar, or the use of an external in a word; nothing if it may be anything.
+#[must_use]
+pub fn input_type(of: &InputType) -> Option<String> {
+    let kind = match of {
+        InputType::Scalar(dtype) => return Some(dtype.clone()),
+        InputType::External(kind) => kind,
+    };
+    let word = match kind {
+        ExternalValueKind::Number => return None,
+        ExternalValueKind::WholeNumber => t!("state-inputs-whole-number"),
+        ExternalValueKind::Condition => t!("state-inputs-bool"),
+        ExternalValueKind::Position => t!("state-inputs-position"),
+        ExternalValueKind::Object => t!("state-inputs-object"),
+        ExternalValueKind::Function(_) => t!("state-inputs-function"),
+    };
+    Some(word.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
+    use isobar_page_model::values::scalar;
     use isobar_protocol::bench::CopyRate;
     use isobar_protocol::problem::LimitHit;
 
     use super::*;
+
+    #[test]
+    fn a_value_that_is_refused_is_told_with_what_would_do() {
+        for (text, dtype, wanted) in [
+            (
+                "x",
+                "float64",
+                "`x` does not do: float64 takes a number such as `0.5` or `-1e3`, `nan` or `inf`",
+            ),
+            ("", "bool", "a value is missing: bool takes `True` or `False`"),
+            ("1", "bool", "`1` does not do: bool takes `True` or `False`"),
+            ("128", "int8", "`128` does not do: int8 takes a whole number from -128 to 127"),
+        ] {
+            let told = scalar(text, dtype).err().as_ref().map(refusal);
+            assert_eq!(told.as_deref(), Some(wanted));
+        }
+    }
 
     #[test]
     fn a_rate_is_told_where_bytes_and_time_are_known() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use isobar_compiler::pipeline::Stage;
 use isobar_page_model::findings::number;
+use isobar_page_model::open::OpenStages;
 use isobar_page_model::run::{RunEvent, RunResult};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::share::View;
@@ -16,7 +17,6 @@ use super::clock::Clock;
 use super::compilation::Compilation;
 use super::layout::PageLayout;
 use super::look::{PictureKind, PictureState};
-use super::open::{MOST_STAGES, OpenStages};
 use super::run::{Buffers, Run};
 use super::why;
 
@@ -243,10 +243,8 @@ impl FieldView {
     }
 
     pub(crate) fn restore(self, view: &View) {
-        let stages: Vec<Stage> =
-            view.stages.iter().filter_map(|it| Stage::from_name(it)).take(MOST_STAGES).collect();
-        if !stages.is_empty() {
-            self.layout.open.set(OpenStages { stages, active: 0 });
+        if let Some(open) = OpenStages::of(view.stages.iter().filter_map(|it| Stage::from_name(it))) {
+            self.layout.open.set(open);
         }
         self.field.set(view.field.clone());
         self.which.set(Which::A);
@@ -270,7 +268,7 @@ impl FieldView {
     }
 
     pub(crate) fn shared(self) -> View {
-        let stages = self.layout.open.with(|it| it.stages.iter().map(|it| it.name().to_owned()).collect());
+        let stages = self.layout.open.with(|it| it.stages().iter().map(|it| it.name().to_owned()).collect());
         let has_field = self.field.with(Option::is_some);
         View {
             stages,

@@ -1,6 +1,8 @@
 //! The passes of a level: what each did, the one that is looked at, and what it says.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::difference::DiffView;
+use isobar_page_model::picks::{Pick, next_pick, picks};
 use isobar_protocol::passes::{PassOutcome, PassStep};
 use leptos::ev::KeyboardEvent;
 use leptos::html::Ul;
@@ -10,10 +12,7 @@ use web_sys::HtmlElement;
 
 use crate::bridge::locale::t;
 use crate::plots::number;
-use crate::state::difference::DiffView;
-use crate::state::picks::{Pick, next_pick, picks};
-use crate::state::remarks::gone;
-use crate::state::{App, use_app};
+use crate::state::{App, difference, remarks, use_app};
 use crate::widgets::prose::prose;
 
 /// A pass without its level, as the list and the chips name it.
@@ -51,7 +50,7 @@ pub fn PassList(stage: Stage) -> impl IntoView {
     let app = use_app();
     let passes = app.passes;
     let look = passes.look(stage);
-    let all = Memo::new(move |_| passes.steps.with(|it| picks(stage, it)));
+    let all = Memo::new(move |_| passes.steps.with(|it| picks(stage.name(), it)));
     let list = NodeRef::<Ul>::new();
     let state = move || {
         let is_newest = passes.revision.get() == app.compilation.revision.get();
@@ -134,14 +133,13 @@ pub fn PassList(stage: Stage) -> impl IntoView {
                         data-testid="pass-side"
                         on:change:target=move |event| {
                             let chosen = event.target().value();
-                            look.side.set(
-                                DiffView::ALL.into_iter().find(|it| it.name() == chosen).unwrap_or_default(),
-                            );
+                            let side = DiffView::ALL.into_iter().find(|it| it.name() == chosen);
+                            passes.choose_side(stage, side.unwrap_or_default());
                         }
                     >
                         {DiffView::ALL
                             .map(|it| view! {
-                                <option value=it.name() selected=move || look.side.get() == it>{it.title()}</option>
+                                <option value=it.name() selected=move || look.side.get() == it>{difference::title(it)}</option>
                             })}
                     </select>
                     <Skip stage=stage />
@@ -262,7 +260,7 @@ fn PassRemarks(stage: Stage) -> impl IntoView {
                     .get()
                     .into_iter()
                     .map(|it| {
-                        let line = it.line(&app.project.main());
+                        let line = it.line(&app.project.main.get());
                         let links: std::collections::BTreeSet<String> = it.links.iter().cloned().collect();
                         let pointed = links.clone();
                         view! {
@@ -277,10 +275,10 @@ fn PassRemarks(stage: Stage) -> impl IntoView {
                                     on:click=move |_| app.pin(links.clone())
                                 >
                                     <span class="remark-sign" aria-hidden="true">{it.sign()}</span>
-                                    <span class="visually-hidden">{it.shown.title()}": "</span>
+                                    <span class="visually-hidden">{remarks::title(it.shown)}": "</span>
                                     <span class="remark-text">
-                                        {prose(&it.text)}
-                                        {it.traffic.map(|it| view! { " " <span class="traffic">{it}</span> })}
+                                        {prose(&remarks::text(&it))}
+                                        {remarks::traffic(&it).map(|it| view! { " " <span class="traffic">{it}</span> })}
                                         {line.map(|it| view! { " " <span class="muted">{t!("line-number", line = it)}</span> })}
                                     </span>
                                 </button>
@@ -343,7 +341,7 @@ pub fn Gone(
         if is_lit.get() || links.is_empty() {
             return Vec::new();
         }
-        app.compilation.tombstones.with(|it| gone(it, &links, stage).into_iter().cloned().collect())
+        app.compilation.tombstones.with(|it| remarks::gone(it, &links, stage).into_iter().cloned().collect())
     });
     view! {
         <Show when=move || !found.with(Vec::is_empty)>

@@ -1,13 +1,15 @@
 //! The levels as the way that they are: what happened on each, and which are open.
 
 use isobar_compiler::pipeline::Stage;
+use isobar_page_model::journey::leg;
+use isobar_page_model::open::OpenStages;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::content::pipeline::{caption, words};
 use crate::state::App;
-use crate::state::journey::{beside, leg, way};
+use crate::state::journey::{beside, way};
 use crate::state::use_app;
 use crate::widgets::direction::read;
 
@@ -19,8 +21,8 @@ pub fn Pipeline() -> impl IntoView {
     let of_keys = all.clone();
     // Arrows move along both rows, which are one list of tabs.
     let on_key = move |event: KeyboardEvent| {
-        let active = app.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
-        let at = of_keys.iter().position(|it| Some(*it) == active).unwrap_or(0);
+        let active = app.layout.open.with_untracked(OpenStages::active);
+        let at = of_keys.iter().position(|it| *it == active).unwrap_or(0);
         let last = of_keys.len() - 1;
         let to = match read(&event.key()) {
             "ArrowRight" => (at + 1) % of_keys.len(),
@@ -46,10 +48,10 @@ fn tab(app: App, stage: Stage, is_on_way: bool) -> impl IntoView {
     let of_stage = Memo::new(move |_| {
         let domain = app.domain();
         app.compilation.remarks.with(|remarks| {
-            app.compilation.tombstones.with(|tombstones| leg(stage, remarks, tombstones, domain))
+            app.compilation.tombstones.with(|tombstones| leg(stage.name(), remarks, tombstones, domain))
         })
     });
-    let is_chosen = move || open.with(|it| it.stages.get(it.active) == Some(&stage));
+    let is_chosen = move || open.with(|it| it.active() == stage);
     view! {
         <button
             type="button"
@@ -60,7 +62,7 @@ fn tab(app: App, stage: Stage, is_on_way: bool) -> impl IntoView {
             data-testid=format!("stage-tab-{stage}")
             aria-controls=format!("stage-{stage}")
             aria-selected=move || if is_chosen() { "true" } else { "false" }
-            data-open=move || open.with(|it| it.stages.contains(&stage)).then_some("true")
+            data-open=move || open.with(|it| it.place(stage).is_some()).then_some("true")
             tabindex=move || if is_chosen() { "0" } else { "-1" }
             title=move || of_stage.with(|it| words(stage, it, untrack(|| app.domain())))
             on:click=move |_| app.layout.choose_stage(stage)

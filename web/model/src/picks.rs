@@ -1,6 +1,5 @@
 //! Which moments of a level can be looked at: before its passes, after each of them, after all.
 
-use isobar_compiler::pipeline::Stage;
 use isobar_protocol::passes::PassStep;
 
 /// The moment that a pane shows.
@@ -16,8 +15,8 @@ pub enum Pick {
 
 /// Everything that can be picked in the pane of a level, in order.
 #[must_use]
-pub fn picks(stage: Stage, steps: &[PassStep]) -> Vec<Pick> {
-    let of_stage = steps.iter().filter(|it| it.stage == stage.name());
+pub fn picks(stage: &str, steps: &[PassStep]) -> Vec<Pick> {
+    let of_stage = steps.iter().filter(|it| it.stage == stage);
     let passes = of_stage.map(|it| Pick::Pass(it.pass.clone()));
     [Pick::BeforeAll].into_iter().chain(passes).chain([Pick::AfterAll]).collect()
 }

@@ -2,7 +2,25 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::bridge::locale::t;
+/// Why a text is no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueRefusal {
+    /// Empty where there is none.
+    pub text: String,
+    pub wanted: WantedValue,
+}
+
+/// The values that are expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WantedValue {
+    /// Of a scalar of this type.
+    Bool(String),
+    Float(String),
+    /// Of this type, which has a least and a most value.
+    Whole(String, [i64; 2]),
+    /// Any that an external can have.
+    External,
+}
 
 /// As Python would say it: `0.025`, `True`, `None`, `I[-1] + 1`, `float32(0.1)`.
 #[must_use]
@@ -39,8 +57,8 @@ fn typed(object: &Map<String, Value>) -> Option<String> {
 ///
 /// # Errors
 ///
-/// A message that tells which values are expected.
-pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
+/// Which values are expected.
+pub fn scalar(text: &str, dtype: &str) -> Result<Value, ValueRefusal> {
     let text = text.trim();
     let number = match text.split_once('(') {
         // `float32(0.1)`, where it is this very type
@@ -55,16 +73,13 @@ pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
         _ => whole(number).filter(|it| range(dtype).contains(it)).map(Value::from),
     };
     read.ok_or_else(|| {
+        let of_type = dtype.to_owned();
         let wanted = match dtype {
-            "bool" => t!("state-values-bool", dtype = dtype),
-            "float64" | "float32" => t!("state-values-float", dtype = dtype),
-            _ => {
-                // As text: the ends of the widest type are no numbers of the browser.
-                let [least, most] = [range(dtype).start(), range(dtype).end()].map(ToString::to_string);
-                t!("state-values-int", dtype = dtype, least = least, most = most)
-            }
+            "bool" => WantedValue::Bool(of_type),
+            "float64" | "float32" => WantedValue::Float(of_type),
+            _ => WantedValue::Whole(of_type, [*range(dtype).start(), *range(dtype).end()]),
         };
-        refusal(text, &wanted)
+        ValueRefusal { text: text.to_owned(), wanted }
     })
 }
 
@@ -72,8 +87,8 @@ pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
 ///
 /// # Errors
 ///
-/// A message that tells which values are expected.
-pub fn external(text: &str) -> Result<Value, String> {
+/// Which values are expected.
+pub fn external(text: &str) -> Result<Value, ValueRefusal> {
     let text = text.trim();
     let value = match text {
         "None" | "none" | "null" => Some(Value::Null),
@@ -85,15 +100,7 @@ pub fn external(text: &str) -> Result<Value, String> {
             .or_else(|| of_type(text))
             .or_else(|| axis(text)),
     };
-    value.ok_or_else(|| refusal(text, t!("state-values-external")))
-}
-
-fn refusal(text: &str, wanted: &str) -> String {
-    if text.is_empty() {
-        t!("state-values-missing", wanted = wanted)
-    } else {
-        t!("state-values-refused", text = text, wanted = wanted)
-    }
+    value.ok_or_else(|| ValueRefusal { text: text.to_owned(), wanted: WantedValue::External })
 }
 
 fn truth(text: &str) -> Option<bool> {
@@ -174,18 +181,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_a_type_is_refused_with_what_would() {
-        for (text, dtype, wanted) in [
-            (
-                "x",
-                "float64",
-                "`x` does not do: float64 takes a number such as `0.5` or `-1e3`, `nan` or `inf`",
-            ),
-            ("", "bool", "a value is missing: bool takes `True` or `False`"),
-            ("1", "bool", "`1` does not do: bool takes `True` or `False`"),
-            ("128", "int8", "`128` does not do: int8 takes a whole number from -128 to 127"),
-        ] {
-            assert_eq!(scalar(text, dtype), Err(wanted.to_owned()));
-        }
+        let refused = |text: &str, wanted| Err(ValueRefusal { text: text.to_owned(), wanted });
+        assert_eq!(scalar(" x", "float64"), refused("x", WantedValue::Float("float64".to_owned())));
+        assert_eq!(scalar("", "bool"), refused("", WantedValue::Bool("bool".to_owned())));
+        assert_eq!(scalar("128", "int8"), refused("128", WantedValue::Whole("int8".to_owned(), [-128, 127])));
+        assert_eq!(external("x"), refused("x", WantedValue::External));
         for (text, dtype) in [
             ("0.5", "int64"),
             ("1e39", "float32"),
