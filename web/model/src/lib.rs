@@ -11,6 +11,7 @@ pub mod route;
 
 // Lessons.
 pub mod progress;
+pub mod learn;
 
 // Fields and stages.
 pub mod findings;

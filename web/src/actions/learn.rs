@@ -1,13 +1,12 @@
 //! Lessons are opened, checked and left; the address says which.
 
-use std::sync::Arc;
-
 use isobar_compiler::pipeline::Stage;
-use isobar_lessons::course::{self, Quiz};
+use isobar_lessons::course::{self, Course, Quiz};
+use isobar_page_model::learn::{LessonEffect, LessonEvent, OpenLesson};
 use isobar_page_model::open::OpenStages;
-use isobar_page_model::progress::{LearningProgress, LessonProgress};
+use isobar_page_model::progress::LearningProgress;
 use isobar_page_model::project::MAIN;
-use isobar_page_model::route::{COURSE, Route};
+use isobar_page_model::route::Route;
 use isobar_page_model::run::RunPlan;
 use isobar_page_model::workspaces::WorkspaceEvent;
 use isobar_protocol::lesson::{LessonResult, Task};
@@ -16,13 +15,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use web_sys::HtmlInputElement;
 
-use crate::bridge::locale::t;
 use crate::bridge::storage::{self, Shelf};
 use crate::bridge::{files, page};
 use crate::state::App;
 use crate::state::keeping::{self, DeferredSave};
 use crate::state::layout::Tab;
-use crate::state::learn::{KEY, OpenLesson};
+use crate::state::learn::KEY;
 
 /// No file of progress is larger.
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
@@ -33,10 +31,8 @@ impl App {
         let go = move || {
             let fragment = page::fragment();
             let (route, presents) = Route::of(&fragment);
-            if presents || matches!(route, Route::Editor) {
-                self.learn.presents.set(presents);
-            }
-            self.go(route, fragment.contains("s="));
+            let is_lesson = self.workspaces.is_lesson.get_untracked();
+            self.learned(LessonEvent::Gone { route, presents, has_link: fragment.contains("s="), is_lesson });
         };
         page::on_fragment(go);
         go();
@@ -70,44 +66,57 @@ impl App {
             self.project.opened.track();
             let text = self.project.text.get();
             if self.workspaces.is_lesson.get_untracked() {
-                self.learn.note(|it| it.draft = Some(text));
+                self.learn.happened(LessonEvent::Typed(text));
             }
         });
     }
 
-    fn go(self, route: Route, is_link: bool) {
-        self.learn.trouble.set(None);
-        self.to_top();
-        // The steps pause while the editor is not shown.
-        if route != Route::Editor {
-            self.pause();
+    /// Tells the lessons what happened, and does what follows from it.
+    fn learned(self, event: LessonEvent) {
+        for effect in self.learn.take(event) {
+            self.serve_lessons(effect);
         }
-        match &route {
-            Route::Editor => self.leave_lesson(is_link),
-            Route::Lesson { course, folder } => self.open_lesson(course.clone(), folder.clone()),
-            Route::Learn => {
-                self.load_course(COURSE);
-                spawn_local(self.take_later_progress());
+    }
+
+    fn serve_lessons(self, effect: LessonEffect) {
+        match effect {
+            LessonEffect::ScrollToTop => self.to_top(),
+            LessonEffect::Pause => self.pause(),
+            LessonEffect::OpenExample(name) => self.open_gallery(&name),
+            LessonEffect::OpenManual(page) => self.reference.open_manual(page),
+            LessonEffect::ReadCourse(name) => spawn_local(async move {
+                self.learned(LessonEvent::CourseRead(fetch_course(&name).await));
+            }),
+            LessonEffect::LookForProgress => spawn_local(self.look_for_progress()),
+            LessonEffect::ReadLesson { course, folder, number, looks_first } => spawn_local(async move {
+                if looks_first {
+                    self.look_for_progress().await;
+                }
+                let lesson = Box::new(fetch_lesson(course, folder).await);
+                self.learned(LessonEvent::Arrived { number, lesson });
+            }),
+            LessonEffect::Show { lesson, text } => self.show_lesson(&lesson, text),
+            LessonEffect::CloseTab => {
+                if self.layout.tab.get_untracked() == Tab::Learn {
+                    self.layout.tab.set(Tab::Code);
+                }
             }
-            Route::Gallery(Some(name)) => self.open_gallery(name),
-            Route::Gallery(None) => {}
-            Route::Manual(page, _) => self.reference.open_manual(page.clone()),
-        }
-        if !matches!(route, Route::Gallery(Some(_))) {
-            self.learn.route.set(route);
+            LessonEffect::Leave { has_link } => {
+                self.workspaces.happened(WorkspaceEvent::LessonLeft);
+                // A link has opened its own text already.
+                if !has_link {
+                    self.back_to_kept();
+                }
+            }
+            LessonEffect::Put(text) => self.put_into_editor(&text),
         }
     }
 
     /// Takes what the database has of the progress, where quick storage has less.
-    async fn take_later_progress(self) {
-        if self.learn.has_looked.get_value() {
-            return;
-        }
-        self.learn.has_looked.set_value(true);
+    async fn look_for_progress(self) {
         let later = keeping::later_aside(KEY).await.and_then(|it| LearningProgress::from_json(&it));
-        if let Some(mut later) = later {
-            later.merge(self.learn.progress.get_untracked());
-            self.learn.progress.set(later);
+        if let Some(later) = later {
+            self.learned(LessonEvent::LaterFound(later));
         }
     }
 
@@ -116,85 +125,24 @@ impl App {
         page::scroll_to_top();
     }
 
-    fn load_course(self, name: &str) {
-        if self.learn.course.with_untracked(Option::is_some) {
-            return;
-        }
-        let path = format!("lessons/{name}/course.toml");
-        spawn_local(async move {
-            match files::text(&path)
-                .await
-                .and_then(|it| course::read_course(&it).map_err(|it| it.to_string()))
-            {
-                Ok(course) => self.learn.course.set(Some(Arc::new(course))),
-                Err(why) => self.learn.trouble.set(Some(why)),
-            }
-        });
-    }
-
-    fn open_lesson(self, course: String, folder: String) {
-        self.load_course(&course);
-        let is_open = self
-            .learn
-            .opened
-            .with_untracked(|it| it.as_ref().is_some_and(|it| it.course == course && it.folder == folder));
-        if is_open && self.workspaces.is_lesson.get_untracked() {
-            return;
-        }
-        let number = self.learn.asks();
-        spawn_local(async move {
-            self.take_later_progress().await;
-            let fetched = fetch_lesson(course, folder).await;
-            if self.learn.asked.get_value() != number {
-                return;
-            }
-            match fetched {
-                Ok(opened) => self.show_lesson(opened),
-                Err(why) => self.learn.trouble.set(Some(why)),
-            }
-        });
-    }
-
-    fn show_lesson(self, opened: OpenLesson) {
+    fn show_lesson(self, opened: &OpenLesson, text: String) {
         self.set_aside();
-        let done = untrack(|| self.learn.done_in(&opened.name()));
-        let text = done.draft.unwrap_or_else(|| opened.start.clone());
         let panes = opened.lesson.head.panes.iter();
         if let Some(open) = OpenStages::of(panes.filter_map(|it| Stage::from_name(it))) {
             self.layout.open.set(open);
         }
         self.layout.lesson_shows_stages.set(opened.lesson.head.layout == "stages");
         self.layout.tab.set(Tab::Learn);
-        self.learn.checked.set(None);
         // The status line still speaks of the lesson before.
         self.status.say(String::new());
-        self.learn.shows_solution.set(false);
-        // Before the text: what is typed from now on belongs to this lesson.
-        self.learn.opened.set(Some(Arc::new(opened)));
         self.workspaces.happened(WorkspaceEvent::LessonShown);
         self.open_text(State { files: [(MAIN.to_owned(), text)].into(), ..State::default() });
     }
 
     /// Leaves the lesson; the editor keeps the open text.
     pub(super) fn leave_for_editor(self) {
-        self.leave_lesson(true);
-        self.learn.route.set(Route::Editor);
-    }
-
-    fn leave_lesson(self, is_link: bool) {
-        self.learn.asks();
-        self.learn.opened.set(None);
-        if self.layout.tab.get_untracked() == Tab::Learn {
-            self.layout.tab.set(Tab::Code);
-        }
-        if !self.workspaces.is_lesson.get_untracked() {
-            return;
-        }
-        self.workspaces.happened(WorkspaceEvent::LessonLeft);
-        // A link has opened its own text already.
-        if !is_link {
-            self.back_to_kept();
-        }
+        let is_lesson = self.workspaces.is_lesson.get_untracked();
+        self.learned(LessonEvent::LeftWithText { is_lesson });
     }
 
     /// Puts a text of the lesson into the editor, in place of the draft; one step back brings that again.
@@ -205,17 +153,12 @@ impl App {
 
     /// Begins the lesson anew: its start, no answers, no hints.
     pub fn reset_lesson(self) {
-        let Some(opened) = self.learn.opened.get_untracked() else { return };
-        self.learn.note(|it| *it = LessonProgress { is_passed: it.is_passed, ..LessonProgress::default() });
-        self.learn.checked.set(None);
-        self.learn.shows_solution.set(false);
-        self.put_into_editor(&opened.start);
+        self.learned(LessonEvent::Restarted);
     }
 
     /// Forgets all progress.
     pub fn reset_progress(self) {
-        self.learn.progress.set(LearningProgress { version: 1, ..LearningProgress::default() });
-        self.learn.checked.set(None);
+        self.learned(LessonEvent::Forgotten);
     }
 
     /// Hands out all progress as a file.
@@ -231,15 +174,8 @@ impl App {
     pub fn import_progress(self, input: HtmlInputElement) {
         spawn_local(async move {
             let text = files::chosen(&input, MOST_BYTES).await;
-            match text.and_then(|it| LearningProgress::from_json(&it)) {
-                Some(other) => {
-                    self.learn.progress.update(|it| it.merge(other));
-                    self.learn.trouble.set(None);
-                }
-                None => {
-                    self.learn.trouble.set(Some(t!("state-learn-no-progress").to_owned()));
-                }
-            }
+            let other = text.and_then(|it| LearningProgress::from_json(&it));
+            self.learned(LessonEvent::Imported(other));
             input.set_value("");
         });
     }
@@ -277,23 +213,23 @@ impl App {
 
     /// Shows one hint more.
     pub fn take_hint(self) {
-        self.learn.note(|it| it.hints += 1);
+        self.learned(LessonEvent::HintTaken);
+    }
+
+    /// Shows the solution, or takes it away again.
+    pub fn toggle_solution(self) {
+        self.learned(LessonEvent::SolutionAsked);
     }
 
     /// Takes an answer to a question.
     pub fn answer(self, id: &str, text: String) {
-        self.learn.note(|it| {
-            it.answers.insert(id.to_owned(), text);
-        });
+        self.learned(LessonEvent::Answered { question: id.to_owned(), text });
     }
 
     /// Takes a choice in a quiz.
     pub fn choose_option(self, quiz: &Quiz, at: usize) {
         let is_right = quiz.options.get(at).is_some_and(|it| it.0);
-        self.learn.note(|it| {
-            it.chosen.insert(quiz.id.clone(), at);
-            it.answers.insert(quiz.id.clone(), if is_right { "right" } else { "wrong" }.to_owned());
-        });
+        self.learned(LessonEvent::Chosen { question: quiz.id.clone(), at, is_right });
     }
 
     /// Holds the text against what the lesson asks. The verdicts stand in the lesson, so its tab stays open.
@@ -312,15 +248,14 @@ impl App {
     }
 
     /// Takes what the checks found in an edit.
-    pub(super) fn judge_lesson(self, checked: LessonResult, revision: u64) {
-        let is_passed = checked.is_passed();
-        self.learn.checked_revision.set(revision);
-        self.learn.checked.set(Some(Arc::new(checked)));
-        self.learn.note(|it| {
-            it.checks += 1;
-            it.is_passed |= is_passed;
-        });
+    pub(super) fn judge_lesson(self, result: LessonResult, revision: u64) {
+        self.learned(LessonEvent::Checked { result, revision });
     }
+}
+
+async fn fetch_course(name: &str) -> Result<Course, String> {
+    let text = files::text(&format!("lessons/{name}/course.toml")).await?;
+    course::read_course(&text).map_err(|it| it.to_string())
 }
 
 async fn fetch_lesson(course: String, folder: String) -> Result<OpenLesson, String> {

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::bridge::locale::t;
 use crate::state::gallery::{ENTRIES, ExampleSize, GalleryEntry, Group};
+use crate::state::sentences::lesson_trouble;
 use crate::state::use_app;
 
 /// All examples by group. Reads the list; a card opens its example.
@@ -29,7 +30,7 @@ pub fn GalleryView() -> impl IntoView {
                         {t!("gallery-about")}
                     </p>
                 </header>
-                {move || app.learn.trouble.get().map(|it| view! { <p class="warn" role="alert">{it}</p> })}
+                {move || app.learn.trouble.get().map(|it| view! { <p class="warn" role="alert">{lesson_trouble(it)}</p> })}
                 {Group::ALL.map(group).collect_view()}
             </div>
         </main>

@@ -4,6 +4,7 @@ use isobar_page_model::route::COURSE;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
+use crate::state::sentences::lesson_trouble;
 use crate::state::use_app;
 
 /// A course, lesson by lesson. Reads the course and the progress; resets, hands out and takes in progress.
@@ -76,7 +77,7 @@ pub fn LearnView() -> impl IntoView {
     view! {
         <main class="sheet" aria-label=t!("lessons") data-testid="learn-view">
             <div class="sheet-body">
-                {move || learn.trouble.get().map(|it| view! { <p class="warn" role="alert">{it}</p> })}
+                {move || learn.trouble.get().map(|it| view! { <p class="warn" role="alert">{lesson_trouble(it)}</p> })}
                 {move || list().map_or_else(|| view! { <p class="muted" role="status">{t!("learn-loading")}</p> }.into_any(), IntoAny::into_any)}
                 <Keep />
             </div>

@@ -5,12 +5,13 @@ pub mod parts;
 use std::sync::Arc;
 
 use isobar_lessons::markdown::Block;
+use isobar_page_model::learn::OpenLesson;
 use isobar_page_model::route::COURSE;
 use isobar_protocol::lesson::Verdict;
 use leptos::prelude::*;
 
 use crate::bridge::locale::t;
-use crate::state::learn::OpenLesson;
+use crate::state::sentences::lesson_trouble;
 use crate::state::use_app;
 use crate::widgets::article::Prose;
 use crate::widgets::prose::prose;
@@ -26,7 +27,7 @@ pub fn LessonPane() -> impl IntoView {
         Some(opened) => view! { <Text opened=opened /> }.into_any(),
         None => view! {
             <p class="empty" role="status">
-                {move || learn.trouble.get().unwrap_or_else(|| t!("lesson-loading").to_owned())}
+                {move || learn.trouble.get().map_or_else(|| t!("lesson-loading").to_owned(), lesson_trouble)}
             </p>
         }
         .into_any(),
@@ -200,7 +201,10 @@ fn Checks() -> impl IntoView {
         u32::try_from(count).unwrap_or(0)
     });
     let left = move || hints.get().saturating_sub(learn.done().hints);
-    let is_stale = move || learn.checked_revision.get() != app.project.revision.get();
+    let is_stale = move || {
+        let revision = app.project.revision.get();
+        learn.verdicts.with(|it| it.as_ref().is_some_and(|it| it.revision != revision))
+    };
     let next = move || {
         let folder = learn.opened.get()?.folder.clone();
         let course = learn.course.get()?;
@@ -212,7 +216,8 @@ fn Checks() -> impl IntoView {
         })
     };
     let verdicts = move || {
-        learn.checked.get().map(|checked| {
+        learn.verdicts.get().map(|it| {
+            let checked = it.result;
             let is_passed = checked.is_passed();
             let words = if is_passed { t!("lesson-all-passed") } else { t!("lesson-not-yet") };
             let list = checked.verdicts.iter().cloned().map(verdict).collect_view();
@@ -263,7 +268,7 @@ fn Checks() -> impl IntoView {
                         type="button"
                         data-testid="show-solution"
                         aria-pressed=move || if learn.shows_solution.get() { "true" } else { "false" }
-                        on:click=move |_| learn.shows_solution.update(|it| *it = !*it)
+                        on:click=move |_| app.toggle_solution()
                     >
                         {t!("lesson-solution")}
                     </button>

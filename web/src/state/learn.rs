@@ -1,14 +1,13 @@
 //! Lessons: which one is open, what was answered, what its checks said.
-//!
-//! A lesson's text is opened beside the user's own, which comes back when the lesson is left. The text typed
-//! in a lesson is kept with its progress.
 
 use std::sync::Arc;
 
-use isobar_lessons::course::{Course, Lesson};
+use isobar_lessons::course::Course;
+use isobar_page_model::learn::{
+    LessonEffect, LessonEvent, LessonTrouble, LessonVerdicts, Lessons, OpenLesson,
+};
 use isobar_page_model::progress::{LearningProgress, LessonProgress};
 use isobar_page_model::route::Route;
-use isobar_protocol::lesson::LessonResult;
 use leptos::prelude::*;
 
 use crate::bridge::storage::{self, Shelf};
@@ -16,66 +15,54 @@ use crate::bridge::storage::{self, Shelf};
 /// Where progress is kept.
 pub(crate) const KEY: &str = "isobar.lessons";
 
-/// A lesson with its files.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpenLesson {
-    pub course: String,
-    pub folder: String,
-    pub lesson: Lesson,
-    pub start: String,
-    pub solution: String,
-    pub checks: String,
-}
-
-impl OpenLesson {
-    /// As progress names it.
-    #[must_use]
-    pub fn name(&self) -> String {
-        format!("{}/{}", self.course, self.lesson.head.id)
-    }
-}
-
 /// The state of the lessons.
 #[derive(Clone, Copy, Debug)]
 pub struct LearnState {
-    pub route: RwSignal<Route>,
+    lessons: RwSignal<Lessons>,
+
+    // Parts of the state, for views.
+    pub route: Memo<Route>,
     /// Whether a teacher shows it: large type, no solutions.
-    pub presents: RwSignal<bool>,
-    pub course: RwSignal<Option<Arc<Course>>>,
+    pub presents: Memo<bool>,
+    pub course: Memo<Option<Arc<Course>>>,
     /// The lesson whose text is in the editor; it stays open while something else is read.
-    pub opened: RwSignal<Option<Arc<OpenLesson>>>,
+    pub opened: Memo<Option<Arc<OpenLesson>>>,
     /// Why something could not be opened.
-    pub trouble: RwSignal<Option<String>>,
-    pub checked: RwSignal<Option<Arc<LessonResult>>>,
-    /// The text that it was made for.
-    pub checked_revision: RwSignal<u64>,
-    pub progress: RwSignal<LearningProgress>,
+    pub trouble: Memo<Option<LessonTrouble>>,
+    pub verdicts: Memo<Option<LessonVerdicts>>,
+    pub progress: Memo<LearningProgress>,
     /// Whether the solution is on the screen.
-    pub shows_solution: RwSignal<bool>,
-    /// Whether the database was asked for later progress than quick storage has.
-    pub(crate) has_looked: StoredValue<bool>,
-    /// Counts what was asked for, so that a late file is dropped.
-    pub(crate) asked: StoredValue<u64>,
+    pub shows_solution: Memo<bool>,
 }
 
 impl LearnState {
     pub(crate) fn new() -> Self {
         let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| LearningProgress::from_json(&it));
+        let lessons = RwSignal::new(Lessons::new(kept));
         Self {
-            route: RwSignal::default(),
-            presents: RwSignal::new(false),
-            course: RwSignal::default(),
-            opened: RwSignal::default(),
-            trouble: RwSignal::default(),
-            checked: RwSignal::default(),
-            checked_revision: RwSignal::new(0),
-            progress: RwSignal::new(
-                kept.unwrap_or(LearningProgress { version: 1, ..LearningProgress::default() }),
-            ),
-            shows_solution: RwSignal::new(false),
-            has_looked: StoredValue::new(false),
-            asked: StoredValue::new(0),
+            lessons,
+            route: Memo::new(move |_| lessons.with(|it| it.route.clone())),
+            presents: Memo::new(move |_| lessons.with(|it| it.presents)),
+            course: Memo::new(move |_| lessons.with(|it| it.course.clone())),
+            opened: Memo::new(move |_| lessons.with(Lessons::opened)),
+            trouble: Memo::new(move |_| lessons.with(|it| it.trouble.clone())),
+            verdicts: Memo::new(move |_| lessons.with(Lessons::verdicts)),
+            progress: Memo::new(move |_| lessons.with(|it| it.progress.clone())),
+            shows_solution: Memo::new(move |_| lessons.with(Lessons::shows_solution)),
         }
+    }
+
+    /// Tells the state what happened; returns what the page has to do.
+    pub(crate) fn take(self, event: LessonEvent) -> Vec<LessonEffect> {
+        let mut effects = Vec::new();
+        self.lessons.update(|it| effects = it.take(event));
+        effects
+    }
+
+    /// Tells the state of something from which nothing follows.
+    pub fn happened(self, event: LessonEvent) {
+        let effects = self.take(event);
+        debug_assert!(effects.is_empty(), "nobody carries out {effects:?}");
     }
 
     /// Whether a lesson stands beside the editor.
@@ -95,16 +82,5 @@ impl LearnState {
     #[must_use]
     pub fn done_in(self, name: &str) -> LessonProgress {
         self.progress.with(|it| it.lessons.get(name).cloned()).unwrap_or_default()
-    }
-
-    pub(crate) fn note(self, change: impl FnOnce(&mut LessonProgress)) {
-        let Some(name) = self.opened.with_untracked(|it| it.as_ref().map(|it| it.name())) else { return };
-        self.progress.update(|it| change(it.lessons.entry(name).or_default()));
-    }
-
-    pub(crate) fn asks(self) -> u64 {
-        let number = self.asked.get_value() + 1;
-        self.asked.set_value(number);
-        number
     }
 }

@@ -1,6 +1,7 @@
 //! The sentences about runs and their inputs, in the reader's language.
 
 use isobar_page_model::inputs::InputType;
+use isobar_page_model::learn::LessonTrouble;
 use isobar_page_model::run::{Activity, Advice, Cause, Failure, Machine, Measures, Notice, RunPart, Timing};
 use isobar_page_model::values::{ValueRefusal, WantedValue};
 use isobar_protocol::diagnostic::Diagnostic;
@@ -87,6 +88,15 @@ fn at_cell(message: &str, cell: Option<[i64; 3]>) -> String {
     match cell {
         Some([i, j, k]) => t!("state-run-at-cell", message = message, cell = format!("{i}, {j}, {k}")),
         None => message.to_owned(),
+    }
+}
+
+/// Why something about lessons could not be opened.
+#[must_use]
+pub fn lesson_trouble(trouble: LessonTrouble) -> String {
+    match trouble {
+        LessonTrouble::Unread(why) => why,
+        LessonTrouble::NoProgress => t!("state-learn-no-progress").to_owned(),
     }
 }
 
