@@ -112,7 +112,7 @@ Examples:
   isobar run diffusion.py --backend debug --init 'q=constant(1)' --init
   isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
   isobar run diffusion.py --backend wgpu --init
-  isobar run --program step.json --domain 128,128,80 --fields in.npz --scalars scalars.json --out out.npz
+  isobar run --program step.json --backend rayon --domain 128,128,80 --fields in.npz --out out.npz
   isobar run --request request.json --runner http://127.0.0.1:8787
 
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
@@ -345,7 +345,8 @@ const GPUS: [&str; 4] = ["h100", "h200", "webgpu", "lavapipe"];
 pub struct RunArgs {
     /// The Python file with the stencil
     pub file: Option<PathBuf>,
-    /// A program document instead of a stencil, which `debug` runs once; it needs --domain
+    /// A program document instead of a stencil, which runs once: on `debug`, or on the back end that is named; it needs
+    /// --domain
     #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
     pub program: Option<PathBuf>,
     /// Of a program: the values that its exchanges store in halos; without, `none`

@@ -25,9 +25,10 @@ pub mod device;
 pub mod buffer;
 pub mod wanted;
 
-// Back ends, and a stencil with its back end, for programs.
+// Back ends; a stencil with its back end, and the stencils of a program of calls.
 pub mod executors;
 pub mod executable;
+pub mod programs;
 
 pub use buffer::Buffer;
 pub use device::Device;

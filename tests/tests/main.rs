@@ -24,6 +24,7 @@ mod manual;
 mod math_accuracy;
 mod math_bits;
 mod numpy;
+mod programs;
 mod read_back;
 mod schedule;
 mod shared;

@@ -1,12 +1,13 @@
-//! `--program`: a document of several stencils in the place of one, which the interpreter runs.
+//! `--program`: a document of several stencils in the place of one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Instant;
 
 use isobar_compiler::call::array::Array;
 use isobar_compiler::call::run::NoControl;
 use isobar_compiler::diag;
-use isobar_compiler::diag::catalog::call;
+use isobar_compiler::diag::catalog::{call, programs};
 use isobar_compiler::inputs::Directives;
 use isobar_program::compile::{ProgramCompilation, compile};
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
@@ -17,12 +18,18 @@ use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::fields::statistics;
 use isobar_protocol::job::EndReason;
-use isobar_protocol::report::{EmitReport, RunReport};
-use isobar_protocol::request::Mode;
+use isobar_protocol::report::{EmitReport, MeasuredStep, RunReport};
+use isobar_protocol::request::{Mode, Request};
+use isobar_runtime::executors::OwnedSetting;
+use isobar_runtime::programs::ProgramCode;
 
-use super::{Outcome, Usage, human, print, print_json, run, say};
+use super::run::{check_writable, hash, tell, write};
+use super::{Outcome, Usage, human, print, print_json, say};
+use crate::backends::Backend;
 use crate::cli::{EmitArgs, Format, RunArgs, Shared};
+use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
+use crate::error::ApiError;
 use crate::npz;
 
 /// The stage that a program has.
@@ -49,26 +56,24 @@ pub(super) fn emit(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
 }
 
 /// `isobar run --program FILE`
-pub(super) fn interpret(path: &Path, args: &RunArgs) -> Result<Outcome, Usage> {
-    if let Some(other) = args.backend.as_deref().filter(|it| *it != "debug") {
-        return Err(Usage::Wrong(format!("--program runs on `debug`, and not on `{other}`")));
-    }
+pub(super) fn run(path: &Path, args: &RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let others = [
         ("--target", args.target.is_some()),
-        ("--threads", args.threads.is_some()),
         ("--only", !args.only.is_empty()),
         ("--plane", args.plane.is_some()),
         ("--lines", args.lines),
         ("--init", !args.init.is_empty()),
     ];
     refuse(&others)?;
+    let tools = Tools::find(environment);
+    let backend = backend(args, &tools)?;
     let mut opened = OpenedProgram::read(path, &args.shared)?;
     if let Some(out) = &opened.document.out {
-        run::check_writable(out)?;
+        check_writable(out)?;
     }
     let mut report = RunReport {
         diagnostics: opened.told(),
-        backend: "debug".to_owned(),
+        backend: backend.name().to_owned(),
         reason: EndReason::Error,
         fields: Vec::new(),
         hashes: BTreeMap::new(),
@@ -82,21 +87,51 @@ pub(super) fn interpret(path: &Path, args: &RunArgs) -> Result<Outcome, Usage> {
         out: None,
     };
     let fill = args.halo.as_deref().and_then(HaloFill::from_name).unwrap_or_default();
-    let fields =
-        if opened.compilation.program.is_some() { opened.run(fill, &mut report)? } else { Vec::new() };
+    let code = (backend != Backend::DEBUG).then(|| code(backend, args, &tools, &opened.document.request));
+    let fields = match opened.compilation.program {
+        Some(_) => opened.run(fill, code, &mut report)?,
+        None => Vec::new(),
+    };
     if report.reason == EndReason::Ok {
         if let Some(out) = &opened.document.out {
-            run::write(out, &fields)?;
+            write(out, &fields)?;
             report.out = Some(shown(out));
         }
-        report.hashes = fields.iter().map(|(info, bytes)| (info.name.clone(), run::hash(bytes))).collect();
+        report.hashes = fields.iter().map(|(info, bytes)| (info.name.clone(), hash(bytes))).collect();
         report.fields = fields.into_iter().map(|it| it.0).collect();
     }
     match args.shared.format {
         Format::Json => print_json(&report),
-        Format::Human => run::tell(&report, &opened.document),
+        Format::Human => tell(&report, &opened.document),
     }
     Ok(if report.reason == EndReason::Ok { Outcome::Fine } else { Outcome::Failed })
+}
+
+/// The back end that runs the stencils: the interpreter where none is named.
+fn backend(args: &RunArgs, tools: &Tools) -> Result<Backend, Usage> {
+    let Some(name) = &args.backend else { return Ok(Backend::DEBUG) };
+    let named = Request { backend: Some(name.clone()), ..Request::default() };
+    let wrong = |why: ApiError| Usage::Wrong(why.to_string());
+    let backend = tools.backends.of(&named).map_err(wrong)?;
+    if backend.is_on_gpu() {
+        let why = format!("--program keeps its fields on the host, and `{name}` runs on a GPU");
+        return Err(Usage::Wrong(why));
+    }
+    backend.check(&tools.found()).map_err(wrong)?;
+    Ok(backend)
+}
+
+/// The code that a back end has of the stencils; none yet.
+fn code(backend: Backend, args: &RunArgs, tools: &Tools, request: &Request) -> ProgramCode {
+    let setting = OwnedSetting {
+        cc: tools.cc.clone(),
+        cache: tools.cache.clone(),
+        temporary: tools.temporary.clone(),
+        is_embedded: false,
+        ..OwnedSetting::embedded(args.threads.unwrap_or(tools.cores))
+    };
+    let options = request.config(&Directives::default()).passes;
+    ProgramCode::new(backend.executor().into(), setting, options)
 }
 
 /// Options that say something about one stencil only.
@@ -161,7 +196,12 @@ impl OpenedProgram {
     }
 
     /// Runs the program once; answers the fields that it may write.
-    fn run(&mut self, fill: HaloFill, report: &mut RunReport) -> Result<Vec<(FieldInfo, Vec<u8>)>, Usage> {
+    fn run(
+        &mut self,
+        fill: HaloFill,
+        code: Option<ProgramCode>,
+        report: &mut RunReport,
+    ) -> Result<Vec<(FieldInfo, Vec<u8>)>, Usage> {
         let Some(domain) = self.document.request.domain else {
             return Err(Usage::Wrong("--program needs --domain I,J,K".to_owned()));
         };
@@ -188,7 +228,7 @@ impl OpenedProgram {
         let Some(program) = self.compilation.program.take() else { return Ok(Vec::new()) };
         let made = ProgramInstance::new(&program, &mut self.compilation.fronts, domain, fill, MOST_BYTES);
         let ended = match made {
-            Ok(mut instance) => instance.run(&mut inputs, &mut NoControl).map(|_| instance),
+            Ok(mut instance) => ran(&mut instance, &mut inputs, code, &mut report.timings).map(|()| instance),
             Err(wrong) => Err(ProgramStop::Fault(wrong)),
         };
         match ended {
@@ -209,6 +249,39 @@ impl OpenedProgram {
             }
         }
     }
+}
+
+/// Runs a program once, and measures it.
+fn ran(
+    instance: &mut ProgramInstance,
+    inputs: &mut ProgramInputs,
+    code: Option<ProgramCode>,
+    timings: &mut Vec<MeasuredStep>,
+) -> Result<(), ProgramStop> {
+    let mut measure = |step: &str, since: Instant| {
+        let ms = since.elapsed().as_secs_f64() * 1e3;
+        timings.push(MeasuredStep { step: step.to_owned(), ms, bytes: None });
+    };
+    let ended = match code {
+        None => {
+            let begun = Instant::now();
+            let ended = instance.run(inputs, &mut NoControl);
+            measure("run", begun);
+            ended
+        }
+        Some(mut code) => {
+            let begun = Instant::now();
+            code.prepare(instance.fronts()).map_err(|why| {
+                ProgramStop::Fault(vec![programs::run_input(&why, "run it on another back end")])
+            })?;
+            measure("prepare", begun);
+            let begun = Instant::now();
+            let ended = instance.run_with(inputs, &mut code, &mut NoControl);
+            measure("run", begun);
+            ended
+        }
+    };
+    ended.map(drop)
 }
 
 /// A field of a program, with its bytes in C order.

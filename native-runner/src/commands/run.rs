@@ -32,7 +32,7 @@ pub(crate) fn for_gpu(
 
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     if let Some(path) = &args.program {
-        return program::interpret(path, &args);
+        return program::run(path, &args, environment);
     }
     let mut document = read(&mut args)?;
     for_gpu(args.target.as_deref(), &mut document.request, environment)?;

@@ -87,12 +87,32 @@ fn a_program_runs_on_the_fields_of_a_file() {
 }
 
 #[test]
+fn a_program_has_the_same_bits_on_each_back_end_of_the_host() {
+    let (document, given) = (program("hosts.json"), fields("hosts.npz"));
+    let scalars = file("hosts-scalars.json", b"{\"n\": 1}");
+    let hashes = |others: &[&str]| {
+        let arguments = ["run", "--program", &document, "--domain", "3,1,1", "--format", "json"];
+        let inputs = ["--fields", &given, "--scalars", &scalars];
+        let report = json(&isobar(&[&arguments[..], &inputs, others].concat()));
+        let steps = report["timings"].as_array().unwrap().iter().map(|it| it["step"].clone());
+        (report["backend"].clone(), report["hashes"].clone(), steps.collect::<Vec<_>>())
+    };
+    let (_, expected, steps) = hashes(&[]);
+    assert_eq!(steps, ["run"]);
+    for backend in ["numpy", "rayon"] {
+        let found = hashes(&["--backend", backend, "--threads", "2"]);
+        assert_eq!(found, (backend.into(), expected.clone(), vec!["prepare".into(), "run".into()]));
+    }
+}
+
+#[test]
 fn a_program_that_cannot_run_is_told() {
     let (document, given) = (program("told.json"), fields("told.npz"));
     let run = |others: &[&str]| isobar(&[&["run", "--program", &document][..], others].concat());
     for (others, sentence) in [
-        (&["--threads", "2", "--domain", "3,1,1"][..], "--threads is for a stencil, and not for --program"),
-        (&["--backend", "numpy"], "--program runs on `debug`, and not on `numpy`"),
+        (&["--plane", "k=0", "--domain", "3,1,1"][..], "--plane is for a stencil, and not for --program"),
+        (&["--backend", "wgpu"], "--program keeps its fields on the host, and `wgpu` runs on a GPU"),
+        (&["--backend", "nothing"], "no back end named `nothing`"),
         (&[], "--program needs --domain I,J,K"),
         (&["--halo", "closed"], "invalid value 'closed'"),
         (&["main.py"], "cannot be used with"),

@@ -9,11 +9,61 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::space::{Axis, Domain};
 use isobar_ground::types::Value;
 use isobar_reference::debug;
+use isobar_reference::front::Front;
 
 use super::arrays::{absent, gather, scatter};
 use super::{ProgramInstance, ProgramStop};
 use crate::analysis::calls::aliases;
 use crate::nodes::{ContainerPart, ProgramIr, StencilCall};
+
+/// Runs the stencils that a program calls.
+pub trait StencilRunner {
+    /// Runs a stencil on the arrays of a call. In `front`, parameters that are one field are one parameter.
+    ///
+    /// # Errors
+    ///
+    /// Why it ended early. The arrays then hold what was computed so far.
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), StencilStop>;
+}
+
+/// Why a stencil ended before its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StencilStop {
+    Cancelled,
+    Fault {
+        /// In one sentence.
+        why: String,
+        /// The statement at fault, in the stencil's text.
+        statement: Option<Span>,
+    },
+}
+
+/// Runs stencils as `debug` does, which defines their meaning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StencilInterpreter;
+
+impl StencilRunner for StencilInterpreter {
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), StencilStop> {
+        let (oir, extents) = front.reference().expect("a stencil that was accepted has an OIR");
+        debug::run(oir, extents, launch, control).map_err(|stop| match stop {
+            Stop::Cancelled => StencilStop::Cancelled,
+            Stop::Trap(trap) => {
+                let statement = Some(trap.origin.span());
+                StencilStop::Fault { why: Stop::Trap(trap).to_string(), statement }
+            }
+        })
+    }
+}
 
 /// The index of the first point of a parameter's range in its array; 0 along an axis that it lacks.
 pub(super) fn origin(program: &ProgramIr, call: &StencilCall, at: usize) -> [i64; 3] {
@@ -43,12 +93,11 @@ impl ProgramInstance {
         call: &StencilCall,
         scalars: &[Option<Value>],
         span: Span,
-        control: &mut dyn Control,
+        (runner, control): (&mut dyn StencilRunner, &mut dyn Control),
     ) -> Result<(), ProgramStop> {
         let pairs = aliases(&self.program, call);
         let front = self.fronts.get(&(call.stencil, pairs.clone())).map(Arc::clone);
         let front = front.expect("each call was prepared with the pairs that it has");
-        let (oir, extents) = front.reference().expect("a stencil that was accepted has an OIR");
         let used: Vec<(usize, ContainerPart, bool)> = call
             .used_fields(&self.program)
             .filter(|it| pairs.iter().all(|pair| pair[1] != it.0))
@@ -85,7 +134,7 @@ impl ProgramInstance {
         }
         let [i, j, k] = self.program.stencils[call.stencil].domain.map(|it| it.on(self.domain));
         let mut launch = Launch { domain: Domain::new(i, j, k), arguments };
-        let result = debug::run(oir, extents, &mut launch, control);
+        let result = runner.run(&front, &mut launch, control);
         for (it, argument) in lent.into_iter().zip(launch.arguments) {
             let (Some(it), Argument::Field(field)) = (it, argument) else { continue };
             match it {
@@ -98,12 +147,15 @@ impl ProgramInstance {
             }
         }
         result.map_err(|stop| match stop {
-            Stop::Cancelled => ProgramStop::Cancelled,
-            Stop::Trap(trap) => {
-                let place = trap.origin.span();
-                let why =
-                    format!("`{}` ended: {}", self.program.stencils[call.stencil].name, Stop::Trap(trap));
-                ProgramStop::Fault(vec![catalog::ended(&why, span).also(place, "by this statement")])
+            StencilStop::Cancelled => ProgramStop::Cancelled,
+            StencilStop::Fault { why, statement } => {
+                let why = format!("`{}` ended: {why}", self.program.stencils[call.stencil].name);
+                let told = catalog::ended(&why, span);
+                let told = match statement {
+                    Some(place) => told.also(place, "by this statement"),
+                    None => told,
+                };
+                ProgramStop::Fault(vec![told])
             }
         })
     }

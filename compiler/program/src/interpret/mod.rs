@@ -17,6 +17,7 @@ mod run;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use calls::{StencilInterpreter, StencilRunner, StencilStop};
 use isobar_ground::call::array::Array;
 use isobar_ground::call::launch::ScalarInput;
 use isobar_ground::call::run::Control;
@@ -25,6 +26,7 @@ use isobar_ground::entity::Handle;
 use isobar_ground::space::Domain;
 use isobar_ground::types::Value;
 use isobar_reference::front::Front;
+use itertools::Itertools;
 
 use crate::analysis::calls::written;
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil};
@@ -125,6 +127,11 @@ impl ProgramInstance {
         &self.program
     }
 
+    /// The stencils of its calls: each function once for its externals, its edges and its aliases.
+    pub fn fronts(&self) -> impl Iterator<Item = &Arc<Front>> {
+        self.fronts.values().unique_by(|it| Arc::as_ptr(it))
+    }
+
     /// Points along the dimensions of a field on this domain.
     #[must_use]
     pub fn shape(&self, name: &str) -> Option<Vec<usize>> {
@@ -157,8 +164,22 @@ impl ProgramInstance {
         inputs: &mut ProgramInputs,
         control: &mut dyn Control,
     ) -> Result<ProgramReport, ProgramStop> {
+        self.run_with(inputs, &mut StencilInterpreter, control)
+    }
+
+    /// Runs the program once; `runner` runs its stencils, as fast as it can and with the bits of `debug`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run), and what the runner cannot do.
+    pub fn run_with(
+        &mut self,
+        inputs: &mut ProgramInputs,
+        runner: &mut dyn StencilRunner,
+        control: &mut dyn Control,
+    ) -> Result<ProgramReport, ProgramStop> {
         self.take(inputs).map_err(ProgramStop::Fault)?;
-        let mut run = run::ProgramRun::new(self, control);
+        let mut run = run::ProgramRun::new(self, runner, control);
         let result = run.program();
         let report = run.report();
         self.give_back(inputs);

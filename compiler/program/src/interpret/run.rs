@@ -10,7 +10,7 @@ use isobar_ground::types::{DType, Value};
 
 use super::arrays::{gather, scatter};
 use super::halos::{ArrivingHalo, arriving, store};
-use super::{ProgramInstance, ProgramReport, ProgramStop};
+use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner};
 use crate::nodes::{
     CallArgument, ContainerPart, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind, StencilCall,
 };
@@ -21,6 +21,7 @@ use crate::scalar::{ScalarExpr, ScalarValue, ScalarVariable, evaluate};
 /// One run of a program.
 pub(super) struct ProgramRun<'a> {
     instance: &'a mut ProgramInstance,
+    runner: &'a mut dyn StencilRunner,
     control: &'a mut dyn Control,
     report: ProgramReport,
     /// Exchanges that were started, with what arrives.
@@ -30,8 +31,12 @@ pub(super) struct ProgramRun<'a> {
 type RunResult = Result<(), ProgramStop>;
 
 impl<'a> ProgramRun<'a> {
-    pub(super) fn new(instance: &'a mut ProgramInstance, control: &'a mut dyn Control) -> Self {
-        Self { instance, control, report: ProgramReport::default(), under_way: Vec::new() }
+    pub(super) fn new(
+        instance: &'a mut ProgramInstance,
+        runner: &'a mut dyn StencilRunner,
+        control: &'a mut dyn Control,
+    ) -> Self {
+        Self { instance, runner, control, report: ProgramReport::default(), under_way: Vec::new() }
     }
 
     pub(super) fn report(self) -> ProgramReport {
@@ -166,7 +171,7 @@ impl<'a> ProgramRun<'a> {
             });
         }
         self.report.n_calls += 1;
-        self.instance.call(call, &scalars, span, self.control)
+        self.instance.call(call, &scalars, span, (self.runner, self.control))
     }
 
     fn gather(&self, part: &ContainerPart) -> Array {
