@@ -112,7 +112,7 @@ Examples:
   isobar run diffusion.py --backend debug --init 'q=constant(1)' --init
   isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
   isobar run diffusion.py --backend wgpu --init
-  isobar run --program step.json --backend rayon --domain 128,128,80 --fields in.npz --out out.npz
+  isobar run --program step.json --backend rayon --domain 64,64,20 --fields in.npz --scalars scalars.json
   isobar run --request request.json --runner http://127.0.0.1:8787
 
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count

@@ -110,10 +110,10 @@ fn ran(
     let mut instance =
         ProgramInstance::new(&program, &mut compilation.fronts, domain, HaloFill::Periodic, MOST_BYTES)
             .unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let mut code = executor.map(|it| {
-        let (path, temporary) = (std::env::var_os("PATH").unwrap_or_default(), std::env::temp_dir());
-        let cc = openmp::find_compiler(None, &path);
-        let setting = OwnedSetting { cc, temporary, ..OwnedSetting::embedded(2) };
+        let cc = openmp::find_compiler(None, &std::env::var_os("PATH").unwrap_or_default());
+        let setting = OwnedSetting { cc, temporary: folder.path().to_owned(), ..OwnedSetting::embedded(2) };
         let mut code = ProgramCode::new(it, setting, PassOptions::default());
         code.prepare(instance.fronts()).unwrap();
         assert_eq!(code.n_stencils(), instance.fronts().count());

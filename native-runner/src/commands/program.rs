@@ -87,7 +87,11 @@ pub(super) fn run(path: &Path, args: &RunArgs, environment: &Environment) -> Res
         out: None,
     };
     let fill = args.halo.as_deref().and_then(HaloFill::from_name).unwrap_or_default();
-    let code = (backend != Backend::DEBUG).then(|| code(backend, args, &tools, &opened.document.request));
+    // The C compiler writes there; libraries stay loaded until the program ends.
+    let temporary = tempfile::tempdir_in(&tools.temporary)
+        .map_err(|error| Usage::Unreadable { path: shown(&tools.temporary), error })?;
+    let code = (backend != Backend::DEBUG)
+        .then(|| code(backend, args, (&tools, temporary.path()), &opened.document.request));
     let fields = match opened.compilation.program {
         Some(_) => opened.run(fill, code, &mut report)?,
         None => Vec::new(),
@@ -122,11 +126,16 @@ fn backend(args: &RunArgs, tools: &Tools) -> Result<Backend, Usage> {
 }
 
 /// The code that a back end has of the stencils; none yet.
-fn code(backend: Backend, args: &RunArgs, tools: &Tools, request: &Request) -> ProgramCode {
+fn code(
+    backend: Backend,
+    args: &RunArgs,
+    (tools, temporary): (&Tools, &Path),
+    request: &Request,
+) -> ProgramCode {
     let setting = OwnedSetting {
         cc: tools.cc.clone(),
         cache: tools.cache.clone(),
-        temporary: tools.temporary.clone(),
+        temporary: temporary.to_owned(),
         is_embedded: false,
         ..OwnedSetting::embedded(args.threads.unwrap_or(tools.cores))
     };

@@ -40,15 +40,14 @@ pub(super) fn positions(
     for (slot, &at) in index[n_axes.min(array.shape.len())..].iter_mut().zip(&part.data_index) {
         *slot = at as usize;
     }
-    let n = shape.iter().product();
-    let mut found = Vec::with_capacity(n);
-    for number in 0..n {
-        let mut rest = number;
-        for (&at, &size) in left.iter().zip(&shape).rev() {
-            index[at] = rest % size;
-            rest /= size;
-        }
-        found.push(array.position(&index));
+    let mut found = vec![array.position(&index)];
+    for &at in &left {
+        let stride = isize::try_from(array.strides[at]).unwrap_or(0);
+        let steps: Vec<isize> = (0..).take(array.shape[at]).map(|it: isize| it * stride).collect();
+        found = found
+            .iter()
+            .flat_map(|it| steps.iter().map(move |step| it.saturating_add_signed(*step)))
+            .collect();
     }
     (found, shape)
 }

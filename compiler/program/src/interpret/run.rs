@@ -201,8 +201,7 @@ impl<'a> ProgramRun<'a> {
             ExchangePhase::Update => self.arriving(exchange),
         };
         for (part, arrived) in exchange.fields.iter().zip(arrived) {
-            let container = &self.instance.program.containers[part.container];
-            store(&mut self.instance.arrays[part.container.index()], (container, part), arrived);
+            store(&mut self.instance.arrays[part.container.index()], arrived);
         }
     }
 
