@@ -8,7 +8,7 @@ use isobar_compiler::call::run::Control;
 use isobar_compiler::diag::{Span, StmtId};
 use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
-use isobar_compiler::pipeline::{Compilation, NoHook, Variant, back};
+use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Variant, back};
 use isobar_program::interpret::{StencilRunner, StencilStop};
 use rayon::prelude::*;
 
@@ -115,6 +115,11 @@ impl StencilRunner for ProgramCode {
             }
             other => fault(in_words(other), None),
         })
+    }
+
+    /// Loops run along I. Other arrays would be copied at each call.
+    fn prefers_rows(&self) -> bool {
+        matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
     }
 }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use isobar_compiler::call::array::Array;
+use isobar_compiler::call::array::{Array, Elements};
 use isobar_compiler::call::launch::ScalarInput;
 use isobar_compiler::call::run::NoControl;
 use isobar_compiler::config::Config;
@@ -87,9 +87,10 @@ fn model() -> String {
             {"call": "step", "args": {"q": "r", "l": "s", "a": "0.5 if it > 0 else -a"}}]}]))
 }
 
-/// Numbers without order that are the same in every run.
+/// Numbers without order that are the same in every run, in C order.
 fn numbered(shape: &[usize], seed: u32) -> Array {
-    let mut array = Array::zeros(DType::Float64, shape);
+    let elements = Elements::zeros(DType::Float64, shape.iter().product());
+    let mut array = Array::from_c_order(elements, shape).unwrap();
     let mut number = seed;
     for at in 0..array.elements.len() {
         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

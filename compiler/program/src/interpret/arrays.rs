@@ -25,19 +25,54 @@ pub(super) fn absent(dtype: DType) -> Array {
     Array { elements: Elements::zeros(dtype, 0), first: 0, shape: Vec::new(), strides: Vec::new() }
 }
 
+/// An array with neighbours along I side by side, and the elements of `from`.
+pub(super) fn in_rows(from: &Array, container: &Container) -> Array {
+    let mut rows = Array::zeros(container.dtype, &from.shape);
+    copy(from, &mut rows, container);
+    rows
+}
+
+/// Whether neighbours along I lie side by side, and no element lies beside those of the shape.
+pub(super) fn is_in_rows(array: &Array) -> bool {
+    let mut n = 1;
+    let is_next = array.shape.iter().zip(&array.strides).all(|(&size, &stride)| {
+        let is_next = usize::try_from(stride) == Ok(n);
+        n *= size;
+        is_next
+    });
+    is_next && array.first == 0
+}
+
+/// Copies all elements between two arrays of one container.
+pub(super) fn copy(from: &Array, to: &mut Array, container: &Container) {
+    let [sources, targets] = [from, &*to].map(|it| whole(it, container));
+    for (source, target) in sources.into_iter().zip(targets) {
+        to.elements.set(target, from.elements.get(source));
+    }
+}
+
+/// Where all elements lie, in the order of their indices in C.
+fn whole(array: &Array, container: &Container) -> Vec<usize> {
+    places(array, container, &[]).0
+}
+
 /// Where the elements of a part lie among those of its container, in the order of its indices in C.
 pub(super) fn positions(
     array: &Array,
     container: &Container,
     part: &ContainerPart,
 ) -> (Vec<usize>, Vec<usize>) {
+    places(array, container, &part.data_index)
+}
+
+fn places(array: &Array, container: &Container, data_index: &[u32]) -> (Vec<usize>, Vec<usize>) {
     let n_axes = container.axes.len();
-    let n_index = part.data_index.len();
+    let n_index = data_index.len();
     let is_left = |at: &usize| *at < n_axes || *at >= n_axes + n_index;
     let left: Vec<usize> = (0..array.shape.len()).filter(is_left).collect();
     let shape: Vec<usize> = left.iter().map(|&at| array.shape[at]).collect();
     let mut index = vec![0; array.shape.len()];
-    for (slot, &at) in index[n_axes.min(array.shape.len())..].iter_mut().zip(&part.data_index) {
+    for (slot, &at) in index[n_axes.min(array.shape.len())..].iter_mut().zip(data_index) {
         *slot = at as usize;
     }
     let mut found = vec![array.position(&index)];

@@ -29,6 +29,12 @@ pub trait StencilRunner {
         launch: &mut Launch,
         control: &mut dyn Control,
     ) -> Result<(), StencilStop>;
+
+    /// Whether calls are faster where neighbours along I lie side by side. A run then copies the fields of the caller that lie
+    /// otherwise, once, and stores them at its end.
+    fn prefers_rows(&self) -> bool {
+        false
+    }
 }
 
 /// Why a stencil ended before its end.

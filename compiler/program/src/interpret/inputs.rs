@@ -5,15 +5,16 @@ use isobar_ground::diag::Diagnostic;
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::types::{DType, Value};
 
-use super::arrays::{absent, filled, shape};
+use super::arrays::{self, absent, filled, shape};
 use super::{ProgramInputs, ProgramInstance};
+use crate::analysis::calls::written;
 use crate::nodes::ContainerRole;
 use crate::scalar::evaluate::stored;
 use crate::scalar::nodes::{ScalarRole, ScalarValue};
 
 impl ProgramInstance {
-    /// Takes the fields of the caller, and forgets locals.
-    pub(super) fn take(&mut self, inputs: &mut ProgramInputs) -> Result<(), Vec<Diagnostic>> {
+    /// Takes the fields of the caller, and forgets locals. With `in_rows`, neighbours along I lie side by side afterwards.
+    pub(super) fn take(&mut self, inputs: &mut ProgramInputs, in_rows: bool) -> Result<(), Vec<Diagnostic>> {
         let scalars = self.check(inputs)?;
         for (handle, container) in self.program.containers.iter() {
             let array = &mut self.arrays[handle.index()];
@@ -21,6 +22,10 @@ impl ProgramInstance {
                 ContainerRole::Argument | ContainerRole::Constant => {
                     if let Some(given) = inputs.fields.get_mut(&container.name) {
                         *array = std::mem::replace(given, absent(container.dtype));
+                        if in_rows && !arrays::is_in_rows(array) {
+                            let rows = arrays::in_rows(array, container);
+                            self.lent.insert(handle, std::mem::replace(array, rows));
+                        }
                     }
                 }
                 ContainerRole::Local => {
@@ -35,10 +40,17 @@ impl ProgramInstance {
 
     /// Gives the fields back to the caller.
     pub(super) fn give_back(&mut self, inputs: &mut ProgramInputs) {
+        let written = written(&self.program);
         for (handle, container) in self.program.containers.iter() {
             let array = &mut self.arrays[handle.index()];
             match container.role {
                 ContainerRole::Argument | ContainerRole::Constant => {
+                    if let Some(mut own) = self.lent.remove(&handle) {
+                        if written.contains(&handle) {
+                            arrays::copy(array, &mut own, container);
+                        }
+                        *array = own;
+                    }
                     if let Some(given) = inputs.fields.get_mut(&container.name) {
                         *given = std::mem::replace(array, absent(container.dtype));
                     }

@@ -99,6 +99,8 @@ pub struct ProgramInstance {
     fronts: BTreeMap<CallKey, Arc<Front>>,
     /// Of each container; no elements where the caller has them.
     arrays: Vec<Array>,
+    /// The caller's array of each container that a run has copied.
+    lent: BTreeMap<Handle<Container>, Array>,
     /// Of each scalar.
     scalars: Vec<Value>,
 }
@@ -178,7 +180,7 @@ impl ProgramInstance {
         runner: &mut dyn StencilRunner,
         control: &mut dyn Control,
     ) -> Result<ProgramReport, ProgramStop> {
-        self.take(inputs).map_err(ProgramStop::Fault)?;
+        self.take(inputs, runner.prefers_rows()).map_err(ProgramStop::Fault)?;
         let mut run = run::ProgramRun::new(self, runner, control);
         let result = run.program();
         let report = run.report();

@@ -72,7 +72,8 @@ pub(super) fn instance(
         ScalarRole::Argument | ScalarRole::Local => Value::undefined(it.dtype),
     });
     let (arrays, scalars) = (first.collect(), scalars.collect());
-    Ok(ProgramInstance { program: program.clone(), domain, fill, fronts: found, arrays, scalars })
+    let (program, lent) = (program.clone(), BTreeMap::new());
+    Ok(ProgramInstance { program, domain, fill, fronts: found, arrays, lent, scalars })
 }
 
 /// Sizes that are negative on the domain, and fields that take too much memory together.
