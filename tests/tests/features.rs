@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Takes the page's programs apart: it is built with the page, and its dependencies are nobody else's.
+/// The crate that takes the page's programs apart. It is built with the page, and shares no dependencies.
 const GLUE: &str = "isobar-glue";
 
 /// All crates but [`GLUE`], as `cargo xtask` builds them.

@@ -124,7 +124,7 @@ impl Compiler {
     }
 
     /// Compiles the request's text and makes its inputs. The request describes them, or directives of the text.
-    /// All others are made up.
+    /// The page chooses all other inputs.
     ///
     /// # Errors
     ///

@@ -167,7 +167,7 @@ fn nodes(all: &[Node], shown_at: &[usize], folds: &[(usize, usize, usize)], is_s
             links,
         });
     }
-    // A parent stands before its children: whatever is inside of it begins later, or ends sooner.
+    // Parents come before their children, which begin later or end sooner.
     made.sort_by_key(|it| (it.lines[0], u32::MAX - it.lines[1]));
     made
 }

@@ -86,7 +86,7 @@ pub enum ProgramStop {
     Fault(Vec<Diagnostic>),
 }
 
-/// The most bytes of all fields of a program, where nobody says another number.
+/// The default limit of the bytes of all fields of a program together.
 pub const MOST_BYTES: u64 = 8 << 30;
 
 /// A program on one domain, with its state.

@@ -10,7 +10,7 @@ use isobar_protocol::worker::Defaults;
 /// Whether a stage's text belongs to the newest edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Freshness {
-    /// Nothing came yet, or nobody asked: a stage that is not open is not made.
+    /// The stage has no text: the worker has not answered, or the stage is not open.
     #[default]
     Waiting,
     Fresh,
@@ -89,7 +89,7 @@ pub struct CompilerAnswer {
 }
 
 impl CompilerAnswer {
-    /// The request with what was made up for the text that the compiler answered last.
+    /// The request of the last answer, with the inputs that the page chose for its text.
     #[must_use]
     pub fn completed(&self, request: Request) -> Request {
         let mut request = self.defaults.made.complete(request);

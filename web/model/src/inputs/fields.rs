@@ -12,9 +12,9 @@ pub enum FieldSource {
     Line(String),
     /// It is written before it is read.
     Zeros,
-    /// The user's generator, in place of the text's or of one that is made up, and why it cannot be read.
+    /// The user's generator replaces that of the text, or the default one. A string says why it cannot be read.
     Chosen(String, Option<String>),
-    /// A generator that is made up.
+    /// The default generator: neither the text nor the user names one.
     MadeUp(String),
     /// It is read, and nothing gives it values.
     Missing,

@@ -64,7 +64,7 @@ pub enum ValueOrigin {
     Default,
     /// The compiler, which knows some externals by name.
     Compiler,
-    /// Nobody: it is made up.
+    /// The page chose it, since neither text nor user has one.
     MadeUp,
 }
 

@@ -41,7 +41,7 @@ pub fn usable_inputs(
     usable.map(|(name, generator)| (name.clone(), generator.clone())).collect()
 }
 
-/// How many fields, scalars and externals are made up, and not set by the user.
+/// The number of fields, scalars and externals that the page chose because the user set none.
 #[must_use]
 pub fn n_made_up(made: &GuessedInputs, scalars: &BTreeMap<String, Value>) -> [usize; 3] {
     let n_scalars = made.scalars.keys().filter(|it| !scalars.contains_key(*it)).count();

@@ -1,7 +1,7 @@
 //! The decisions of passes: tables beside the nodes that they are about.
 //!
 //! Nodes are as the lowering made them. A pass that decides how a loop runs, or how an array lies, records it
-//! here, under the handle of the loop or the array. Without a record, nobody has decided anything.
+//! here, under the handle of the loop or the array. A loop or an array without a record is as the lowering made it.
 
 use std::collections::BTreeSet;
 
