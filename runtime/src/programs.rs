@@ -1,5 +1,6 @@
 //! The stencils of a program of calls, as code of a back end.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,8 +9,12 @@ use isobar_compiler::call::run::Control;
 use isobar_compiler::diag::{Span, StmtId};
 use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
+use isobar_compiler::oir;
+use isobar_compiler::pass::Level as _;
+use isobar_compiler::pipeline::group::{GroupCompilation, compile_group};
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Variant, back};
-use isobar_program::interpret::{StencilRunner, StencilStop};
+use isobar_program::interpret::{GroupParam, GroupStop, ProgramInstance, StencilRunner, StencilStop};
+use isobar_program::nodes::{ProgramStmt, ProgramStmtKind, StencilCall};
 use rayon::prelude::*;
 
 use crate::executors::{Executor, OwnedSetting, Prepared, prepare};
@@ -22,11 +27,21 @@ pub struct ProgramCode {
     setting: OwnedSetting,
     options: PassOptions,
     codes: Vec<StencilCode>,
+    /// By the numbers of the groups.
+    groups: BTreeMap<usize, GroupCode>,
+}
+
+/// The code of a group of calls.
+struct GroupCode {
+    group: GroupCompilation,
+    params: Arc<[GroupParam]>,
+    /// Of each statement that is a call.
+    fronts: Vec<Option<Arc<Front>>>,
+    prepared: Prepared,
 }
 
 struct StencilCode {
     front: Arc<Front>,
-    compilation: Arc<Compilation>,
     prepared: Prepared,
 }
 
@@ -40,17 +55,53 @@ impl ProgramCode {
     /// Code of a back end whose fields lie on the host. `options` are those of all stencils.
     #[must_use]
     pub fn new(executor: Arc<dyn Executor>, setting: OwnedSetting, options: PassOptions) -> Self {
-        Self { executor, setting, options, codes: Vec::new() }
+        Self { executor, setting, options, codes: Vec::new(), groups: BTreeMap::new() }
     }
 
-    /// Prepares stencils before the first run, all cores at the same time. A stencil that is not prepared waits for its
-    /// first call.
+    /// Whether the back end makes code of groups of calls.
+    #[must_use]
+    pub fn joins_calls(&self) -> bool {
+        matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
+    }
+
+    /// Prepares the groups of a program, and the stencils of its other calls, before the first run. All cores work at the
+    /// same time. Answers the groups that have no code, each with the reason: their calls wait for the first run.
     ///
     /// # Errors
     ///
     /// The first stencil that the back end cannot prepare, with the reason.
-    pub fn prepare<'a>(&mut self, fronts: impl IntoIterator<Item = &'a Arc<Front>>) -> Result<(), String> {
-        let fronts: Vec<&Arc<Front>> = fronts.into_iter().filter(|it| self.position(it).is_none()).collect();
+    pub fn prepare(&mut self, instance: &ProgramInstance) -> Result<Vec<(usize, String)>, String> {
+        let mut groups: Vec<(usize, &[ProgramStmt])> = Vec::new();
+        let mut fronts: Vec<&Arc<Front>> = Vec::new();
+        let joins_calls = self.joins_calls();
+        outside_groups(&instance.program().body, joins_calls, &mut |stmt| match &stmt.kind {
+            ProgramStmtKind::Group { number, body } => groups.push((*number, body.as_slice())),
+            ProgramStmtKind::Call(call) => fronts.extend(instance.front_of(call)),
+            _ => {}
+        });
+        let Self { executor, setting, options, .. } = &*self;
+        let made: Vec<_> =
+            groups.par_iter().map(|it| made_group(instance, *it, &**executor, setting, options)).collect();
+        let mut refused = Vec::new();
+        for ((number, _), made) in groups.into_iter().zip(made) {
+            match made {
+                Ok(code) => drop(self.groups.insert(number, code)),
+                Err(why) => refused.push((number, why)),
+            }
+        }
+        self.prepare_stencils(fronts)?;
+        Ok(refused)
+    }
+
+    /// Prepares stencils. One that is not prepared waits for its first call.
+    fn prepare_stencils<'a>(
+        &mut self,
+        fronts: impl IntoIterator<Item = &'a Arc<Front>>,
+    ) -> Result<(), String> {
+        let mut fronts: Vec<&Arc<Front>> =
+            fronts.into_iter().filter(|it| self.position(it).is_none()).collect();
+        fronts.sort_by_key(|it| Arc::as_ptr(it));
+        fronts.dedup_by_key(|it| Arc::as_ptr(it));
         let Self { executor, setting, options, .. } = &*self;
         let made: Vec<_> = fronts.par_iter().map(|it| made(it, &**executor, setting, options)).collect();
         for (front, made) in fronts.into_iter().zip(made) {
@@ -60,7 +111,12 @@ impl ProgramCode {
         Ok(())
     }
 
-    /// The number of stencils that have code.
+    /// The groups that have code, by their numbers.
+    pub fn groups(&self) -> impl Iterator<Item = (usize, &Compilation)> {
+        self.groups.iter().map(|(number, it)| (*number, &*it.group.compilation))
+    }
+
+    /// The number of stencils that have code of their own.
     #[must_use]
     pub fn n_stencils(&self) -> usize {
         self.codes.len()
@@ -92,13 +148,77 @@ fn made(
     let variant = Variant::of(options, executor.program(setting.borrow()));
     let compilation = back(front, options, &variant, &mut NoHook)
         .map_err(|_| Failure::Machine("the compiler made none".to_owned()))?;
-    let compilation = Arc::new(compilation);
-    let plans = Plans::of(Arc::clone(&compilation));
+    let plans = Plans::of(Arc::new(compilation));
     let prepared = prepare(executor, &plans, setting.borrow(), &|_| ())?;
-    Ok(StencilCode { front: Arc::clone(front), compilation, prepared })
+    Ok(StencilCode { front: Arc::clone(front), prepared })
+}
+
+/// Calls `each` for the statements of all blocks; for a group as one, where it is one piece of code.
+fn outside_groups<'p>(
+    body: &'p [ProgramStmt],
+    joins_calls: bool,
+    each: &mut dyn FnMut(&'p ProgramStmt),
+) {
+    for stmt in body {
+        each(stmt);
+        if !joins_calls || !matches!(stmt.kind, ProgramStmtKind::Group { .. }) {
+            stmt.blocks().into_iter().for_each(|it| outside_groups(it, joins_calls, each));
+        }
+    }
+}
+
+fn made_group(
+    instance: &ProgramInstance,
+    (number, body): (usize, &[ProgramStmt]),
+    executor: &dyn Executor,
+    setting: &OwnedSetting,
+    options: &PassOptions,
+) -> Result<GroupCode, String> {
+    let front_of = |call: &StencilCall| instance.front_of(call).map(Arc::clone);
+    let group = compile_group(instance.program(), (number, body), &front_of, options, &mut NoHook)?;
+    let plans = Plans::of(Arc::clone(&group.compilation));
+    let prepared = prepare(executor, &plans, setting.borrow(), &|_| ()).map_err(in_words)?;
+    let fronts = body.iter().map(|stmt| match &stmt.kind {
+        ProgramStmtKind::Call(call) => front_of(call),
+        _ => None,
+    });
+    let (params, fronts) = (group.params.clone().into(), fronts.collect());
+    Ok(GroupCode { group, params, fronts, prepared })
 }
 
 impl StencilRunner for ProgramCode {
+    fn group(&mut self, number: usize) -> Option<Arc<[GroupParam]>> {
+        self.groups.get(&number).map(|it| Arc::clone(&it.params))
+    }
+
+    fn run_group(
+        &mut self,
+        number: usize,
+        launch: &mut Launch,
+        _control: &mut dyn Control,
+    ) -> Result<(), GroupStop> {
+        let Some(code) = self.groups.get_mut(&number) else {
+            let stop = StencilStop::Fault { why: "it has no code".to_owned(), statement: None };
+            return Err(GroupStop { stop, statement: None });
+        };
+        code.prepared.run(launch).map_err(|failure| match failure {
+            Failure::Cancelled => GroupStop { stop: StencilStop::Cancelled, statement: None },
+            Failure::Trap { message, statement, cell } => {
+                let position = code.group.statement_of(statement);
+                let own = code.group.in_stencil(statement, cell).unwrap_or((statement, cell));
+                let (own, [i, j, k]) = own;
+                let why = format!("{message}, in {own} at i={i}, j={j}, k={k}");
+                let front = position.and_then(|it| code.fronts.get(it)?.as_ref());
+                let statement = front.and_then(|it| place(it.oir.as_ref()?, own));
+                GroupStop { stop: StencilStop::Fault { why, statement }, statement: position }
+            }
+            other => {
+                let stop = StencilStop::Fault { why: in_words(other), statement: None };
+                GroupStop { stop, statement: None }
+            }
+        })
+    }
+
     fn run(
         &mut self,
         front: &Arc<Front>,
@@ -111,7 +231,8 @@ impl StencilRunner for ProgramCode {
             Failure::Cancelled => StencilStop::Cancelled,
             Failure::Trap { message, statement, cell: [i, j, k] } => {
                 let why = format!("{message}, in {statement} at i={i}, j={j}, k={k}");
-                fault(why, code.place(statement))
+                let oir = code.front.oir.as_ref();
+                fault(why, oir.and_then(|it| place(it, statement)))
             }
             other => fault(in_words(other), None),
         })
@@ -123,12 +244,15 @@ impl StencilRunner for ProgramCode {
     }
 }
 
-impl StencilCode {
-    /// The place of a statement in the stencil's text.
-    fn place(&self, statement: StmtId) -> Option<Span> {
-        let nodes = self.compilation.listings().flat_map(|(_, it)| &it.nodes);
-        nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied())
-    }
+/// The place of a statement in the stencil's text.
+fn place(stencil: &oir::nodes::Stencil, statement: StmtId) -> Option<Span> {
+    let mut found = None;
+    stencil.each_statement(&mut |it| {
+        if it.stmt == statement {
+            found.get_or_insert(it.span());
+        }
+    });
+    found
 }
 
 fn in_words(failure: Failure) -> String {

@@ -18,6 +18,7 @@ pub mod levels;
 pub mod manual;
 pub mod native;
 pub mod peers;
+pub mod programs;
 pub mod schedules;
 pub mod shared;
 pub mod texts;

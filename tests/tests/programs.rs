@@ -5,18 +5,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use isobar_compiler::call::array::{Array, Elements};
 use isobar_compiler::call::launch::ScalarInput;
-use isobar_compiler::call::run::NoControl;
-use isobar_compiler::config::Config;
-use isobar_compiler::pass::PassOptions;
-use isobar_compiler::types::{DType, Value};
-use isobar_program::compile::compile;
-use isobar_program::interpret::{
-    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
-};
-use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon};
-use isobar_runtime::programs::ProgramCode;
+use isobar_runtime::executors::{Executor, interpreters, openmp, rayon};
+use isobar_tests::programs::{ProgramPieces, ProgramRunner, hold_program, ran};
 use serde_json::{Value as Json, json};
 
 const STENCILS: &str = "
@@ -87,62 +78,6 @@ fn model() -> String {
             {"call": "step", "args": {"q": "r", "l": "s", "a": "0.5 if it > 0 else -a"}}]}]))
 }
 
-/// Numbers without order that are the same in every run, in C order.
-fn numbered(shape: &[usize], seed: u32) -> Array {
-    let elements = Elements::zeros(DType::Float64, shape.iter().product());
-    let mut array = Array::from_c_order(elements, shape).unwrap();
-    let mut number = seed;
-    for at in 0..array.elements.len() {
-        number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        array.elements.set(at, Value::Float64(f64::from(number >> 8) / 1e5 - 80.0));
-    }
-    array
-}
-
-/// The bits of all fields and the state after two runs, or the words for why a run ended.
-fn ran(
-    text: &str,
-    domain: [i64; 3],
-    executor: Option<Arc<dyn Executor>>,
-    at: i64,
-) -> Result<(Vec<Vec<u8>>, ProgramReport), String> {
-    let mut compilation = compile("model.json", text, Config::default());
-    let program = compilation.program.take().unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics));
-    let mut instance =
-        ProgramInstance::new(&program, &mut compilation.fronts, domain, HaloFill::Periodic, MOST_BYTES)
-            .unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let mut code = executor.map(|it| {
-        let cc = openmp::find_compiler(None, &std::env::var_os("PATH").unwrap_or_default());
-        let setting = OwnedSetting { cc, temporary: folder.path().to_owned(), ..OwnedSetting::embedded(2) };
-        let mut code = ProgramCode::new(it, setting, PassOptions::default());
-        code.prepare(instance.fronts()).unwrap();
-        assert_eq!(code.n_stencils(), instance.fronts().count());
-        code
-    });
-    let mut inputs = ProgramInputs::default();
-    for (seed, name) in (1..).zip(["q", "r", "tracers"]) {
-        let shape = instance.shape(name).unwrap();
-        inputs.fields.insert(name.to_owned(), numbered(&shape, seed));
-    }
-    inputs.scalars.insert("a".to_owned(), ScalarInput::Float(0.1));
-    inputs.scalars.insert("n".to_owned(), ScalarInput::Int(at));
-    let mut report = ProgramReport::default();
-    for _ in 0..2 {
-        let ended = match &mut code {
-            None => instance.run(&mut inputs, &mut NoControl),
-            Some(code) => instance.run_with(&mut inputs, code, &mut NoControl),
-        };
-        report = ended.map_err(|stop| match stop {
-            ProgramStop::Cancelled => "cancelled".to_owned(),
-            ProgramStop::Fault(told) => told.iter().map(|it| compilation.rendered(it)).collect(),
-        })?;
-    }
-    let mut bits: Vec<_> = inputs.fields.values().map(Array::to_c_order_le_bytes).collect();
-    bits.push(instance.state("s").unwrap().to_c_order_le_bytes());
-    Ok((bits, report))
-}
-
 /// The back ends of the host that can run here, by name.
 fn executors() -> Vec<(&'static str, Arc<dyn Executor>)> {
     let mut all: Vec<(&'static str, Arc<dyn Executor>)> =
@@ -155,14 +90,50 @@ fn executors() -> Vec<(&'static str, Arc<dyn Executor>)> {
     all
 }
 
+fn interpreter() -> ProgramRunner {
+    ProgramRunner { executor: None, joins_calls: false, temporary: std::env::temp_dir() }
+}
+
+/// Each back end with each call as its own code, and with calls joined.
+fn runners(temporary: &Path) -> Vec<(&'static str, ProgramRunner)> {
+    let both = |(name, executor): (&'static str, Arc<dyn Executor>)| {
+        let each = [false, true].into_iter().filter(move |joins_calls| !joins_calls || name != "numpy");
+        let temporary = temporary.to_owned();
+        each.map(move |joins_calls| {
+            let (executor, temporary) = (Some(Arc::clone(&executor)), temporary.clone());
+            (name, ProgramRunner { executor, joins_calls, temporary })
+        })
+    };
+    executors().into_iter().flat_map(both).collect()
+}
+
+#[test]
+fn generated_programs_have_the_bits_of_the_interpreter() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = ProgramPieces::default();
+    for (name, runner) in runners(folder.path()) {
+        let n_seeds = if name == "rayon" { 150 } else { 3 };
+        for seed in 0..n_seeds {
+            let pieces = hold_program(seed, &runner).unwrap_or_else(|it| panic!("{name}: {it}"));
+            all = all.and(pieces);
+        }
+    }
+    assert!(all.n_groups > 200 && all.n_stencils > 200, "{all:?}");
+}
+
 #[test]
 fn a_step_of_a_model_has_the_bits_of_the_interpreter() {
     let text = model();
+    let folder = tempfile::tempdir().unwrap();
+    let scalars = [("a", ScalarInput::Float(0.1)), ("n", ScalarInput::Int(3))];
     for domain in [[1, 1, 2], [3, 2, 2], [9, 7, 5], [33, 17, 12]] {
-        let expected = ran(&text, domain, None, 3).unwrap();
-        assert_eq!(expected.1.n_calls, 18);
-        for (name, executor) in executors() {
-            assert!(ran(&text, domain, Some(executor), 3).unwrap() == expected, "{name} on {domain:?}");
+        let (expected, _) = ran(&text, domain, &interpreter(), &scalars).unwrap();
+        assert_eq!(expected.report.n_calls, 18);
+        for (name, runner) in runners(folder.path()) {
+            let (found, pieces) = ran(&text, domain, &runner, &scalars).unwrap();
+            assert!(found == expected, "{name} on {domain:?}");
+            let expected = if runner.joins_calls { (2, 2) } else { (0, 4) };
+            assert_eq!((pieces.n_groups, pieces.n_stencils), expected, "{name}");
         }
     }
 }
@@ -172,11 +143,13 @@ fn a_call_that_ends_the_run_tells_its_statement_and_point_on_each_back_end() {
     let text = document(&json!([
         {"fill": "l", "with": 0.0},
         {"call": "gathered", "args": {"q": "q", "out": "r", "at": "n"}}]));
-    let told = ran(&text, [4, 3, 2], None, 5).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    let scalars = [("a", ScalarInput::Float(0.1)), ("n", ScalarInput::Int(5))];
+    let told = ran(&text, [4, 3, 2], &interpreter(), &scalars).unwrap_err();
     assert!(told.contains("`q.at(5)` does not exist, in s0 at i=0, j=0, k=0"), "{told}");
     // Other back ends do not name the element.
-    for (name, executor) in executors() {
-        let found = ran(&text, [4, 3, 2], Some(executor), 5).unwrap_err();
+    for (name, runner) in runners(folder.path()) {
+        let found = ran(&text, [4, 3, 2], &runner, &scalars).unwrap_err();
         for part in [
             "error[P20]: `gathered` ended: ",
             ", in s0 at i=0, j=0, k=0",

@@ -22,6 +22,9 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 
+// Its statements, put together.
+pub mod group;
+
 // All of it together.
 pub mod compile;
 

@@ -139,6 +139,11 @@ pub enum ProgramStmtKind {
         writes: Vec<ContainerPart>,
         gives: Vec<Handle<ScalarVariable>>,
     },
+    /// Statements that may run as one piece of code, which the pass `group-calls` puts together. They stay in order.
+    Group {
+        number: usize,
+        body: Vec<ProgramStmt>,
+    },
     /// Says that a run came here.
     Mark(String),
     /// Ends the run with a message.
@@ -292,7 +297,20 @@ impl ProgramStmt {
     #[must_use]
     pub fn blocks(&self) -> Vec<&[ProgramStmt]> {
         match &self.kind {
-            ProgramStmtKind::For { body, .. } | ProgramStmtKind::While { body, .. } => vec![body],
+            ProgramStmtKind::For { body, .. }
+            | ProgramStmtKind::While { body, .. }
+            | ProgramStmtKind::Group { body, .. } => vec![body],
+            ProgramStmtKind::If { then, otherwise, .. } => vec![then, otherwise],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<ProgramStmt>> {
+        match &mut self.kind {
+            ProgramStmtKind::For { body, .. }
+            | ProgramStmtKind::While { body, .. }
+            | ProgramStmtKind::Group { body, .. } => vec![body],
             ProgramStmtKind::If { then, otherwise, .. } => vec![then, otherwise],
             _ => Vec::new(),
         }

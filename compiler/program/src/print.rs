@@ -165,6 +165,10 @@ impl ProgramPrinter<'_> {
                 let (reads, writes) = (parts(reads), parts(writes));
                 self.out.line(format_args!("host {name}(reads({reads}), writes({writes}), gives({gives}))"));
             }
+            ProgramStmtKind::Group { number, body } => {
+                self.out.line(format_args!("group {number}"));
+                self.inner(body);
+            }
             ProgramStmtKind::Mark(label) => self.out.line(format_args!("mark {}", quoted(label))),
             ProgramStmtKind::Trap(message) => self.out.line(format_args!("trap {}", quoted(message))),
         }
@@ -188,6 +192,7 @@ fn kind_of(kind: &ProgramStmtKind) -> &'static str {
         ProgramStmtKind::Swap(..) => "swap",
         ProgramStmtKind::Exchange(_) => "exchange",
         ProgramStmtKind::Host { .. } => "host",
+        ProgramStmtKind::Group { .. } => "group",
         ProgramStmtKind::Mark(_) => "mark",
         ProgramStmtKind::Trap(_) => "trap",
     }

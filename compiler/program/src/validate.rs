@@ -16,7 +16,7 @@ use crate::scalar::{ScalarExpr, ScalarVariable};
 /// All violations; none in a valid program.
 #[must_use]
 pub fn validate(program: &ProgramIr) -> Vec<String> {
-    let mut check = ProgramCheck { program, violations: Vec::new(), loops: Vec::new() };
+    let mut check = ProgramCheck { program, violations: Vec::new(), loops: Vec::new(), groups: Vec::new() };
     check.declarations();
     check.body(&program.body);
     check.violations.extend(exchanges::order_faults(program).into_iter().map(|it| it.message));
@@ -28,6 +28,8 @@ struct ProgramCheck<'p> {
     violations: Vec<String>,
     /// The variables of the loops around.
     loops: Vec<Handle<ScalarVariable>>,
+    /// The numbers of the groups so far.
+    groups: Vec<usize>,
 }
 
 impl ProgramCheck<'_> {
@@ -126,6 +128,22 @@ impl ProgramCheck<'_> {
                         self.program.scalars.get(*it).map_or(ScalarType::Int, |it| ScalarType::of(it.dtype));
                     self.given(*it, of);
                 }
+            }
+            ProgramStmtKind::Group { number, body } => {
+                self.demand(!self.groups.contains(number), || format!("two groups have the number {number}"));
+                self.groups.push(*number);
+                let is_simple = |it: &ProgramStmt| {
+                    matches!(
+                        it.kind,
+                        ProgramStmtKind::Call(_)
+                            | ProgramStmtKind::Let { .. }
+                            | ProgramStmtKind::Copy { .. }
+                            | ProgramStmtKind::Fill { .. }
+                            | ProgramStmtKind::Mark(_)
+                    )
+                };
+                self.demand(body.iter().all(is_simple), || "a group holds a block or a barrier".to_owned());
+                self.body(body);
             }
             ProgramStmtKind::Mark(_) | ProgramStmtKind::Trap(_) => {}
         }

@@ -6,8 +6,7 @@ use super::{Compilation, Pipelines};
 use crate::diag::Diagnostics;
 use crate::front::Front;
 use crate::oir::analysis::extents::extents;
-use crate::oir::analysis::program_order;
-use crate::pass::{Hook, PassOptions, Trip};
+use crate::pass::{Hook, Notes, PassOptions, Trip};
 use crate::project::Project;
 use crate::schedule::document::OpenChoices;
 use crate::schedule::step::Pin;
@@ -44,24 +43,55 @@ pub(super) fn lower(
     if front.is_whole {
         at.levels_through(pipelines, project);
     }
-    let BackTrip { trip, found, levels, refusal, .. } = at;
-    if let Some(refusal) = refusal {
-        return Err(refusal);
-    }
-    let mut notes = trip.notes;
-    notes.diagnostics.extend(front.as_written(found));
-    notes.diagnostics.sort_by_key(|it| it.primary.as_ref().map(|label| label.span));
-    Ok(Compilation::new(front, notes, levels))
+    at.compilation(&front)
+}
+
+/// Compiles a tree that was made of several calls. Its front has their files and their signature.
+pub(super) fn lower_tree(
+    front: &Arc<Front>,
+    explicit: tree::Tree,
+    options: &PassOptions,
+    hook: &mut dyn Hook,
+) -> Compilation {
+    let levels = Levels { options: options.clone(), ..Levels::default() };
+    let trip = Trip::new(hook, options, Notes::default());
+    let mut at = BackTrip { front, trip, found: Diagnostics::default(), levels, refusal: None };
+    let explicit = at.trip.door("tree", || explicit);
+    at.levels_behind(explicit, &Pipelines::of(options), &Project::default());
+    // Loops of a tree are turned for a stencil alone, so there is no refusal.
+    at.compilation(front).unwrap_or_default()
 }
 
 impl BackTrip<'_> {
+    /// The result of the trip.
+    fn compilation(self, front: &Arc<Front>) -> Result<Compilation, TurnRefusal> {
+        let BackTrip { trip, found, levels, refusal, .. } = self;
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
+        let mut notes = trip.notes;
+        notes.diagnostics.extend(front.as_written(found));
+        notes.diagnostics.sort_by_key(|it| it.primary.as_ref().map(|label| label.span));
+        Ok(Compilation::new(Arc::clone(front), notes, levels))
+    }
+
     /// Lowers through all levels, as far as the passes and the schedule let it.
     fn levels_through(&mut self, pipelines: &Pipelines, project: &Project) -> Option<()> {
-        let options = self.trip.options;
         let optimized = self.front.optimized.as_ref()?;
         let extents = extents(optimized);
+        let explicit = self.trip.door("tree", || tree::from_oir::lower(optimized, &extents));
+        self.levels_behind(explicit, pipelines, project)
+    }
+
+    /// Lowers a tree through all levels behind it.
+    fn levels_behind(
+        &mut self,
+        explicit: tree::Tree,
+        pipelines: &Pipelines,
+        project: &Project,
+    ) -> Option<()> {
+        let options = self.trip.options;
         let trip = &mut self.trip;
-        let explicit = trip.door("tree", || tree::from_oir::lower(optimized, &extents));
         trip.validate("tree", || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
         trip.show("tree", &|| tree::print::listing(&explicit));
 
@@ -106,7 +136,7 @@ impl BackTrip<'_> {
         let trip = &mut self.trip;
         let mut flow = trip.door("sdfg", || sdfg::from_schedule::lower(scheduled));
         trip.validate("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
-        flow.order = self.front.oir.as_ref().map(program_order).unwrap_or_default();
+        flow.order = self.front.order();
         let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
         flow.apart = apart.map(|it| it.stmt()).collect();
         if open == Some(OpenChoices::Nothing) {

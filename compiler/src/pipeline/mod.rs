@@ -11,6 +11,8 @@ pub mod pipelines;
 pub mod variant;
 pub mod back;
 pub mod plan;
+// Several calls of a program.
+pub mod group;
 
 pub use crate::front::Stage;
 pub use crate::front::contract::{BoundLaunch, Contract};

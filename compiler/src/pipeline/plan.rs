@@ -10,7 +10,6 @@ use crate::call::signature::{Param, ParamKind};
 use crate::diag::ProgramOrder;
 use crate::kernel::Kernels;
 use crate::oir::analysis::extents::Extents;
-use crate::oir::analysis::program_order;
 use crate::pass::PassOptions;
 use crate::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
 use crate::sdfg::nodes::Sdfg;
@@ -38,8 +37,9 @@ impl Plan {
     pub fn of(compilation: &Compilation) -> Option<Self> {
         let contract = compilation.front.contract().filter(|_| !compilation.has_errors())?;
         let stencil = compilation.front.stencil.clone().unwrap_or_else(|| contract.signature.name.clone());
-        let has_rows_apart = compilation.levels.tree.as_ref().is_some_and(|it| has_rows_apart(it, &contract));
-        let order = compilation.front.oir.as_ref().map(program_order).unwrap_or_default();
+        let tree = compilation.levels.tree.as_ref().filter(|_| compilation.front.of_calls.is_none());
+        let has_rows_apart = tree.is_some_and(|it| has_rows_apart(it, &contract));
+        let order = compilation.front.order();
         Some(Self { stencil, contract, order, has_rows_apart })
     }
 }

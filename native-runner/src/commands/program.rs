@@ -10,6 +10,7 @@ use isobar_compiler::diag;
 use isobar_compiler::diag::catalog::{call, programs};
 use isobar_compiler::inputs::Directives;
 use isobar_program::compile::{ProgramCompilation, compile};
+use isobar_program::group::group_calls;
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
 use isobar_program::nodes::Container;
 use isobar_program::print::listing;
@@ -234,7 +235,10 @@ impl OpenedProgram {
                 }
             }
         }
-        let Some(program) = self.compilation.program.take() else { return Ok(Vec::new()) };
+        let Some(mut program) = self.compilation.program.take() else { return Ok(Vec::new()) };
+        if code.as_ref().is_some_and(ProgramCode::joins_calls) {
+            group_calls(&mut program);
+        }
         let made = ProgramInstance::new(&program, &mut self.compilation.fronts, domain, fill, MOST_BYTES);
         let ended = match made {
             Ok(mut instance) => ran(&mut instance, &mut inputs, code, &mut report.timings).map(|()| instance),
@@ -280,7 +284,7 @@ fn ran(
         }
         Some(mut code) => {
             let begun = Instant::now();
-            code.prepare(instance.fronts()).map_err(|why| {
+            code.prepare(instance).map_err(|why| {
                 ProgramStop::Fault(vec![programs::run_input(&why, "run it on another back end")])
             })?;
             measure("prepare", begun);

@@ -54,6 +54,17 @@ impl ProgramOrder {
         self.moments.entry(stmt).or_insert(moment);
     }
 
+    /// Adds the statements of a text that runs behind this one. They get new numbers by an addend.
+    pub fn append(&mut self, later: &Self, first_statement: u32) {
+        let n_sweeps = self.moments.values().map(|it| it.sweep + 1).max().unwrap_or(0);
+        let moved = |it: StmtId| StmtId(it.0 + first_statement);
+        for (&stmt, it) in &later.moments {
+            let moment =
+                ProgramPoint { sweep: n_sweeps + it.sweep, statement: moved(it.statement), levels: it.levels };
+            self.add(moved(stmt), moment);
+        }
+    }
+
     /// `None` for a statement whose moment is not known.
     #[must_use]
     pub fn of(&self, stmt: StmtId) -> Option<ProgramPoint> {

@@ -6,7 +6,10 @@
 
 pub mod nodes;
 pub mod from_oir;
+// Of several stencils.
+pub mod splice;
 pub mod visit;
+pub mod coverage;
 pub mod print;
 pub mod validate;
 

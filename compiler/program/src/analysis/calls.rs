@@ -130,6 +130,7 @@ pub fn written_in(program: &ProgramIr, body: &[ProgramStmt]) -> BTreeSet<Handle<
         | ProgramStmtKind::While { .. }
         | ProgramStmtKind::If { .. }
         | ProgramStmtKind::Let { .. }
+        | ProgramStmtKind::Group { .. }
         | ProgramStmtKind::Mark(_)
         | ProgramStmtKind::Trap(_) => {}
     };

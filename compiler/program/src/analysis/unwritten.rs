@@ -105,6 +105,7 @@ impl UnwrittenWays<'_> {
                 reads.iter().for_each(|it| self.read_whole(it, stmt.span));
                 writes.iter().for_each(|it| self.may_write(it));
             }
+            ProgramStmtKind::Group { body, .. } => self.body(body),
             ProgramStmtKind::Let { .. } | ProgramStmtKind::Mark(_) | ProgramStmtKind::Trap(_) => {}
         }
     }

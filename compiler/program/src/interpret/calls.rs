@@ -12,6 +12,7 @@ use isobar_reference::debug;
 use isobar_reference::front::Front;
 
 use super::arrays::{absent, gather, scatter};
+use super::groups::{GroupParam, GroupStop};
 use super::{ProgramInstance, ProgramStop};
 use crate::analysis::calls::aliases;
 use crate::nodes::{ContainerPart, ProgramIr, StencilCall};
@@ -29,6 +30,26 @@ pub trait StencilRunner {
         launch: &mut Launch,
         control: &mut dyn Control,
     ) -> Result<(), StencilStop>;
+
+    /// The parameters of the code of a group, by its number, where there is such code.
+    fn group(&mut self, _number: usize) -> Option<Arc<[GroupParam]>> {
+        None
+    }
+
+    /// Runs the code of a group that has some.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    fn run_group(
+        &mut self,
+        _number: usize,
+        _launch: &mut Launch,
+        _control: &mut dyn Control,
+    ) -> Result<(), GroupStop> {
+        let stop = StencilStop::Fault { why: "it has no code".to_owned(), statement: None };
+        Err(GroupStop { stop, statement: None })
+    }
 
     /// Whether calls are faster where neighbours along I lie side by side. A run then copies the fields of the caller that lie
     /// otherwise, once, and stores them at its end.

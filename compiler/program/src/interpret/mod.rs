@@ -9,6 +9,7 @@
 
 mod arrays;
 mod calls;
+mod groups;
 mod halos;
 mod inputs;
 mod prepare;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use calls::{StencilInterpreter, StencilRunner, StencilStop};
+pub use groups::{GroupParam, GroupStop};
 use isobar_ground::call::array::Array;
 use isobar_ground::call::launch::ScalarInput;
 use isobar_ground::call::run::Control;
@@ -28,8 +30,8 @@ use isobar_ground::types::Value;
 use isobar_reference::front::Front;
 use itertools::Itertools;
 
-use crate::analysis::calls::written;
-use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil};
+use crate::analysis::calls::{aliases, written};
+use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};
 use crate::stencils::ProgramFronts;
 
 /// The values that an exchange stores in the halo of the only domain.
@@ -132,6 +134,12 @@ impl ProgramInstance {
     /// The stencils of its calls: each function once for its externals, its edges and its aliases.
     pub fn fronts(&self) -> impl Iterator<Item = &Arc<Front>> {
         self.fronts.values().unique_by(|it| Arc::as_ptr(it))
+    }
+
+    /// The stencil that a call runs, in which parameters that are one field are one parameter.
+    #[must_use]
+    pub fn front_of(&self, call: &StencilCall) -> Option<&Arc<Front>> {
+        self.fronts.get(&(call.stencil, aliases(&self.program, call)))
     }
 
     /// Points along the dimensions of a field on this domain.

@@ -100,10 +100,8 @@ impl<'a> ProgramRun<'a> {
             ProgramStmtKind::Host { .. } => {
                 unreachable!("a program with a callback is refused before it runs")
             }
-            ProgramStmtKind::Mark(label) => match self.report.marks.iter_mut().find(|it| it.0 == *label) {
-                Some(known) => known.1 += 1,
-                None => self.report.marks.push((label.clone(), 1)),
-            },
+            ProgramStmtKind::Group { number, body } => self.group(*number, body)?,
+            ProgramStmtKind::Mark(label) => self.mark(label),
             ProgramStmtKind::Trap(message) => {
                 return Err(ProgramStop::Fault(vec![catalog::ended(message, span)]));
             }
@@ -160,7 +158,21 @@ impl<'a> ProgramRun<'a> {
         ProgramStop::Fault(vec![catalog::no_value(&text, why, span)])
     }
 
+    fn mark(&mut self, label: &str) {
+        match self.report.marks.iter_mut().find(|it| it.0 == label) {
+            Some(known) => known.1 += 1,
+            None => self.report.marks.push((label.to_owned(), 1)),
+        }
+    }
+
     fn call(&mut self, call: &StencilCall, span: Span) -> RunResult {
+        let scalars = self.scalars_of(call, span)?;
+        self.report.n_calls += 1;
+        self.instance.call(call, &scalars, span, (self.runner, self.control))
+    }
+
+    /// The value of each parameter of a call that is a scalar.
+    fn scalars_of(&self, call: &StencilCall, span: Span) -> Result<Vec<Option<Value>>, ProgramStop> {
         let params = &self.instance.program.stencils[call.stencil].params;
         let mut scalars = Vec::with_capacity(params.len());
         for (param, argument) in params.iter().zip(&call.arguments) {
@@ -170,8 +182,49 @@ impl<'a> ProgramRun<'a> {
                 _ => None,
             });
         }
-        self.report.n_calls += 1;
-        self.instance.call(call, &scalars, span, (self.runner, self.control))
+        Ok(scalars)
+    }
+
+    /// Runs a group as code where there is some, and else one statement after the other.
+    fn group(&mut self, number: usize, body: &[ProgramStmt]) -> RunResult {
+        let Some(params) = self.runner.group(number) else { return self.body(body) };
+        if !self.instance.has_points(body) {
+            return self.body(body);
+        }
+        // No scalar depends on a field. One that has no value ends the run where its statement stands.
+        let before = self.instance.scalars.clone();
+        let Ok(scalars) = self.scalars_of_group(body) else {
+            self.instance.scalars = before;
+            return self.body(body);
+        };
+        for stmt in body {
+            match &stmt.kind {
+                ProgramStmtKind::Call(_) => self.report.n_calls += 1,
+                ProgramStmtKind::Mark(label) => self.mark(label),
+                _ => {}
+            }
+        }
+        self.instance.launch_group((number, body), &params, &scalars, (self.runner, self.control))
+    }
+
+    /// The scalars that the statements of a group have, each with its own. Those that a `let` gives a value keep it.
+    fn scalars_of_group(&mut self, body: &[ProgramStmt]) -> Result<Vec<Vec<Option<Value>>>, ProgramStop> {
+        let mut all = Vec::with_capacity(body.len());
+        for stmt in body {
+            all.push(match &stmt.kind {
+                ProgramStmtKind::Call(call) => self.scalars_of(call, stmt.span)?,
+                ProgramStmtKind::Fill { target, value } => {
+                    let dtype = self.instance.program.containers[target.container].dtype;
+                    vec![Some(self.stored(value, dtype, stmt.span)?)]
+                }
+                ProgramStmtKind::Let { .. } => {
+                    self.statement(stmt)?;
+                    Vec::new()
+                }
+                _ => Vec::new(),
+            });
+        }
+        Ok(all)
     }
 
     fn gather(&self, part: &ContainerPart) -> Array {

@@ -20,14 +20,14 @@ use crate::call::signature::Signature;
 use crate::config::Config;
 use crate::diag::catalog::{call, directive};
 use crate::diag::written::{as_written, in_function};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Severity, Span};
+use crate::diag::{Diagnostic, Diagnostics, FileId, ProgramOrder, Severity, Span};
 use crate::frontend::externals::ExternalUse;
 use crate::frontend::missing::MissingModule;
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Directives, KeepDirective, LoopProperty};
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::oir::analysis::touches_of_params;
+use crate::oir::analysis::{program_order, touches_of_params};
 use crate::oir::passes::PinnedStmts;
 use crate::pass::{Hook, Level as _, Notes, PassOptions, Trace, Trip, check};
 use crate::project::Project;
@@ -65,6 +65,8 @@ pub struct Front {
     pub optimized: Option<oir::nodes::Stencil>,
     /// Whether all passes of OIR ran. Nothing is made behind it before.
     pub is_whole: bool,
+    /// Of a group of calls, which has no OIR of its own: when its statements run.
+    pub of_calls: Option<ProgramOrder>,
     pub notes: Notes,
     /// Made when it is first asked for, since only one back end and users who look at it need it.
     npir: OnceLock<npir::Stencil>,
@@ -135,6 +137,20 @@ impl Front {
         Self { oir: Some(oir), ..Self::default() }
     }
 
+    /// The front of several calls that are one piece of code: their files, and a signature of all that they touch.
+    #[must_use]
+    pub fn of_calls(files: Vec<Arc<SourceFile>>, signature: Signature, order: ProgramOrder) -> Self {
+        let stencil = Some(signature.name.clone());
+        Self { files, stencil, signature: Some(signature), of_calls: Some(order), ..Self::default() }
+    }
+
+    /// When each statement runs as it is written.
+    #[must_use]
+    pub fn order(&self) -> ProgramOrder {
+        let of_calls = || self.of_calls.clone().unwrap_or_default();
+        self.oir.as_ref().map_or_else(of_calls, program_order)
+    }
+
     /// Whether an error was found.
     #[must_use]
     pub fn has_errors(&self) -> bool {
@@ -174,8 +190,13 @@ impl Front {
     /// The facts that checks of calls need; none where the stencil does not compile.
     #[must_use]
     pub fn contract(&self) -> Option<Contract> {
+        let signature = self.signature.clone()?;
+        if self.of_calls.is_some() {
+            // Each call was checked against its own contract.
+            return Some(Contract::new(signature, Vec::new()));
+        }
         let (oir, extents) = self.reference()?;
-        Some(Contract::new(self.signature.clone()?, touches_of_params(oir, extents)))
+        Some(Contract::new(signature, touches_of_params(oir, extents)))
     }
 
     /// Checks a call of this stencil.
