@@ -94,7 +94,9 @@ Examples:
   isobar emit diffusion.py --stage oir --after prune-temporaries
   isobar emit diffusion.py --stage all --format json
   isobar emit diffusion.py --stage sdfg --form sdfg > diffusion.sdfg
-  isobar emit --program step.json --stage program";
+  isobar emit --program step.json --stage program
+  isobar emit --program step.json --stage schedule --remarks
+  isobar emit --program step.json --group 0 --stage sdfg --form sdfg > step.sdfg";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -256,9 +258,13 @@ pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present_any = ["request", "program"])]
     pub file: Option<PathBuf>,
-    /// A program document instead of a stencil; its stage is `program`
+    /// A program document instead of a stencil. Its stage is `program`; those from `tree` on are of its groups, the calls
+    /// that become one piece of code
     #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
     pub program: Option<PathBuf>,
+    /// Of a program: the one group of this number
+    #[arg(long, value_name = "N", requires = "program")]
+    pub group: Option<usize>,
     /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, kernels, python, numpy, c, clif, wgsl, cuda, or all of
     /// them
     #[arg(long)]
@@ -352,6 +358,10 @@ pub struct RunArgs {
     /// Of a program: the values that its exchanges store in halos; without, `none`
     #[arg(long, value_name = "FILL", requires = "program", value_parser = clap::builder::PossibleValuesParser::new(["none", "periodic", "zero-gradient"]))]
     pub halo: Option<String>,
+    /// Of a program: `program` makes one piece of code of calls that stand behind each other; `stencil` makes code of each
+    /// stencil. Both have the same bits; without, `program`
+    #[arg(long, value_name = "SCOPE", requires = "program", value_parser = clap::builder::PossibleValuesParser::new(["program", "stencil"]))]
+    pub scope: Option<String>,
     /// debug, numpy, rayon, openmp, cuda or wgpu; see `isobar backends`
     #[arg(long)]
     pub backend: Option<String>,

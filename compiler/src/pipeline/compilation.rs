@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::registry::{self, StageListing};
+use super::lowering::lower_tree;
 use super::schedule_variants::{variants, variants_of_gpu};
 use super::{Levels, ScheduleVariant, Stage, route};
 use crate::diag::{Listing, Severity, StmtId};
@@ -113,6 +114,10 @@ impl Compilation {
             ..options.clone()
         };
         let front = Arc::clone(&self.front);
+        if front.of_calls.is_some() {
+            let other = lower_tree(&front, self.levels.tree.clone()?, &options, &mut NoHook);
+            return other.levels.loops.filter(|_| other.levels.is_whole).map(Cow::Owned);
+        }
         let other = route::compile_front(front, &Project::default(), &options, &mut NoHook);
         other.levels.loops.filter(|_| other.levels.is_whole).map(Cow::Owned)
     }

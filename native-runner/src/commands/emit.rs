@@ -7,7 +7,7 @@ use isobar_compiler::c::lines::{StatementLines, with_comments, with_directives};
 use isobar_compiler::pipeline::{Stage, route};
 use isobar_protocol::compile::{Change, Node, SourceRange, StageText, Trace};
 use isobar_protocol::report::EmitReport;
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Passes, Request};
 
 use super::{Outcome, Usage, check, compare, human, print, print_json, program, say};
 use crate::cli::{EmitArgs, Format, GraphFormat, Log};
@@ -154,7 +154,12 @@ fn graph_file(args: &EmitArgs, stage: Stage, request: &Request) -> Result<Option
 /// The request, with what is asked about passes.
 fn read(args: &EmitArgs) -> Result<Document, Usage> {
     let mut document = Document::read(args.file.as_deref(), &args.shared)?;
-    let passes = &mut document.request.passes;
+    ask_passes(args, &mut document.request.passes)?;
+    Ok(document)
+}
+
+/// Takes what is asked about passes.
+pub(super) fn ask_passes(args: &EmitArgs, passes: &mut Passes) -> Result<(), Usage> {
     if let Some(last) = &args.stop_after {
         passes.stop_after = Some(known_pass(last)?);
     }
@@ -170,7 +175,7 @@ fn read(args: &EmitArgs) -> Result<Document, Usage> {
     if let Some(axis) = &args.contiguous {
         passes.contiguous = serde_json::from_value(axis.as_str().into()).ok();
     }
-    Ok(document)
+    Ok(())
 }
 
 /// The changes that each pass made, of one level or of all.

@@ -1,6 +1,8 @@
 //! `--program`: a document of several stencils in the place of one.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -8,13 +10,18 @@ use isobar_compiler::call::array::Array;
 use isobar_compiler::call::run::NoControl;
 use isobar_compiler::diag;
 use isobar_compiler::diag::catalog::{call, programs};
+use isobar_compiler::front::stage::StageOrigin;
 use isobar_compiler::inputs::Directives;
+use isobar_compiler::pipeline::group::compile_group;
+use isobar_compiler::pipeline::{Compilation, NoHook, Stage, registry, route};
+use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_program::compile::{ProgramCompilation, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
-use isobar_program::nodes::Container;
+use isobar_program::analysis::calls::aliases;
+use isobar_program::nodes::{Container, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
-use isobar_protocol::compile::StageText;
+use isobar_protocol::compile::{Remark, StageText};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::fields::statistics;
@@ -24,10 +31,12 @@ use isobar_protocol::request::{Mode, Request};
 use isobar_runtime::executors::OwnedSetting;
 use isobar_runtime::programs::ProgramCode;
 
+use super::emit::ask_passes;
 use super::run::{check_writable, hash, tell, write};
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
-use crate::cli::{EmitArgs, Format, RunArgs, Shared};
+use crate::compile::on_large_stack;
+use crate::cli::{EmitArgs, Format, GraphFormat, RunArgs, Shared};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::error::ApiError;
@@ -39,7 +48,10 @@ pub(super) const STAGE: &str = "program";
 /// `isobar emit --program FILE --stage program`
 pub(super) fn emit(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
     if args.stage != STAGE {
-        return Err(Usage::Wrong(format!("--program has the stage `{STAGE}`, and no `{}`", args.stage)));
+        return emit_groups(path, args);
+    }
+    if args.group.is_some() {
+        return Err(Usage::Wrong(format!("--group is for stages behind `{STAGE}`")));
     }
     let mut opened = OpenedProgram::read(path, &args.shared)?;
     let mut report = EmitReport { diagnostics: opened.told(), ..EmitReport::default() };
@@ -54,6 +66,131 @@ pub(super) fn emit(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
         }
     }
     Ok(Outcome::of(&report.diagnostics))
+}
+
+/// The same for a level of the groups, the calls that become one piece of code.
+fn emit_groups(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
+    refuse(&[
+        ("--print-changed", args.print_changed),
+        ("--log", args.log.is_some()),
+        ("--steps", args.steps),
+        ("--lines", args.lines),
+    ])?;
+    let known: Vec<Stage> = registry::texts().map(|it| it.stage).filter(|&it| is_of_groups(it)).collect();
+    let Some(stage) = known.iter().copied().find(|it| it.name() == args.stage) else {
+        let names = known.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+        let why = format!("--program has the stages {STAGE}, {names}, and no `{}`", args.stage);
+        return Err(Usage::Wrong(why));
+    };
+    let is_file = args.form == GraphFormat::Sdfg;
+    if is_file && stage != Stage::SDFG || args.flat && !is_file {
+        return Err(Usage::Wrong("--form sdfg is for --stage sdfg, and --flat for both".to_owned()));
+    }
+    let mut opened = OpenedProgram::read(path, &args.shared)?;
+    let mut passes = opened.document.request.passes.clone();
+    ask_passes(args, &mut passes)?;
+    let request = Request { passes, ..opened.document.request.clone() };
+    let options = request.config(&Directives::default()).passes;
+    let mut report = EmitReport { diagnostics: opened.told(), ..EmitReport::default() };
+    report.level.stage = stage.name().to_owned();
+    let mut text = String::new();
+    let mut missed = Vec::new();
+    if let Some(mut program) = opened.compilation.program.take() {
+        missed = group_calls(&mut program);
+        let groups = groups(&program, args.group)?;
+        if is_file && groups.len() != 1 {
+            let why = format!("--form sdfg is one graph, and there are {} groups: choose --group", groups.len());
+            return Err(Usage::Wrong(why));
+        }
+        for (number, body) in groups {
+            if args.group.is_none() {
+                let _ = writeln!(text, "==> group {number} <==");
+            }
+            let fronts = &mut opened.compilation.fronts;
+            let made = on_large_stack(|| {
+                let fronts = RefCell::new(fronts);
+                let front_of = |call: &StencilCall| {
+                    let stencil = &program.stencils[call.stencil];
+                    fronts.borrow_mut().unified(stencil, &aliases(&program, call)).ok()
+                };
+                compile_group(&program, (number, body), &front_of, &options, &mut NoHook)
+            });
+            match made.unwrap_or_else(|_| Err("the compiler crashed".to_owned())) {
+                Ok(group) => {
+                    text += &level_of(&group.compilation, stage, is_file.then_some(args.flat));
+                    report.remarks.extend(opened.remarks(&group.compilation, stage, args.remarks));
+                }
+                Err(why) => {
+                    let _ = writeln!(text, "its calls run one by one: {why}");
+                }
+            }
+            text.push('\n');
+        }
+    }
+    report.level.text = text.trim_end().to_owned() + "\n";
+    match args.shared.format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            opened.say(&report.diagnostics);
+            print(&report.level.text);
+            if args.remarks {
+                print(&human::remarks(&report.remarks));
+                for (stmt, why) in &missed {
+                    let place = opened.place(stmt.span);
+                    print(&format!("{place}: stands for itself: {why}\n"));
+                }
+            }
+        }
+    }
+    Ok(Outcome::of(&report.diagnostics))
+}
+
+/// Whether a group of calls has a stage: the trees of its stencils are made one by one.
+fn is_of_groups(stage: Stage) -> bool {
+    let mut at = stage;
+    loop {
+        if at == Stage::TREE {
+            return true;
+        }
+        match at.from() {
+            StageOrigin::Passed(above) | StageOrigin::Lowered(above) => at = above,
+            StageOrigin::Text => return false,
+        }
+    }
+}
+
+/// The groups of a program, or the one of a number.
+fn groups(program: &ProgramIr, wanted: Option<usize>) -> Result<Vec<(usize, &[ProgramStmt])>, Usage> {
+    let mut n_groups = 0;
+    let mut groups: Vec<(usize, &[ProgramStmt])> = Vec::new();
+    program.body.iter().for_each(|it| {
+        it.walk(&mut |stmt| {
+            if let ProgramStmtKind::Group { number, body } = &stmt.kind {
+                n_groups += 1;
+                if wanted.is_none_or(|it| it == *number) {
+                    groups.push((*number, body));
+                }
+            }
+        });
+    });
+    if groups.is_empty() {
+        return Err(Usage::Wrong(match wanted {
+            Some(number) => format!("there is no group {number}: the program has {n_groups} of them"),
+            None => "no two calls of the program stand behind each other, so it has no group".to_owned(),
+        }));
+    }
+    Ok(groups)
+}
+
+/// The text of a level, or the graph as a file.
+fn level_of(compilation: &Compilation, stage: Stage, is_flat: Option<bool>) -> String {
+    let Some(is_flat) = is_flat else {
+        return compilation.listing(stage).map(|it| it.text.clone()).unwrap_or_default();
+    };
+    let sources: Vec<(&str, &str)> = compilation.front.sources().collect();
+    let form = if is_flat { ControlFlowStyle::Flat } else { ControlFlowStyle::Regions };
+    let graph = compilation.graph();
+    graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
 }
 
 /// `isobar run --program FILE`
@@ -91,10 +228,11 @@ pub(super) fn run(path: &Path, args: &RunArgs, environment: &Environment) -> Res
     // The C compiler writes there; libraries stay loaded until the program ends.
     let temporary = tempfile::tempdir_in(&tools.temporary)
         .map_err(|error| Usage::Unreadable { path: shown(&tools.temporary), error })?;
+    let joins_calls = args.scope.as_deref() != Some("stencil");
     let code = (backend != Backend::DEBUG)
         .then(|| code(backend, args, (&tools, temporary.path()), &opened.document.request));
     let fields = match opened.compilation.program {
-        Some(_) => opened.run(fill, code, &mut report)?,
+        Some(_) => opened.run(fill, (code, joins_calls), &mut report)?,
         None => Vec::new(),
     };
     if report.reason == EndReason::Ok {
@@ -192,10 +330,29 @@ impl OpenedProgram {
     }
 
     fn resolved(&self, found: &[diag::Diagnostic]) -> Vec<Diagnostic> {
+        let resolver = self.resolver();
+        found.iter().map(|it| resolver.diagnostic(it)).collect()
+    }
+
+    fn resolver(&self) -> SpanResolver<'_> {
         let (name, text) = &self.compilation.document;
         let files = self.compilation.fronts.project().files.iter().map(|(name, text)| (&**name, &**text));
-        let resolver = SpanResolver::new(files.chain([(name.as_str(), text.as_str())]));
-        found.iter().map(|it| resolver.diagnostic(it)).collect()
+        SpanResolver::new(files.chain([(name.as_str(), text.as_str())]))
+    }
+
+    /// What the passes up to a stage did, where that is asked for.
+    fn remarks(&self, compilation: &Compilation, stage: Stage, is_asked: bool) -> Vec<Remark> {
+        let is_wanted = |pass: &str| route::level_of(pass).is_some_and(|it| stage.shows_passes_of(it));
+        let places = self.resolver();
+        let all = compilation.notes.remarks.iter().map(|it| Remark::new(it, &places));
+        all.filter(|it| is_asked && is_wanted(&it.pass)).collect()
+    }
+
+    /// File and line of a place.
+    fn place(&self, span: diag::Span) -> String {
+        let (name, text) = self.compilation.file(span.file);
+        let before = text.get(..span.start as usize).unwrap_or_default();
+        format!("{}:{}", shown(Path::new(name)), before.matches('\n').count() + 1)
     }
 
     fn say(&self, found: &[Diagnostic]) {
@@ -209,7 +366,7 @@ impl OpenedProgram {
     fn run(
         &mut self,
         fill: HaloFill,
-        code: Option<ProgramCode>,
+        (code, joins_calls): (Option<ProgramCode>, bool),
         report: &mut RunReport,
     ) -> Result<Vec<(FieldInfo, Vec<u8>)>, Usage> {
         let Some(domain) = self.document.request.domain else {
@@ -236,7 +393,7 @@ impl OpenedProgram {
             }
         }
         let Some(mut program) = self.compilation.program.take() else { return Ok(Vec::new()) };
-        if code.as_ref().is_some_and(ProgramCode::joins_calls) {
+        if joins_calls && code.as_ref().is_some_and(ProgramCode::joins_calls) {
             group_calls(&mut program);
         }
         let made = ProgramInstance::new(&program, &mut self.compilation.fronts, domain, fill, MOST_BYTES);

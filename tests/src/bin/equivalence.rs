@@ -16,6 +16,7 @@ use isobar_tests::emulation::{hold_all, hold_emulated};
 use isobar_tests::fence::Fence;
 use isobar_tests::gpu::written::{called, subjects};
 use isobar_tests::levels::{Held, hold, hold_kernels};
+use isobar_tests::programs::hold_program_levels;
 use isobar_tests::native::{Workplace, hold_native, named};
 use isobar_tests::schedules::hold as hold_schedules;
 use isobar_tests::shared::hold_shared;
@@ -34,7 +35,7 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels]
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels|programs]
 equivalence FIRST_SEED COUNT [--jobs N] --schedules drawn --backend rayon
 equivalence written [--backend wgpu|cuda|cuda-emulation]... [--in FOLDER]... [--with FOLDER]...";
 
@@ -116,6 +117,7 @@ impl Options {
                 "--backend" => backends.push(named(value)?),
                 "--levels" if value == "all" => levels = hold,
                 "--levels" if value == "kernels" => levels = hold_kernels,
+                "--levels" if value == "programs" => levels = hold_program_levels,
                 "--schedules" if value == "drawn" => given = Given::Schedules,
                 "--arrays" => given = Given::named(value)?,
                 _ => bail!(USAGE),
