@@ -179,7 +179,8 @@ enum Chore {
         /// `cuda-emulation`
         #[arg(long, value_delimiter = ',')]
         backend: Vec<String>,
-        /// `kernels` holds that level alone, in each form of launches
+        /// `kernels` holds that level alone, in each form of launches; `programs` holds the groups of generated programs on
+        /// all levels
         #[arg(long, conflicts_with = "backend")]
         levels: Option<String>,
         /// Instead of generated stencils hold what people wrote: gallery, kernels, conformance pages, and what is below

@@ -103,7 +103,7 @@ fn emit_groups(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
             return Err(Usage::Wrong(why));
         }
         for (number, body) in groups {
-            if args.group.is_none() {
+            if args.group.is_none() && !is_file {
                 let _ = writeln!(text, "==> group {number} <==");
             }
             let fronts = &mut opened.compilation.fronts;

@@ -392,3 +392,85 @@ fn index_range(index: &Affine, ranges: &Ranges) -> Option<(Affine, Affine)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oir::analysis::extents::extents;
+    use crate::oir::parse::parse;
+    use crate::tree::from_oir;
+
+    /// The fields that are covered in a stencil.
+    fn names_covered(text: &str) -> Vec<String> {
+        let stencil = parse(&format!("\nstencil covered\n{text}")).expect("it is OIR");
+        let tree = from_oir::lower(&stencil, &extents(&stencil));
+        covered(&tree).into_iter().map(|it| tree.containers[it].name.clone()).collect()
+    }
+
+    #[test]
+    fn what_is_written_at_the_point_or_around_it_first_is_covered() {
+        let fields = "field a: float64[IJK]\nfield b: float64[IJK]\nfield c: float64[IJK]\nparallel\n";
+        assert_eq!(names_covered(&format!("{fields}  [start, end)\n    x0\n      a = c\n      b = a\n")), ["a"]);
+        // Beside the domain nothing wrote it.
+        let beside = format!("{fields}  [start, end)\n    x0\n      a = c\n    x1\n      b = a[1,0,0]\n");
+        assert_eq!(names_covered(&beside), Vec::<String>::new());
+        // Two sections cover all levels together, and each of them a part.
+        let levels = format!(
+            "{fields}  [start, start+1)\n    x0\n      a = c\n  [start+1, end)\n    x1\n      a = c\n\
+             parallel\n  [start, end)\n    x2\n      b = a\n"
+        );
+        assert_eq!(names_covered(&levels), ["a"]);
+        let one = format!(
+            "{fields}  [start+1, end)\n    x0\n      a = c\nparallel\n  [start, end)\n    x1\n      b = a\n"
+        );
+        assert_eq!(names_covered(&one), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_condition_covers_where_both_arms_do() {
+        let fields = "field a: float64[IJK]\nfield b: float64[IJK]\nfield c: float64[IJK]\nparallel\n  [start, end)\n    x0\n";
+        let both = "      if c > 0.0\n        a = 1.0\n      else\n        a = 2.0\n      b = a\n";
+        let one = "      if c > 0.0\n        a = 1.0\n      b = a\n";
+        assert_eq!(names_covered(&format!("{fields}{both}")), ["a"]);
+        assert_eq!(names_covered(&format!("{fields}{one}")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_region_covers_its_own_columns() {
+        let of = |first: &str, second: &str| {
+            names_covered(&format!(
+                "field a: float64[IJK]\nfield b: float64[IJK]\nparallel\n  [start, end)\n    x0\n      region {first}\n        \
+                 a = 1.0\n    x1\n      region {second}\n        b = a\n"
+            ))
+        };
+        assert_eq!(of("i[start, start+1) j[, )", "i[start, start+1) j[, )"), ["a"]);
+        assert_eq!(of("i[start, start+1) j[, )", "i[start, start+2) j[, )"), Vec::<String>::new());
+        // Which of the two is smaller depends on the domain.
+        assert_eq!(of("i[start, start+3) j[, )", "i[end-1, end) j[, )"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_sweep_covers_the_levels_behind_it() {
+        let of = |order: &str, first: &str, rest: &str, level: i32| {
+            names_covered(&format!(
+                "field a: float64[IJK]\nfield c: float64[IJK]\n{order}\n  {first}\n    x0\n      a = c\n  {rest}\n    x1\n      \
+                 a = a[0,0,{level}] + c\n"
+            ))
+        };
+        assert_eq!(of("forward", "[start, start+1)", "[start+1, end)", -1), ["a"]);
+        assert_eq!(of("forward", "[start, start+1)", "[start+1, end)", -2), Vec::<String>::new());
+        assert_eq!(of("forward", "[start, start+2)", "[start+2, end)", -2), ["a"]);
+        assert_eq!(of("backward", "[end-1, end)", "[start, end-1)", 1), ["a"]);
+        // The level above is not written yet.
+        assert_eq!(of("forward", "[start, start+1)", "[start+1, end-1)", 1), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_plane_is_covered_once_a_level_has_written_it() {
+        let fields = "field p: float64[IJ]\nfield c: float64[IJK]\nfield b: float64[IJK]\nforward\n";
+        let first = "  [start, start+1)\n    x0\n      p = c\n";
+        let rest = "  [start+1, end)\n    x1\n      p = p + c\nparallel\n  [start, end)\n    x2\n      b = p\n";
+        assert_eq!(names_covered(&format!("{fields}{first}{rest}")), ["p"]);
+        assert_eq!(names_covered(&format!("{fields}{rest}")), Vec::<String>::new());
+    }
+}

@@ -2,6 +2,7 @@
 
 mod generated;
 mod golden;
+mod groups;
 mod mutated;
 mod refused;
 mod statements;
@@ -15,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::compile::{ProgramCompilation, compile};
 use crate::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop};
+use crate::nodes::ProgramIr;
 
 /// The stencils of all tests.
 pub(super) const STENCILS: &str = "\
@@ -101,7 +103,17 @@ impl Run {
         let mut compilation = compiled(document);
         let told: Vec<String> = compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect();
         let Some(program) = compilation.program.take() else { panic!("{}", told.join("\n")) };
-        let made = ProgramInstance::new(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
+        Self::of(&program, &mut compilation, domain, fill)
+    }
+
+    /// A program with the stencils of a compilation.
+    pub(super) fn of(
+        program: &ProgramIr,
+        compilation: &mut ProgramCompilation,
+        domain: [i64; 3],
+        fill: HaloFill,
+    ) -> Self {
+        let made = ProgramInstance::new(program, &mut compilation.fronts, domain, fill, MOST_BYTES);
         let instance = made.unwrap_or_else(|wrong| panic!("{wrong:#?}"));
         let mut inputs = ProgramInputs::default();
         for it in program.containers.values() {

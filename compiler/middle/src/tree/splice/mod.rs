@@ -318,3 +318,226 @@ impl Placing<'_> {
         Access { container, index: points.chain(part).chain(data).collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::diag::Span;
+    use crate::oir::analysis::extents::extents;
+    use crate::oir::parse::parse;
+    use crate::space::AxisSet;
+    use crate::tree::from_oir;
+    use crate::tree::print::listing;
+    use crate::tree::validate::validate;
+
+    /// The tree of a stencil alone.
+    fn alone(text: &str) -> Tree {
+        let stencil = parse(text).expect("it is OIR");
+        from_oir::lower(&stencil, &extents(&stencil))
+    }
+
+    /// A field with halos of two points along I and J, two elements at a point, and one more level.
+    fn whole(name: &str, data: &[i64]) -> Container {
+        let along = [Axis::I, Axis::J, Axis::K].into_iter().zip([4, 4, 1]);
+        let shape = along.map(|(axis, beyond)| Affine::beside(&size_symbol(axis), beyond).into());
+        let data_dims = data.iter().map(|&it| Affine::constant(it).into());
+        let shift = [2, 2, 0].into_iter().chain(data.iter().map(|_| 0)).map(Affine::constant);
+        Container {
+            name: name.to_owned(),
+            dtype: DType::Float64,
+            kind: ContainerKind::Field { is_read: true, is_written: true },
+            axes: AxisSet::IJK,
+            shape: shape.chain(data_dims).collect(),
+            shift: shift.collect(),
+            span: Span::default(),
+        }
+    }
+
+    fn range(origin: [i64; 3], domain: [&str; 3]) -> StencilPlacement {
+        let sizes = domain.map(|it| crate::space::parse::affine(it).expect(it));
+        let (fields, scalars) = (BTreeMap::new(), BTreeMap::new());
+        StencilPlacement { origin, domain: sizes, fields, scalars, first_statement: 0 }
+    }
+
+    /// One stencil on a range, whose fields `a` and `b` are the parts that are told.
+    fn check(
+        text: &str,
+        mut at: StencilPlacement,
+        parts: [(usize, [i64; 3], &[u32]); 2],
+        expected: &Expect,
+    ) {
+        let mut containers = Arena::default();
+        let handles = [containers.push(whole("q", &[])), containers.push(whole("r", &[2, 3]))];
+        for (name, (container, origin, data_index)) in ["a", "b"].into_iter().zip(parts) {
+            let data_index = data_index.to_vec();
+            let place = FieldPlacement { container: handles[container], origin, data_index };
+            at.fields.insert(name.to_owned(), place);
+        }
+        let mut splice = Splice::new("whole", containers);
+        splice.stencil(&alone(text), &at).expect("it has a place");
+        let tree = splice.finish();
+        assert_eq!(validate(&tree), Vec::<String>::new());
+        expected.assert_eq(&listing(&tree).text);
+    }
+
+    #[test]
+    fn ranges_regions_and_positions_count_from_the_domain() {
+        check(
+            "
+stencil one
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start+1, end)
+    x0
+      t = a[1,0,-1]
+    x1
+      b = t[0,-1,0] * float64(K)
+      region i[start, start+1) j[end-1, )
+        b = 0.0
+",
+            range([-1, 0, 1], ["I + 2", "J - 1", "K - 1"]),
+            [(0, [-1, 0, 1], &[]), (1, [0, 1, 1], &[1, 2])],
+            &expect![[r#"
+                tree whole
+                field q: float64[I + 4, J + 4, K + 1] shift [2, 2, 0] read-write
+                field r: float64[I + 4, J + 4, K + 1, 2, 3] shift [2, 2, 0, 0, 0] read-write
+                temporary t: float64[I + 2, J, K - 1] shift [1, 1, -1]
+
+                parallel k in [2, K):
+                  for j in [-1, J - 1), i in [-1, I + 1):
+                    t[i + 1, j + 1, k - 1] = q[i + 3, j + 2, k - 1]
+
+                parallel k in [2, K):
+                  for j in [0, J - 1), i in [-1, I + 1):
+                    r[i + 3, j + 3, k, 1, 2] = t[i + 1, j, k - 1] * float64(k - 1)
+                    region i[start-1, start) j[end-2, ):
+                      r[i + 3, j + 3, k, 1, 2] = 0.0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_range_of_a_number_of_points_has_its_ends_at_positions() {
+        check(
+            "
+stencil two
+field a: float64[IJK]
+field b: float64[IJK]
+forward
+  [start, end)
+    x0
+      region i[end-1, ) j[, end)
+        a = a.up(int64(b.at(0)))
+",
+            range([2, 0, 0], ["1", "J", "K + 1"]),
+            [(0, [2, 0, 0], &[]), (0, [2, 0, 0], &[])],
+            &expect![[r#"
+                tree whole
+                field q: float64[I + 4, J + 4, K + 1] shift [2, 2, 0] read-write
+                field r: float64[I + 4, J + 4, K + 1, 2, 3] shift [2, 2, 0, 0, 0] read-write
+
+                forward k in [0, K + 1):
+                  for j in [0, J), i in [2, 3):
+                    region i[start+2, ) j[, end):
+                      q[i + 2, j + 2, k] = q[i + 2, j + 2, k + {int64(q[i + 2, j + 2, {0}])}]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn statements_and_temporaries_of_several_stencils_have_names_of_their_own() {
+        let text = "
+stencil three
+field a: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      a = t[1,0,0]
+";
+        let mut containers = Arena::default();
+        let q = containers.push(whole("q", &[]));
+        let mut splice = Splice::new("whole", containers);
+        for first_statement in [0, 10] {
+            let mut at = range([0, 0, 0], ["I", "J", "K"]);
+            at.first_statement = first_statement;
+            let place = FieldPlacement { container: q, origin: [0, 0, 0], data_index: Vec::new() };
+            at.fields.insert("a".to_owned(), place);
+            splice.stencil(&alone(text), &at).expect("it has a place");
+        }
+        let tree = splice.finish();
+        let mut stmts = BTreeSet::new();
+        let mut add = |it: &Node| stmts.extend(it.origin().map(|it| it.stmt.0));
+        tree.children.iter().for_each(|it| it.walk(&mut add));
+        assert!(stmts.iter().all(|&it| stmts.contains(&(it % 10 + 10))), "{stmts:?}");
+        let names: Vec<&str> = tree.containers.values().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["q", "t", "t_2"]);
+        assert_eq!(validate(&tree), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_range_along_another_axis_and_a_missing_argument_are_refused() {
+        let text = "
+stencil four
+field a: float64[IJK]
+parallel
+  [start, end)
+    x0
+      a = 1.0
+";
+        let mut containers = Arena::default();
+        let q = containers.push(whole("q", &[]));
+        let mut splice = Splice::new("whole", containers);
+        let mut at = range([0, 0, 0], ["J", "J", "K"]);
+        let refused = |splice: &mut Splice, at: &StencilPlacement| {
+            splice.stencil(&alone(text), at).expect_err("it has no place").to_string()
+        };
+        assert_eq!(refused(&mut splice, &at), "its range along I has J points");
+        at.domain[0] = Affine::symbol(&size_symbol(Axis::I));
+        assert_eq!(refused(&mut splice, &at), "`a` has no argument");
+        let place = FieldPlacement { container: q, origin: [0, 0, 0], data_index: Vec::new() };
+        at.fields.insert("a".to_owned(), place);
+        splice.stencil(&alone(text), &at).expect("now it has one");
+    }
+
+    #[test]
+    fn copies_and_fills_go_over_all_elements_of_their_parts() {
+        let mut containers = Arena::default();
+        let q = containers.push(whole("q", &[]));
+        let r = containers.push(whole("r", &[2, 3]));
+        let value = containers.push(Container {
+            name: "v".to_owned(),
+            kind: ContainerKind::Scalar,
+            axes: AxisSet::of(&[]),
+            shape: Vec::new(),
+            shift: Vec::new(),
+            ..whole("v", &[])
+        });
+        let part = |container, data_index: &[u32]| ContainerElements { container, data_index: data_index.to_vec() };
+        let mut splice = Splice::new("whole", containers);
+        let origin = Origin::new(StmtId(0), &[Span::default()]);
+        splice.copy(&part(r, &[1, 2]), &part(q, &[]), &origin).expect("both have I and J");
+        splice.fill(&part(r, &[0]), value, &origin).expect("it has I and J");
+        let tree = splice.finish();
+        assert_eq!(validate(&tree), Vec::<String>::new());
+        expect![[r#"
+
+            parallel k in [0, K + 1):
+              for j in [-2, J + 2), i in [-2, I + 2):
+                q[i + 2, j + 2, k] = r[i + 2, j + 2, k, 1, 2]
+
+            parallel k in [0, K + 1):
+              for j in [-2, J + 2), i in [-2, I + 2):
+                r[i + 2, j + 2, k, 0, 0] = v
+                r[i + 2, j + 2, k, 0, 1] = v
+                r[i + 2, j + 2, k, 0, 2] = v
+        "#]]
+        .assert_eq(listing(&tree).text.split_once("scalar v: float64\n").expect("it is declared").1);
+    }
+}
