@@ -238,6 +238,10 @@ impl StencilRunner for ProgramCode {
         })
     }
 
+    fn forgets_locals(&self) -> bool {
+        false
+    }
+
     /// Loops run along I. Other arrays would be copied at each call.
     fn prefers_rows(&self) -> bool {
         matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))

@@ -1,12 +1,14 @@
 //! A document's text to a checked program with its stencils.
 
 use isobar_front::config::Config;
-use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, render};
+use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, Span, render};
 
 use crate::analysis::calls::aliases;
 use crate::analysis::{exchanges, unwritten};
 use crate::document::read;
 use crate::from_document::elaborate;
+use crate::from_objects;
 use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::stencils::ProgramFronts;
 
@@ -22,13 +24,35 @@ pub struct ProgramCompilation {
     pub document: (String, String),
 }
 
-/// Compiles a document. `name` is what diagnostics call it; `config` has the options of all stencils.
+/// Compiles a document, or an object graph. `name` is what diagnostics call it; `config` has the options of all stencils.
 ///
 /// # Panics
 ///
 /// When a program without errors breaks a rule of the Program IR, which is a bug of this compiler.
 #[must_use]
 pub fn compile(name: &str, text: &str, config: Config) -> ProgramCompilation {
+    if from_objects::is_graph(text) {
+        return compile_graph(name, text, config);
+    }
+    compile_document(name, text, config)
+}
+
+/// Compiles the document of an object graph. Its entries are those that were made of the texts.
+fn compile_graph(name: &str, text: &str, config: Config) -> ProgramCompilation {
+    let made = from_objects::document(text);
+    let found = match made {
+        Ok(document) => match serde_json::to_string_pretty(&document) {
+            Ok(made) => return compile_document(name, &made, config),
+            Err(error) => vec![catalog::unreadable(&error.to_string(), Span::default())],
+        },
+        Err(found) => found,
+    };
+    let fronts = ProgramFronts::new(from_objects::files(text), config);
+    let document = (name.to_owned(), text.to_owned());
+    ProgramCompilation { program: None, fronts, diagnostics: found, document }
+}
+
+fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilation {
     let document = (name.to_owned(), text.to_owned());
     let mut read = match read(text, FileId(0)) {
         Ok(read) => read,

@@ -16,6 +16,8 @@ pub mod analysis;
 // Its stencils, and the way to it from a document.
 pub mod stencils;
 pub mod from_document;
+// The way to a document from live objects.
+pub mod from_objects;
 
 // Its text and its rules.
 pub mod print;

@@ -3,6 +3,8 @@
 //! A call writes a box of elements for certain where the stencil writes its whole range. Elements that only some
 //! ways write, or parts of a range, may be unwritten: a warning. A read before all writes is an error.
 
+use std::collections::BTreeSet;
+
 use isobar_ground::call::signature::{AccessKind, Param, ParamKind};
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Span};
@@ -20,11 +22,22 @@ use crate::size::AffineSize;
 /// The errors and warnings of a program.
 #[must_use]
 pub fn faults(program: &ProgramIr) -> Vec<Diagnostic> {
+    walked(program).found
+}
+
+/// The locals that may be read where nothing has written them. All others may hold anything when a run starts.
+#[must_use]
+pub fn needing_values(program: &ProgramIr) -> BTreeSet<Handle<Container>> {
+    walked(program).needing
+}
+
+fn walked(program: &ProgramIr) -> UnwrittenWays<'_> {
     let locals = program.containers.iter().map(|(_, it)| it.role == ContainerRole::Local);
     let state = locals.map(|is_local| is_local.then(Written::default)).collect();
-    let mut ways = UnwrittenWays { program, state, repeated: Vec::new(), found: Vec::new() };
+    let mut ways =
+        UnwrittenWays { program, state, repeated: Vec::new(), found: Vec::new(), needing: BTreeSet::new() };
     ways.body(&program.body);
-    ways.found
+    ways
 }
 
 /// The written elements of a local.
@@ -67,6 +80,7 @@ struct UnwrittenWays<'p> {
     /// The locals that the loops around write: an earlier iteration may have.
     repeated: Vec<Handle<Container>>,
     found: Vec<Diagnostic>,
+    needing: BTreeSet<Handle<Container>>,
 }
 
 impl UnwrittenWays<'_> {
@@ -152,6 +166,7 @@ impl UnwrittenWays<'_> {
         if written.certain.iter().any(|it| it.holds(&read)) {
             return;
         }
+        self.needing.insert(part.container);
         self.found.push(if is_certain && !written.is_possible {
             catalog::unwritten(name, span)
         } else {
@@ -166,6 +181,7 @@ impl UnwrittenWays<'_> {
     /// A read of some elements, which is fine where any may have been written.
     fn read_any(&mut self, part: &ContainerPart, span: Span) {
         if let Some(Some(Written { is_possible: false, .. })) = self.state.get(part.container.index()) {
+            self.needing.insert(part.container);
             self.found.push(catalog::unwritten(&self.program.containers[part.container].name, span));
         }
     }

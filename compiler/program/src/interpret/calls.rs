@@ -51,6 +51,12 @@ pub trait StencilRunner {
         Err(GroupStop { stop, statement: None })
     }
 
+    /// Whether each run starts with locals that hold NaN, or the smallest integer. Otherwise a local may hold what the run
+    /// before left, where nobody reads it before it is written.
+    fn forgets_locals(&self) -> bool {
+        true
+    }
+
     /// Whether calls are faster where neighbours along I lie side by side. A run then copies the fields of the caller that lie
     /// otherwise, once, and stores them at its end.
     fn prefers_rows(&self) -> bool {
@@ -133,6 +139,7 @@ impl ProgramInstance {
                 (at, part.clone(), is_written)
             })
             .collect();
+        used.iter().for_each(|it| self.begin(it.1.container));
         let n = self.program.stencils[call.stencil].params.len();
         let mut arguments: Vec<Argument> = (0..n)
             .map(|at| scalars.get(at).copied().flatten().map_or(Argument::Unused, Argument::Scalar))

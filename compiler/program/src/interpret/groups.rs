@@ -52,6 +52,7 @@ impl ProgramInstance {
         for param in params {
             arguments.push(match *param {
                 GroupParam::Container(handle) => {
+                    self.begin(handle);
                     let container = &self.program.containers[handle];
                     let array = std::mem::replace(&mut self.arrays[handle.index()], absent(container.dtype));
                     Argument::Field(FieldArgument { array, origin: container.origin })

@@ -3,19 +3,26 @@
 use isobar_ground::call::launch::ScalarInput;
 use isobar_ground::diag::Diagnostic;
 use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::entity::Handle;
 use isobar_ground::types::{DType, Value};
 
 use super::arrays::{self, absent, filled, shape};
-use super::{ProgramInputs, ProgramInstance};
+use super::{ProgramInputs, ProgramInstance, StencilRunner};
 use crate::analysis::calls::written;
-use crate::nodes::ContainerRole;
+use crate::nodes::{Container, ContainerRole};
 use crate::scalar::evaluate::stored;
 use crate::scalar::nodes::{ScalarRole, ScalarValue};
 
 impl ProgramInstance {
-    /// Takes the fields of the caller, and forgets locals. With `in_rows`, neighbours along I lie side by side afterwards.
-    pub(super) fn take(&mut self, inputs: &mut ProgramInputs, in_rows: bool) -> Result<(), Vec<Diagnostic>> {
+    /// Takes the fields of the caller, in rows where the runner prefers that, and forgets locals.
+    pub(super) fn take(
+        &mut self,
+        inputs: &mut ProgramInputs,
+        runner: &dyn StencilRunner,
+    ) -> Result<(), Vec<Diagnostic>> {
         let scalars = self.check(inputs)?;
+        let (in_rows, forgets_locals) = (runner.prefers_rows(), runner.forgets_locals());
+        self.begun.clear();
         for (handle, container) in self.program.containers.iter() {
             let array = &mut self.arrays[handle.index()];
             match container.role {
@@ -29,13 +36,25 @@ impl ProgramInstance {
                     }
                 }
                 ContainerRole::Local => {
-                    *array = filled(container, self.domain, Value::undefined(container.dtype));
+                    let is_made = array.elements.len() > 0;
+                    if is_made && !forgets_locals && !self.needing.contains(&handle) {
+                        self.begun.insert(handle);
+                    }
                 }
                 ContainerRole::State(_) => {}
             }
         }
         self.scalars = scalars;
         Ok(())
+    }
+
+    /// Sees to it that a local has an array. Its elements are undefined, or left from before where nobody reads them.
+    pub(super) fn begin(&mut self, handle: Handle<Container>) {
+        let container = &self.program.containers[handle];
+        if container.role == ContainerRole::Local && self.begun.insert(handle) {
+            self.arrays[handle.index()] =
+                filled(container, self.domain, Value::undefined(container.dtype));
+        }
     }
 
     /// Gives the fields back to the caller.
@@ -55,8 +74,7 @@ impl ProgramInstance {
                         *given = std::mem::replace(array, absent(container.dtype));
                     }
                 }
-                ContainerRole::Local => *array = absent(container.dtype),
-                ContainerRole::State(_) => {}
+                ContainerRole::Local | ContainerRole::State(_) => {}
             }
         }
     }

@@ -15,7 +15,7 @@ mod inputs;
 mod prepare;
 mod run;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use calls::{StencilInterpreter, StencilRunner, StencilStop};
@@ -105,6 +105,10 @@ pub struct ProgramInstance {
     lent: BTreeMap<Handle<Container>, Array>,
     /// Of each scalar.
     scalars: Vec<Value>,
+    /// The locals that hold what this run knows of them.
+    begun: BTreeSet<Handle<Container>>,
+    /// The locals that may be read where nothing has written them.
+    needing: BTreeSet<Handle<Container>>,
 }
 
 type CallKey = (Handle<ProgramStencil>, Vec<[usize; 2]>);
@@ -188,7 +192,7 @@ impl ProgramInstance {
         runner: &mut dyn StencilRunner,
         control: &mut dyn Control,
     ) -> Result<ProgramReport, ProgramStop> {
-        self.take(inputs, runner.prefers_rows()).map_err(ProgramStop::Fault)?;
+        self.take(inputs, runner).map_err(ProgramStop::Fault)?;
         let mut run = run::ProgramRun::new(self, runner, control);
         let result = run.program();
         let report = run.report();

@@ -1,6 +1,6 @@
 //! A program made ready for one domain: what it needs is there, and what a size makes impossible is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use isobar_ground::call::array::{Array, Elements};
 use isobar_ground::call::launch::{Call, ScalarInput};
@@ -15,6 +15,7 @@ use super::arrays::{absent, filled, shape};
 use super::calls::origin;
 use super::{CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::aliases;
+use crate::analysis::unwritten::needing_values;
 use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
 use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
@@ -72,8 +73,9 @@ pub(super) fn instance(
         ScalarRole::Argument | ScalarRole::Local => Value::undefined(it.dtype),
     });
     let (arrays, scalars) = (first.collect(), scalars.collect());
+    let (needing, begun) = (needing_values(program), BTreeSet::new());
     let (program, lent) = (program.clone(), BTreeMap::new());
-    Ok(ProgramInstance { program, domain, fill, fronts: found, arrays, lent, scalars })
+    Ok(ProgramInstance { program, domain, fill, fronts: found, arrays, lent, scalars, begun, needing })
 }
 
 /// Sizes that are negative on the domain, and fields that take too much memory together.

@@ -12,7 +12,7 @@ use super::arrays::{gather, scatter};
 use super::halos::{ArrivingHalo, arriving, store};
 use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner};
 use crate::nodes::{
-    CallArgument, ContainerPart, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind, StencilCall,
+    CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind, StencilCall,
 };
 use crate::scalar::evaluate::{is_true, stored};
 use crate::scalar::print::printed;
@@ -91,6 +91,11 @@ impl<'a> ProgramRun<'a> {
                 (0..filled.elements.len()).for_each(|it| filled.elements.set(it, value));
                 self.scatter(target, &filled);
             }
+            ProgramStmtKind::Swap(one, other) if self.are_own(one, other) => {
+                let [first, second] = [one, other].map(|it| it.container);
+                [first, second].into_iter().for_each(|it| self.instance.begin(it));
+                self.instance.arrays.swap(first.index(), second.index());
+            }
             ProgramStmtKind::Swap(one, other) => {
                 let [first, second] = [one, other].map(|it| self.gather(it));
                 self.scatter(one, &second);
@@ -107,6 +112,14 @@ impl<'a> ProgramRun<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether two parts are whole containers of the program's own, whose arrays can be exchanged.
+    fn are_own(&self, one: &ContainerPart, other: &ContainerPart) -> bool {
+        [one, other].into_iter().all(|it| {
+            let role = self.instance.program.containers[it.container].role;
+            it.data_index.is_empty() && matches!(role, ContainerRole::Local | ContainerRole::State(_))
+        })
     }
 
     fn go_on(&mut self) -> RunResult {
@@ -227,12 +240,14 @@ impl<'a> ProgramRun<'a> {
         Ok(all)
     }
 
-    fn gather(&self, part: &ContainerPart) -> Array {
+    fn gather(&mut self, part: &ContainerPart) -> Array {
+        self.instance.begin(part.container);
         let container = &self.instance.program.containers[part.container];
         gather(&self.instance.arrays[part.container.index()], container, part)
     }
 
     fn scatter(&mut self, part: &ContainerPart, from: &Array) {
+        self.instance.begin(part.container);
         let container = &self.instance.program.containers[part.container];
         scatter(&mut self.instance.arrays[part.container.index()], container, part, from);
     }
@@ -258,7 +273,8 @@ impl<'a> ProgramRun<'a> {
         }
     }
 
-    fn arriving(&self, exchange: &HaloExchange) -> Vec<ArrivingHalo> {
+    fn arriving(&mut self, exchange: &HaloExchange) -> Vec<ArrivingHalo> {
+        exchange.fields.iter().for_each(|it| self.instance.begin(it.container));
         let ProgramInstance { program, arrays, domain, fill, .. } = &*self.instance;
         let of = |part: &ContainerPart| {
             let container = &program.containers[part.container];

@@ -4,6 +4,7 @@ mod generated;
 mod golden;
 mod groups;
 mod mutated;
+mod objects;
 mod refused;
 mod statements;
 mod texts;

@@ -1,0 +1,218 @@
+//! Calls in methods: stencils, methods, functions that are known, and callbacks.
+
+use isobar_front::frontend::syntax::{Expr, Keyword};
+use isobar_ground::diag::Span;
+
+use super::values::{Builtin, ExchangeValue, ObjectValue};
+use super::{ObjectReader, Reading};
+use crate::document::Entries;
+use crate::document::nodes::{ArgumentEntry, ExchangeKindEntry, PhaseEntry, StatementEntry};
+
+type NamedValues = Vec<(String, ObjectValue)>;
+
+impl ObjectReader<'_> {
+    pub(super) fn called(
+        &mut self,
+        function: &Expr,
+        args: &[Expr],
+        keywords: &[Keyword],
+        at: Span,
+    ) -> Reading<ObjectValue> {
+        let callee = self.expr(function)?;
+        let args = args.iter().map(|it| self.expr(it)).collect::<Reading<Vec<_>>>()?;
+        let mut named: NamedValues = Vec::new();
+        for keyword in keywords {
+            let value = self.expr(&keyword.value)?;
+            match (&keyword.name, value) {
+                (Some(name), value) => named.push((name.name.clone(), value)),
+                (None, ObjectValue::Table(entries)) => {
+                    for (key, value) in entries {
+                        let ObjectValue::Text(name) = key else {
+                            return Err(self.refused(&key.kind(), "it is no name of an argument", at));
+                        };
+                        named.push((name, value));
+                    }
+                }
+                (None, other) => return Err(self.refused(&other.kind(), "it is no dictionary", at)),
+            }
+        }
+        match callee {
+            ObjectValue::Stencil(name) => self.stencil(&name, args, named, at),
+            ObjectValue::Object(name) => {
+                let method = self.graph.objects.get(&name).and_then(|it| it.methods.get("__call__"));
+                let Some(method) = method.cloned() else {
+                    return Err(self.refused(&format!("the object `{name}`"), "it cannot be called", at));
+                };
+                self.enter(&ObjectValue::Function { name: method, object: Some(name) }, args, named, at)
+            }
+            it @ ObjectValue::Function { .. } => self.enter(&it, args, named, at),
+            ObjectValue::Builtin(builtin) => self.builtin(builtin, args, named, at),
+            ObjectValue::Bound { of, method } => self.bound(*of, &method, args, at),
+            ObjectValue::Host(name) => self.host(&name, &args, &named, at),
+            other => Err(self.refused(&other.kind(), "it cannot be called", at)),
+        }
+    }
+
+    fn stencil(
+        &mut self,
+        name: &str,
+        args: Vec<ObjectValue>,
+        named: NamedValues,
+        at: Span,
+    ) -> Reading<ObjectValue> {
+        let Some(stencil) = self.graph.stencils.get(name) else {
+            return Err(self.refused(&format!("the stencil `{name}`"), "the graph does not have it", at));
+        };
+        if args.len() > stencil.params.len() {
+            let what = format!("the call of `{name}`");
+            return Err(self.refused(&what, "it has more arguments than parameters", at));
+        }
+        let mut given = Vec::new();
+        for (param, value) in stencil.params.iter().cloned().zip(args).chain(named) {
+            match value {
+                // An argument that is left out.
+                ObjectValue::None => {}
+                value => match value.argument_entry() {
+                    Some(entry) => given.push((param, entry)),
+                    None => {
+                        let what = format!("{} for `{param}` of `{name}`", value.kind());
+                        return Err(self.refused(&what, "it is neither a field nor a number", at));
+                    }
+                },
+            }
+        }
+        let entry = StatementEntry {
+            call: Some(name.to_owned()),
+            args: Some(Entries(given)),
+            ..StatementEntry::default()
+        };
+        self.write(entry, at)?;
+        Ok(ObjectValue::None)
+    }
+
+    fn builtin(
+        &mut self,
+        builtin: Builtin,
+        args: Vec<ObjectValue>,
+        named: NamedValues,
+        at: Span,
+    ) -> Reading<ObjectValue> {
+        if builtin == Builtin::Nothing {
+            return Ok(ObjectValue::None);
+        }
+        if let Some((name, _)) = named.first() {
+            return Err(self.refused(&format!("the argument `{name}`"), "the function takes no names", at));
+        }
+        match (builtin, args.as_slice()) {
+            (Builtin::Range, _) => self.range(args, at),
+            (Builtin::Identity, [value]) => Ok(value.clone()),
+            (Builtin::Len, [value]) => {
+                let n = self.listed(value, at)?.len();
+                Ok(ObjectValue::Int(i64::try_from(n).unwrap_or(i64::MAX)))
+            }
+            (Builtin::Tuple, [value]) => Ok(ObjectValue::Sequence(self.listed(value, at)?)),
+            (Builtin::Enumerate, [value]) => {
+                let pairs = (0..).zip(self.listed(value, at)?);
+                let pairs = pairs.map(|(n, it)| ObjectValue::Sequence(vec![ObjectValue::Int(n), it]));
+                Ok(ObjectValue::Sequence(pairs.collect()))
+            }
+            (Builtin::Zip, [first, rest @ ..]) => {
+                let mut rows: Vec<Vec<ObjectValue>> =
+                    self.listed(first, at)?.into_iter().map(|it| vec![it]).collect();
+                for other in rest {
+                    let column = self.listed(other, at)?;
+                    rows.truncate(column.len());
+                    rows.iter_mut().zip(column).for_each(|(row, it)| row.push(it));
+                }
+                Ok(ObjectValue::Sequence(rows.into_iter().map(ObjectValue::Sequence).collect()))
+            }
+            (Builtin::Scalar(name), _) => {
+                let args = match args.as_slice() {
+                    [list @ ObjectValue::Sequence(_)] if matches!(name, "min" | "max") => self.listed(list, at)?,
+                    _ => args,
+                };
+                let operands: Vec<&ObjectValue> = args.iter().collect();
+                self.computed(&operands, at, |it| format!("{name}({})", it.join(", ")))
+            }
+            _ => Err(self.refused("the call", "the function takes other arguments", at)),
+        }
+    }
+
+    fn bound(
+        &mut self,
+        of: ObjectValue,
+        method: &str,
+        args: Vec<ObjectValue>,
+        at: Span,
+    ) -> Reading<ObjectValue> {
+        match (of, method) {
+            (ObjectValue::Exchange(exchange), _) => self.exchange(exchange, method, at),
+            (ObjectValue::Table(entries), "keys") => {
+                Ok(ObjectValue::Sequence(entries.into_iter().map(|it| it.0).collect()))
+            }
+            (ObjectValue::Table(entries), "values") => {
+                Ok(ObjectValue::Sequence(entries.into_iter().map(|it| it.1).collect()))
+            }
+            (ObjectValue::Table(entries), "items") => {
+                let pairs = entries.into_iter().map(|(key, value)| ObjectValue::Sequence(vec![key, value]));
+                Ok(ObjectValue::Sequence(pairs.collect()))
+            }
+            (ObjectValue::Table(entries), "get") => {
+                let key = args.first().cloned().unwrap_or(ObjectValue::None);
+                let found = entries.into_iter().find(|it| it.0 == key).map(|it| it.1);
+                Ok(found.or_else(|| args.get(1).cloned()).unwrap_or(ObjectValue::None))
+            }
+            (ObjectValue::Timer, "clock") => Ok(match args.into_iter().next() {
+                Some(label @ ObjectValue::Text(_)) => label,
+                _ => ObjectValue::None,
+            }),
+            (ObjectValue::Timer, _) => Ok(ObjectValue::None),
+            (other, _) => Err(self.refused(&other.kind(), "it has no such method", at)),
+        }
+    }
+
+    fn exchange(&mut self, exchange: ExchangeValue, method: &str, at: Span) -> Reading<ObjectValue> {
+        let kind = match exchange.kind.as_str() {
+            "vector" => ExchangeKindEntry::Vector,
+            "interface" => ExchangeKindEntry::Interface,
+            _ => ExchangeKindEntry::Scalar,
+        };
+        let phase = match method {
+            "start" => PhaseEntry::Start,
+            "wait" => PhaseEntry::Wait,
+            _ => PhaseEntry::Update,
+        };
+        let entry = StatementEntry {
+            exchange: Some(exchange.fields.into_iter().map(ArgumentEntry::Text).collect()),
+            kind: Some(kind),
+            width: Some(exchange.width),
+            phase: Some(phase),
+            ..StatementEntry::default()
+        };
+        self.write(entry, at)?;
+        Ok(ObjectValue::None)
+    }
+
+    /// A callback reads the fields that it is given, and may write them.
+    fn host(
+        &mut self,
+        name: &str,
+        args: &[ObjectValue],
+        named: &NamedValues,
+        at: Span,
+    ) -> Reading<ObjectValue> {
+        let all = args.iter().chain(named.iter().map(|it| &it.1));
+        let fields: Vec<ArgumentEntry> = all
+            .filter(|it| matches!(it, ObjectValue::Field { .. }))
+            .filter_map(ObjectValue::argument_entry)
+            .collect();
+        let entry = StatementEntry {
+            host: Some(name.to_owned()),
+            reads: Some(fields.clone()),
+            writes: Some(fields),
+            ..StatementEntry::default()
+        };
+        self.write(entry, at)?;
+        Ok(ObjectValue::Unknown(format!("the callback `{name}` answered it")))
+    }
+}

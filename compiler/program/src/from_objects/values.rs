@@ -1,0 +1,255 @@
+//! The values of expressions while texts are read: what is known, and the text of what a run computes.
+
+use serde_json::Value as Json;
+
+use crate::document::nodes::{ArgumentEntry, ScalarText, ViewEntry};
+
+/// A value of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ObjectValue {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+    /// A list or a tuple.
+    Sequence(Vec<ObjectValue>),
+    /// A dictionary.
+    Table(Vec<(ObjectValue, ObjectValue)>),
+    /// A field, or an element of its first data dimensions.
+    Field { name: String, data_index: Vec<u32> },
+    Stencil(String),
+    Object(String),
+    /// A function of the graph; with the object where it is a method.
+    Function { name: String, object: Option<String> },
+    /// A number of run time, in Python's grammar over the scalars of the program.
+    Scalar(String),
+    /// A function that is known by its name: Python's own, or one of `math`.
+    Builtin(Builtin),
+    /// A module of Python's whose functions are known.
+    Math,
+    /// The method of a sequence, a table or an exchange.
+    Bound { of: Box<ObjectValue>, method: String },
+    Exchange(ExchangeValue),
+    /// What makes marks: a timer with `clock`.
+    Timer,
+    /// A function of the caller's that no text tells.
+    Host(String),
+    /// Nothing is known of it but the reason.
+    Unknown(String),
+}
+
+/// A halo updater.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ExchangeValue {
+    pub(super) fields: Vec<String>,
+    pub(super) kind: String,
+    pub(super) width: u32,
+}
+
+/// A function that is known by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Builtin {
+    /// One of the functions that scalar expressions have, by their name there.
+    Scalar(&'static str),
+    Range,
+    Len,
+    Enumerate,
+    Zip,
+    Tuple,
+    /// Answers its argument.
+    Identity,
+    /// Does nothing.
+    Nothing,
+}
+
+/// The functions that scalar expressions have, and names under which Python has them.
+const SCALAR_FUNCTIONS: [(&str, &str); 21] = [
+    ("abs", "abs"),
+    ("min", "min"),
+    ("max", "max"),
+    ("int", "int"),
+    ("float", "float"),
+    ("bool", "bool"),
+    ("round", "round"),
+    ("floor", "floor"),
+    ("exp", "exp"),
+    ("log", "log"),
+    ("sqrt", "sqrt"),
+    ("fabs", "abs"),
+    ("float32", "float32"),
+    ("float64", "float64"),
+    ("int8", "int8"),
+    ("int16", "int16"),
+    ("int32", "int32"),
+    ("int64", "int64"),
+    ("bool_", "bool"),
+    ("Float", "float64"),
+    ("Int", "int64"),
+];
+
+impl Builtin {
+    /// What Python has under a name everywhere.
+    pub(super) fn of_python(name: &str) -> Option<Self> {
+        Some(match name {
+            "range" => Self::Range,
+            "len" => Self::Len,
+            "enumerate" => Self::Enumerate,
+            "zip" => Self::Zip,
+            "list" | "tuple" => Self::Tuple,
+            "abs" | "min" | "max" | "int" | "float" | "bool" | "round" => Self::scalar(name)?,
+            _ => return None,
+        })
+    }
+
+    /// A function of scalar expressions.
+    pub(super) fn scalar(name: &str) -> Option<Self> {
+        let found = SCALAR_FUNCTIONS.iter().find(|it| it.0 == name)?;
+        Some(Self::Scalar(found.1))
+    }
+}
+
+impl ObjectValue {
+    /// A value as the graph writes it: numbers, texts and lists as JSON, and all else as an object with one entry.
+    pub(super) fn read(json: &Json) -> Self {
+        match json {
+            Json::Null => Self::None,
+            Json::Bool(it) => Self::Bool(*it),
+            Json::Number(it) => match (it.as_i64(), it.as_f64()) {
+                (Some(it), _) => Self::Int(it),
+                (None, Some(it)) => Self::Float(it),
+                (None, None) => Self::Unknown(format!("the number {it} is too large")),
+            },
+            Json::String(it) => Self::Text(it.clone()),
+            Json::Array(parts) => Self::Sequence(parts.iter().map(Self::read).collect()),
+            Json::Object(entries) => {
+                let known = entries.iter().next().and_then(|(kind, value)| Self::tagged(kind, value, entries));
+                known.unwrap_or_else(|| Self::Unknown("the graph does not say what it is".to_owned()))
+            }
+        }
+    }
+
+    fn tagged(kind: &str, value: &Json, entries: &serde_json::Map<String, Json>) -> Option<Self> {
+        let name = || value.as_str().map(str::to_owned);
+        let known = ["field", "exchange"].into_iter().find(|it| entries.contains_key(*it)).unwrap_or(kind);
+        Some(match known {
+            "float" => Self::Float(match value.as_str()? {
+                "inf" => f64::INFINITY,
+                "-inf" => f64::NEG_INFINITY,
+                "nan" => f64::NAN,
+                other => other.parse().ok()?,
+            }),
+            "dict" => {
+                let pair = |it: &Json| Some((Self::read(it.get(0)?), Self::read(it.get(1)?)));
+                Self::Table(value.as_array()?.iter().map(pair).collect::<Option<_>>()?)
+            }
+            "field" => {
+                let index = entries.get("data_index").and_then(Json::as_array).cloned().unwrap_or_default();
+                let number = |it: &Json| u32::try_from(it.as_u64()?).ok();
+                let data_index = index.iter().map(number).collect::<Option<_>>()?;
+                Self::Field { name: entries.get("field")?.as_str()?.to_owned(), data_index }
+            }
+            "exchange" => {
+                let field = |it: &Json| it.as_str().map(str::to_owned);
+                let fields = entries.get("exchange")?.as_array()?.iter().map(field).collect::<Option<_>>()?;
+                let kind = entries.get("kind").and_then(Json::as_str).unwrap_or("scalar").to_owned();
+                let width = u32::try_from(entries.get("width")?.as_u64()?).ok()?;
+                Self::Exchange(ExchangeValue { fields, kind, width })
+            }
+            "stencil" => Self::Stencil(name()?),
+            "object" => Self::Object(name()?),
+            "function" => Self::Function { name: name()?, object: None },
+            "scalar" => Self::Scalar(name()?),
+            "host" => Self::Host(name()?),
+            "module" if value == "math" => Self::Math,
+            "builtin" => Self::Builtin(match value.as_str()? {
+                "identity" => Builtin::Identity,
+                "nothing" => Builtin::Nothing,
+                other => Builtin::of_python(other).or_else(|| Builtin::scalar(other))?,
+            }),
+            "timer" => Self::Timer,
+            "unknown" => Self::Unknown(name()?),
+            _ => return None,
+        })
+    }
+
+    /// What messages call it.
+    pub(super) fn kind(&self) -> String {
+        match self {
+            Self::None => "`None`".to_owned(),
+            Self::Bool(it) => format!("`{it}`"),
+            Self::Int(it) => format!("the number {it}"),
+            Self::Float(it) => format!("the number {it:?}"),
+            Self::Text(it) => format!("the text {it:?}"),
+            Self::Sequence(_) => "a list".to_owned(),
+            Self::Table(_) => "a dictionary".to_owned(),
+            Self::Field { name, .. } => format!("the field `{name}`"),
+            Self::Stencil(name) => format!("the stencil `{name}`"),
+            Self::Object(name) => format!("the object `{name}`"),
+            Self::Function { name, .. } => format!("the function `{name}`"),
+            Self::Scalar(text) => format!("`{text}`, which a run computes"),
+            Self::Builtin(_) => "a function".to_owned(),
+            Self::Math => "a module".to_owned(),
+            Self::Bound { method, .. } => format!("the method `{method}`"),
+            Self::Exchange(_) => "a halo updater".to_owned(),
+            Self::Timer => "a timer".to_owned(),
+            Self::Host(name) => format!("the callback `{name}`"),
+            Self::Unknown(why) => format!("something else ({why})"),
+        }
+    }
+
+    /// Whether Python counts it as true; `None` where a run decides, or nothing is known.
+    pub(super) fn truth(&self) -> Option<bool> {
+        match self {
+            Self::None => Some(false),
+            Self::Bool(it) => Some(*it),
+            Self::Int(it) => Some(*it != 0),
+            Self::Float(it) => Some(*it != 0.0),
+            Self::Text(it) => Some(!it.is_empty()),
+            Self::Sequence(parts) => Some(!parts.is_empty()),
+            Self::Table(entries) => Some(!entries.is_empty()),
+            Self::Scalar(_) | Self::Field { .. } | Self::Unknown(_) => None,
+            _ => Some(true),
+        }
+    }
+
+    /// A number, or the text of one, for an expression of run time. `None` where it is no number, or not finite.
+    pub(super) fn scalar_text(&self) -> Option<String> {
+        match self {
+            Self::Bool(true) => Some("True".to_owned()),
+            Self::Bool(false) => Some("False".to_owned()),
+            Self::Int(it) if *it < 0 => Some(format!("({it})")),
+            Self::Int(it) => Some(it.to_string()),
+            Self::Float(it) if it.is_finite() && it.is_sign_negative() => Some(format!("({it:?})")),
+            Self::Float(it) if it.is_finite() => Some(format!("{it:?}")),
+            Self::Scalar(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// The same as an entry of a document.
+    pub(super) fn scalar_entry(&self) -> Option<ScalarText> {
+        Some(match self {
+            Self::Bool(it) => ScalarText::Bool(*it),
+            Self::Int(it) => ScalarText::Number((*it).into()),
+            Self::Float(it) => ScalarText::Number(serde_json::Number::from_f64(*it)?),
+            Self::Scalar(text) => ScalarText::Text(text.clone()),
+            _ => return None,
+        })
+    }
+
+    /// An argument of a call.
+    pub(super) fn argument_entry(&self) -> Option<ArgumentEntry> {
+        Some(match self {
+            Self::Field { name, data_index } if data_index.is_empty() => ArgumentEntry::Text(name.clone()),
+            Self::Field { name, data_index } => {
+                ArgumentEntry::View(ViewEntry { view: name.clone(), data_index: data_index.clone() })
+            }
+            other => match other.scalar_entry()? {
+                ScalarText::Text(text) => ArgumentEntry::Text(text),
+                ScalarText::Bool(it) => ArgumentEntry::Bool(it),
+                ScalarText::Number(it) => ArgumentEntry::Number(it),
+            },
+        })
+    }
+}
