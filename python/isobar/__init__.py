@@ -33,6 +33,7 @@ from .errors import (
     WrongDeviceError,
 )
 from .levels import Level, check, emit, lower
+from .program import Program, ProgramError, program
 from .runner import Runner
 from .stencil import Bound, Layout, LazyStencil, Stencil, backends, lazy_stencil, stencil
 from .storage import empty, from_array, full, ones, zeros
@@ -51,6 +52,8 @@ __all__ = [
     "LazyStencil",
     "Level",
     "MissingArgumentError",
+    "Program",
+    "ProgramError",
     "Runner",
     "RunnerError",
     "Stencil",
@@ -69,6 +72,7 @@ __all__ = [
     "lower",
     "num_threads",
     "ones",
+    "program",
     "set_num_threads",
     "stencil",
     "zeros",

@@ -143,6 +143,38 @@ def capture(
     return captured
 
 
+@dataclasses.dataclass
+class CapturedStencils:
+    """Several stencils in one set of files."""
+
+    texts: dict[str, str]
+    files: dict[str, File]
+    # By stencil: its dotted name, and its externals in the form of a request.
+    stencils: list[tuple[str, dict[str, Any]]]
+    seen: list[tuple[Any, str, Any]]
+
+
+def capture_all(definitions: list[tuple[types.FunctionType, dict[str, Any]]]) -> CapturedStencils:
+    """The texts of several stencils, each with its externals. Functions of one module share a file."""
+    capturing = _Capturing(None, definitions[0][0])
+    placed = []
+    for definition, externals in definitions:
+        capturing.definition = definition
+        module = capturing.file_of(definition)
+        capturing.function(definition, module, is_stencil=True)
+        placed.append((definition, externals, module))
+    stencils = []
+    for definition, externals, module in placed:
+        found: dict[str, Any] = {}
+        while asked := sorted((capturing.asked & externals.keys()) - found.keys()):
+            found.update({name: capturing.external(externals[name], name, module) for name in asked})
+        stencils.append((f"{module.dotted}.{definition.__name__}", dict(sorted(found.items()))))
+    texts, files = {}, {}
+    for name, it in sorted(capturing.modules.items()):
+        texts[name], files[name] = it.written()
+    return CapturedStencils(texts, files, stencils, capturing.seen)
+
+
 class _Module:
     """A file of the request while it is collected."""
 

@@ -9,6 +9,7 @@ __all__ = [
     "Elsewhere",
     "Frozen",
     "Panicked",
+    "Program",
     "Refused",
     "Stencil",
     "Trapped",
@@ -41,6 +42,15 @@ class _Wanted(TypedDict):
     path: str
     cc: str | None
     n_positional: int
+
+@final
+class Program:
+    def __new__(
+        cls, document: str, wanted: _Wanted, domain: tuple[int, ...], halo: str, bits: tuple[int, int]
+    ) -> Program: ...
+    @property
+    def text(self) -> str: ...
+    def run(self, fields: dict[str, Any], written: list[str], scalars: dict[str, Any]) -> int: ...
 
 @final
 class Stencil:

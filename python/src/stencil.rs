@@ -257,7 +257,7 @@ pub(crate) fn cache_explain(
 }
 
 /// A back end and its settings.
-fn ready(wanted: &CompileOptions) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
+pub(crate) fn ready(wanted: &CompileOptions) -> PyResult<(Arc<dyn Executor>, OwnedSetting)> {
     let mut setting = OwnedSetting::embedded(wanted.threads);
     setting.mode = if wanted.mode == "fast" { Mode::Fast } else { Mode::Reproducible };
     setting.relayout = if wanted.copies { Relayout::ByCost } else { Relayout::Never };

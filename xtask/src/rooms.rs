@@ -347,7 +347,7 @@ const RUNTIME: &[Room] = &[
         &["buffer", "cache", "device", "events", "executors", "failure", "plans", "store"],
         EMBEDDED,
     ),
-    room("runtime", "programs", &["executors", "failure", "plans"], EMBEDDED),
+    room("runtime", "programs", &["buffer", "executors", "failure", "plans"], EMBEDDED),
     room("runtime", "./.", &[], EMBEDDED),
 ];
 

@@ -126,6 +126,22 @@ impl ObjectReader<'_> {
         }
     }
 
+    /// Gives the variables of a loop that is written out their values, which are known.
+    fn iterate(&mut self, target: &Expr, value: ObjectValue, at: Span) -> Reading<()> {
+        match (&target.kind, value) {
+            (ExprKind::Name(name), value) if !matches!(value, ObjectValue::Scalar(_)) => {
+                self.set(name, value);
+                Ok(())
+            }
+            (ExprKind::Tuple(targets) | ExprKind::List(targets), ObjectValue::Sequence(values))
+                if targets.len() == values.len() =>
+            {
+                targets.iter().zip(values).try_for_each(|(target, value)| self.iterate(target, value, at))
+            }
+            (_, value) => self.assign(target, value, at),
+        }
+    }
+
     /// Gives a local a value. Numbers of run time, and those that change in a condition or a loop of run time, are
     /// scalars of the program.
     fn bind(&mut self, name: &str, value: ObjectValue, at: Span) -> Reading<()> {
@@ -134,10 +150,6 @@ impl ObjectReader<'_> {
         let own = self.scalar_of(name);
         let is_own = matches!(&known, Some(ObjectValue::Scalar(text)) if *text == own);
         if !is_computed && !is_own {
-            if self.n_scopes() > 0 && known.is_some_and(|it| it != value) && value.scalar_text().is_none() {
-                let why = "a condition or a loop of run time decides which value it has";
-                return Err(self.needs_number(&format!("`{name}`"), why, at));
-            }
             if self.n_scopes() == 0 || value.scalar_text().is_none() {
                 self.set(name, value);
                 return Ok(());
@@ -236,10 +248,22 @@ impl ObjectReader<'_> {
         }
     }
 
+    /// Forgets what statements of a loop give other values: the iteration before decides them, until they are given.
+    fn forget(&mut self, body: &[Stmt]) {
+        let mut assigned = BTreeSet::new();
+        names_assigned(body, true, &mut assigned);
+        let Some(frame) = self.frames.last_mut() else { return };
+        for (name, value) in &mut frame.names {
+            if assigned.contains(name) && !matches!(value, ObjectValue::Scalar(_)) {
+                *value = ObjectValue::Unknown(format!("the iteration before decides what `{name}` is"));
+            }
+        }
+    }
+
     /// Makes scalars of the numbers that statements of run time may change.
     fn fix(&mut self, blocks: &[&[Stmt]], at: Span) -> Reading<()> {
         let mut assigned = BTreeSet::new();
-        blocks.iter().for_each(|it| names_assigned(it, &mut assigned));
+        blocks.iter().for_each(|it| names_assigned(it, false, &mut assigned));
         for name in assigned {
             let Some(value) = self.frames.last().and_then(|it| it.names.get(&name)).cloned() else { continue };
             if matches!(value, ObjectValue::Scalar(_)) {
@@ -285,7 +309,7 @@ impl ObjectReader<'_> {
     ) -> Reading<Flow> {
         for value in values {
             self.count(at)?;
-            self.assign(target, value, at)?;
+            self.iterate(target, value, at)?;
             if let flow @ Flow::Return(_) = self.body(body)? {
                 return Ok(flow);
             }
@@ -315,11 +339,13 @@ impl ObjectReader<'_> {
         }
         let before = (self.frames.clone(), self.out.clone(), self.n_statements);
         match self.kept_loop(target, bounds, body, (known.is_some(), at)) {
-            Err(stop) if stop.needs_number && known.is_some() => {
+            Ok(()) => Ok(Flow::Next),
+            Err(stop) => {
+                let Some(all) = known else { return Err(stop) };
                 (self.frames, self.out, self.n_statements) = before;
-                self.written_out(target, ints(&known.unwrap_or_default()), body, at)
+                // The first reason is about the text as it is written.
+                self.written_out(target, ints(&all), body, at).map_err(|it| if stop.needs_number { it } else { stop })
             }
-            other => other.map(|()| Flow::Next),
         }
     }
 
@@ -339,6 +365,7 @@ impl ObjectReader<'_> {
             return Err(self.refused("the loop", "its range is none of numbers", at));
         };
         self.fix(&[body], at)?;
+        self.forget(body);
         let variable = self.scalar_of(name);
         let before = self.frames.last().map(|it| it.names.clone()).unwrap_or_default();
         self.set(name, ObjectValue::Scalar(variable.clone()));
@@ -428,8 +455,8 @@ fn ints(all: &[i64]) -> Vec<ObjectValue> {
     all.iter().map(|&it| ObjectValue::Int(it)).collect()
 }
 
-/// The names that statements give values.
-fn names_assigned(body: &[Stmt], found: &mut BTreeSet<String>) {
+/// The names that statements give values; with `has_loops` also the variables of loops.
+fn names_assigned(body: &[Stmt], has_loops: bool, found: &mut BTreeSet<String>) {
     fn target(expr: &Expr, found: &mut BTreeSet<String>) {
         match &expr.kind {
             ExprKind::Name(name) => drop(found.insert(name.clone())),
@@ -441,10 +468,10 @@ fn names_assigned(body: &[Stmt], found: &mut BTreeSet<String>) {
         match &stmt.kind {
             StmtKind::Assign { targets, .. } => targets.iter().for_each(|it| target(it, found)),
             StmtKind::AugAssign { target: it, .. }
-            | StmtKind::AnnAssign { target: it, .. }
-            | StmtKind::For { target: it, .. } => target(it, found),
+            | StmtKind::AnnAssign { target: it, .. } => target(it, found),
+            StmtKind::For { target: it, .. } if has_loops => target(it, found),
             _ => {}
         }
-        stmt.blocks().into_iter().for_each(|it| names_assigned(it, found));
+        stmt.blocks().into_iter().for_each(|it| names_assigned(it, has_loops, found));
     }
 }

@@ -108,6 +108,12 @@ fn loops_over_numbers_stay_loops_unless_their_body_picks_something() {
             self.add(r)
         for at in range(2):
             self.steps[at](r, by=self.weights[at])
+        for it in range(n):
+            for by in self.weights:
+                part = self.steps[0]
+                part(q, by=by)
+            for at in range(2):
+                self.steps[at](q, by=self.weights[at])
         for name, tracer in self.named.items():
             self.copy(tracer, q)
         for at, tracer in enumerate(self.named.values()):
@@ -123,6 +129,11 @@ fn loops_over_numbers_stay_loops_unless_their_body_picks_something() {
               call add(q=r)
             call add(q=r, by=0.5)
             call add(q=r, by=0.25)
+            for it_1 in range(0, n, 1)
+              call add(q=q, by=0.5)
+              call add(q=q, by=0.25)
+              call add(q=q, by=0.5)
+              call add(q=q, by=0.25)
             call copy(a=tracers[0], b=q)
             call copy(a=tracers[1], b=q)
             call add(q=tracers[0], by=0)
@@ -188,6 +199,7 @@ fn what_no_program_says_is_refused_with_the_chain_of_calls() {
         ("if q:\n            self.add(q)", "the condition is refused: it is the field `q`"),
         ("if dt > 0:\n            x = q\n        else:\n            x = r\n        self.add(x)", "decides what `x` is"),
         ("if dt > 0:\n            return\n        self.add(q)", "a condition of run time stands around it"),
+        ("x = q\n        for it in range(n):\n            self.add(x)\n            x = r", "the iteration before decides what `x` is"),
         ("raise ValueError('no')", "`raise` is refused: the method comes here whatever a run computes"),
         ("self.steps[n](q)", "an element of a list is refused: `n` tells at run time which one"),
         ("self.weights[7]", "the element 7 is refused: the list has 2"),

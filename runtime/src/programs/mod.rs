@@ -1,5 +1,7 @@
 //! The stencils of a program of calls, as code of a back end.
 
+mod executable;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ use rayon::prelude::*;
 use crate::executors::{Executor, OwnedSetting, Prepared, prepare};
 use crate::failure::Failure;
 use crate::plans::Plans;
+
+pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal};
 
 /// The code of each stencil that a program calls.
 pub struct ProgramCode {

@@ -1,0 +1,315 @@
+"""The object graph of a program: what the compiler is told of live objects.
+
+A method and all functions that it calls go to the compiler as texts. The values that they name are asked of the objects:
+numbers, arrays, stencils, other objects. Nothing is run or traced, so loops stay loops and numbers of the caller stay
+numbers of run time.
+
+Only attributes that some text names are looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import inspect
+import linecache
+import math
+import numbers
+import textwrap
+import types
+from typing import Any
+
+import numpy as np
+
+from ._capture import _content, capture_all
+from .errors import CaptureError
+from .stencil import LazyStencil, Stencil
+
+_MISSING = object()
+
+# Functions whose calls mean their argument.
+_IDENTITIES = ("dace_nounroll", "nounroll")
+
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+class Walker:
+    """Collects what a method needs."""
+
+    def __init__(self, domain: tuple[int, int, int], halo: tuple[int, int, int]):
+        self.domain, self.halo = domain, halo
+        self.functions: dict[str, dict[str, Any]] = {}
+        self.keys: dict[Any, str] = {}
+        self.objects: dict[int, tuple[str, Any]] = {}
+        # Names that some text asks objects for.
+        self.asked: set[str] = set()
+        self.stencils: list[tuple[str, Stencil]] = []
+        self.arrays: dict[int, tuple[str, np.ndarray]] = {}
+        self.fields: dict[str, dict[str, Any]] = {}
+        self.texts: dict[str, str] = {}
+        self.paths: dict[str, str] = {}
+        # What was found where, so that a change is noticed.
+        self.seen: list[tuple[Any, str, Any]] = []
+        self.names: set[str] = set()
+
+    def name(self, wanted: str) -> str:
+        """A name that nothing else has."""
+        wanted = "".join(it if it.isalnum() or it == "_" else "_" for it in wanted) or "it"
+        if wanted[0].isdigit() or wanted in "ijkIJK":
+            wanted = f"_{wanted}"
+        name, number = wanted, 1
+        while name in self.names:
+            number += 1
+            name = f"{wanted}_{number}"
+        self.names.add(name)
+        return name
+
+    def function(self, function: types.FunctionType) -> str:
+        """The key of a function with a text."""
+        closure = tuple(id(_content(it)) for it in function.__closure__ or ())
+        key = (function.__code__, closure)
+        known = self.keys.get(key)
+        if known is None:
+            known = self.keys[key] = f"f{len(self.keys) + 1}.{function.__qualname__}"
+            self.functions[known] = {}
+            self.read(function, known)
+        return known
+
+    def read(self, function: types.FunctionType, key: str) -> None:
+        """Adds the file of a function, and what its text names."""
+        path = inspect.getsourcefile(function)
+        if path is None:
+            raise CaptureError(f"Python has no text of `{function.__qualname__}`")
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise CaptureError(f"Python has no text of `{function.__qualname__}`") from None
+        node = ast.parse(textwrap.dedent("".join(lines))).body[0]
+        if not isinstance(node, ast.FunctionDef):
+            raise CaptureError(f"`{function.__qualname__}` is no function that is written with `def`")
+        if path not in self.paths:
+            # Stencils of the same module have another file, of their texts alone.
+            self.paths[path] = f"objects/{len(self.paths) + 1}_{path.replace(chr(92), '/').rsplit('/', 1)[-1]}"
+            self.texts[self.paths[path]] = "".join(linecache.getlines(path))
+        names: set[str] = set()
+        own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
+        for it in ast.walk(node):
+            if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Load) and it.id not in own:
+                names.add(it.id)
+            elif isinstance(it, ast.Attribute):
+                self.asked.add(it.attr)
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        entry = self.functions[key]
+        entry.update(file=self.paths[path], line=first + node.lineno - 1, names={})
+        for name in sorted(names):
+            value = _content(cells[name]) if name in cells else function.__globals__.get(name, _MISSING)
+            if value is _MISSING:
+                continue
+            if name not in cells:
+                self.seen.append((function.__globals__, name, value))
+            entry["names"][name] = (value, name)
+
+    def tagged(self, value: Any, name: str) -> Any:
+        """A value in the form of the graph."""
+        if value is None or isinstance(value, (str, bool)):
+            return value
+        if isinstance(value, (np.bool_, bool)):
+            return bool(value)
+        if isinstance(value, enum.Enum) and not isinstance(value, numbers.Number):
+            return self.tagged(value.value, name)
+        if isinstance(value, numbers.Integral):
+            return int(value)
+        if isinstance(value, (float, np.floating)):
+            number = float(value)
+            # A whole number stays a float in JSON.
+            return number if math.isfinite(number) else {"float": repr(number)}
+        if isinstance(value, (list, tuple)):
+            return [self.tagged(it, f"{name}_{at}") for at, it in enumerate(value)]
+        if isinstance(value, dict):
+            return {"dict": [[self.tagged(key, name), self.tagged(it, f"{name}_{key}")] for key, it in value.items()]}
+        if isinstance(value, LazyStencil):
+            value = value.implementation
+        if isinstance(value, Stencil):
+            return {"stencil": self.stencil(value)}
+        array = _array(value)
+        if array is not None:
+            return self.field(array, name)
+        if value is math or isinstance(value, types.ModuleType) and value.__name__ == "numpy":
+            return {"module": "math"}
+        if isinstance(value, type) and value in (float, int, bool):
+            return {"builtin": value.__name__}
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return {"builtin": np.dtype(value).name}
+        if isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
+            return {"unknown": "a method that is bound elsewhere"}
+        if isinstance(value, types.FunctionType):
+            if value.__name__ in _IDENTITIES:
+                return {"builtin": "identity"}
+            return {"function": self.function(value)}
+        if isinstance(value, (types.BuiltinFunctionType, types.ModuleType)):
+            return {"unknown": type(value).__name__}
+        if hasattr(builtins, type(value).__name__) and type(value).__module__ == "builtins":
+            return {"unknown": type(value).__name__}
+        return {"object": self.object(value, name)}
+
+    def stencil(self, it: Stencil) -> str:
+        for name, known in self.stencils:
+            if known is it or known._captured.text == it._captured.text:
+                return name
+        name = self.name(it.__name__)
+        self.stencils.append((name, it))
+        return name
+
+    def field(self, array: np.ndarray, name: str, role: str = "argument") -> dict[str, Any]:
+        for known, other in self.arrays.values():
+            if other is array or _is_same(other, array):
+                return {"field": known}
+            if np.shares_memory(other, array):
+                raise CaptureError(f"the arrays of `{known}` and `{name}` share a part of their elements")
+        name = self.name(name)
+        axes = {0: "", 1: "K", 2: "IJ"}.get(array.ndim, "IJK")
+        points = dict(zip("IJK", self.domain))
+        halo = dict(zip("IJK", self.halo))
+        shape = [f"{axis}{size - points[axis]:+d}" for axis, size in zip(axes, array.shape)]
+        self.fields[name] = {
+            "role": role, "dtype": array.dtype.name, "axes": axes,
+            "shape": [*shape, *array.shape[len(axes):]], "origin": [halo[axis] for axis in axes],
+        }  # fmt: skip
+        self.arrays[id(array)] = (name, array)
+        return {"field": name}
+
+    def object(self, value: Any, name: str) -> str:
+        known = self.objects.get(id(value))
+        if known is None:
+            known = self.objects[id(value)] = (self.name(f"object_{name}"), value)
+        return known[0]
+
+    def finished(self) -> dict[str, Any]:
+        """All that texts ask the objects for; each text may ask for more."""
+        attributes: dict[str, dict[str, Any]] = {}
+        methods: dict[str, dict[str, str]] = {}
+        done: dict[str, set[str]] = {}
+        while True:
+            before = (len(self.functions), len(self.objects), len(self.asked))
+            for key in list(self.functions):
+                names = self.functions[key]["names"]
+                for name, it in list(names.items()):
+                    if isinstance(it, tuple):
+                        names[name] = self.tagged(*it)
+            for key, value in list(self.objects.values()):
+                known = done.setdefault(key, set())
+                for name in sorted({*self.asked, "__call__"} - known):
+                    known.add(name)
+                    found = _attribute(value, name)
+                    if found is _MISSING:
+                        continue
+                    if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
+                        methods.setdefault(key, {})[name] = self.function(found.__func__)
+                        continue
+                    if name.startswith("__"):
+                        continue
+                    self.seen.append((value, name, found))
+                    attributes.setdefault(key, {})[name] = self.tagged(found, name)
+            if before == (len(self.functions), len(self.objects), len(self.asked)):
+                break
+        return {
+            key: {
+                "class": f"{type(value).__module__}.{type(value).__qualname__}",
+                "attributes": attributes.get(key, {}),
+                "methods": methods.get(key, {}),
+            }
+            for key, value in self.objects.values()
+        }
+
+    def stencils_told(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """The stencils as the graph has them, and their files."""
+        if not self.stencils:
+            return {}, {}
+        given = [(it.definition, _externals(it)) for _, it in self.stencils]
+        captured = capture_all(given)
+        points = ["I", "J", "K"]
+        told = {
+            name: {
+                "stencil": {"function": function, "externals": externals, "domain": points},
+                "params": list(it._captured.parameters),
+            }
+            for (name, it), (function, externals) in zip(self.stencils, captured.stencils)
+        }
+        self.seen.extend(captured.seen)
+        return told, captured.texts
+
+
+def _externals(it: Stencil) -> dict[str, Any]:
+    return dict(it.externals)
+
+
+def _array(value: Any) -> np.ndarray | None:
+    """The array of a value: NumPy's own, or the one that an object says it is."""
+    if isinstance(value, np.ndarray):
+        return value if value.ndim else None
+    if isinstance(value, _NUMBERS) or isinstance(value, type):
+        return None
+    data = getattr(value, "data", None)
+    is_quantity = hasattr(value, "dims") and isinstance(data, np.ndarray)
+    return data if is_quantity else None
+
+
+def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays are the same elements in the same order."""
+    return (
+        one.__array_interface__["data"][0] == other.__array_interface__["data"][0]
+        and one.shape == other.shape
+        and one.strides == other.strides
+        and one.dtype == other.dtype
+    )
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """An attribute, without running anything: properties are texts of their own."""
+    try:
+        static = inspect.getattr_static(value, name)
+    except AttributeError:
+        return _MISSING
+    if isinstance(static, property):
+        # What a property answers is fixed while the program runs, as any attribute.
+        return getattr(value, name, _MISSING)
+    return getattr(value, name, _MISSING)
+
+
+def walk(
+    method: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any], domain: Any, halo: Any, name: str
+) -> tuple[dict[str, Any], Walker, dict[str, Any]]:
+    """The graph of a call of a method; the walker, which has the arrays; and the numbers of the call, by name."""
+    walker = Walker(domain, halo)
+    function = method.__func__
+    parameters = inspect.signature(method).bind(*args, **kwargs)
+    parameters.apply_defaults()
+    scalars: dict[str, Any] = {}
+    told: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
+    for parameter, value in parameters.arguments.items():
+        if isinstance(value, _NUMBERS):
+            scalar = walker.name(parameter)
+            scalars[scalar] = value
+            declared[scalar] = {"role": "argument", "dtype": _dtype(value)}
+            told[parameter] = {"scalar": scalar}
+        else:
+            told[parameter] = walker.tagged(value, parameter)
+    entry = {"function": walker.function(function), "object": walker.object(method.__self__, "self"), "keywords": told}
+    objects = walker.finished()
+    stencils, texts = walker.stencils_told()
+    graph = {
+        "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "grid": {"halo": max(halo[:2])},
+        "fields": walker.fields, "scalars": declared, "stencils": stencils, "objects": objects,
+        "functions": walker.functions, "entry": entry,
+    }  # fmt: skip
+    return graph, walker, scalars
+
+
+def _dtype(value: Any) -> str:
+    """The type of a number: of NumPy's its own, of Python's the widest."""
+    if isinstance(value, np.generic):
+        return value.dtype.name
+    return "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float64"
+

@@ -1,0 +1,121 @@
+"""Methods of objects as programs: all stencils that a method calls, with its loops, conditions and numbers, as one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import _config, _native
+from ._objects import Walker, walk
+from .errors import CallError, IsobarError
+from .stencil import FAILURES, of_call, told
+
+
+class ProgramError(IsobarError):
+    """A method that no program says, or a run of one that ended early.
+
+    `diagnostics` are all that were found, each a dictionary with `code`, `message`, `file`, `start` and `help`.
+    """
+
+    def __init__(self, message: str, diagnostics: list[dict[str, Any]]):
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
+class Program:
+    """A method of an object, compiled when it is first called.
+
+    It is called as the method is: arrays are updated in place, and numbers may differ from call to call. Arrays that are
+    attributes of objects are read and written where they lie. What else the objects hold is fixed: where an attribute has
+    changed, or a call has arrays of other shapes, the method is compiled anew.
+    """
+
+    def __init__(
+        self,
+        method: Any,
+        domain: tuple[int, int, int],
+        *,
+        halo: Any = 0,
+        exchange: str = "none",
+        backend: str = "rayon",
+        threads: int | None = None,
+    ):
+        self._method, self._domain = method, tuple(int(it) for it in domain)
+        self._halo = (halo, halo, 0) if isinstance(halo, int) else tuple(halo)
+        self._exchange, self._threads = exchange, threads
+        self._backend = "rayon" if backend == "isobar" else backend.removeprefix("isobar:")
+        self._native: Any = None
+        self._key: Any = None
+        self.__name__ = f"{type(method.__self__).__name__}.{method.__name__}"
+        self.__doc__ = method.__doc__
+
+    @property
+    def text(self) -> str:
+        """The program as the compiler has it; the method has to be called before."""
+        if self._native is None:
+            raise CallError(f"`{self.__name__}` was not called yet")
+        text: str = self._native.text
+        return text
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Calls the method.
+
+        Raises `ProgramError` where the method does what no program says, and where a run ends early; `CallError` where an
+        array does not fit.
+        """
+        graph, walker, scalars = walk(self._method, args, kwargs, self._domain, self._halo, self.__name__)
+        try:
+            if self._native is None or self._key != (key := json.dumps(graph)):
+                key = json.dumps(graph)
+                self._native, self._key = self._compiled(key, walker), key
+            arrays = {name: array for name, array in walker.arrays.values()}
+            written = [name for name, array in arrays.items() if array.flags.writeable]
+            self._native.run(arrays, written, scalars)
+        except _native.Refused as refused:
+            raise _program_error(json.loads(refused.args[0]), walker) from None
+        except FAILURES as error:
+            raise of_call(error, None) from None  # type: ignore[arg-type]
+
+    def _compiled(self, document: str, walker: Walker) -> Any:
+        wanted = _config.wanted(self._backend, self._threads, "reproducible", 0)
+        requests = [it._captured.request for _, it in walker.stencils]
+        bits = {(it.get("literal_int_precision", 64), it.get("literal_float_precision", 64)) for it in requests}
+        if len(bits) > 1:
+            raise CallError("the stencils of a program have literals of one precision")
+        return _native.Program(document, wanted, self._domain, self._exchange, bits.pop() if bits else (64, 64))
+
+
+def program(
+    obj: Any,
+    method: str = "__call__",
+    *,
+    domain: tuple[int, int, int],
+    halo: Any = 0,
+    exchange: str = "none",
+    backend: str = "rayon",
+    threads: int | None = None,
+) -> Program:
+    """A method of an object as one program.
+
+    `domain` is the number of points along I, J, K on which its stencils run, and `halo` the index of the first of them in
+    each array: one number for I and J, or one for each axis. `exchange` says what halo updates store: `none`, `periodic`
+    or `zero-gradient`.
+
+        step = isobar.program(model, domain=(64, 64, 20), halo=3)
+        step(q, dt=0.1)
+    """
+    return Program(getattr(obj, method), domain, halo=halo, exchange=exchange, backend=backend, threads=threads)
+
+
+def _program_error(found: list[dict[str, Any]], walker: Walker) -> ProgramError:
+    paths = {name: path for path, name in walker.paths.items()}
+    for it in found:
+        it["file"] = paths.get(it["file"], it["file"])
+        for other in it.get("related", ()):
+            other["file"] = paths.get(other["file"], other["file"])
+    errors = [it for it in found if it["severity"] == "error"] or found
+    lines = []
+    for it in errors:
+        lines.append(f"{it['file']}:{it['start']['line']}: {told(it)}")
+        lines.extend(f"  {other['file']}:{other['start']['line']}: {other['message']}" for other in it.get("related", ()))
+    return ProgramError("\n".join(lines) or "the program is refused", found)

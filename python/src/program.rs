@@ -1,0 +1,106 @@
+//! A program of several stencils that is ready to be called.
+
+use std::sync::{Mutex, PoisonError};
+
+use isobar_compiler::config::Config;
+use isobar_compiler::types::DType;
+use isobar_program::interpret::HaloFill;
+use isobar_runtime::machine::DetectedMachine;
+use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::lent;
+use crate::failures::diagnosed;
+use crate::scalars::scalar;
+use crate::stencil::{CompileOptions, ready};
+
+/// A program on its domain, with its state.
+#[pyclass(frozen, module = "isobar._native")]
+pub(crate) struct Program {
+    executable: Mutex<ProgramExecutable>,
+    text: String,
+}
+
+fn refused(why: &ProgramRefusal) -> PyErr {
+    diagnosed(&why.diagnostics, why.files.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+}
+
+#[pymethods]
+impl Program {
+    /// Compiles a document or an object graph. `halo` names what exchanges store; `bits` are those of literals.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        document: &str,
+        wanted: CompileOptions,
+        domain: [i64; 3],
+        halo: &str,
+        bits: (u8, u8),
+    ) -> PyResult<Self> {
+        let fill = HaloFill::from_name(halo)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no halo `{halo}`")))?;
+        let mut config = Config::default();
+        if bits.0 == 32 {
+            config.literal_int = DType::Int32;
+        }
+        if bits.1 == 32 {
+            config.literal_float = DType::Float32;
+        }
+        config.passes.machine = Some(DetectedMachine::here().machine);
+        let (executor, setting) = ready(&wanted)?;
+        if executor.device().is_some() {
+            return Err(PyValueError::new_err("programs run on the host: choose another back end"));
+        }
+        let named = ("program.json", document);
+        let made = py.detach(|| ProgramExecutable::new(named, config, (domain, fill), executor, setting));
+        let executable = made.map_err(|why| refused(&why))?;
+        let text = executable.text().to_owned();
+        Ok(Self { executable: Mutex::new(executable), text })
+    }
+
+    /// The text of the program, with the groups of calls that are one piece of code.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Runs it once, on NumPy's arrays and numbers by the names of the document. Answers the number of calls.
+    fn run(
+        &self,
+        py: Python<'_>,
+        fields: &Bound<'_, PyDict>,
+        written: Vec<String>,
+        scalars: &Bound<'_, PyDict>,
+    ) -> PyResult<u64> {
+        let mut arguments = ProgramArguments::default();
+        for (name, array) in fields {
+            let name: String = name.extract()?;
+            let array = array.cast::<PyUntypedArray>()?;
+            let _ = array.shape();
+            // SAFETY: the dictionary holds the arrays until the run is over.
+            #[expect(unsafe_code, reason = "the memory is NumPy's")]
+            let buffer = unsafe { lent(&name, array, written.contains(&name)) }?;
+            arguments.fields.insert(name, buffer);
+        }
+        for (name, value) in scalars {
+            let name: String = name.extract()?;
+            let value = scalar(&name, &value)?;
+            arguments.scalars.insert(name, value);
+        }
+        let busy = || PyRuntimeError::new_err("the program runs already, in another thread");
+        let ended = py.detach(|| {
+            let executable = self.executable.try_lock();
+            let mut executable = match executable {
+                Ok(it) => it,
+                Err(std::sync::TryLockError::Poisoned(it)) => PoisonError::into_inner(it),
+                Err(std::sync::TryLockError::WouldBlock) => return None,
+            };
+            Some(executable.run(arguments))
+        });
+        let report = ended.ok_or_else(busy)?.map_err(|why| refused(&why))?;
+        Ok(report.n_calls)
+    }
+}

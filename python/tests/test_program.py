@@ -1,0 +1,182 @@
+"""Methods of objects as programs: the same bits as the stencils one by one, whatever changes between two calls."""
+
+import math
+import unittest
+
+import numpy as np
+
+import isobar
+
+LIMIT = 2
+SHAPE = (13, 12, 4)
+DOMAIN = (7, 6, 4)
+
+
+@isobar.stencil
+def lap(q: "Field[float]", out: "Field[float]"):  # noqa: F821
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        out = q[-1, 0, 0] + q[1, 0, 0] + q[0, -1, 0] + q[0, 1, 0] - 4.0 * q  # noqa: F841
+
+
+@isobar.stencil
+def step(q: "Field[float]", l: "Field[float]", a: float):  # noqa: F821, E741
+    with computation(PARALLEL), interval(...):  # noqa: F821
+        q = q + a * l
+
+
+class Inner:
+    def __init__(self, weight):
+        self.weight, self.step = weight, step
+
+    def __call__(self, q, l, a):  # noqa: E741
+        self.step(q, l, a * self.weight)
+
+
+class Diffusion:
+    """A model with a field of its own, parts, and a number that decides at run time."""
+
+    def __init__(self, shape=SHAPE):
+        self.l = np.zeros(shape)
+        self.lap = lap
+        self.parts = [Inner(0.5), Inner(0.25)]
+        self.damping = None
+
+    def __call__(self, q, a, n):
+        for it in range(n):
+            self.lap(q, self.l)
+            if self.damping is None and it == n - 1:
+                a = a / LIMIT
+            for part in self.parts:
+                part(q, self.l, math.sqrt(a))
+
+    def changes(self, q):
+        self.damping = 2
+
+    def raises(self, q, n):
+        if n > LIMIT:
+            raise ValueError("too many")
+        self.step_of(q)
+
+    def step_of(self, q):
+        self.parts[0](q, self.l, 1.0)
+
+
+class Alone:
+    """The stencils on the domain, one by one."""
+
+    def __init__(self, stencil):
+        self.stencil = stencil
+
+    def __call__(self, *args):
+        self.stencil(*args, domain=DOMAIN, origin=(3, 3, 0))
+
+
+def alone():
+    model = Diffusion()
+    model.lap = Alone(lap)
+    for part in model.parts:
+        part.step = Alone(step)
+    return model
+
+
+def numbers(seed, shape=SHAPE):
+    return np.random.default_rng(seed).random(shape)
+
+
+class Programs(unittest.TestCase):
+    def held(self, model, q, *args, **options):
+        """A program has the bits of the method with its stencils one by one."""
+        program = isobar.program(model, domain=DOMAIN, halo=3, **options)
+        expected, found = q.copy(order="K"), q.copy(order="K")
+        reference = alone()
+        reference.damping = model.damping
+        for _ in range(2):
+            reference(expected, *args)
+            program(found, *args)
+            self.assertTrue(np.array_equal(expected, found))
+            self.assertTrue(np.array_equal(reference.l, model.l))
+        return program
+
+    def test_a_method_has_the_bits_of_its_stencils_on_each_back_end(self):
+        for backend in ("rayon", "debug", "numpy", "openmp"):
+            if "not here" in isobar.backends()[backend]:
+                continue
+            with self.subTest(backend):
+                program = self.held(Diffusion(), numbers(1), 0.04, 3, backend=backend)
+                self.assertIn("for it_1 in range(0, n, 1)", program.text)
+
+    def test_arrays_lie_as_they_do(self):
+        self.held(Diffusion(), np.asfortranarray(numbers(2)), 0.04, 2)
+        wide = numbers(3, (26, 12, 4))
+        self.held(Diffusion(), wide[::2], 0.04, 2)
+
+    def test_numbers_and_arrays_may_differ_between_two_calls(self):
+        model, reference = Diffusion(), alone()
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        texts = set()
+        for seed, a, n in ((1, 0.04, 3), (2, 0.09, 0), (3, 0.01, 1)):
+            expected, found = numbers(seed), numbers(seed)
+            reference(expected, a, n)
+            program(found, a, n)
+            texts.add(program.text)
+            self.assertTrue(np.array_equal(expected, found))
+        self.assertEqual(len(texts), 1)
+
+    def test_an_attribute_that_has_changed_is_noticed(self):
+        model, reference = Diffusion(), alone()
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        q = numbers(1)
+        program(q.copy(), 0.04, 2)
+        model.damping = reference.damping = 1.0
+        model.parts[1].weight = reference.parts[1].weight = 0.125
+        model.l = np.zeros(SHAPE)
+        reference.l = np.zeros(SHAPE)
+        expected, found = q.copy(), q.copy()
+        reference(expected, 0.04, 2)
+        program(found, 0.04, 2)
+        self.assertTrue(np.array_equal(expected, found))
+        self.assertTrue(np.array_equal(reference.l, model.l))
+
+    def test_what_no_program_says_is_told_with_its_line(self):
+        program = isobar.program(Diffusion(), "changes", domain=DOMAIN, halo=3)
+        with self.assertRaises(isobar.ProgramError) as told:
+            program(numbers(1))
+        self.assertIn("test_program.py:", str(told.exception))
+        self.assertIn("the attribute `damping` is refused", str(told.exception))
+        self.assertEqual([it["code"] for it in told.exception.diagnostics], ["P17"])
+
+    def test_a_raise_ends_the_run(self):
+        program = isobar.program(Diffusion(), "raises", domain=DOMAIN, halo=3)
+        program(numbers(1), 2)
+        with self.assertRaises(isobar.ProgramError) as told:
+            program(numbers(1), 3)
+        self.assertIn("too many", str(told.exception))
+
+    def test_arrays_that_share_a_part_are_refused(self):
+        q = numbers(1, (14, 12, 4))
+        model = Diffusion()
+        model.l = q[1:]
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        with self.assertRaises(isobar.CaptureError) as told:
+            program(q[:-1], 0.04, 1)
+        self.assertIn("share a part of their elements", str(told.exception))
+
+    def test_a_field_that_is_too_small_is_told(self):
+        program = isobar.program(Diffusion((8, 12, 4)), domain=DOMAIN, halo=3)
+        with self.assertRaises(isobar.ProgramError) as told:
+            program(numbers(1, (8, 12, 4)), 0.04, 1)
+        self.assertIn("lacks", str(told.exception))
+
+    def test_one_array_may_be_two_parameters(self):
+        model = Diffusion()
+        q = numbers(5)
+        model.l = q
+        program = isobar.program(model, "step_of", domain=DOMAIN, halo=3)
+        program(q)
+        expected = numbers(5)
+        expected[3:10, 3:9] = expected[3:10, 3:9] + 0.5 * expected[3:10, 3:9]
+        self.assertTrue(np.array_equal(expected, q))
+
+
+if __name__ == "__main__":
+    unittest.main()

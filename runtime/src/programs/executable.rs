@@ -1,0 +1,118 @@
+//! A program that is compiled for one domain, and called with fields that the caller lends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobar_compiler::call::launch::ScalarInput;
+use isobar_compiler::call::run::NoControl;
+use isobar_compiler::config::Config;
+use isobar_compiler::diag::Diagnostic;
+use isobar_compiler::diag::catalog::programs as catalog;
+use isobar_program::compile::{ProgramCompilation, compile};
+use isobar_program::group::group_calls;
+use isobar_program::interpret::{
+    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
+};
+use isobar_program::print::listing;
+
+use super::ProgramCode;
+use crate::buffer::Buffer;
+use crate::executors::{Executor, OwnedSetting};
+
+/// A program that is ready to run on its domain.
+#[derive(Debug)]
+pub struct ProgramExecutable {
+    compilation: ProgramCompilation,
+    instance: ProgramInstance,
+    code: ProgramCode,
+    /// The text of the level, with its groups.
+    text: String,
+}
+
+/// Why a program is refused, or ended early: what is told, and the files that its places are in.
+#[derive(Clone, Debug)]
+pub struct ProgramRefusal {
+    pub diagnostics: Vec<Diagnostic>,
+    /// Name and text, in the order of their numbers.
+    pub files: Vec<(String, String)>,
+}
+
+/// The arguments of a call, by the names of the document.
+#[derive(Debug, Default)]
+pub struct ProgramArguments {
+    /// Fields on the host. No two of them share memory.
+    pub fields: BTreeMap<String, Buffer>,
+    pub scalars: BTreeMap<String, ScalarInput>,
+}
+
+impl ProgramExecutable {
+    /// Compiles a document or an object graph for a domain, and makes its code.
+    ///
+    /// # Errors
+    ///
+    /// The faults of the document, those of the domain, and what the back end cannot do.
+    pub fn new(
+        (name, text): (&str, &str),
+        config: Config,
+        (domain, fill): ([i64; 3], HaloFill),
+        executor: Arc<dyn Executor>,
+        setting: OwnedSetting,
+    ) -> Result<Self, ProgramRefusal> {
+        let options = config.passes.clone();
+        let mut compilation = compile(name, text, config);
+        let Some(mut program) = compilation.program.take() else {
+            let diagnostics = std::mem::take(&mut compilation.diagnostics);
+            return Err(refusal(&compilation, diagnostics));
+        };
+        let mut code = ProgramCode::new(executor, setting, options);
+        if code.joins_calls() {
+            group_calls(&mut program);
+        }
+        let made = ProgramInstance::new(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
+        let instance = made.map_err(|it| refusal(&compilation, it))?;
+        code.prepare(&instance).map_err(|why| {
+            let told = catalog::run_input(&why, "run it on another back end");
+            refusal(&compilation, vec![told])
+        })?;
+        Ok(Self { text: listing(&program).text, compilation, instance, code })
+    }
+
+    /// Runs the program once. Its state stays with it.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit, before anything runs; otherwise the reason why the run ended early.
+    pub fn run(&mut self, arguments: ProgramArguments) -> Result<ProgramReport, ProgramRefusal> {
+        let mut inputs = ProgramInputs {
+            fields: arguments.fields.into_iter().map(|(name, it)| (name, it.array)).collect(),
+            scalars: arguments.scalars,
+        };
+        let ended = self.instance.run_with(&mut inputs, &mut self.code, &mut NoControl);
+        ended.map_err(|stop| match stop {
+            ProgramStop::Fault(told) => refusal(&self.compilation, told),
+            ProgramStop::Cancelled => {
+                refusal(&self.compilation, vec![catalog::run_input("the run was cancelled", "run it again")])
+            }
+        })
+    }
+
+    /// The text of the program, with the groups of calls that are one piece of code.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What was told of the document without being an error.
+    #[must_use]
+    pub fn warnings(&self) -> ProgramRefusal {
+        refusal(&self.compilation, self.compilation.diagnostics.clone())
+    }
+}
+
+fn refusal(compilation: &ProgramCompilation, diagnostics: Vec<Diagnostic>) -> ProgramRefusal {
+    let files = compilation.fronts.project().files.iter();
+    let mut files: Vec<(String, String)> =
+        files.map(|(name, text)| (name.clone(), text.to_string())).collect();
+    files.push(compilation.document.clone());
+    ProgramRefusal { diagnostics, files }
+}
