@@ -46,7 +46,7 @@ class _Wanted(TypedDict):
 @final
 class Program:
     def __new__(
-        cls, document: str, wanted: _Wanted, domain: tuple[int, ...], halo: str, bits: tuple[int, int]
+        cls, document: str, wanted: _Wanted, domain: tuple[int, ...] | None, halo: str, options: str
     ) -> Program: ...
     @property
     def text(self) -> str: ...

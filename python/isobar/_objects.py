@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import enum
 import inspect
 import linecache
@@ -34,19 +35,46 @@ _IDENTITIES = ("dace_nounroll", "nounroll")
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
-class Walker:
-    """Collects what a method needs."""
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """A stencil with its range, where it has one of its own."""
 
-    def __init__(self, domain: tuple[int, int, int], halo: tuple[int, int, int]):
+    made: Stencil
+    domain: tuple[int, ...] | None = None
+    # By field, and `_all_` for the others: the index of the first point in its array.
+    origin: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    externals: Any = None
+
+    @property
+    def key(self) -> Any:
+        return self.made._captured.text, self.domain, self.origin
+
+
+@dataclasses.dataclass
+class Lying:
+    """An array of a program."""
+
+    name: str
+    array: np.ndarray
+    role: str
+    axes: str
+
+
+class Walker:
+    """Collects what a method needs.
+
+    Without a `domain`, it is that of most stencils that have one of their own.
+    """
+
+    def __init__(self, domain: tuple[int, ...] | None, halo: tuple[int, ...] | None):
         self.domain, self.halo = domain, halo
         self.functions: dict[str, dict[str, Any]] = {}
         self.keys: dict[Any, str] = {}
         self.objects: dict[int, tuple[str, Any]] = {}
         # Names that some text asks objects for.
         self.asked: set[str] = set()
-        self.stencils: list[tuple[str, Stencil]] = []
-        self.arrays: dict[int, tuple[str, np.ndarray]] = {}
-        self.fields: dict[str, dict[str, Any]] = {}
+        self.stencils: list[tuple[str, Placed]] = []
+        self.arrays: list[Lying] = []
         self.texts: dict[str, str] = {}
         self.paths: dict[str, str] = {}
         # What was found where, so that a change is noticed.
@@ -128,13 +156,12 @@ class Walker:
             return [self.tagged(it, f"{name}_{at}") for at, it in enumerate(value)]
         if isinstance(value, dict):
             return {"dict": [[self.tagged(key, name), self.tagged(it, f"{name}_{key}")] for key, it in value.items()]}
-        if isinstance(value, LazyStencil):
-            value = value.implementation
-        if isinstance(value, Stencil):
-            return {"stencil": self.stencil(value)}
-        array = _array(value)
-        if array is not None:
-            return self.field(array, name)
+        placed = _placed(value)
+        if placed is not None:
+            return {"stencil": self.stencil(placed)}
+        found = _array(value)
+        if found is not None:
+            return self.field(*found, name)
         if value is math or isinstance(value, types.ModuleType) and value.__name__ == "numpy":
             return {"module": "math"}
         if isinstance(value, type) and value in (float, int, bool):
@@ -153,31 +180,45 @@ class Walker:
             return {"unknown": type(value).__name__}
         return {"object": self.object(value, name)}
 
-    def stencil(self, it: Stencil) -> str:
+    def stencil(self, it: Placed) -> str:
         for name, known in self.stencils:
-            if known is it or known._captured.text == it._captured.text:
+            if known.key == it.key:
                 return name
-        name = self.name(it.__name__)
+        name = self.name(it.made.__name__)
         self.stencils.append((name, it))
         return name
 
-    def field(self, array: np.ndarray, name: str, role: str = "argument") -> dict[str, Any]:
-        for known, other in self.arrays.values():
-            if other is array or _is_same(other, array):
-                return {"field": known}
-            if np.shares_memory(other, array):
-                raise CaptureError(f"the arrays of `{known}` and `{name}` share a part of their elements")
+    def field(self, array: np.ndarray, axes: str, role: str, name: str) -> dict[str, Any]:
+        for known in self.arrays:
+            if known.array is array or _is_same(known.array, array):
+                return {"field": known.name}
+            if np.shares_memory(known.array, array):
+                raise CaptureError(f"the arrays of `{known.name}` and `{name}` share a part of their elements")
         name = self.name(name)
-        axes = {0: "", 1: "K", 2: "IJ"}.get(array.ndim, "IJK")
-        points = dict(zip("IJK", self.domain))
-        halo = dict(zip("IJK", self.halo))
-        shape = [f"{axis}{size - points[axis]:+d}" for axis, size in zip(axes, array.shape)]
-        self.fields[name] = {
-            "role": role, "dtype": array.dtype.name, "axes": axes,
-            "shape": [*shape, *array.shape[len(axes):]], "origin": [halo[axis] for axis in axes],
-        }  # fmt: skip
-        self.arrays[id(array)] = (name, array)
+        self.arrays.append(Lying(name, array, role, axes))
         return {"field": name}
+
+    def frame(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The points of the domain, and the index of the first of them, by axis."""
+        if self.domain is None:
+            ranges = [(it.domain, dict(it.origin).get("_all_")) for _, it in self.stencils if it.domain is not None]
+            if not ranges:
+                raise CaptureError("no stencil of the program has a domain: pass `domain` to `isobar.program`")
+            self.domain, origin = max(ranges, key=ranges.count)
+            self.halo = self.halo or origin
+        return dict(zip("IJK", self.domain)), dict(zip("IJK", self.halo or (0, 0, 0)))
+
+    def fields(self) -> dict[str, dict[str, Any]]:
+        """The arrays as the graph has them."""
+        points, first = self.frame()
+        told = {}
+        for it in self.arrays:
+            shape: list[Any] = [f"{axis}{size - points[axis]:+d}" for axis, size in zip(it.axes, it.array.shape)]
+            told[it.name] = {
+                "role": it.role, "dtype": it.array.dtype.name, "axes": it.axes,
+                "shape": [*shape, *it.array.shape[len(it.axes):]], "origin": [first[axis] for axis in it.axes],
+            }  # fmt: skip
+        return told
 
     def object(self, value: Any, name: str) -> str:
         known = self.objects.get(id(value))
@@ -204,6 +245,9 @@ class Walker:
                     found = _attribute(value, name)
                     if found is _MISSING:
                         continue
+                    if isinstance(found, types.FunctionType) and name in _replaced(value):
+                        methods.setdefault(key, {})[name] = self.function(found)
+                        continue
                     if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
                         methods.setdefault(key, {})[name] = self.function(found.__func__)
                         continue
@@ -226,33 +270,75 @@ class Walker:
         """The stencils as the graph has them, and their files."""
         if not self.stencils:
             return {}, {}
-        given = [(it.definition, _externals(it)) for _, it in self.stencils]
+        given = []
+        for _, it in self.stencils:
+            externals = dict(it.made.externals if it.externals is None else it.externals)
+            given.append((it.made.definition, externals))
         captured = capture_all(given)
-        points = ["I", "J", "K"]
-        told = {
-            name: {
-                "stencil": {"function": function, "externals": externals, "domain": points},
-                "params": list(it._captured.parameters),
-            }
-            for (name, it), (function, externals) in zip(self.stencils, captured.stencils)
-        }
+        points, first = self.frame()
+        told = {}
+        for (name, it), (function, externals) in zip(self.stencils, captured.stencils):
+            entry: dict[str, Any] = {"function": function, "externals": externals, "domain": ["I", "J", "K"]}
+            if it.domain is not None:
+                entry["domain"] = [f"{axis}{size - points[axis]:+d}" for axis, size in zip("IJK", it.domain)]
+                infos = it.made.field_info
+                entry["origin"] = {}
+                for field, origin in it.origin:
+                    axes = "IJK" if field == "_all_" else infos[field].axes if field in infos else ()
+                    at = dict(zip(axes, origin))
+                    moved = [at.get(axis, first[axis]) - first[axis] for axis in "IJK"]
+                    entry["origin"][field] = moved
+                usual = entry["origin"].get("_all_", [0, 0, 0])
+                # An axis that a field lacks has no first point.
+                for field in list(entry["origin"]):
+                    axes = infos[field].axes if field in infos else "IJK"
+                    is_usual = all(entry["origin"][field]["IJK".index(it)] == usual["IJK".index(it)] for it in axes)
+                    if field != "_all_" and is_usual:
+                        del entry["origin"][field]
+            told[name] = {"stencil": entry, "params": list(it.made._captured.parameters)}
         self.seen.extend(captured.seen)
         return told, captured.texts
 
 
-def _externals(it: Stencil) -> dict[str, Any]:
-    return dict(it.externals)
+def _placed(value: Any) -> Placed | None:
+    """A stencil: one of this package's, or of GT4Py's or NDSL's that this package made."""
+    if isinstance(value, LazyStencil):
+        value = value.implementation
+    if isinstance(value, Stencil):
+        return Placed(value)
+    inner = getattr(value, "stencil_object", None)
+    # GT4Py's lazy stencils are compiled when somebody asks.
+    inner = getattr(inner, "implementation", inner)
+    made = getattr(inner, "isobar", None)
+    origins = getattr(value, "_field_origins", None)
+    if isinstance(made, Stencil) and isinstance(origins, dict):
+        domain = tuple(int(it) for it in value.domain)
+        origin = tuple(sorted((name, tuple(int(it) for it in at)) for name, at in origins.items()))
+        return Placed(made, domain, origin, getattr(value, "externals", None))
+    made = getattr(value, "isobar", None)
+    return Placed(made) if isinstance(made, Stencil) else None
 
 
-def _array(value: Any) -> np.ndarray | None:
-    """The array of a value: NumPy's own, or the one that an object says it is."""
+def _array(value: Any) -> tuple[np.ndarray, str, str] | None:
+    """The array of a value with its axes and its role: NumPy's own, or that of a quantity of NDSL's."""
     if isinstance(value, np.ndarray):
-        return value if value.ndim else None
+        axes = {0: "", 1: "K", 2: "IJ"}.get(value.ndim, "IJK")
+        return (value, axes, "argument") if value.ndim else None
     if isinstance(value, _NUMBERS) or isinstance(value, type):
         return None
-    data = getattr(value, "data", None)
-    is_quantity = hasattr(value, "dims") and isinstance(data, np.ndarray)
-    return data if is_quantity else None
+    dims = getattr(value, "dims", None)
+    if dims is None:
+        return None
+    # Newer ones warn whoever asks for `data`.
+    data = getattr(value, "_data", None)
+    data = getattr(value, "data", None) if data is None else data
+    if not isinstance(data, np.ndarray):
+        return None
+    letters = {"x": "I", "y": "J", "z": "K", "i": "I", "j": "J", "k": "K"}
+    axes = "".join(letters.get(str(it)[:1], "") for it in dims)
+    # What a class keeps for itself is undefined when its method begins.
+    role = "local" if type(value).__name__ == "Local" else "argument"
+    return data, axes, role
 
 
 def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
@@ -267,14 +353,18 @@ def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
 
 def _attribute(value: Any, name: str) -> Any:
     """An attribute, without running anything: properties are texts of their own."""
-    try:
-        static = inspect.getattr_static(value, name)
-    except AttributeError:
-        return _MISSING
-    if isinstance(static, property):
-        # What a property answers is fixed while the program runs, as any attribute.
-        return getattr(value, name, _MISSING)
-    return getattr(value, name, _MISSING)
+    replaced = _replaced(value).get(name)
+    if replaced is not None:
+        return replaced
+    # NDSL's classes look at who asks.
+    own = getattr(value, "__dict__", {})
+    return own[name] if name in own else getattr(value, name, _MISSING)
+
+
+def _replaced(value: Any) -> dict[str, Any]:
+    """The methods of an object that `isobar.ndsl` put programs in the place of."""
+    found: dict[str, Any] = getattr(value, "__dict__", {}).get("_isobar_methods", {})
+    return found
 
 
 def walk(
@@ -283,12 +373,15 @@ def walk(
     """The graph of a call of a method; the walker, which has the arrays; and the numbers of the call, by name."""
     walker = Walker(domain, halo)
     function = method.__func__
-    parameters = inspect.signature(method).bind(*args, **kwargs)
+    # Not that of the method: the class of its object may have been replaced.
+    parameters = inspect.signature(function).bind(method.__self__, *args, **kwargs)
     parameters.apply_defaults()
     scalars: dict[str, Any] = {}
     told: dict[str, Any] = {}
     declared: dict[str, Any] = {}
-    for parameter, value in parameters.arguments.items():
+    for at, (parameter, value) in enumerate(parameters.arguments.items()):
+        if at == 0:
+            continue
         if isinstance(value, _NUMBERS):
             scalar = walker.name(parameter)
             scalars[scalar] = value
@@ -300,8 +393,7 @@ def walk(
     objects = walker.finished()
     stencils, texts = walker.stencils_told()
     graph = {
-        "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "grid": {"halo": max(halo[:2])},
-        "fields": walker.fields, "scalars": declared, "stencils": stencils, "objects": objects,
+        "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "fields": walker.fields(), "scalars": declared, "stencils": stencils, "objects": objects,
         "functions": walker.functions, "entry": entry,
     }  # fmt: skip
     return graph, walker, scalars

@@ -11,6 +11,10 @@ from .errors import CallError, IsobarError
 from .stencil import FAILURES, of_call, told
 
 
+# What a request says of all its stencils.
+_OPTIONS = ("dtypes", "literal_int_precision", "literal_float_precision")
+
+
 class ProgramError(IsobarError):
     """A method that no program says, or a run of one that ended early.
 
@@ -33,15 +37,17 @@ class Program:
     def __init__(
         self,
         method: Any,
-        domain: tuple[int, int, int],
+        domain: tuple[int, int, int] | None = None,
         *,
-        halo: Any = 0,
+        halo: Any = None,
         exchange: str = "none",
         backend: str = "rayon",
         threads: int | None = None,
     ):
-        self._method, self._domain = method, tuple(int(it) for it in domain)
-        self._halo = (halo, halo, 0) if isinstance(halo, int) else tuple(halo)
+        self._method = method
+        self._domain = None if domain is None else tuple(int(it) for it in domain)
+        halo = 0 if halo is None and domain is not None else halo
+        self._halo = (halo, halo, 0) if isinstance(halo, int) else halo if halo is None else tuple(halo)
         self._exchange, self._threads = exchange, threads
         self._backend = "rayon" if backend == "isobar" else backend.removeprefix("isobar:")
         self._native: Any = None
@@ -68,7 +74,7 @@ class Program:
             if self._native is None or self._key != (key := json.dumps(graph)):
                 key = json.dumps(graph)
                 self._native, self._key = self._compiled(key, walker), key
-            arrays = {name: array for name, array in walker.arrays.values()}
+            arrays = {it.name: it.array for it in walker.arrays if it.role == "argument"}
             written = [name for name, array in arrays.items() if array.flags.writeable]
             self._native.run(arrays, written, scalars)
         except _native.Refused as refused:
@@ -78,19 +84,20 @@ class Program:
 
     def _compiled(self, document: str, walker: Walker) -> Any:
         wanted = _config.wanted(self._backend, self._threads, "reproducible", 0)
-        requests = [it._captured.request for _, it in walker.stencils]
-        bits = {(it.get("literal_int_precision", 64), it.get("literal_float_precision", 64)) for it in requests}
-        if len(bits) > 1:
-            raise CallError("the stencils of a program have literals of one precision")
-        return _native.Program(document, wanted, self._domain, self._exchange, bits.pop() if bits else (64, 64))
+        requests = [it.made._captured.request for _, it in walker.stencils]
+        options = [{name: it[name] for name in _OPTIONS if name in it} for it in requests]
+        if any(it != options[0] for it in options):
+            raise CallError("the stencils of a program have one meaning of types and literals")
+        told = json.dumps(options[0] if options else {}, sort_keys=True)
+        return _native.Program(document, wanted, walker.domain, self._exchange, told)
 
 
 def program(
     obj: Any,
     method: str = "__call__",
     *,
-    domain: tuple[int, int, int],
-    halo: Any = 0,
+    domain: tuple[int, int, int] | None = None,
+    halo: Any = None,
     exchange: str = "none",
     backend: str = "rayon",
     threads: int | None = None,
@@ -98,7 +105,7 @@ def program(
     """A method of an object as one program.
 
     `domain` is the number of points along I, J, K on which its stencils run, and `halo` the index of the first of them in
-    each array: one number for I and J, or one for each axis. `exchange` says what halo updates store: `none`, `periodic`
+    each array: one number for I and J, or one for each axis. Stencils of NDSL know both themselves. `exchange` says what halo updates store: `none`, `periodic`
     or `zero-gradient`.
 
         step = isobar.program(model, domain=(64, 64, 20), halo=3)

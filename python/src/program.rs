@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use isobar_compiler::config::Config;
-use isobar_compiler::types::DType;
+use isobar_compiler::inputs::Directives;
 use isobar_program::interpret::HaloFill;
+use isobar_protocol::request::Request;
 use isobar_runtime::machine::DetectedMachine;
 use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -30,7 +30,8 @@ fn refused(why: &ProgramRefusal) -> PyErr {
 
 #[pymethods]
 impl Program {
-    /// Compiles a document or an object graph. `halo` names what exchanges store; `bits` are those of literals.
+    /// Compiles a document or an object graph. `halo` names what exchanges store. `options` is a request with what it says
+    /// of all stencils.
     #[new]
     fn new(
         py: Python<'_>,
@@ -38,17 +39,13 @@ impl Program {
         wanted: CompileOptions,
         domain: [i64; 3],
         halo: &str,
-        bits: (u8, u8),
+        options: &str,
     ) -> PyResult<Self> {
         let fill = HaloFill::from_name(halo)
             .ok_or_else(|| PyValueError::new_err(format!("there is no halo `{halo}`")))?;
-        let mut config = Config::default();
-        if bits.0 == 32 {
-            config.literal_int = DType::Int32;
-        }
-        if bits.1 == 32 {
-            config.literal_float = DType::Float32;
-        }
+        let options: Request =
+            serde_json::from_str(options).map_err(|why| PyValueError::new_err(why.to_string()))?;
+        let mut config = options.config(&Directives::default());
         config.passes.machine = Some(DetectedMachine::here().machine);
         let (executor, setting) = ready(&wanted)?;
         if executor.device().is_some() {
