@@ -130,7 +130,11 @@ impl ObjectReader<'_> {
                 _ => Err(self.refused(&format!("`{name}`"), "scalar expressions have no such function", at)),
             },
             // The array of a quantity is the quantity.
-            ObjectValue::Field { .. } if matches!(name, "data" | "field" | "view" | "storage") => Ok(of),
+            ObjectValue::Field { .. } if name == "data" => Ok(of),
+            ObjectValue::Field { .. } if matches!(name, "field" | "view") => {
+                let why = "it is the part inside of its halo, and programs have whole fields: use `data`";
+                Err(self.refused(&format!("`.{name}`"), why, at))
+            }
             ObjectValue::Exchange(_) if matches!(name, "start" | "wait" | "update") => {
                 Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })
             }
@@ -227,7 +231,7 @@ impl ObjectReader<'_> {
     }
 
     pub(super) fn binary(
-        &self,
+        &mut self,
         op: Operator,
         left: ObjectValue,
         right: ObjectValue,
@@ -239,6 +243,9 @@ impl ObjectReader<'_> {
             }
             (Operator::Add, ObjectValue::Text(one), ObjectValue::Text(other)) => {
                 return Ok(ObjectValue::Text(format!("{one}{other}")));
+            }
+            (_, ObjectValue::Field { .. }, _) | (_, _, ObjectValue::Field { .. }) => {
+                return self.whole(op, (&left, &right), false, at);
             }
             _ => {}
         }

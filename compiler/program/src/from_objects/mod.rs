@@ -10,6 +10,7 @@ mod expressions;
 pub mod graph;
 mod statements;
 mod values;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use serde::Deserialize;
 use self::graph::ObjectGraph;
 use self::statements::Flow;
 use self::values::ObjectValue;
+use self::whole::WholeArrays;
 use crate::document::{Entries, ProgramDocument};
 use crate::document::nodes::{PlaceEntry, ScalarText, StatementEntry};
 
@@ -84,16 +86,17 @@ pub fn document(text: &str) -> Result<ProgramDocument, Vec<Diagnostic>> {
     let outcome = reader.enter(&function, args, keywords, Span::default());
     outcome.map_err(|stop| vec![stop.diagnostic])?;
     let body = reader.out.pop().unwrap_or_default();
+    let WholeArrays { text, fields, stencils } = std::mem::take(&mut reader.whole_arrays);
+    let own = graph.stencils.0.iter().map(|(name, it)| (name.clone(), it.stencil.clone()));
+    let own_file = (!text.is_empty()).then(|| (whole::FILE.to_owned(), text));
     Ok(ProgramDocument {
         isobar_program: 1,
         name: graph.name.clone(),
-        files: graph.files.clone(),
+        files: Entries(graph.files.0.iter().cloned().chain(own_file).collect()),
         grid: graph.grid.clone(),
-        fields: graph.fields.clone(),
+        fields: Entries(graph.fields.0.iter().cloned().chain(fields).collect()),
         scalars: graph.scalars.clone(),
-        stencils: Entries(
-            graph.stencils.0.iter().map(|(name, it)| (name.clone(), it.stencil.clone())).collect(),
-        ),
+        stencils: Entries(own.chain(stencils).collect()),
         programs: Entries::default(),
         body,
     })
@@ -134,13 +137,14 @@ struct ObjectReader<'g> {
     n_calls: usize,
     n_statements: usize,
     n_steps: usize,
+    whole_arrays: WholeArrays,
 }
 
 impl<'g> ObjectReader<'g> {
     fn new(graph: &'g ObjectGraph, files: &'g [Arc<SourceFile>]) -> Self {
         let lines = files.iter().map(|it| LineIndex::new(&it.text)).collect();
         let (frames, out) = (Vec::new(), vec![Vec::new()]);
-        Self { graph, files, lines, frames, out, n_calls: 0, n_statements: 0, n_steps: 0 }
+        Self { graph, files, lines, frames, out, n_calls: 0, n_statements: 0, n_steps: 0, whole_arrays: WholeArrays::default() }
     }
 
     fn refused(&self, what: &str, why: &str, at: Span) -> ReadStop {

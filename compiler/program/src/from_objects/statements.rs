@@ -122,8 +122,36 @@ impl ObjectReader<'_> {
                 let what = format!("the assignment of the attribute `{}`", attribute.name);
                 Err(self.refused(&what, "what an object holds is fixed while its program runs", at))
             }
-            _ => Err(self.refused("the assignment", "elements of fields are written by stencils alone", at)),
+            ExprKind::Subscript(..) => self.store(target, &value, at),
+            _ => Err(self.refused("the assignment", "its target is no name", at)),
         }
+    }
+
+    /// `q[:, :, :] = r` and `q[:] = 0.0` are a copy and a fill of the whole field.
+    fn store(&mut self, target: &Expr, value: &ObjectValue, at: Span) -> Reading<()> {
+        let ExprKind::Subscript(_, index) = &target.kind else { return Ok(()) };
+        let is_whole = |it: &Expr| {
+            matches!(it.kind, ExprKind::Slice { lower: None, upper: None, step: None } | ExprKind::Ellipsis)
+        };
+        if !index.parts().iter().all(is_whole) {
+            return Err(self.refused("the assignment", "elements of fields are written by stencils alone", at));
+        }
+        let field = self.expr(target)?;
+        let (Some(to), ObjectValue::Field { .. }) = (field.argument_entry(), &field) else {
+            return Err(self.refused("the assignment", &format!("of {}", field.kind()), at));
+        };
+        let entry = match value {
+            ObjectValue::Field { .. } => {
+                StatementEntry { copy: value.argument_entry(), to: Some(to), ..StatementEntry::default() }
+            }
+            other => {
+                let Some(with) = other.scalar_entry() else {
+                    return Err(self.refused("the assignment", &format!("of {}", other.kind()), at));
+                };
+                StatementEntry { fill: Some(to), with: Some(with), ..StatementEntry::default() }
+            }
+        };
+        self.write(entry, at)
     }
 
     /// Gives the variables of a loop that is written out their values, which are known.
@@ -194,6 +222,10 @@ impl ObjectReader<'_> {
 
     fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr, at: Span) -> Reading<()> {
         let (left, right) = (self.expr(target)?, self.expr(value)?);
+        // An array is changed where it lies, whoever else knows it.
+        if matches!(left, ObjectValue::Field { .. }) {
+            return self.whole(op, (&left, &right), true, at).map(drop);
+        }
         let value = self.binary(op, left, right, at)?;
         self.assign(target, value, at)
     }
@@ -337,12 +369,13 @@ impl ObjectReader<'_> {
         if let Some(all) = known.as_ref().filter(|it| it.len() <= 1) {
             return self.written_out(target, ints(all), body, at);
         }
-        let before = (self.frames.clone(), self.out.clone(), self.n_statements);
+        let before =
+            (self.frames.clone(), self.out.clone(), self.n_statements, self.whole_arrays.clone());
         match self.kept_loop(target, bounds, body, (known.is_some(), at)) {
             Ok(()) => Ok(Flow::Next),
             Err(stop) => {
                 let Some(all) = known else { return Err(stop) };
-                (self.frames, self.out, self.n_statements) = before;
+                (self.frames, self.out, self.n_statements, self.whole_arrays) = before;
                 // The first reason is about the text as it is written.
                 self.written_out(target, ints(&all), body, at).map_err(|it| if stop.needs_number { it } else { stop })
             }

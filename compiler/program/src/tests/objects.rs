@@ -180,6 +180,29 @@ fn numbers_that_a_run_changes_are_scalars_of_the_program() {
 }
 
 #[test]
+fn arithmetic_of_whole_arrays_is_a_stencil_on_all_elements() {
+    check(
+        "
+        total = q[:, :, :] + 2
+        self.copy(total * r, r)
+        total -= dt
+        q -= total
+        self.tmp[:, :, :] = q
+        r[:] = dt
+",
+        &expect![[r#"
+            call whole_1(a=q, b=float(2), out=whole_1_result)
+            call whole_2(a=whole_1_result, b=r, out=whole_2_result)
+            call copy(a=whole_2_result, b=r)
+            call whole_3(a=whole_1_result, b=float(dt), out=whole_1_result)
+            call whole_4(a=q, b=whole_1_result, out=q)
+            copy q to tmp
+            fill r with dt
+        "#]],
+    );
+}
+
+#[test]
 fn what_no_program_says_is_refused_with_the_chain_of_calls() {
     let body = "
         self.inner(q)
@@ -200,6 +223,9 @@ fn what_no_program_says_is_refused_with_the_chain_of_calls() {
         ("if dt > 0:\n            x = q\n        else:\n            x = r\n        self.add(x)", "decides what `x` is"),
         ("if dt > 0:\n            return\n        self.add(q)", "a condition of run time stands around it"),
         ("x = q\n        for it in range(n):\n            self.add(x)\n            x = r", "the iteration before decides what `x` is"),
+        ("self.copy(self.tracers.view[:], r)", "`.view` is refused: it is the part inside of its halo"),
+        ("self.copy(q ** 2, r)", "`**` on whole arrays is refused"),
+        ("self.copy(q + self.tracers, r)", "the two sides differ in type or shape"),
         ("raise ValueError('no')", "`raise` is refused: the method comes here whatever a run computes"),
         ("self.steps[n](q)", "an element of a list is refused: `n` tells at run time which one"),
         ("self.weights[7]", "the element 7 is refused: the list has 2"),
