@@ -415,6 +415,7 @@ const OTHERS: &[Room] = &[
         &["arrays", "attended", "failures", "forks", "gpu", "plans", "scalars"],
         OF_PYTHON,
     ),
+    room("python", "program", &["arrays", "failures", "scalars", "stencil"], OF_PYTHON),
     room("python", "stencil", &["attended", "call", "failures", "forks", "levels", "plans"], OF_PYTHON),
     room("python", "./.", &["*"], OF_PYTHON),
     // The worker: its first part has no level behind the OIR, and neither part has a document.

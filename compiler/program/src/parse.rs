@@ -276,9 +276,7 @@ impl ProgramReader {
             }
             "exchange" => ProgramStmtKind::Exchange(self.exchange(rest, span)?),
             "host" => self.host(rest, span)?,
-            "group" => {
-                ProgramStmtKind::Group { number: rest.parse().map_err(|_| unknown())?, body: inner }
-            }
+            "group" => ProgramStmtKind::Group { number: rest.parse().map_err(|_| unknown())?, body: inner },
             "mark" => ProgramStmtKind::Mark(quoted(rest).ok_or_else(unknown)?),
             "trap" => ProgramStmtKind::Trap(quoted(rest).ok_or_else(unknown)?),
             _ => return Err(unknown()),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::registry::{self, StageListing};
 use super::lowering::lower_tree;
+use super::registry::{self, StageListing};
 use super::schedule_variants::{variants, variants_of_gpu};
 use super::{Levels, ScheduleVariant, Stage, route};
 use crate::diag::{Listing, Severity, StmtId};

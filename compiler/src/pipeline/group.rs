@@ -100,9 +100,10 @@ pub fn compile_group(
         is_local && !elsewhere.contains(container) && (covered.contains(handle) || !is_read)
     });
     let locals: BTreeSet<_> = locals.map(|it| *it.0).collect();
-    let of_program = whole.containers.iter().map(|(container, handle)| {
-        (*container, access.get(handle).copied().unwrap_or_default())
-    });
+    let of_program = whole
+        .containers
+        .iter()
+        .map(|(container, handle)| (*container, access.get(handle).copied().unwrap_or_default()));
     let spliced = group.spliced(&locals, &of_program.collect())?;
     let files = trees.iter().flatten().next().map(|it| it.front.files.clone()).unwrap_or_default();
     let signature = Signature { name: name.clone(), params: spliced.signature, min_levels: 0 };
@@ -178,7 +179,8 @@ impl<'a> GroupTree<'a> {
         let mut containers = BTreeMap::new();
         let touched = touched_in(self.program, self.body);
         for &handle in touched.difference(locals) {
-            let access = access.get(&handle).copied().unwrap_or(TreeAccess { is_read: true, is_written: true });
+            let access =
+                access.get(&handle).copied().unwrap_or(TreeAccess { is_read: true, is_written: true });
             let (own, param) = declared.field(handle, access);
             containers.insert(handle, own);
             params.push(GroupParam::Container(handle));
@@ -255,7 +257,10 @@ impl<'a> GroupTree<'a> {
                 let params = self.program.stencils[call.stencil].params.iter().zip(&call.arguments);
                 let is_used = |name: &str| {
                     let name = names::of_container(name);
-                    tree.tree.containers.values().any(|it| it.kind == ContainerKind::Scalar && it.name == name)
+                    tree.tree
+                        .containers
+                        .values()
+                        .any(|it| it.kind == ContainerKind::Scalar && it.name == name)
                 };
                 let scalars = params.enumerate().filter_map(|(at, (param, argument))| {
                     let ParamKind::Scalar { dtype, .. } = param.kind else { return None };

@@ -15,10 +15,10 @@ use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::group::compile_group;
 use isobar_compiler::pipeline::{Compilation, NoHook, Stage, registry, route};
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
+use isobar_program::analysis::calls::aliases;
 use isobar_program::compile::{ProgramCompilation, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
-use isobar_program::analysis::calls::aliases;
 use isobar_program::nodes::{Container, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
 use isobar_protocol::compile::{Remark, StageText};
@@ -35,8 +35,8 @@ use super::emit::ask_passes;
 use super::run::{check_writable, hash, tell, write};
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
-use crate::compile::on_large_stack;
 use crate::cli::{EmitArgs, Format, GraphFormat, RunArgs, Shared};
+use crate::compile::on_large_stack;
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::error::ApiError;
@@ -99,7 +99,8 @@ fn emit_groups(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
         missed = group_calls(&mut program);
         let groups = groups(&program, args.group)?;
         if is_file && groups.len() != 1 {
-            let why = format!("--form sdfg is one graph, and there are {} groups: choose --group", groups.len());
+            let why =
+                format!("--form sdfg is one graph, and there are {} groups: choose --group", groups.len());
             return Err(Usage::Wrong(why));
         }
         for (number, body) in groups {
@@ -340,7 +341,7 @@ impl OpenedProgram {
         SpanResolver::new(files.chain([(name.as_str(), text.as_str())]))
     }
 
-    /// What the passes up to a stage did, where that is asked for.
+    /// The remarks of the passes up to a stage, where they are asked for.
     fn remarks(&self, compilation: &Compilation, stage: Stage, is_asked: bool) -> Vec<Remark> {
         let is_wanted = |pass: &str| route::level_of(pass).is_some_and(|it| stage.shows_passes_of(it));
         let places = self.resolver();

@@ -81,7 +81,7 @@ impl ProgramExecutable {
     ///
     /// # Errors
     ///
-    /// What does not fit, before anything runs; otherwise the reason why the run ended early.
+    /// Inputs that do not fit, before anything runs; otherwise the reason why the run ended early.
     pub fn run(&mut self, arguments: ProgramArguments) -> Result<ProgramReport, ProgramRefusal> {
         let mut inputs = ProgramInputs {
             fields: arguments.fields.into_iter().map(|(name, it)| (name, it.array)).collect(),
@@ -102,7 +102,7 @@ impl ProgramExecutable {
         &self.text
     }
 
-    /// What was told of the document without being an error.
+    /// The warnings about the document.
     #[must_use]
     pub fn warnings(&self) -> ProgramRefusal {
         refusal(&self.compilation, self.compilation.diagnostics.clone())

@@ -8,11 +8,8 @@ use std::sync::Arc;
 
 use isobar_compiler::call::launch::Launch;
 use isobar_compiler::call::run::Control;
-use isobar_compiler::diag::{Span, StmtId};
 use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
-use isobar_compiler::oir;
-use isobar_compiler::pass::Level as _;
 use isobar_compiler::pipeline::group::{GroupCompilation, compile_group};
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Variant, back};
 use isobar_program::interpret::{GroupParam, GroupStop, ProgramInstance, StencilRunner, StencilStop};
@@ -158,11 +155,7 @@ fn made(
 }
 
 /// Calls `each` for the statements of all blocks; for a group as one, where it is one piece of code.
-fn outside_groups<'p>(
-    body: &'p [ProgramStmt],
-    joins_calls: bool,
-    each: &mut dyn FnMut(&'p ProgramStmt),
-) {
+fn outside_groups<'p>(body: &'p [ProgramStmt], joins_calls: bool, each: &mut dyn FnMut(&'p ProgramStmt)) {
     for stmt in body {
         each(stmt);
         if !joins_calls || !matches!(stmt.kind, ProgramStmtKind::Group { .. }) {
@@ -213,7 +206,7 @@ impl StencilRunner for ProgramCode {
                 let (own, [i, j, k]) = own;
                 let why = format!("{message}, in {own} at i={i}, j={j}, k={k}");
                 let front = position.and_then(|it| code.fronts.get(it)?.as_ref());
-                let statement = front.and_then(|it| place(it.oir.as_ref()?, own));
+                let statement = front.and_then(|it| it.place(own));
                 GroupStop { stop: StencilStop::Fault { why, statement }, statement: position }
             }
             other => {
@@ -235,8 +228,7 @@ impl StencilRunner for ProgramCode {
             Failure::Cancelled => StencilStop::Cancelled,
             Failure::Trap { message, statement, cell: [i, j, k] } => {
                 let why = format!("{message}, in {statement} at i={i}, j={j}, k={k}");
-                let oir = code.front.oir.as_ref();
-                fault(why, oir.and_then(|it| place(it, statement)))
+                fault(why, code.front.place(statement))
             }
             other => fault(in_words(other), None),
         })
@@ -250,17 +242,6 @@ impl StencilRunner for ProgramCode {
     fn prefers_rows(&self) -> bool {
         matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
     }
-}
-
-/// The place of a statement in the stencil's text.
-fn place(stencil: &oir::nodes::Stencil, statement: StmtId) -> Option<Span> {
-    let mut found = None;
-    stencil.each_statement(&mut |it| {
-        if it.stmt == statement {
-            found.get_or_insert(it.span());
-        }
-    });
-    found
 }
 
 fn in_words(failure: Failure) -> String {

@@ -77,8 +77,20 @@ def add(b: Field[float], by: float = 1.5):
 
 /// The functions with their parameters beside `a` and `b`.
 const FUNCTIONS: [&str; 14] = [
-    "lap", "step", "two", "masked", "edges", "all_of_it", "up", "down", "above", "column", "plane", "found",
-    "add", "lap",
+    "lap",
+    "step",
+    "two",
+    "masked",
+    "edges",
+    "all_of_it",
+    "up",
+    "down",
+    "above",
+    "column",
+    "plane",
+    "found",
+    "add",
+    "lap",
 ];
 
 /// Fields on all axes: two arguments, a state, two locals, and the parts of an argument.
@@ -107,7 +119,8 @@ pub fn generated(seed: u64) -> String {
         json!({"role": role, "dtype": "float64", "axes": "IJK",
             "shape": ["I+6", "J+6", "K+1"], "origin": [3, 3, 0]})
     };
-    let plane = json!({"role": "local", "dtype": "float64", "axes": "IJ", "shape": ["I+6", "J+6"], "origin": [3, 3]});
+    let plane =
+        json!({"role": "local", "dtype": "float64", "axes": "IJ", "shape": ["I+6", "J+6"], "origin": [3, 3]});
     let tracers = json!({"role": "argument", "dtype": "float64", "axes": "IJK",
         "shape": ["I+6", "J+6", "K+1", 2], "origin": [3, 3, 0]});
     let mut stencils = json!({});
@@ -118,7 +131,9 @@ pub fn generated(seed: u64) -> String {
             1 => (json!([0, 0, 0]), json!(["I-1", "J-1", "K"])),
             2 => (json!([0, 0, 0]), json!(["I", "J", "K+1"])),
             3 => (json!([-1, 0, 0]), json!([1, "J", "K"])),
-            4 if !matches!(function, "plane" | "add") => (json!({"_all_": [0, 0, 0], "a": [1, -1, 0]}), json!(["I", "J", "K"])),
+            4 if !matches!(function, "plane" | "add") => {
+                (json!({"_all_": [0, 0, 0], "a": [1, -1, 0]}), json!(["I", "J", "K"]))
+            }
             _ => (json!([0, 0, 0]), json!(["I", "J", "K"])),
         };
         stencils[format!("t{n}")] =

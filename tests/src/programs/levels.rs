@@ -20,12 +20,14 @@ use isobar_compiler::schedule::{self, Tree};
 use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::target::MAX_THREADS;
 use isobar_equivalence::run::{Options, Stop};
-use isobar_equivalence::{kernel as kernels_run, loops as loops_run, schedule as schedule_run, sdfg as sdfg_run};
+use isobar_equivalence::{
+    kernel as kernels_run, loops as loops_run, schedule as schedule_run, sdfg as sdfg_run,
+};
 use isobar_program::compile::compile;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInstance, ProgramStop, StencilInterpreter, StencilRunner,
-    StencilStop,
+    GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInstance, ProgramStop, StencilInterpreter,
+    StencilRunner, StencilStop,
 };
 use isobar_program::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 
@@ -66,9 +68,7 @@ pub fn hold_program_levels(seed: u64) -> Result<Held> {
         let mut inputs = inputs_of(instance, &[]);
         instance.run_with(&mut inputs, runner, &mut NoControl).map_err(|stop| match stop {
             ProgramStop::Cancelled => in_context("cancelled".to_owned()),
-            ProgramStop::Fault(told) => {
-                in_context(told.iter().map(|it| compilation.rendered(it)).collect())
-            }
+            ProgramStop::Fault(told) => in_context(told.iter().map(|it| compilation.rendered(it)).collect()),
         })?;
         results.push(inputs.fields.values().map(bits_of).collect::<Vec<_>>());
     }
@@ -83,7 +83,8 @@ const N_TARGETS: usize = 7;
 fn options_of(number: usize) -> PassOptions {
     let cache = |bytes| Cache { bytes, cores: 1 };
     // Caches that hold a few rows of a small domain.
-    let small = |bytes| MachineModel { cores: 2, caches: vec![cache(bytes)], vector_bytes: 64, line_bytes: 64 };
+    let small =
+        |bytes| MachineModel { cores: 2, caches: vec![cache(bytes)], vector_bytes: 64, line_bytes: 64 };
     let native = |vector_bits| CodeGenerator::Native { vector_bits };
     let usual = PassOptions::default();
     match number {
@@ -152,7 +153,8 @@ impl Group<'_> {
         hook: &mut dyn Hook,
     ) -> Result<GroupCompilation, String> {
         let front_of = |call: &StencilCall| {
-            let is_it = |it: &ProgramStmt| matches!(&it.kind, ProgramStmtKind::Call(own) if std::ptr::eq(own, call));
+            let is_it =
+                |it: &ProgramStmt| matches!(&it.kind, ProgramStmtKind::Call(own) if std::ptr::eq(own, call));
             self.fronts[self.body.iter().position(is_it)?].clone()
         };
         compile_group(program, (number, self.body), &front_of, options, hook)
@@ -179,7 +181,8 @@ impl StencilRunner for GroupsOnLevels<'_> {
         launch: &mut Launch,
         _control: &mut dyn Control,
     ) -> Result<(), GroupStop> {
-        let fault = |why: String| GroupStop { stop: StencilStop::Fault { why, statement: None }, statement: None };
+        let fault =
+            |why: String| GroupStop { stop: StencilStop::Fault { why, statement: None }, statement: None };
         let group = &self.groups[&number];
         // The first compilation tells the names of the parameters and the order of the statements.
         let plain = group.compiled(self.program, number, self.options, &mut NoHook).map_err(fault)?;
@@ -199,7 +202,8 @@ impl StencilRunner for GroupsOnLevels<'_> {
             wrong: None,
         };
         let first = schedule::from_tree::lower(tree);
-        if let Err(stop) = schedule_run::run(&first, &names, &order, &mut watch.expected, &Options::default()) {
+        if let Err(stop) = schedule_run::run(&first, &names, &order, &mut watch.expected, &Options::default())
+        {
             return Err(fault(stop.to_string()));
         }
         let done = group.compiled(self.program, number, self.options, &mut watch).map_err(fault)?;

@@ -34,7 +34,7 @@ pub struct ProgramRunner {
     pub temporary: PathBuf,
 }
 
-/// What a program left behind.
+/// The fields and the report behind the last run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramResult {
     /// The bits of all fields and the state after two runs.
@@ -78,7 +78,8 @@ pub fn ran(
     let faults = |wrong: &[Diagnostic], compilation: &ProgramCompilation| {
         wrong.iter().map(|it| compilation.rendered(it)).collect::<String>()
     };
-    let made = ProgramInstance::new(&program, &mut compilation.fronts, domain, HaloFill::Periodic, MOST_BYTES);
+    let made =
+        ProgramInstance::new(&program, &mut compilation.fronts, domain, HaloFill::Periodic, MOST_BYTES);
     let mut instance = made.map_err(|it| faults(&it, &compilation))?;
     let mut pieces = ProgramPieces::default();
     let mut code = None;
@@ -163,7 +164,8 @@ const DOMAINS: [[i64; 3]; 4] = [[1, 1, 2], [3, 2, 3], [9, 7, 4], [2, 40, 5]];
 /// Numbers without order that are the same in every run, in C order.
 fn in_c_order(shape: &[usize], seed: u32) -> Array {
     let elements = Elements::zeros(DType::Float64, shape.iter().product());
-    let mut array = Array::from_c_order(elements, shape).unwrap_or_else(|| Array::zeros(DType::Float64, shape));
+    let mut array =
+        Array::from_c_order(elements, shape).unwrap_or_else(|| Array::zeros(DType::Float64, shape));
     let mut number = seed;
     for at in 0..array.elements.len() {
         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

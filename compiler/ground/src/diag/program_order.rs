@@ -59,8 +59,11 @@ impl ProgramOrder {
         let n_sweeps = self.moments.values().map(|it| it.sweep + 1).max().unwrap_or(0);
         let moved = |it: StmtId| StmtId(it.0 + first_statement);
         for (&stmt, it) in &later.moments {
-            let moment =
-                ProgramPoint { sweep: n_sweeps + it.sweep, statement: moved(it.statement), levels: it.levels };
+            let moment = ProgramPoint {
+                sweep: n_sweeps + it.sweep,
+                statement: moved(it.statement),
+                levels: it.levels,
+            };
             self.add(moved(stmt), moment);
         }
     }

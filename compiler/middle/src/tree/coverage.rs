@@ -14,13 +14,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nodes::{Access, Container, Expr, HorizontalLoop, Node, Tree, VerticalLoop, position_symbol, size_symbol};
+use super::nodes::{
+    Access, Container, Expr, HorizontalLoop, Node, Tree, VerticalLoop, position_symbol, size_symbol,
+};
 use super::visit::accesses;
 use crate::entity::Handle;
 use crate::space::assume::Assumptions;
 use crate::space::{Affine, Axis, Bound, Level, LoopOrder, Region, Size, Symbol};
 
-/// The containers with dimensions that are read, and no element of which is read before it is written.
+/// The containers with dimensions that are read, each element after it is written.
 #[must_use]
 pub fn covered(tree: &Tree) -> BTreeSet<Handle<Container>> {
     let mut walk = CoverageWalk {
@@ -61,7 +63,7 @@ struct SureWrite<'t> {
     ranges: Ranges,
 }
 
-/// What an execution of a loop over levels finds written.
+/// The writes before an execution of a loop over levels.
 struct Earlier<'a, 't> {
     order: LoopOrder,
     /// By executions before it, on the same level.
@@ -318,9 +320,8 @@ impl<'t> CoverageWalk<'t> {
 
     fn covers_all(&self, read: &IndexBox, written: &[IndexBox], n_steps: &mut usize) -> bool {
         *n_steps += 1;
-        let at_most = |one: &Affine, other: &Affine| {
-            self.known.is_at_most(&one.clone().into(), &other.clone().into())
-        };
+        let at_most =
+            |one: &Affine, other: &Affine| self.known.is_at_most(&one.clone().into(), &other.clone().into());
         if read.iter().any(|(start, end)| at_most(end, start)) {
             return true;
         }
@@ -410,7 +411,10 @@ mod tests {
     #[test]
     fn what_is_written_at_the_point_or_around_it_first_is_covered() {
         let fields = "field a: float64[IJK]\nfield b: float64[IJK]\nfield c: float64[IJK]\nparallel\n";
-        assert_eq!(names_covered(&format!("{fields}  [start, end)\n    x0\n      a = c\n      b = a\n")), ["a"]);
+        assert_eq!(
+            names_covered(&format!("{fields}  [start, end)\n    x0\n      a = c\n      b = a\n")),
+            ["a"]
+        );
         // Beside the domain nothing wrote it.
         let beside = format!("{fields}  [start, end)\n    x0\n      a = c\n    x1\n      b = a[1,0,0]\n");
         assert_eq!(names_covered(&beside), Vec::<String>::new());
@@ -469,7 +473,8 @@ mod tests {
     fn a_plane_is_covered_once_a_level_has_written_it() {
         let fields = "field p: float64[IJ]\nfield c: float64[IJK]\nfield b: float64[IJK]\nforward\n";
         let first = "  [start, start+1)\n    x0\n      p = c\n";
-        let rest = "  [start+1, end)\n    x1\n      p = p + c\nparallel\n  [start, end)\n    x2\n      b = p\n";
+        let rest =
+            "  [start+1, end)\n    x1\n      p = p + c\nparallel\n  [start, end)\n    x2\n      b = p\n";
         assert_eq!(names_covered(&format!("{fields}{first}{rest}")), ["p"]);
         assert_eq!(names_covered(&format!("{fields}{rest}")), Vec::<String>::new());
     }

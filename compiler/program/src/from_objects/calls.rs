@@ -128,7 +128,9 @@ impl ObjectReader<'_> {
             }
             (Builtin::Scalar(name), _) => {
                 let args = match args.as_slice() {
-                    [list @ ObjectValue::Sequence(_)] if matches!(name, "min" | "max") => self.listed(list, at)?,
+                    [list @ ObjectValue::Sequence(_)] if matches!(name, "min" | "max") => {
+                        self.listed(list, at)?
+                    }
                     _ => args,
                 };
                 let operands: Vec<&ObjectValue> = args.iter().collect();

@@ -6,9 +6,9 @@ use isobar_ground::entity::Arena;
 
 use super::values::{Builtin, ObjectValue};
 use super::{ObjectReader, Reading};
+use crate::scalar::evaluate;
 use crate::scalar::from_python::ScalarReader;
 use crate::scalar::nodes::ScalarValue;
-use crate::scalar::evaluate;
 
 impl ObjectReader<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Reading<ObjectValue> {
@@ -46,9 +46,9 @@ impl ObjectReader<'_> {
                     let holds = self.compare(*comparison, &left, &right, at)?;
                     all = match (all, holds) {
                         (ObjectValue::Bool(true), it) | (it, ObjectValue::Bool(true)) => it,
-                        (one, other) => self.computed(&[&one, &other], at, |it| {
-                            format!("({} and {})", it[0], it[1])
-                        })?,
+                        (one, other) => {
+                            self.computed(&[&one, &other], at, |it| format!("({} and {})", it[0], it[1]))?
+                        }
                     };
                     left = right;
                 }
@@ -114,8 +114,8 @@ impl ObjectReader<'_> {
                 let known = self.graph.objects.get(object);
                 let value = known.and_then(|it| it.attributes.get(name)).map(ObjectValue::read);
                 let method = known.and_then(|it| it.methods.get(name));
-                let method = method
-                    .map(|it| ObjectValue::Function { name: it.clone(), object: Some(object.clone()) });
+                let method =
+                    method.map(|it| ObjectValue::Function { name: it.clone(), object: Some(object.clone()) });
                 value.or(method).ok_or_else(|| {
                     let class = known.map_or("", |it| it.class.as_str());
                     let why = format!("the graph tells no such attribute of `{class}`");
@@ -194,7 +194,11 @@ impl ObjectReader<'_> {
             match &part.kind {
                 ExprKind::Slice { lower: None, upper: None, step: None } | ExprKind::Ellipsis => {
                     if !data_index.is_empty() {
-                        return Err(self.refused("the part of a field", "only its last dimensions may be numbers", at));
+                        return Err(self.refused(
+                            "the part of a field",
+                            "only its last dimensions may be numbers",
+                            at,
+                        ));
                     }
                 }
                 ExprKind::Slice { .. } => {
@@ -203,7 +207,9 @@ impl ObjectReader<'_> {
                 _ => match self.expr(part)? {
                     ObjectValue::Int(it) => match u32::try_from(it) {
                         Ok(it) => data_index.push(it),
-                        Err(_) => return Err(self.refused(&format!("the element {it}"), "it is negative", at)),
+                        Err(_) => {
+                            return Err(self.refused(&format!("the element {it}"), "it is negative", at));
+                        }
                     },
                     ObjectValue::Scalar(text) => {
                         let why = format!("`{text}` tells at run time which one");
@@ -262,7 +268,7 @@ impl ObjectReader<'_> {
                 (_, None) => false,
             };
             so_far = Some(match so_far {
-                // What is known to decide nothing is left out.
+                // A known value that decides nothing is left out.
                 None => value.clone(),
                 Some(before) if before.truth().is_some() => value.clone(),
                 Some(before) => self.computed(&[&before, &value], at, |it| {

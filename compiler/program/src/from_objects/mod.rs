@@ -1,7 +1,7 @@
 //! An object graph to a program document: the text of a method, and of all that it calls, with the graph as constants.
 //!
 //! - Calls of methods and functions are put in where they stand. Calls of stencils become calls.
-//! - What the graph knows is folded: attributes, module constants, conditions on them, `x is None`.
+//! - Attributes, module constants, conditions on them and `x is None` are folded.
 //! - Numbers of the caller stay numbers of run time. Loops over a range stay loops, unless their body picks something
 //!   by the number of the iteration.
 
@@ -24,11 +24,11 @@ use isobar_ground::diag::{Diagnostic, LineIndex, Span};
 use serde::Deserialize;
 
 use self::graph::ObjectGraph;
-use self::statements::Flow;
+use self::statements::BodyFlow;
 use self::values::ObjectValue;
 use self::whole::WholeArrays;
-use crate::document::{Entries, ProgramDocument};
 use crate::document::nodes::{PlaceEntry, ScalarText, StatementEntry};
+use crate::document::{Entries, ProgramDocument};
 
 /// The version of the form that is read here.
 const VERSION: u32 = 1;
@@ -144,7 +144,17 @@ impl<'g> ObjectReader<'g> {
     fn new(graph: &'g ObjectGraph, files: &'g [Arc<SourceFile>]) -> Self {
         let lines = files.iter().map(|it| LineIndex::new(&it.text)).collect();
         let (frames, out) = (Vec::new(), vec![Vec::new()]);
-        Self { graph, files, lines, frames, out, n_calls: 0, n_statements: 0, n_steps: 0, whole_arrays: WholeArrays::default() }
+        Self {
+            graph,
+            files,
+            lines,
+            frames,
+            out,
+            n_calls: 0,
+            n_statements: 0,
+            n_steps: 0,
+            whole_arrays: WholeArrays::default(),
+        }
     }
 
     fn refused(&self, what: &str, why: &str, at: Span) -> ReadStop {
@@ -215,7 +225,8 @@ impl<'g> ObjectReader<'g> {
             return Err(unknown("the graph has no text of it"));
         };
         let number = self.files.iter().position(|it| *it.name == function.file);
-        let Some((file, lines)) = number.and_then(|it| Some((self.files.get(it)?, self.lines.get(it)?))) else {
+        let Some((file, lines)) = number.and_then(|it| Some((self.files.get(it)?, self.lines.get(it)?)))
+        else {
             return Err(unknown("the graph lacks its file"));
         };
         let mut found = None;
@@ -258,7 +269,12 @@ impl<'g> ObjectReader<'g> {
                 (Some(value), _, _) | (None, Some(value), _) => value,
                 // A default is computed where the function is written, and sees what the function sees.
                 (None, None, Some(default)) => {
-                    self.frames.push(Frame { function: name_key, names: BTreeMap::new(), number: 0, n_scopes: 0 });
+                    self.frames.push(Frame {
+                        function: name_key,
+                        names: BTreeMap::new(),
+                        number: 0,
+                        n_scopes: 0,
+                    });
                     let value = self.expr(default);
                     self.frames.pop();
                     value?
@@ -285,12 +301,10 @@ impl<'g> ObjectReader<'g> {
         let flow = self.body(&definition.body);
         self.frames.pop();
         match flow {
-            Ok(Flow::Return(value)) => Ok(value),
-            Ok(Flow::Next) => Ok(ObjectValue::None),
+            Ok(BodyFlow::Return(value)) => Ok(value),
+            Ok(BodyFlow::Next) => Ok(ObjectValue::None),
             Err(stop) if at == Span::default() => Err(stop),
-            Err(stop) => {
-                Err(ReadStop { diagnostic: stop.diagnostic.also(at, "called here"), ..stop })
-            }
+            Err(stop) => Err(ReadStop { diagnostic: stop.diagnostic.also(at, "called here"), ..stop }),
         }
     }
 }

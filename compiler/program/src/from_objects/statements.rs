@@ -10,7 +10,7 @@ use super::{Names, ObjectReader, Reading};
 use crate::document::nodes::{ScalarText, StatementEntry};
 
 /// Where a block of statements goes on.
-pub(super) enum Flow {
+pub(super) enum BodyFlow {
     Next,
     /// A `return`, with its value.
     Return(ObjectValue),
@@ -20,16 +20,16 @@ pub(super) enum Flow {
 const MOST_ITERATIONS: i64 = 1000;
 
 impl ObjectReader<'_> {
-    pub(super) fn body(&mut self, body: &[Stmt]) -> Reading<Flow> {
+    pub(super) fn body(&mut self, body: &[Stmt]) -> Reading<BodyFlow> {
         for stmt in body {
-            if let flow @ Flow::Return(_) = self.statement(stmt)? {
+            if let flow @ BodyFlow::Return(_) = self.statement(stmt)? {
                 return Ok(flow);
             }
         }
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Reading<Flow> {
+    fn statement(&mut self, stmt: &Stmt) -> Reading<BodyFlow> {
         let at = stmt.span;
         match &stmt.kind {
             StmtKind::Expr(Expr { kind: ExprKind::Str(_) | ExprKind::Ellipsis, .. }) | StmtKind::Pass => {}
@@ -71,10 +71,14 @@ impl ObjectReader<'_> {
             }
             StmtKind::Return(value) => {
                 if self.n_scopes() > 0 {
-                    return Err(self.needs_number("`return`", "a condition of run time stands around it", at));
+                    return Err(self.needs_number(
+                        "`return`",
+                        "a condition of run time stands around it",
+                        at,
+                    ));
                 }
                 let value = value.as_ref().map_or(Ok(ObjectValue::None), |it| self.expr(it))?;
-                return Ok(Flow::Return(value));
+                return Ok(BodyFlow::Return(value));
             }
             StmtKind::Other { what: "raise", .. } => {
                 if self.frames.iter().all(|it| it.n_scopes == 0) {
@@ -90,14 +94,17 @@ impl ObjectReader<'_> {
             StmtKind::For { .. } | StmtKind::While { .. } => {
                 return Err(self.refused("a loop with `else`", "programs have no such statement", at));
             }
-            StmtKind::Function(_) | StmtKind::Class(_) | StmtKind::Import(_) | StmtKind::ImportFrom { .. } => {
+            StmtKind::Function(_)
+            | StmtKind::Class(_)
+            | StmtKind::Import(_)
+            | StmtKind::ImportFrom { .. } => {
                 return Err(self.refused("a definition in a method", "write it outside", at));
             }
             StmtKind::Try { .. } => {
                 return Err(self.refused("`try`", "a run ends at its first fault", at));
             }
         }
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
     /// The text of a place.
@@ -134,7 +141,11 @@ impl ObjectReader<'_> {
             matches!(it.kind, ExprKind::Slice { lower: None, upper: None, step: None } | ExprKind::Ellipsis)
         };
         if !index.parts().iter().all(is_whole) {
-            return Err(self.refused("the assignment", "elements of fields are written by stencils alone", at));
+            return Err(self.refused(
+                "the assignment",
+                "elements of fields are written by stencils alone",
+                at,
+            ));
         }
         let field = self.expr(target)?;
         let (Some(to), ObjectValue::Field { .. }) = (field.argument_entry(), &field) else {
@@ -222,7 +233,7 @@ impl ObjectReader<'_> {
 
     fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr, at: Span) -> Reading<()> {
         let (left, right) = (self.expr(target)?, self.expr(value)?);
-        // An array is changed where it lies, whoever else knows it.
+        // An array is changed where it lies: other names of it see that.
         if matches!(left, ObjectValue::Field { .. }) {
             return self.whole(op, (&left, &right), true, at).map(drop);
         }
@@ -230,7 +241,7 @@ impl ObjectReader<'_> {
         self.assign(target, value, at)
     }
 
-    fn condition(&mut self, test: &Expr, then: &[Stmt], otherwise: &[Stmt], at: Span) -> Reading<Flow> {
+    fn condition(&mut self, test: &Expr, then: &[Stmt], otherwise: &[Stmt], at: Span) -> Reading<BodyFlow> {
         let value = self.expr(test)?;
         if let Some(holds) = value.truth() {
             return self.body(if holds { then } else { otherwise });
@@ -254,7 +265,7 @@ impl ObjectReader<'_> {
             ..StatementEntry::default()
         };
         self.write(entry, at)?;
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
     /// The statements of a block of run time, and the names behind it.
@@ -297,7 +308,9 @@ impl ObjectReader<'_> {
         let mut assigned = BTreeSet::new();
         blocks.iter().for_each(|it| names_assigned(it, false, &mut assigned));
         for name in assigned {
-            let Some(value) = self.frames.last().and_then(|it| it.names.get(&name)).cloned() else { continue };
+            let Some(value) = self.frames.last().and_then(|it| it.names.get(&name)).cloned() else {
+                continue;
+            };
             if matches!(value, ObjectValue::Scalar(_)) {
                 let own = self.scalar_of(&name);
                 // An expression of other scalars keeps the value that it has here.
@@ -318,7 +331,7 @@ impl ObjectReader<'_> {
         Ok(())
     }
 
-    fn for_loop(&mut self, target: &Expr, iterable: &Expr, body: &[Stmt], at: Span) -> Reading<Flow> {
+    fn for_loop(&mut self, target: &Expr, iterable: &Expr, body: &[Stmt], at: Span) -> Reading<BodyFlow> {
         let values = match self.expr(iterable)? {
             ObjectValue::Bound { of, method } if method == "range" => match *of {
                 ObjectValue::Sequence(bounds) => return self.range_loop(target, &bounds, body, at),
@@ -326,7 +339,9 @@ impl ObjectReader<'_> {
             },
             ObjectValue::Sequence(values) => values,
             ObjectValue::Table(entries) => entries.into_iter().map(|it| it.0).collect(),
-            other => return Err(self.refused("the loop", &format!("it is over {}", other.kind()), iterable.span)),
+            other => {
+                return Err(self.refused("the loop", &format!("it is over {}", other.kind()), iterable.span));
+            }
         };
         self.written_out(target, values, body, at)
     }
@@ -338,15 +353,15 @@ impl ObjectReader<'_> {
         values: Vec<ObjectValue>,
         body: &[Stmt],
         at: Span,
-    ) -> Reading<Flow> {
+    ) -> Reading<BodyFlow> {
         for value in values {
             self.count(at)?;
             self.iterate(target, value, at)?;
-            if let flow @ Flow::Return(_) = self.body(body)? {
+            if let flow @ BodyFlow::Return(_) = self.body(body)? {
                 return Ok(flow);
             }
         }
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
     /// A loop over numbers stays a loop, unless its body needs to know them.
@@ -356,7 +371,7 @@ impl ObjectReader<'_> {
         bounds: &[ObjectValue],
         body: &[Stmt],
         at: Span,
-    ) -> Reading<Flow> {
+    ) -> Reading<BodyFlow> {
         let numbers: Option<Vec<i64>> = bounds
             .iter()
             .map(|it| match it {
@@ -369,15 +384,15 @@ impl ObjectReader<'_> {
         if let Some(all) = known.as_ref().filter(|it| it.len() <= 1) {
             return self.written_out(target, ints(all), body, at);
         }
-        let before =
-            (self.frames.clone(), self.out.clone(), self.n_statements, self.whole_arrays.clone());
+        let before = (self.frames.clone(), self.out.clone(), self.n_statements, self.whole_arrays.clone());
         match self.kept_loop(target, bounds, body, (known.is_some(), at)) {
-            Ok(()) => Ok(Flow::Next),
+            Ok(()) => Ok(BodyFlow::Next),
             Err(stop) => {
                 let Some(all) = known else { return Err(stop) };
                 (self.frames, self.out, self.n_statements, self.whole_arrays) = before;
                 // The first reason is about the text as it is written.
-                self.written_out(target, ints(&all), body, at).map_err(|it| if stop.needs_number { it } else { stop })
+                self.written_out(target, ints(&all), body, at)
+                    .map_err(|it| if stop.needs_number { it } else { stop })
             }
         }
     }
@@ -500,8 +515,9 @@ fn names_assigned(body: &[Stmt], has_loops: bool, found: &mut BTreeSet<String>) 
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, .. } => targets.iter().for_each(|it| target(it, found)),
-            StmtKind::AugAssign { target: it, .. }
-            | StmtKind::AnnAssign { target: it, .. } => target(it, found),
+            StmtKind::AugAssign { target: it, .. } | StmtKind::AnnAssign { target: it, .. } => {
+                target(it, found)
+            }
             StmtKind::For { target: it, .. } if has_loops => target(it, found),
             _ => {}
         }

@@ -17,11 +17,17 @@ pub(super) enum ObjectValue {
     /// A dictionary.
     Table(Vec<(ObjectValue, ObjectValue)>),
     /// A field, or an element of its first data dimensions.
-    Field { name: String, data_index: Vec<u32> },
+    Field {
+        name: String,
+        data_index: Vec<u32>,
+    },
     Stencil(String),
     Object(String),
     /// A function of the graph; with the object where it is a method.
-    Function { name: String, object: Option<String> },
+    Function {
+        name: String,
+        object: Option<String>,
+    },
     /// A number of run time, in Python's grammar over the scalars of the program.
     Scalar(String),
     /// A function that is known by its name: Python's own, or one of `math`.
@@ -29,9 +35,12 @@ pub(super) enum ObjectValue {
     /// A module of Python's whose functions are known.
     Math,
     /// The method of a sequence, a table or an exchange.
-    Bound { of: Box<ObjectValue>, method: String },
+    Bound {
+        of: Box<ObjectValue>,
+        method: String,
+    },
     Exchange(ExchangeValue),
-    /// What makes marks: a timer with `clock`.
+    /// An object whose `clock` makes marks.
     Timer,
     /// A function of the caller's that no text tells.
     Host(String),
@@ -89,7 +98,7 @@ const SCALAR_FUNCTIONS: [(&str, &str); 21] = [
 ];
 
 impl Builtin {
-    /// What Python has under a name everywhere.
+    /// The function that Python has under a name everywhere.
     pub(super) fn of_python(name: &str) -> Option<Self> {
         Some(match name {
             "range" => Self::Range,
@@ -123,7 +132,8 @@ impl ObjectValue {
             Json::String(it) => Self::Text(it.clone()),
             Json::Array(parts) => Self::Sequence(parts.iter().map(Self::read).collect()),
             Json::Object(entries) => {
-                let known = entries.iter().next().and_then(|(kind, value)| Self::tagged(kind, value, entries));
+                let known =
+                    entries.iter().next().and_then(|(kind, value)| Self::tagged(kind, value, entries));
                 known.unwrap_or_else(|| Self::Unknown("the graph does not say what it is".to_owned()))
             }
         }
@@ -173,7 +183,7 @@ impl ObjectValue {
         })
     }
 
-    /// What messages call it.
+    /// The words of messages for it.
     pub(super) fn kind(&self) -> String {
         match self {
             Self::None => "`None`".to_owned(),

@@ -19,7 +19,7 @@ use crate::document::nodes::{
 /// The file of these stencils.
 pub(super) const FILE: &str = "isobar_whole_arrays.py";
 
-/// What a program needs beside what the graph has.
+/// The fields and stencils that a program needs beside those of the graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WholeArrays {
     pub(super) text: String,
@@ -28,8 +28,7 @@ pub(super) struct WholeArrays {
 }
 
 impl ObjectReader<'_> {
-    /// The result of an operation, one side of which is a field at least: a new local, or the left side itself where that is
-    /// changed `in_place`.
+    /// The result of an operation with a field: a new local, or the left side itself where that is changed `in_place`.
     pub(super) fn whole(
         &mut self,
         op: Operator,
@@ -60,7 +59,10 @@ impl ObjectReader<'_> {
         let Some(of) = of else { return Err(refused(self, "no side is a field")) };
         let dtype = of.dtype.clone().unwrap_or_default();
         let (axes, shape) = (of.axes.clone().unwrap_or_default(), of.shape.clone().unwrap_or_default());
-        if !matches!(dtype.as_str(), "float64" | "float32") || shape.len() != axes.len() || !axes.starts_with("IJ") {
+        if !matches!(dtype.as_str(), "float64" | "float32")
+            || shape.len() != axes.len()
+            || !axes.starts_with("IJ")
+        {
             return Err(refused(self, "this is for fields of floating-point numbers over I and J"));
         }
         let number = self.whole_arrays.stencils.len() + 1;

@@ -52,8 +52,7 @@ impl ProgramInstance {
     pub(super) fn begin(&mut self, handle: Handle<Container>) {
         let container = &self.program.containers[handle];
         if container.role == ContainerRole::Local && self.begun.insert(handle) {
-            self.arrays[handle.index()] =
-                filled(container, self.domain, Value::undefined(container.dtype));
+            self.arrays[handle.index()] = filled(container, self.domain, Value::undefined(container.dtype));
         }
     }
 

@@ -12,7 +12,8 @@ use super::arrays::{gather, scatter};
 use super::halos::{ArrivingHalo, arriving, store};
 use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner};
 use crate::nodes::{
-    CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind, StencilCall,
+    CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind,
+    StencilCall,
 };
 use crate::scalar::evaluate::{is_true, stored};
 use crate::scalar::print::printed;

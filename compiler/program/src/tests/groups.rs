@@ -143,7 +143,12 @@ struct Recorder {
 }
 
 impl StencilRunner for Recorder {
-    fn run(&mut self, front: &Arc<Front>, launch: &mut Launch, control: &mut dyn Control) -> Result<(), StencilStop> {
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), StencilStop> {
         self.launched.push("call".to_owned());
         StencilInterpreter.run(front, launch, control)
     }
@@ -153,14 +158,19 @@ impl StencilRunner for Recorder {
         Some(Arc::new([scalar(0), scalar(2)]))
     }
 
-    fn run_group(&mut self, number: usize, launch: &mut Launch, _: &mut dyn Control) -> Result<(), GroupStop> {
+    fn run_group(
+        &mut self,
+        number: usize,
+        launch: &mut Launch,
+        _: &mut dyn Control,
+    ) -> Result<(), GroupStop> {
         self.launched.push(format!("group {number}: {:?}", launch.arguments));
         let stop = StencilStop::Fault { why: "it ends".to_owned(), statement: None };
         Err(GroupStop { stop, statement: Some(2) })
     }
 }
 
-/// What a runner was asked for, and why the run ended, on a domain.
+/// The launches that a runner was asked for, and why the run ended, on a domain.
 fn recorded(body: &Json, domain: [i64; 3]) -> (Vec<String>, String) {
     let mut compilation = compiled(&program(body));
     let mut program = compilation.program.take().unwrap();
@@ -168,7 +178,8 @@ fn recorded(body: &Json, domain: [i64; 3]) -> (Vec<String>, String) {
     assert!(matches!(program.body[0].kind, ProgramStmtKind::Group { number: 0, .. }));
     let mut run = Run::of(&program, &mut compilation, domain, HaloFill::None);
     let mut recorder = Recorder::default();
-    let ended = run.instance.run_with(&mut run.inputs, &mut recorder, &mut isobar_ground::call::run::NoControl);
+    let ended =
+        run.instance.run_with(&mut run.inputs, &mut recorder, &mut isobar_ground::call::run::NoControl);
     let why = match ended {
         Ok(_) | Err(ProgramStop::Cancelled) => String::new(),
         Err(ProgramStop::Fault(told)) => told.iter().map(|it| compilation.rendered(it)).collect(),
@@ -204,7 +215,8 @@ fn a_group_with_a_range_without_points_runs_call_by_call() {
     for (size, expected) in [(1, vec!["call", "call"]), (2, vec!["group 0: [Unused, Unused]"])] {
         let mut run = Run::of(&program, &mut compilation, [size, 2, 2], HaloFill::None);
         let mut recorder = Recorder::default();
-        let _ = run.instance.run_with(&mut run.inputs, &mut recorder, &mut isobar_ground::call::run::NoControl);
+        let _ =
+            run.instance.run_with(&mut run.inputs, &mut recorder, &mut isobar_ground::call::run::NoControl);
         assert_eq!(recorder.launched, expected);
     }
 }

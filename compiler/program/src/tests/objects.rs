@@ -23,12 +23,11 @@ fn graph(text: &str, args: &Json) -> Json {
     let mut functions = json!({});
     let mut methods = json!({});
     for name in names {
-        functions[format!("f.{name}")] = json!({"file": "model.py", "line": line_of(text, name), "names": outer});
+        functions[format!("f.{name}")] =
+            json!({"file": "model.py", "line": line_of(text, name), "names": outer});
         methods[name] = json!(format!("f.{name}"));
     }
-    let stencil = |function: &str, params: Json| {
-        json!({"stencil": {"function": format!("main.{function}"), "domain": ["I", "J", "K"]}, "params": params})
-    };
+    let stencil = |function: &str, params: Json| json!({"stencil": {"function": format!("main.{function}"), "domain": ["I", "J", "K"]}, "params": params});
     json!({
         "isobar_objects": 1, "name": "Model", "files": {"main.py": STENCILS, "model.py": text}, "grid": {"halo": 1},
         "fields": {"q": halo_field(), "r": halo_field(), "tmp": {"role": "local", "like": "q"},
@@ -220,9 +219,15 @@ fn what_no_program_says_is_refused_with_the_chain_of_calls() {
         ("self.lap(q, r, 1)", "it has more arguments than parameters"),
         ("while dt > 0:\n            self.add(q)", "`while` is refused: programs need a limit"),
         ("if q:\n            self.add(q)", "the condition is refused: it is the field `q`"),
-        ("if dt > 0:\n            x = q\n        else:\n            x = r\n        self.add(x)", "decides what `x` is"),
+        (
+            "if dt > 0:\n            x = q\n        else:\n            x = r\n        self.add(x)",
+            "decides what `x` is",
+        ),
         ("if dt > 0:\n            return\n        self.add(q)", "a condition of run time stands around it"),
-        ("x = q\n        for it in range(n):\n            self.add(x)\n            x = r", "the iteration before decides what `x` is"),
+        (
+            "x = q\n        for it in range(n):\n            self.add(x)\n            x = r",
+            "the iteration before decides what `x` is",
+        ),
         ("self.copy(self.tracers.view[:], r)", "`.view` is refused: it is the part inside of its halo"),
         ("self.copy(q ** 2, r)", "`**` on whole arrays is refused"),
         ("self.copy(q + self.tracers, r)", "the two sides differ in type or shape"),
@@ -231,7 +236,10 @@ fn what_no_program_says_is_refused_with_the_chain_of_calls() {
         ("self.weights[7]", "the element 7 is refused: the list has 2"),
         ("self.add(q, by=1 // 0)", "`(1 // 0)` is refused: a divisor is zero"),
         ("self.__call__(q, r, dt, n)", "methods call each other without end"),
-        ("for at in range(1000):\n            for other in range(1000):\n                self.steps[at * 0 + other * 0](q)", "statements when it is written out"),
+        (
+            "for at in range(1000):\n            for other in range(1000):\n                self.steps[at * 0 + other * 0](q)",
+            "statements when it is written out",
+        ),
         ("q[0, 0, 0] = 1.0", "elements of fields are written by stencils alone"),
         ("with log('x'):\n            self.add(q)", "it is no clock of a timer"),
         ("self.add(q, by=odd)", "`odd` is refused: the graph does not say what it is"),
@@ -264,7 +272,10 @@ fn a_raise_below_a_condition_of_run_time_is_a_trap_and_a_callback_a_host() {
 fn a_graph_that_is_none_is_told() {
     for (damage, sentence) in [
         (json!({"isobar_objects": 2}), "missing field `name`"),
-        (json!({"isobar_objects": 1, "name": "m", "files": {}, "entry": {"function": "f"}}), "the graph has no text of it"),
+        (
+            json!({"isobar_objects": 1, "name": "m", "files": {}, "entry": {"function": "f"}}),
+            "the graph has no text of it",
+        ),
         (
             json!({"isobar_objects": 1, "name": "m", "files": {}, "entry": {"function": "f"},
                 "functions": {"f": {"file": "x.py", "line": 1}}}),

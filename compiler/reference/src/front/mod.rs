@@ -20,7 +20,7 @@ use crate::call::signature::Signature;
 use crate::config::Config;
 use crate::diag::catalog::{call, directive};
 use crate::diag::written::{as_written, in_function};
-use crate::diag::{Diagnostic, Diagnostics, FileId, ProgramOrder, Severity, Span};
+use crate::diag::{Diagnostic, Diagnostics, FileId, ProgramOrder, Severity, Span, StmtId};
 use crate::frontend::externals::ExternalUse;
 use crate::frontend::missing::MissingModule;
 use crate::frontend::program::SourceFile;
@@ -174,6 +174,18 @@ impl Front {
         let lowered = npir::from_oir::lower(optimized, &extents(optimized));
         check("npir", || npir::validate::validate(&lowered), || npir::print::listing(&lowered));
         Some(self.npir.get_or_init(|| lowered))
+    }
+
+    /// The place of a statement.
+    #[must_use]
+    pub fn place(&self, stmt: StmtId) -> Option<Span> {
+        let mut found = None;
+        self.oir.as_ref()?.each_statement(&mut |it| {
+            if it.stmt == stmt {
+                found.get_or_insert(it.span());
+            }
+        });
+        found
     }
 
     /// Name and text of a file.

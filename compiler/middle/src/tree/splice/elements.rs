@@ -113,7 +113,12 @@ impl Splice {
             children.push(Node::Assign(Assign { target, value, origin: origin.clone() }));
         }
         let plane = Node::HorizontalLoop(HorizontalLoop { i, j, children });
-        self.tree.children.push(Node::VerticalLoop(VerticalLoop { order, start, end, children: vec![plane] }));
+        self.tree.children.push(Node::VerticalLoop(VerticalLoop {
+            order,
+            start,
+            end,
+            children: vec![plane],
+        }));
         Ok(())
     }
 }

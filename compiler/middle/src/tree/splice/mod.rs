@@ -362,12 +362,7 @@ mod tests {
     }
 
     /// One stencil on a range, whose fields `a` and `b` are the parts that are told.
-    fn check(
-        text: &str,
-        mut at: StencilPlacement,
-        parts: [(usize, [i64; 3], &[u32]); 2],
-        expected: &Expect,
-    ) {
+    fn check(text: &str, mut at: StencilPlacement, parts: [(usize, [i64; 3], &[u32]); 2], expected: &Expect) {
         let mut containers = Arena::default();
         let handles = [containers.push(whole("q", &[])), containers.push(whole("r", &[2, 3]))];
         for (name, (container, origin, data_index)) in ["a", "b"].into_iter().zip(parts) {
@@ -519,7 +514,8 @@ parallel
             shift: Vec::new(),
             ..whole("v", &[])
         });
-        let part = |container, data_index: &[u32]| ContainerElements { container, data_index: data_index.to_vec() };
+        let part =
+            |container, data_index: &[u32]| ContainerElements { container, data_index: data_index.to_vec() };
         let mut splice = Splice::new("whole", containers);
         let origin = Origin::new(StmtId(0), &[Span::default()]);
         splice.copy(&part(r, &[1, 2]), &part(q, &[]), &origin).expect("both have I and J");
