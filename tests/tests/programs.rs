@@ -1,7 +1,5 @@
 //! Programs of stencil calls on back ends that make code, against the interpreter: the same bits in every field and state.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -223,7 +223,7 @@ impl<'a> GroupTree<'a> {
             let added = match &stmt.kind {
                 ProgramStmtKind::Call(call) => {
                     let Some(tree) = &self.trees[position] else { continue };
-                    let place = self.placement(call, (&containers, scalars), first);
+                    let place = self.placement(call, &containers, scalars, first);
                     at.origin = place.origin;
                     order.append(&tree.front.order(), first);
                     first += tree.n_statements;
@@ -279,10 +279,8 @@ impl<'a> GroupTree<'a> {
     fn placement(
         &self,
         call: &StencilCall,
-        (containers, scalars): (
-            &BTreeMap<Handle<ProgramContainer>, Handle<Container>>,
-            &BTreeMap<usize, Handle<Container>>,
-        ),
+        containers: &BTreeMap<Handle<ProgramContainer>, Handle<Container>>,
+        scalars: &BTreeMap<usize, Handle<Container>>,
         first_statement: u32,
     ) -> StencilPlacement {
         let stencil = &self.program.stencils[call.stencil];

@@ -188,11 +188,9 @@ impl ObjectReader<'_> {
         let known = self.frames.last().and_then(|it| it.names.get(name)).cloned();
         let own = self.scalar_of(name);
         let is_own = matches!(&known, Some(ObjectValue::Scalar(text)) if *text == own);
-        if !is_computed && !is_own {
-            if self.n_scopes() == 0 || value.scalar_text().is_none() {
-                self.set(name, value);
-                return Ok(());
-            }
+        if !is_computed && !is_own && (self.n_scopes() == 0 || value.scalar_text().is_none()) {
+            self.set(name, value);
+            return Ok(());
         }
         let Some(entry) = value.scalar_entry() else {
             let why = "it was a number of run time before";

@@ -36,7 +36,7 @@ impl ProgramInstance {
                     }
                 }
                 ContainerRole::Local => {
-                    let is_made = array.elements.len() > 0;
+                    let is_made = !array.elements.is_empty();
                     if is_made && !forgets_locals && !self.needing.contains(&handle) {
                         self.begun.insert(handle);
                     }
