@@ -13,6 +13,7 @@ import ast
 import builtins
 import dataclasses
 import enum
+import functools
 import inspect
 import linecache
 import math
@@ -77,8 +78,9 @@ class Walker:
         self.arrays: list[Lying] = []
         self.texts: dict[str, str] = {}
         self.paths: dict[str, str] = {}
-        # What was found where, so that a change is noticed.
+        # What was found where, and what lists and dictionaries held, so that a change is noticed.
         self.seen: list[tuple[Any, str, Any]] = []
+        self.held: list[tuple[Any, list[Any]]] = []
         self.names: set[str] = set()
 
     def name(self, wanted: str) -> str:
@@ -134,8 +136,7 @@ class Walker:
             value = _content(cells[name]) if name in cells else function.__globals__.get(name, _MISSING)
             if value is _MISSING:
                 continue
-            if name not in cells:
-                self.seen.append((function.__globals__, name, value))
+            self.seen.append((cells[name] if name in cells else function.__globals__, name, value))
             entry["names"][name] = (value, name)
 
     def tagged(self, value: Any, name: str) -> Any:
@@ -152,6 +153,8 @@ class Walker:
             number = float(value)
             # A whole number stays a float in JSON.
             return number if math.isfinite(number) else {"float": repr(number)}
+        if isinstance(value, (list, dict)):
+            self.held.append((value, _contents(value)))
         if isinstance(value, (list, tuple)):
             return [self.tagged(it, f"{name}_{at}") for at, it in enumerate(value)]
         if isinstance(value, dict):
@@ -225,6 +228,23 @@ class Walker:
         if known is None:
             known = self.objects[id(value)] = (self.name(f"object_{name}"), value)
         return known[0]
+
+    def is_current(self) -> bool:
+        """Whether the objects still hold what they held."""
+        for container, name, value in self.seen:
+            if isinstance(container, dict):
+                now = container.get(name, _MISSING)
+            elif isinstance(container, types.CellType):
+                now = _content(container)
+            else:
+                now = _attribute(container, name)
+            if now is not value:
+                return False
+        for value, before in self.held:
+            now = _contents(value)
+            if len(now) != len(before) or any(one is not other for one, other in zip(now, before)):
+                return False
+        return True
 
     def finished(self) -> dict[str, Any]:
         """All that texts ask the objects for; each text may ask for more."""
@@ -300,6 +320,10 @@ class Walker:
         return told, captured.texts
 
 
+def _contents(value: Any) -> list[Any]:
+    return [*value.keys(), *value.values()] if isinstance(value, dict) else list(value)
+
+
 def _placed(value: Any) -> Placed | None:
     """A stencil: one of this package's, or of GT4Py's or NDSL's that this package made."""
     if isinstance(value, LazyStencil):
@@ -367,28 +391,74 @@ def _replaced(value: Any) -> dict[str, Any]:
     return found
 
 
+@dataclasses.dataclass
+class Given:
+    """The arguments of a call, as a walker found them."""
+
+    # By parameter: the name of its field, or of its scalar.
+    fields: dict[str, str]
+    scalars: dict[str, str]
+    # Everything else is a constant.
+    constants: dict[str, Any]
+
+    def again(self, walker: Walker, values: dict[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+        """The arrays and numbers of another call; nothing where it is one of another kind."""
+        if not walker.is_current() or any(values.get(name, _MISSING) is not it for name, it in self.constants.items()):
+            return None
+        known = {it.name: it for it in walker.arrays}
+        arrays = {it.name: it.array for it in walker.arrays if it.role == "argument"}
+        for parameter, name in self.fields.items():
+            found = _array(values[parameter])
+            before = known[name].array
+            if found is None or (found[0].shape, found[0].dtype, found[1]) != (before.shape, before.dtype, known[name].axes):
+                return None
+            arrays[name] = found[0]
+        fresh = {self.fields[it] for it in self.fields if arrays[self.fields[it]] is not known[self.fields[it]].array}
+        for name in fresh:
+            if any(other != name and np.may_share_memory(arrays[name], it) for other, it in arrays.items()):
+                return None
+        scalars = {}
+        for parameter, name in self.scalars.items():
+            value = values[parameter]
+            if not isinstance(value, _NUMBERS):
+                return None
+            scalars[name] = value
+        return arrays, scalars
+
+
+def bound(method: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name, without the object. Raises `TypeError` where they do not fit."""
+    # Not those of the method: the class of its object may have been replaced.
+    parameters = _signature(method.__func__).bind(method.__self__, *args, **kwargs)
+    parameters.apply_defaults()
+    return dict(list(parameters.arguments.items())[1:])
+
+
+@functools.lru_cache(maxsize=256)
+def _signature(function: Any) -> inspect.Signature:
+    return inspect.signature(function)
+
+
 def walk(
-    method: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any], domain: Any, halo: Any, name: str
-) -> tuple[dict[str, Any], Walker, dict[str, Any]]:
-    """The graph of a call of a method; the walker, which has the arrays; and the numbers of the call, by name."""
+    method: types.MethodType, values: dict[str, Any], domain: Any, halo: Any, name: str
+) -> tuple[dict[str, Any], Walker, Given]:
+    """The graph of a call of a method; the walker, which has the arrays; and what became of the arguments."""
     walker = Walker(domain, halo)
     function = method.__func__
-    # Not that of the method: the class of its object may have been replaced.
-    parameters = inspect.signature(function).bind(method.__self__, *args, **kwargs)
-    parameters.apply_defaults()
-    scalars: dict[str, Any] = {}
+    given = Given({}, {}, {})
     told: dict[str, Any] = {}
     declared: dict[str, Any] = {}
-    for at, (parameter, value) in enumerate(parameters.arguments.items()):
-        if at == 0:
-            continue
+    for parameter, value in values.items():
         if isinstance(value, _NUMBERS):
-            scalar = walker.name(parameter)
-            scalars[scalar] = value
+            scalar = given.scalars[parameter] = walker.name(parameter)
             declared[scalar] = {"role": "argument", "dtype": _dtype(value)}
             told[parameter] = {"scalar": scalar}
+            continue
+        told[parameter] = walker.tagged(value, parameter)
+        if _array(value) is not None:
+            given.fields[parameter] = told[parameter]["field"]
         else:
-            told[parameter] = walker.tagged(value, parameter)
+            given.constants[parameter] = value
     entry = {"function": walker.function(function), "object": walker.object(method.__self__, "self"), "keywords": told}
     objects = walker.finished()
     stencils, texts = walker.stencils_told()
@@ -396,7 +466,7 @@ def walk(
         "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "fields": walker.fields(), "scalars": declared, "stencils": stencils, "objects": objects,
         "functions": walker.functions, "entry": entry,
     }  # fmt: skip
-    return graph, walker, scalars
+    return graph, walker, given
 
 
 def _dtype(value: Any) -> str:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from . import _config, _native
-from ._objects import Walker, walk
-from .errors import CallError, IsobarError
+from ._objects import Given, Walker, bound, walk
+from .errors import CallError, CallTypeError, IsobarError
 from .stencil import FAILURES, of_call, told
 
 
@@ -52,6 +52,7 @@ class Program:
         self._backend = "rayon" if backend == "isobar" else backend.removeprefix("isobar:")
         self._native: Any = None
         self._key: Any = None
+        self._known: tuple[Walker, Given] | None = None
         self.__name__ = f"{type(method.__self__).__name__}.{method.__name__}"
         self.__doc__ = method.__doc__
 
@@ -69,12 +70,27 @@ class Program:
         Raises `ProgramError` where the method does what no program says, and where a run ends early; `CallError` where an
         array does not fit.
         """
-        graph, walker, scalars = walk(self._method, args, kwargs, self._domain, self._halo, self.__name__)
         try:
-            if self._native is None or self._key != (key := json.dumps(graph)):
+            values = bound(self._method, args, kwargs)
+        except TypeError as error:
+            raise CallTypeError(str(error)) from None
+        known = self._known
+        again = known[1].again(known[0], values) if known is not None else None
+        if known is None or again is None:
+            graph, walker, given = walk(self._method, values, self._domain, self._halo, self.__name__)
+        else:
+            walker, given = known
+        try:
+            if again is None:
                 key = json.dumps(graph)
-                self._native, self._key = self._compiled(key, walker), key
-            arrays = {it.name: it.array for it in walker.arrays if it.role == "argument"}
+                if self._native is None or self._key != key:
+                    self._known = None
+                    self._native, self._key = self._compiled(key, walker), key
+                arrays = {it.name: it.array for it in walker.arrays if it.role == "argument"}
+                scalars = {name: values[parameter] for parameter, name in given.scalars.items()}
+                self._known = walker, given
+            else:
+                arrays, scalars = again
             written = [name for name, array in arrays.items() if array.flags.writeable]
             self._native.run(arrays, written, scalars)
         except _native.Refused as refused:

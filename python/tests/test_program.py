@@ -137,6 +137,39 @@ class Programs(unittest.TestCase):
         self.assertTrue(np.array_equal(expected, found))
         self.assertTrue(np.array_equal(reference.l, model.l))
 
+    def test_what_lists_hold_and_what_types_numbers_have_is_noticed(self):
+        model, reference = Diffusion(), alone()
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        q = numbers(1)
+        for change in (
+            lambda: None,
+            lambda: (model.parts.append(model.parts[0]), reference.parts.append(reference.parts[0])),
+            lambda: (model.parts.pop(1), reference.parts.pop(1)),
+        ):
+            change()
+            for a in (0.04, np.float64(0.09), 0.01):
+                expected, found = q.copy(), q.copy()
+                reference(expected, a, 2)
+                program(found, a, n=2)
+                self.assertTrue(np.array_equal(expected, found))
+        with self.assertRaises(isobar.CallTypeError):
+            program(q)
+        # It becomes a float at run time, where a run has one type for each number.
+        with self.assertRaises(isobar.ProgramError) as told:
+            program(q, 1, 2)
+        self.assertIn("its type is float, and that of `a_1` is int64", str(told.exception))
+
+    def test_one_array_that_becomes_two_parameters_is_one_field(self):
+        model, reference = Diffusion(), alone()
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        program(numbers(1), 0.04, 1)
+        # The stencil would read neighbours of what it writes.
+        program(model.l, 0.04, 1)
+        expected = reference.l
+        reference(numbers(1), 0.04, 1)
+        reference(expected, 0.04, 1)
+        self.assertTrue(np.array_equal(expected, model.l))
+
     def test_what_no_program_says_is_told_with_its_line(self):
         program = isobar.program(Diffusion(), "changes", domain=DOMAIN, halo=3)
         with self.assertRaises(isobar.ProgramError) as told:
