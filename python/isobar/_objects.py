@@ -101,13 +101,13 @@ class Walker:
         key = (function.__code__, closure)
         known = self.keys.get(key)
         if known is None:
-            known = self.keys[key] = f"f{len(self.keys) + 1}.{function.__qualname__}"
-            self.functions[known] = {}
-            self.read(function, known)
+            known = f"f{len(self.keys) + 1}.{function.__qualname__}"
+            entry = self.read(function)
+            self.keys[key], self.functions[known] = known, entry
         return known
 
-    def read(self, function: types.FunctionType, key: str) -> None:
-        """Adds the file of a function, and what its text names."""
+    def read(self, function: types.FunctionType) -> dict[str, Any]:
+        """Adds the file of a function, and tells what its text names."""
         path = inspect.getsourcefile(function)
         if path is None:
             raise CaptureError(f"Python has no text of `{function.__qualname__}`")
@@ -130,14 +130,14 @@ class Walker:
             elif isinstance(it, ast.Attribute):
                 self.asked.add(it.attr)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        entry = self.functions[key]
-        entry.update(file=self.paths[path], line=first + node.lineno - 1, names={})
+        entry: dict[str, Any] = {"file": self.paths[path], "line": first + node.lineno - 1, "names": {}}
         for name in sorted(names):
             value = _content(cells[name]) if name in cells else function.__globals__.get(name, _MISSING)
             if value is _MISSING:
                 continue
             self.seen.append((cells[name] if name in cells else function.__globals__, name, value))
             entry["names"][name] = (value, name)
+        return entry
 
     def tagged(self, value: Any, name: str) -> Any:
         """A value in the form of the graph."""
@@ -176,9 +176,15 @@ class Walker:
         if isinstance(value, types.FunctionType):
             if value.__name__ in _IDENTITIES:
                 return {"builtin": "identity"}
-            return {"function": self.function(value)}
-        if isinstance(value, (types.BuiltinFunctionType, types.ModuleType)):
-            return {"unknown": type(value).__name__}
+            try:
+                return {"function": self.function(value)}
+            except CaptureError as error:
+                # It is told where somebody calls it.
+                return {"unknown": error.msg}
+        if isinstance(value, types.BuiltinFunctionType):
+            return {"unknown": f"the function `{value.__name__}` of C"}
+        if isinstance(value, types.ModuleType):
+            return {"object": self.object(value, value.__name__)}
         if hasattr(builtins, type(value).__name__) and type(value).__module__ == "builtins":
             return {"unknown": type(value).__name__}
         return {"object": self.object(value, name)}
@@ -279,7 +285,7 @@ class Walker:
                 break
         return {
             key: {
-                "class": f"{type(value).__module__}.{type(value).__qualname__}",
+                "class": value.__name__ if isinstance(value, types.ModuleType) else type(value).__qualname__,
                 "attributes": attributes.get(key, {}),
                 "methods": methods.get(key, {}),
             }
