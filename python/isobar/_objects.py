@@ -59,6 +59,8 @@ class Lying:
     array: np.ndarray
     role: str
     axes: str
+    # What the array is of: itself, or a quantity.
+    of: Any
 
 
 class Walker:
@@ -76,6 +78,8 @@ class Walker:
         self.asked: set[str] = set()
         self.stencils: list[tuple[str, Placed]] = []
         self.arrays: list[Lying] = []
+        # Callbacks, which no text tells: by key.
+        self.hosts: dict[str, Any] = {}
         self.texts: dict[str, str] = {}
         self.paths: dict[str, str] = {}
         # What was found where, and what lists and dictionaries held, so that a change is noticed.
@@ -164,7 +168,7 @@ class Walker:
             return {"stencil": self.stencil(placed)}
         found = _array(value)
         if found is not None:
-            return self.field(*found, name)
+            return self.field(*found, name, value)
         if value is math or isinstance(value, types.ModuleType) and value.__name__ == "numpy":
             return {"module": "math"}
         if isinstance(value, type) and value in (float, int, bool):
@@ -176,6 +180,8 @@ class Walker:
         if isinstance(value, types.FunctionType):
             if value.__name__ in _IDENTITIES:
                 return {"builtin": "identity"}
+            if _is_inhibited(value):
+                return self.host(value)
             try:
                 return {"function": self.function(value)}
             except CaptureError as error:
@@ -197,14 +203,14 @@ class Walker:
         self.stencils.append((name, it))
         return name
 
-    def field(self, array: np.ndarray, axes: str, role: str, name: str) -> dict[str, Any]:
+    def field(self, array: np.ndarray, axes: str, role: str, name: str, of: Any) -> dict[str, Any]:
         for known in self.arrays:
             if known.array is array or _is_same(known.array, array):
                 return {"field": known.name}
             if np.shares_memory(known.array, array):
                 raise CaptureError(f"the arrays of `{known.name}` and `{name}` share a part of their elements")
         name = self.name(name)
-        self.arrays.append(Lying(name, array, role, axes))
+        self.arrays.append(Lying(name, array, role, axes, of))
         return {"field": name}
 
     def frame(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -228,6 +234,30 @@ class Walker:
                 "shape": [*shape, *it.array.shape[len(it.axes):]], "origin": [first[axis] for axis in it.axes],
             }  # fmt: skip
         return told
+
+    def host(self, value: Any) -> dict[str, Any]:
+        """A callback: it is called in its order, between the stencils around it."""
+        for key, known in self.hosts.items():
+            if known == value:
+                return {"host": key}
+        key = f"host_{len(self.hosts) + 1}"
+        self.hosts[key] = value
+        return {"host": key}
+
+    def value(self, told: Any) -> Any:
+        """The value of a callback's argument, which the graph told."""
+        if isinstance(told, list):
+            return [self.value(it) for it in told]
+        if not isinstance(told, dict):
+            return told
+        if "field" in told:
+            found = next(it for it in self.arrays if it.name == told["field"])
+            return found.of if not told.get("data_index") else found.array[(..., *told["data_index"])]
+        if "object" in told:
+            return next(value for key, value in self.objects.values() if key == told["object"])
+        if "dict" in told:
+            return {self.value(key): self.value(it) for key, it in told["dict"]}
+        return float(told["float"])
 
     def object(self, value: Any, name: str) -> str:
         known = self.objects.get(id(value))
@@ -273,6 +303,9 @@ class Walker:
                         continue
                     if isinstance(found, types.FunctionType) and name in _replaced(value):
                         methods.setdefault(key, {})[name] = self.function(found)
+                        continue
+                    if _is_inhibited(found):
+                        attributes.setdefault(key, {})[name] = self.host(found)
                         continue
                     if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
                         methods.setdefault(key, {})[name] = self.function(found.__func__)
@@ -324,6 +357,27 @@ class Walker:
             told[name] = {"stencil": entry, "params": list(it.made._captured.parameters)}
         self.seen.extend(captured.seen)
         return told, captured.texts
+
+
+def _is_inhibited(value: Any) -> bool:
+    """Whether NDSL keeps a function out of programs (`@dace_inhibitor`), and it is more than a number."""
+    function = value.__func__ if isinstance(value, types.MethodType) else value
+    return isinstance(function, types.FunctionType) and _inhibited(function)
+
+
+@functools.lru_cache(maxsize=4096)
+def _inhibited(function: Any) -> bool:
+    try:
+        lines, _ = inspect.getsourcelines(function)
+        node = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    named = (it.attr if isinstance(it, ast.Attribute) else getattr(it, "id", "") for it in node.decorator_list)
+    body = [it for it in node.body if not (isinstance(it, ast.Expr) and isinstance(it.value, ast.Constant))]
+    is_number = len(body) == 1 and isinstance(body[0], ast.Return)
+    return "dace_inhibitor" in named and not is_number
 
 
 def _contents(value: Any) -> list[Any]:
@@ -420,6 +474,9 @@ class Given:
                 return None
             arrays[name] = found[0]
         fresh = {self.fields[it] for it in self.fields if arrays[self.fields[it]] is not known[self.fields[it]].array}
+        # Callbacks may have been given what the arrays were of.
+        if fresh and walker.hosts:
+            return None
         for name in fresh:
             if any(other != name and np.may_share_memory(arrays[name], it) for other, it in arrays.items()):
                 return None

@@ -53,6 +53,7 @@ class Program:
         self._native: Any = None
         self._key: Any = None
         self._known: tuple[Walker, Given] | None = None
+        self._hosts: dict[str, Any] = {}
         self.__name__ = f"{type(method.__self__).__name__}.{method.__name__}"
         self.__doc__ = method.__doc__
 
@@ -86,17 +87,25 @@ class Program:
                 if self._native is None or self._key != key:
                     self._known = None
                     self._native, self._key = self._compiled(key, walker), key
+                    self._hosts = json.loads(self._native.document).get("hosts", {})
                 arrays = {it.name: it.array for it in walker.arrays if it.role == "argument"}
                 scalars = {name: values[parameter] for parameter, name in given.scalars.items()}
                 self._known = walker, given
             else:
                 arrays, scalars = again
             written = [name for name, array in arrays.items() if array.flags.writeable]
-            self._native.run(arrays, written, scalars)
+            self._native.run(arrays, written, scalars, lambda name: self._answer(name, walker))
         except _native.Refused as refused:
             raise _program_error(json.loads(refused.args[0]), walker) from None
         except FAILURES as error:
             raise of_call(error, None) from None  # type: ignore[arg-type]
+
+    def _answer(self, name: str, walker: Walker) -> None:
+        """A callback of the program."""
+        told = self._hosts[name]
+        args = [walker.value(it) for it in told["args"]]
+        keywords = {key: walker.value(it) for key, it in told["keywords"].items()}
+        walker.hosts[told["callback"]](*args, **keywords)
 
     def _compiled(self, document: str, walker: Walker) -> Any:
         wanted = _config.wanted(self._backend, self._threads, "reproducible", 0)

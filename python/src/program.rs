@@ -22,6 +22,7 @@ use crate::stencil::{CompileOptions, ready};
 pub(crate) struct Program {
     executable: Mutex<ProgramExecutable>,
     text: String,
+    document: String,
 }
 
 fn refused(why: &ProgramRefusal) -> PyErr {
@@ -55,7 +56,8 @@ impl Program {
         let made = py.detach(|| ProgramExecutable::new(named, config, (domain, fill), executor, setting));
         let executable = made.map_err(|why| refused(&why))?;
         let text = executable.text().to_owned();
-        Ok(Self { executable: Mutex::new(executable), text })
+        let document = executable.document().to_owned();
+        Ok(Self { executable: Mutex::new(executable), text, document })
     }
 
     /// The text of the program, with the groups of calls that are one piece of code.
@@ -64,13 +66,21 @@ impl Program {
         &self.text
     }
 
-    /// Runs it once, on NumPy's arrays and numbers by the names of the document. Answers the number of calls.
+    /// The document that was compiled, as JSON.
+    #[getter]
+    fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// Runs it once, on NumPy's arrays and numbers by the names of the document. `host` answers callbacks by their names.
+    /// Answers the number of calls.
     fn run(
         &self,
         py: Python<'_>,
         fields: &Bound<'_, PyDict>,
         written: Vec<String>,
         scalars: &Bound<'_, PyDict>,
+        host: Py<PyAny>,
     ) -> PyResult<u64> {
         let mut arguments = ProgramArguments::default();
         for (name, array) in fields {
@@ -88,6 +98,17 @@ impl Program {
             arguments.scalars.insert(name, value);
         }
         let busy = || PyRuntimeError::new_err("the program runs already, in another thread");
+        let mut raised = None;
+        let mut answer = |name: &str| {
+            Python::attach(|py| match host.call1(py, (name,)) {
+                Ok(_) => Ok(()),
+                Err(error) => {
+                    let why = error.value(py).to_string();
+                    raised = Some(error);
+                    Err(why)
+                }
+            })
+        };
         let ended = py.detach(|| {
             let executable = self.executable.try_lock();
             let mut executable = match executable {
@@ -95,8 +116,11 @@ impl Program {
                 Err(std::sync::TryLockError::Poisoned(it)) => PoisonError::into_inner(it),
                 Err(std::sync::TryLockError::WouldBlock) => return None,
             };
-            Some(executable.run(arguments))
+            Some(executable.run(arguments, &mut answer))
         });
+        if let Some(error) = raised {
+            return Err(error);
+        }
         let report = ended.ok_or_else(busy)?.map_err(|why| refused(&why))?;
         Ok(report.n_calls)
     }

@@ -114,7 +114,10 @@ scenario("an external that the compiler falls over can be taken back", { page: "
   await t.pick("ppm_transport");
   await t.unfold();
   await t.show("c");
-  const before = await t.get("stage-pane-c").textContent();
+  // A listing draws its lines behind its frame.
+  const pane = t.get("stage-pane-c");
+  await pane.getByText("step_1_at").first().waitFor();
+  const before = await pane.textContent();
   await t.page.evaluate(() => {
     window.onQuestion = (ask, worker) => {
       if (ask.compile?.request.externals?.iord !== 2) return false;
@@ -135,8 +138,9 @@ scenario("an external that the compiler falls over can be taken back", { page: "
   assert.match(report, /```python\n[^]*\[Open in Isobar\]\(http/);
   await t.get("reset-external-iord").click();
   await t.settled();
-  assert.equal(await t.get("stage-pane-c").textContent(), before);
   await notice.waitFor({ state: "detached" });
+  const isAsBefore = ([id, text]) => document.querySelector(`[data-testid="${id}"]`)?.textContent === text;
+  await t.page.waitForFunction(isAsBefore, ["stage-pane-c", before]);
 });
 
 scenario("workers that could not be loaded are told of, and started again", { page: "none" }, async (t) => {

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isobar_compiler::call::launch::ScalarInput;
-use isobar_compiler::call::run::NoControl;
+use isobar_compiler::call::launch::{Launch, ScalarInput};
+use isobar_compiler::call::run::{Control, NoControl};
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::programs as catalog;
+use isobar_compiler::front::Front;
 use isobar_program::compile::{ProgramCompilation, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
+    GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
+    StencilRunner, StencilStop,
 };
 use isobar_program::print::listing;
 
@@ -68,7 +70,7 @@ impl ProgramExecutable {
         if code.joins_calls() {
             group_calls(&mut program);
         }
-        let made = ProgramInstance::new(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
+        let made = ProgramInstance::with_callbacks(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
         let instance = made.map_err(|it| refusal(&compilation, it))?;
         code.prepare(&instance).map_err(|why| {
             let told = catalog::run_input(&why, "run it on another back end");
@@ -77,17 +79,23 @@ impl ProgramExecutable {
         Ok(Self { text: listing(&program).text, compilation, instance, code })
     }
 
-    /// Runs the program once. Its state stays with it.
+    /// Runs the program once. Its state stays with it. `host` answers callbacks, by their names in the document: meanwhile
+    /// all arguments are where the caller has them.
     ///
     /// # Errors
     ///
     /// Inputs that do not fit, before anything runs; otherwise the reason why the run ended early.
-    pub fn run(&mut self, arguments: ProgramArguments) -> Result<ProgramReport, ProgramRefusal> {
+    pub fn run(
+        &mut self,
+        arguments: ProgramArguments,
+        host: &mut dyn FnMut(&str) -> Result<(), String>,
+    ) -> Result<ProgramReport, ProgramRefusal> {
         let mut inputs = ProgramInputs {
             fields: arguments.fields.into_iter().map(|(name, it)| (name, it.array)).collect(),
             scalars: arguments.scalars,
         };
-        let ended = self.instance.run_with(&mut inputs, &mut self.code, &mut NoControl);
+        let mut runner = HostedCode { code: &mut self.code, host };
+        let ended = self.instance.run_with(&mut inputs, &mut runner, &mut NoControl);
         ended.map_err(|stop| match stop {
             ProgramStop::Fault(told) => refusal(&self.compilation, told),
             ProgramStop::Cancelled => {
@@ -102,10 +110,58 @@ impl ProgramExecutable {
         &self.text
     }
 
+    /// The document that was compiled; of an object graph, the one that was made of it.
+    #[must_use]
+    pub fn document(&self) -> &str {
+        &self.compilation.document.1
+    }
+
     /// The warnings about the document.
     #[must_use]
     pub fn warnings(&self) -> ProgramRefusal {
         refusal(&self.compilation, self.compilation.diagnostics.clone())
+    }
+}
+
+/// The code of a program, beside a caller that answers callbacks.
+struct HostedCode<'a> {
+    code: &'a mut ProgramCode,
+    host: &'a mut dyn FnMut(&str) -> Result<(), String>,
+}
+
+impl StencilRunner for HostedCode<'_> {
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), StencilStop> {
+        self.code.run(front, launch, control)
+    }
+
+    fn group(&mut self, number: usize) -> Option<Arc<[GroupParam]>> {
+        self.code.group(number)
+    }
+
+    fn run_group(
+        &mut self,
+        number: usize,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), GroupStop> {
+        self.code.run_group(number, launch, control)
+    }
+
+    fn host(&mut self, name: &str) -> Result<(), StencilStop> {
+        (self.host)(name).map_err(|why| StencilStop::Fault { why, statement: None })
+    }
+
+    fn forgets_locals(&self) -> bool {
+        self.code.forgets_locals()
+    }
+
+    fn prefers_rows(&self) -> bool {
+        self.code.prefers_rows()
     }
 }
 

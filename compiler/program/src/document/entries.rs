@@ -23,6 +23,12 @@ impl<T> Entries<T> {
         self.0.iter().find(|it| it.0 == name).map(|it| &it.1)
     }
 
+    /// Whether there is no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|it| it.0.as_str())

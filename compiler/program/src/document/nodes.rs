@@ -25,7 +25,21 @@ pub struct ProgramDocument {
     /// Groups of statements, put in where they are named.
     #[serde(default)]
     pub programs: Entries<Vec<StatementEntry>>,
+    /// The callbacks of `host` statements, for the caller that answers them.
+    #[serde(default, skip_serializing_if = "Entries::is_empty")]
+    pub hosts: Entries<HostEntry>,
     pub body: Vec<StatementEntry>,
+}
+
+/// A callback with its arguments, in the form of an object graph.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostEntry {
+    pub callback: String,
+    #[serde(default)]
+    pub args: Vec<serde_json::Value>,
+    #[serde(default)]
+    pub keywords: Entries<serde_json::Value>,
 }
 
 /// The grid around the compute domain.

@@ -6,7 +6,7 @@ use isobar_ground::diag::Span;
 use super::values::{Builtin, ExchangeValue, ObjectValue};
 use super::{ObjectReader, Reading};
 use crate::document::Entries;
-use crate::document::nodes::{ArgumentEntry, ExchangeKindEntry, PhaseEntry, StatementEntry};
+use crate::document::nodes::{ArgumentEntry, ExchangeKindEntry, HostEntry, PhaseEntry, StatementEntry};
 
 type NamedValues = Vec<(String, ObjectValue)>;
 
@@ -195,26 +195,44 @@ impl ObjectReader<'_> {
         Ok(ObjectValue::None)
     }
 
-    /// A callback reads the fields that it is given, and may write them.
+    /// A callback, with arguments that are known. It reads the fields that it is given, and may write them.
     fn host(
         &mut self,
-        name: &str,
+        callback: &str,
         args: &[ObjectValue],
         named: &NamedValues,
         at: Span,
     ) -> Reading<ObjectValue> {
+        let json = |this: &Self, value: &ObjectValue| {
+            value.json().ok_or_else(|| {
+                this.refused(&format!("{} for a callback", value.kind()), "only a run knows its value", at)
+            })
+        };
+        let mut entry = HostEntry { callback: callback.to_owned(), ..HostEntry::default() };
+        for value in args {
+            entry.args.push(json(self, value)?);
+        }
+        for (name, value) in named {
+            entry.keywords.0.push((name.clone(), json(self, value)?));
+        }
+        let known = self.hosts.iter().find(|it| it.1 == entry).map(|it| it.0.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = format!("host_{}", self.hosts.len() + 1);
+            self.hosts.push((name.clone(), entry));
+            name
+        });
         let all = args.iter().chain(named.iter().map(|it| &it.1));
         let fields: Vec<ArgumentEntry> = all
             .filter(|it| matches!(it, ObjectValue::Field { .. }))
             .filter_map(ObjectValue::argument_entry)
             .collect();
         let entry = StatementEntry {
-            host: Some(name.to_owned()),
+            host: Some(name),
             reads: Some(fields.clone()),
             writes: Some(fields),
             ..StatementEntry::default()
         };
         self.write(entry, at)?;
-        Ok(ObjectValue::Unknown(format!("the callback `{name}` answered it")))
+        Ok(ObjectValue::Unknown("a callback answered it".to_owned()))
     }
 }

@@ -144,13 +144,15 @@ impl ObjectReader<'_> {
             ObjectValue::Timer if matches!(name, "clock" | "start" | "stop") => {
                 Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })
             }
-            ObjectValue::Host(host) => Ok(ObjectValue::Host(format!("{host}.{name}"))),
             other => Err(self.refused(&format!("`.{name}`"), &format!("of {}", other.kind()), at)),
         }
     }
 
     fn subscript(&mut self, of: ObjectValue, index: &Expr, at: Span) -> Reading<ObjectValue> {
         match of {
+            ObjectValue::Sequence(values) if matches!(index.kind, ExprKind::Slice { .. }) => {
+                self.slice(&values, index, at)
+            }
             ObjectValue::Sequence(values) => {
                 let number = match self.expr(index)? {
                     ObjectValue::Int(it) => it,
@@ -180,6 +182,29 @@ impl ObjectReader<'_> {
             ObjectValue::Field { name, data_index } => self.view(name, data_index, index, at),
             other => Err(self.refused("the subscript", &format!("of {}", other.kind()), at)),
         }
+    }
+
+    /// A part of a list.
+    fn slice(&mut self, values: &[ObjectValue], index: &Expr, at: Span) -> Reading<ObjectValue> {
+        let ExprKind::Slice { lower, upper, step: None } = &index.kind else {
+            return Err(self.refused("the part of a list", "it has a step", at));
+        };
+        let n = i64::try_from(values.len()).unwrap_or(i64::MAX);
+        let mut ends = [0, n];
+        for (end, given) in ends.iter_mut().zip([lower, upper]) {
+            let Some(given) = given else { continue };
+            *end = match self.expr(given)? {
+                ObjectValue::Int(it) if it < 0 => (it + n).max(0),
+                ObjectValue::Int(it) => it.min(n),
+                ObjectValue::None => *end,
+                other => {
+                    let why = format!("it ends at {}", other.kind());
+                    return Err(self.needs_number("the part of a list", &why, at));
+                }
+            };
+        }
+        let [start, end] = ends.map(|it| usize::try_from(it).unwrap_or(0));
+        Ok(ObjectValue::Sequence(values.get(start..end).unwrap_or_default().to_vec()))
     }
 
     /// `q.data[:, :, :, 3]` is an element of data; `q.view[:]` is the field.

@@ -27,7 +27,7 @@ use self::graph::ObjectGraph;
 use self::statements::BodyFlow;
 use self::values::ObjectValue;
 use self::whole::WholeArrays;
-use crate::document::nodes::{PlaceEntry, ScalarText, StatementEntry};
+use crate::document::nodes::{HostEntry, PlaceEntry, ScalarText, StatementEntry};
 use crate::document::{Entries, ProgramDocument};
 
 /// The version of the form that is read here.
@@ -98,6 +98,7 @@ pub fn document(text: &str) -> Result<ProgramDocument, Vec<Diagnostic>> {
         scalars: graph.scalars.clone(),
         stencils: Entries(own.chain(stencils).collect()),
         programs: Entries::default(),
+        hosts: Entries(std::mem::take(&mut reader.hosts)),
         body,
     })
 }
@@ -138,6 +139,7 @@ struct ObjectReader<'g> {
     n_statements: usize,
     n_steps: usize,
     whole_arrays: WholeArrays,
+    hosts: Vec<(String, HostEntry)>,
 }
 
 impl<'g> ObjectReader<'g> {
@@ -154,6 +156,7 @@ impl<'g> ObjectReader<'g> {
             n_statements: 0,
             n_steps: 0,
             whole_arrays: WholeArrays::default(),
+            hosts: Vec::new(),
         }
     }
 

@@ -183,6 +183,26 @@ impl ObjectValue {
         })
     }
 
+    /// The value in the form of the graph; `None` where only a run knows it.
+    pub(super) fn json(&self) -> Option<Json> {
+        Some(match self {
+            Self::None => Json::Null,
+            Self::Bool(it) => (*it).into(),
+            Self::Int(it) => (*it).into(),
+            Self::Float(it) if it.is_finite() => (*it).into(),
+            Self::Float(it) => serde_json::json!({"float": it.to_string()}),
+            Self::Text(it) => it.as_str().into(),
+            Self::Sequence(parts) => Json::Array(parts.iter().map(Self::json).collect::<Option<_>>()?),
+            Self::Table(entries) => {
+                let pair = |(key, value): &(Self, Self)| Some(Json::Array(vec![key.json()?, value.json()?]));
+                serde_json::json!({"dict": entries.iter().map(pair).collect::<Option<Vec<_>>>()?})
+            }
+            Self::Field { name, data_index } => serde_json::json!({"field": name, "data_index": data_index}),
+            Self::Object(name) => serde_json::json!({"object": name}),
+            _ => return None,
+        })
+    }
+
     /// The words of messages for it.
     pub(super) fn kind(&self) -> String {
         match self {

@@ -51,6 +51,15 @@ pub trait StencilRunner {
         Err(GroupStop { stop, statement: None })
     }
 
+    /// Answers a callback of the program, by its name in the document.
+    ///
+    /// # Errors
+    ///
+    /// Why the run ends here.
+    fn host(&mut self, _name: &str) -> Result<(), StencilStop> {
+        Err(StencilStop::Fault { why: "nobody answers it".to_owned(), statement: None })
+    }
+
     /// Whether each run starts with locals that hold NaN, or the smallest integer. Otherwise a local may hold what the run
     /// before left, where nobody reads it before it is written.
     fn forgets_locals(&self) -> bool {

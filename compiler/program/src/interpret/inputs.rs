@@ -56,6 +56,23 @@ impl ProgramInstance {
         }
     }
 
+    /// Stores the elements of copied fields where the caller has them.
+    pub(super) fn give_copies(&mut self) {
+        for (handle, own) in &mut self.lent {
+            let container = &self.program.containers[*handle];
+            if container.role == ContainerRole::Argument {
+                arrays::copy(&self.arrays[handle.index()], own, container);
+            }
+        }
+    }
+
+    /// Takes the elements of copied fields from where the caller has them.
+    pub(super) fn take_copies(&mut self) {
+        for (handle, own) in &self.lent {
+            arrays::copy(own, &mut self.arrays[handle.index()], &self.program.containers[*handle]);
+        }
+    }
+
     /// Gives the fields back to the caller.
     pub(super) fn give_back(&mut self, inputs: &mut ProgramInputs) {
         let written = written(&self.program);

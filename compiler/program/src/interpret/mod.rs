@@ -126,7 +126,22 @@ impl ProgramInstance {
         fill: HaloFill,
         most_bytes: u64,
     ) -> Result<Self, Vec<Diagnostic>> {
-        prepare::instance(program, fronts, domain, (fill, most_bytes))
+        prepare::instance(program, fronts, domain, (fill, most_bytes), false)
+    }
+
+    /// The same for runners that answer callbacks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn with_callbacks(
+        program: &ProgramIr,
+        fronts: &mut ProgramFronts,
+        domain: [i64; 3],
+        fill: HaloFill,
+        most_bytes: u64,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        prepare::instance(program, fronts, domain, (fill, most_bytes), true)
     }
 
     /// The program.

@@ -26,6 +26,7 @@ pub(super) fn instance(
     fronts: &mut ProgramFronts,
     domain: [i64; 3],
     (fill, most_bytes): (HaloFill, u64),
+    has_callbacks: bool,
 ) -> Result<ProgramInstance, Vec<Diagnostic>> {
     let [i, j, k] = domain;
     if domain.iter().any(|it| !(1..=Domain::MAX_ALONG_AXIS).contains(it)) {
@@ -53,6 +54,7 @@ pub(super) fn instance(
             }
         }
         ProgramStmtKind::Exchange(it) => wrong.extend(exchange_faults(program, it, (domain, span))),
+        ProgramStmtKind::Host { .. } if has_callbacks => {}
         ProgramStmtKind::Host { name, .. } => {
             let why = "this compiler calls nothing outside of a program";
             wrong.push(catalog::unsupported(&format!("the callback `{name}`"), why, span));

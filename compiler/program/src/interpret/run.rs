@@ -10,7 +10,7 @@ use isobar_ground::types::{DType, Value};
 
 use super::arrays::{gather, scatter};
 use super::halos::{ArrivingHalo, arriving, store};
-use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner};
+use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop};
 use crate::nodes::{
     CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind,
     StencilCall,
@@ -103,8 +103,17 @@ impl<'a> ProgramRun<'a> {
                 self.scatter(other, &first);
             }
             ProgramStmtKind::Exchange(exchange) => self.exchange(exchange),
-            ProgramStmtKind::Host { .. } => {
-                unreachable!("a program with a callback is refused before it runs")
+            ProgramStmtKind::Host { name, .. } => {
+                self.instance.give_copies();
+                let answered = self.runner.host(name);
+                self.instance.take_copies();
+                answered.map_err(|stop| match stop {
+                    StencilStop::Cancelled => ProgramStop::Cancelled,
+                    StencilStop::Fault { why, .. } => {
+                        let why = format!("the callback `{name}` ended: {why}");
+                        ProgramStop::Fault(vec![catalog::ended(&why, span)])
+                    }
+                })?;
             }
             ProgramStmtKind::Group { number, body } => self.group(*number, body)?,
             ProgramStmtKind::Mark(label) => self.mark(label),
