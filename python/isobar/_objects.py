@@ -169,6 +169,8 @@ class Walker:
         found = _array(value)
         if found is not None:
             return self.field(*found, name, value)
+        if type(value).__name__ in ("Timer", "NullTimer") and hasattr(value, "clock"):
+            return {"timer": True}
         if value is math or isinstance(value, types.ModuleType) and value.__name__ == "numpy":
             return {"module": "math"}
         if isinstance(value, type) and value in (float, int, bool):

@@ -1,6 +1,6 @@
 //! The arguments of calls, and of the statements that move whole fields.
 
-use isobar_ground::call::signature::{Param, ParamKind};
+use isobar_ground::call::signature::{AccessKind, Param, ParamKind};
 use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
 
@@ -82,6 +82,10 @@ impl<'a> Elaboration<'a> {
         let part = self.part(given, at)?;
         let ParamKind::Field { axes, data_dims, dtype, .. } = &param.kind else { return None };
         let container = &self.program.containers[part.container];
+        if param.access == AccessKind::None {
+            // A field that no statement uses is as good as left out, whatever it is like.
+            return None;
+        }
         let left = part.data_dims(&self.program);
         let differences = [
             ("type", container.dtype != *dtype, [container.dtype.to_string(), dtype.to_string()]),
