@@ -61,6 +61,58 @@ class Diffusion:
         self.parts[0](q, self.l, 1.0)
 
 
+def dace_inhibitor(function):
+    """NDSL's mark of what is no part of a program."""
+    return function
+
+
+class Timer:
+    """NDSL's has such a name."""
+
+    def clock(self, name):
+        raise AssertionError("a program makes a mark of it")
+
+
+class Calling:
+    """A model that calls back: between two stencils, with and without arguments."""
+
+    def __init__(self):
+        self.l = np.zeros(SHAPE)
+        self.lap, self.step, self.timer = lap, step, Timer()
+        self.seen = []
+
+    @dace_inhibitor
+    def doubled(self, q, words, n=1):
+        self.seen.append((words, n, float(q[4, 4, 1])))
+        q *= 2.0
+
+    @dace_inhibitor
+    def half(self, a):
+        return a / 2
+
+    @dace_inhibitor
+    def update(self):
+        self.l[0:3] = self.l[7:10]
+
+    def __call__(self, q, a):
+        with self.timer.clock("all of it"):
+            self.lap(q, self.l)
+            self.doubled(self.l, "after", n=[1, 2])
+            self.update()
+            self.step(q, self.l, self.half(a))
+
+    def ends(self, q):
+        self.lap(q, self.l)
+        self.fails()
+
+    @dace_inhibitor
+    def fails(self):
+        raise KeyError("no such thing")
+
+    def computed(self, q, a):
+        self.doubled(q, a)
+
+
 class Alone:
     """The stencils on the domain, one by one."""
 
@@ -169,6 +221,35 @@ class Programs(unittest.TestCase):
         reference(numbers(1), 0.04, 1)
         reference(expected, 0.04, 1)
         self.assertTrue(np.array_equal(expected, model.l))
+
+    def test_callbacks_see_the_fields_as_they_are_and_change_them(self):
+        for order in "CF":
+            model, expected, found = Calling(), np.asarray(numbers(1), order=order), np.asarray(numbers(1), order=order)
+            program = isobar.program(model, domain=DOMAIN, halo=3)
+            laps = np.zeros(SHAPE)
+            for n in (1, 2):
+                program(found, 0.5)
+                lap(expected, laps, domain=DOMAIN, origin=(3, 3, 0))
+                seen = float(laps[4, 4, 1])
+                laps *= 2.0
+                laps[0:3] = laps[7:10]
+                step(expected, laps, 0.25, domain=DOMAIN, origin=(3, 3, 0))
+                self.assertEqual(model.seen[-1], ("after", [1, 2], seen))
+                self.assertEqual(len(model.seen), n)
+                self.assertTrue(np.array_equal(expected, found))
+                self.assertTrue(np.array_equal(laps, model.l))
+        self.assertIn('mark "all of it"', program.text)
+        self.assertEqual(program.text.count("host "), 2)
+
+    def test_an_exception_of_a_callback_comes_out_of_the_call(self):
+        program = isobar.program(Calling(), "ends", domain=DOMAIN, halo=3)
+        for _ in range(2):
+            with self.assertRaises(KeyError):
+                program(numbers(1))
+        program = isobar.program(Calling(), "computed", domain=DOMAIN, halo=3)
+        with self.assertRaises(isobar.ProgramError) as told:
+            program(numbers(1), 0.5)
+        self.assertIn("only a run knows its value", str(told.exception))
 
     def test_what_no_program_says_is_told_with_its_line(self):
         program = isobar.program(Diffusion(), "changes", domain=DOMAIN, halo=3)
