@@ -24,11 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from ._capture import _content, capture_all
+from ._capture import _MISSING, _content, capture_all
 from .errors import CaptureError
 from .stencil import LazyStencil, Stencil
-
-_MISSING = object()
 
 # Functions whose calls mean their argument.
 _IDENTITIES = ("dace_nounroll", "nounroll")
@@ -276,7 +274,7 @@ class Walker:
                 now = _content(container)
             else:
                 now = _attribute(container, name)
-            if now is not value:
+            if now is not value and not _is_equal(now, value):
                 return False
         for value, before in self.held:
             now = _contents(value)
@@ -382,6 +380,22 @@ def _inhibited(function: Any) -> bool:
     return "dace_inhibitor" in named and not is_number
 
 
+def _is_equal(one: Any, other: Any) -> bool:
+    """Whether two values that a property made anew mean the same to a program."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (str, *_NUMBERS)):
+        return bool(one == other)
+    if isinstance(one, types.MethodType):
+        return bool(one == other)
+    if dataclasses.is_dataclass(one):
+        return all(
+            _is_equal(getattr(one, it.name), getattr(other, it.name)) or getattr(one, it.name) is getattr(other, it.name)
+            for it in dataclasses.fields(one)
+        )
+    return False
+
+
 def _contents(value: Any) -> list[Any]:
     return [*value.keys(), *value.values()] if isinstance(value, dict) else list(value)
 
@@ -460,6 +474,7 @@ class Given:
     # By parameter: the name of its field, or of its scalar.
     fields: dict[str, str]
     scalars: dict[str, str]
+    dtypes: dict[str, str]
     # Everything else is a constant.
     constants: dict[str, Any]
 
@@ -485,7 +500,7 @@ class Given:
         scalars = {}
         for parameter, name in self.scalars.items():
             value = values[parameter]
-            if not isinstance(value, _NUMBERS):
+            if not isinstance(value, _NUMBERS) or _dtype(value) != self.dtypes[parameter]:
                 return None
             scalars[name] = value
         return arrays, scalars
@@ -510,12 +525,13 @@ def walk(
     """The graph of a call of a method; the walker, which has the arrays; and what became of the arguments."""
     walker = Walker(domain, halo)
     function = method.__func__
-    given = Given({}, {}, {})
+    given = Given({}, {}, {}, {})
     told: dict[str, Any] = {}
     declared: dict[str, Any] = {}
     for parameter, value in values.items():
         if isinstance(value, _NUMBERS):
             scalar = given.scalars[parameter] = walker.name(parameter)
+            given.dtypes[parameter] = _dtype(value)
             declared[scalar] = {"role": "argument", "dtype": _dtype(value)}
             told[parameter] = {"scalar": scalar}
             continue

@@ -1,7 +1,7 @@
 //! Arrays of containers, and their parts.
 
 use isobar_ground::call::array::{Array, Elements};
-use isobar_ground::space::Domain;
+use isobar_ground::space::{Axis, Domain};
 use isobar_ground::types::{DType, Value};
 
 use crate::nodes::{Container, ContainerPart};
@@ -32,15 +32,9 @@ pub(super) fn in_rows(from: &Array, container: &Container) -> Array {
     rows
 }
 
-/// Whether neighbours along I lie side by side, and no element lies beside those of the shape.
-pub(super) fn is_in_rows(array: &Array) -> bool {
-    let mut n = 1;
-    let is_next = array.shape.iter().zip(&array.strides).all(|(&size, &stride)| {
-        let is_next = usize::try_from(stride) == Ok(n);
-        n *= size;
-        is_next
-    });
-    is_next && array.first == 0
+/// Whether neighbours along I lie side by side; a container without I has no rows.
+pub(super) fn is_in_rows(array: &Array, container: &Container) -> bool {
+    !container.axes.has(Axis::I) || array.strides.first() == Some(&1) || array.shape.first() == Some(&1)
 }
 
 /// Copies all elements between two arrays of one container.

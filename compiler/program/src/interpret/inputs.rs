@@ -29,7 +29,7 @@ impl ProgramInstance {
                 ContainerRole::Argument | ContainerRole::Constant => {
                     if let Some(given) = inputs.fields.get_mut(&container.name) {
                         *array = std::mem::replace(given, absent(container.dtype));
-                        if in_rows && !arrays::is_in_rows(array) {
+                        if in_rows && !arrays::is_in_rows(array, container) {
                             let rows = arrays::in_rows(array, container);
                             self.lent.insert(handle, std::mem::replace(array, rows));
                         }
