@@ -524,7 +524,7 @@ def walk(
 ) -> tuple[dict[str, Any], Walker, Given]:
     """The graph of a call of a method; the walker, which has the arrays; and what became of the arguments."""
     walker = Walker(domain, halo)
-    function = method.__func__
+    function: Any = method.__func__
     given = Given({}, {}, {}, {})
     told: dict[str, Any] = {}
     declared: dict[str, Any] = {}

@@ -175,9 +175,14 @@ def run(me, given, made):
     )  # fmt: skip
     me.Barrier()
     told = {"built": time.perf_counter() - begun, "stencils": len({*made}), "objects": len(made), "steps": [], "hashes": []}
+    step = core.step_dynamics
+    if given.program:
+        import isobar
+
+        step = isobar.program(core, "step_dynamics")
     for _ in range(given.steps):
         begun = time.perf_counter()
-        core.step_dynamics(state)
+        step(state)
         me.Barrier()
         told["steps"].append(time.perf_counter() - begun)
         fields = {name: np.ascontiguousarray(getattr(state, name).view[:]) for name in STATE}
@@ -196,6 +201,7 @@ def main():
     parser.add_argument("--points", type=int, default=12, help="along each edge of a tile")
     parser.add_argument("--levels", type=int, default=10)
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--program", action="store_true", help="compile each rank's step as one program")
     parser.add_argument("--plugin", default="isobar.ndsl", help="a module to import first; none with an empty one")
     parser.add_argument("--validate", action="store_true", help="have GT4Py's checks at each call")
     parser.add_argument("--out", help="where the last state of each rank is written: OUT_RANK.npz")

@@ -73,31 +73,55 @@ struct Way {
     /// None: as the environment says.
     threads: Option<u32>,
     is_mpi: bool,
+    /// Whether the step of each rank is one program.
+    is_program: bool,
 }
 
-const WAYS: [Way; 7] = [
+const WAYS: [Way; 8] = [
     Way {
         name: "`rayon`, six ranks as threads, first time",
         backend: "isobar",
         threads: Some(1),
         is_mpi: false,
+        is_program: false,
     },
-    Way { name: "the same again", backend: "isobar", threads: Some(1), is_mpi: false },
+    Way { name: "the same again", backend: "isobar", threads: Some(1), is_mpi: false, is_program: false },
     Way {
         name: "`rayon`, as many threads a run as there are processors",
         backend: "isobar",
         threads: None,
         is_mpi: false,
+        is_program: false,
     },
-    Way { name: "`rayon`, six ranks of MPI", backend: "isobar", threads: Some(1), is_mpi: true },
-    Way { name: "`openmp`, first time", backend: "isobar:openmp", threads: Some(1), is_mpi: false },
+    Way {
+        name: "`rayon`, six ranks of MPI",
+        backend: "isobar",
+        threads: Some(1),
+        is_mpi: true,
+        is_program: false,
+    },
+    Way {
+        name: "`openmp`, first time",
+        backend: "isobar:openmp",
+        threads: Some(1),
+        is_mpi: false,
+        is_program: false,
+    },
     Way {
         name: "`openmp`, compiled code in the cache",
         backend: "isobar:openmp",
         threads: Some(1),
         is_mpi: false,
+        is_program: false,
     },
-    Way { name: "`debug`", backend: "isobar:debug", threads: Some(1), is_mpi: false },
+    Way {
+        name: "`rayon`, the step of each rank as one program",
+        backend: "isobar",
+        threads: Some(1),
+        is_mpi: false,
+        is_program: true,
+    },
+    Way { name: "`debug`", backend: "isobar:debug", threads: Some(1), is_mpi: false, is_program: false },
 ];
 
 /// Runs it in all ways, holds them against each other, and writes docs/benchmarks/model.md.
@@ -136,13 +160,20 @@ pub(crate) fn model(order: &Order) -> Result<()> {
     }
     if order.has_compiled {
         for name in ["GT4Py's `gt:cpu_ifirst`, first time", "the same again"] {
-            let compiled = Way { name, backend: "gt:cpu_ifirst", threads: Some(1), is_mpi: false };
+            let compiled =
+                Way { name, backend: "gt:cpu_ifirst", threads: Some(1), is_mpi: false, is_program: false };
             table += &row(name, &runs.once(&compiled, "", "compiled")?);
         }
     }
     let mut apart = String::new();
     if order.has_reference {
-        let numpy = Way { name: "GT4Py's `numpy`", backend: "numpy", threads: Some(1), is_mpi: false };
+        let numpy = Way {
+            name: "GT4Py's `numpy`",
+            backend: "numpy",
+            threads: Some(1),
+            is_mpi: false,
+            is_program: false,
+        };
         table += &row("GT4Py's `numpy`", &runs.once(&numpy, "", "theirs")?);
         apart = runs.compare()?;
     }
@@ -178,6 +209,9 @@ impl Runs<'_> {
         let paths = std::env::join_paths([absolute(ndsl)?, absolute(pyfv3)?])?;
         command.env("PYTHONPATH", paths).env("XDG_CACHE_HOME", &self.cache);
         command.env("NPY_DISABLE_CPU_FEATURES", WITHOUT);
+        if way.is_program {
+            command.arg("--program");
+        }
         match way.threads {
             Some(threads) => command.env("ISOBAR_NUM_THREADS", threads.to_string()),
             None => command.env_remove("ISOBAR_NUM_THREADS"),

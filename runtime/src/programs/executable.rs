@@ -70,7 +70,8 @@ impl ProgramExecutable {
         if code.joins_calls() {
             group_calls(&mut program);
         }
-        let made = ProgramInstance::with_callbacks(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
+        let made =
+            ProgramInstance::with_callbacks(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
         let instance = made.map_err(|it| refusal(&compilation, it))?;
         code.prepare(&instance).map_err(|why| {
             let told = catalog::run_input(&why, "run it on another back end");
