@@ -267,6 +267,15 @@ class Walker:
 
     def is_current(self) -> bool:
         """Whether the objects still hold what they held."""
+        return self.changed() is None
+
+    def changed(self) -> str | None:
+        """What the objects hold otherwise than they did."""
+        for it in self.arrays:
+            # A quantity may have got another array.
+            found = None if it.of is it.array else _array(it.of)
+            if found is not None and found[0] is not it.array:
+                return it.name
         for container, name, value in self.seen:
             if isinstance(container, dict):
                 now = container.get(name, _MISSING)
@@ -275,12 +284,12 @@ class Walker:
             else:
                 now = _attribute(container, name)
             if now is not value and not _is_equal(now, value):
-                return False
+                return name
         for value, before in self.held:
             now = _contents(value)
             if len(now) != len(before) or any(one is not other for one, other in zip(now, before)):
-                return False
-        return True
+                return "a list"
+        return None
 
     def finished(self) -> dict[str, Any]:
         """All that texts ask the objects for; each text may ask for more."""

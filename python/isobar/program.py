@@ -93,12 +93,16 @@ class Program:
                 self._known = walker, given
             else:
                 arrays, scalars = again
-            written = [name for name, array in arrays.items() if array.flags.writeable]
-            self._native.run(arrays, written, scalars, lambda name: self._answer(name, walker))
+            self._native.run(arrays, scalars, lambda name: self._answer(name, walker))
+            changed = walker.changed() if self._hosts else None
         except _native.Refused as refused:
             raise _program_error(json.loads(refused.args[0]), walker) from None
         except FAILURES as error:
             raise of_call(error, None) from None  # type: ignore[arg-type]
+
+        if changed is not None:
+            why = f"a callback changed `{changed}`, which `{self.__name__}` was compiled with"
+            raise ProgramError(f"{why}: the fields hold what the old value gives", [])
 
     def _answer(self, name: str, walker: Walker) -> None:
         """A callback of the program."""

@@ -1,5 +1,6 @@
 //! A program of several stencils that is ready to be called.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use isobar_compiler::inputs::Directives;
@@ -7,7 +8,7 @@ use isobar_program::interpret::HaloFill;
 use isobar_protocol::request::Request;
 use isobar_runtime::machine::DetectedMachine;
 use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,6 +24,8 @@ pub(crate) struct Program {
     executable: Mutex<ProgramExecutable>,
     text: String,
     document: String,
+    /// The fields that it may write.
+    written: BTreeSet<String>,
 }
 
 fn refused(why: &ProgramRefusal) -> PyErr {
@@ -57,7 +60,8 @@ impl Program {
         let executable = made.map_err(|why| refused(&why))?;
         let text = executable.text().to_owned();
         let document = executable.document().to_owned();
-        Ok(Self { executable: Mutex::new(executable), text, document })
+        let written = executable.written().map(str::to_owned).collect();
+        Ok(Self { executable: Mutex::new(executable), text, document, written })
     }
 
     /// The text of the program, with the groups of calls that are one piece of code.
@@ -78,7 +82,6 @@ impl Program {
         &self,
         py: Python<'_>,
         fields: &Bound<'_, PyDict>,
-        written: Vec<String>,
         scalars: &Bound<'_, PyDict>,
         host: Py<PyAny>,
     ) -> PyResult<u64> {
@@ -86,10 +89,9 @@ impl Program {
         for (name, array) in fields {
             let name: String = name.extract()?;
             let array = array.cast::<PyUntypedArray>()?;
-            let _ = array.shape();
             // SAFETY: the dictionary holds the arrays until the run is over.
             #[expect(unsafe_code, reason = "the memory is NumPy's")]
-            let buffer = unsafe { lent(&name, array, written.contains(&name)) }?;
+            let buffer = unsafe { lent(&name, array, self.written.contains(&name)) }?;
             arguments.fields.insert(name, buffer);
         }
         for (name, value) in scalars {

@@ -105,6 +105,16 @@ class Calling:
         self.lap(q, self.l)
         self.fails()
 
+    def sets(self, q, a):
+        self.set_weight()
+        self.step(q, self.l, self.weight)
+
+    weight = 1.0
+
+    @dace_inhibitor
+    def set_weight(self):
+        self.weight += 1.0
+
     @dace_inhibitor
     def fails(self):
         raise KeyError("no such thing")
@@ -240,6 +250,39 @@ class Programs(unittest.TestCase):
                 self.assertTrue(np.array_equal(laps, model.l))
         self.assertIn('mark "all of it"', program.text)
         self.assertEqual(program.text.count("host "), 2)
+
+    def test_a_callback_that_changes_what_is_compiled_in_is_told(self):
+        program = isobar.program(Calling(), "sets", domain=DOMAIN, halo=3)
+        with self.assertRaises(isobar.ProgramError) as told:
+            program(numbers(1), 0.5)
+        self.assertIn("a callback changed `weight`", str(told.exception))
+
+    def test_an_array_that_nobody_may_write_is_refused(self):
+        model, q = Calling(), numbers(1)
+        q.flags.writeable = False
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        with self.assertRaises(isobar.CallError) as told:
+            program(q, 0.5)
+        self.assertIn("not writeable", str(told.exception))
+
+    def test_a_quantity_that_gets_another_array_is_noticed(self):
+        class Quantity:
+            dims = ("x", "y", "z")
+
+            def __init__(self, data):
+                self.data = data
+
+        model = Diffusion()
+        model.l = Quantity(model.l)
+        reference = alone()
+        program = isobar.program(model, domain=DOMAIN, halo=3)
+        for seed in (1, 2):
+            expected, found = numbers(seed), numbers(seed)
+            reference.l, model.l.data = np.zeros(SHAPE), np.zeros(SHAPE)
+            reference(expected, 0.04, 2)
+            program(found, 0.04, 2)
+            self.assertTrue(np.array_equal(expected, found))
+            self.assertTrue(np.array_equal(reference.l, model.l.data))
 
     def test_an_exception_of_a_callback_comes_out_of_the_call(self):
         program = isobar.program(Calling(), "ends", domain=DOMAIN, halo=3)

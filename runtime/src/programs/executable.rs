@@ -105,6 +105,11 @@ impl ProgramExecutable {
         })
     }
 
+    /// The names of the arguments that a run may write.
+    pub fn written(&self) -> impl Iterator<Item = &str> {
+        self.instance.results().map(|it| it.name.as_str())
+    }
+
     /// The text of the program, with the groups of calls that are one piece of code.
     #[must_use]
     pub fn text(&self) -> &str {
