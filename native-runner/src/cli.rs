@@ -263,8 +263,11 @@ pub struct EmitArgs {
     #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
     pub program: Option<PathBuf>,
     /// Of a program: the one group of this number
-    #[arg(long, value_name = "N", requires = "program")]
+    #[arg(long, value_name = "N")]
     pub group: Option<usize>,
+    /// Of a class as a program: points of the halo along I and J; without, 3
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub halo_points: Option<u32>,
     /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, kernels, python, numpy, c, clif, wgsl, cuda, or all of
     /// them
     #[arg(long)]
@@ -356,12 +359,15 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
     pub program: Option<PathBuf>,
     /// Of a program: the values that its exchanges store in halos; without, `none`
-    #[arg(long, value_name = "FILL", requires = "program", value_parser = clap::builder::PossibleValuesParser::new(["none", "periodic", "zero-gradient"]))]
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(["none", "periodic", "zero-gradient"]))]
     pub halo: Option<String>,
     /// Of a program: `program` makes one piece of code of calls that stand behind each other; `stencil` makes code of each
     /// stencil. Both have the same bits; without, `program`
-    #[arg(long, value_name = "SCOPE", requires = "program", value_parser = clap::builder::PossibleValuesParser::new(["program", "stencil"]))]
+    #[arg(long, value_name = "SCOPE", value_parser = clap::builder::PossibleValuesParser::new(["program", "stencil"]))]
     pub scope: Option<String>,
+    /// Of a class as a program: points of the halo along I and J; without, 3
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub halo_points: Option<u32>,
     /// debug, numpy, rayon, openmp, cuda or wgpu; see `isobar backends`
     #[arg(long)]
     pub backend: Option<String>,

@@ -182,8 +182,8 @@ const COMPILER: &[Room] = &[
     compiler(
         "program",
         &[
-            "FLOOR", CALL[0], CALL[1], CALL[2], RUN[1], "config", "debug", "front", "frontend", "pass",
-            "project",
+            "FLOOR", CALL[0], CALL[1], CALL[2], RUN[1], "config", "debug", "front", "frontend", "inputs",
+            "pass", "project",
         ],
     ),
     // Those who see the whole trip.

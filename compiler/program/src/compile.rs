@@ -1,16 +1,18 @@
 //! A document's text to a checked program with its stencils.
 
 use isobar_front::config::Config;
+use isobar_front::project::Project;
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, Span, render};
 
 use crate::analysis::calls::aliases;
 use crate::analysis::{exchanges, unwritten};
 use crate::document::read;
+use crate::from_class::ClassRequest;
 use crate::from_document::elaborate;
-use crate::from_objects;
 use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::stencils::ProgramFronts;
+use crate::{from_class, from_objects};
 
 /// A document, compiled.
 #[derive(Debug)]
@@ -50,6 +52,21 @@ fn compile_graph(name: &str, text: &str, config: Config) -> ProgramCompilation {
     let fronts = ProgramFronts::new(from_objects::files(text), config);
     let document = (name.to_owned(), text.to_owned());
     ProgramCompilation { program: None, fronts, diagnostics: found, document }
+}
+
+/// Compiles a class of the files, whose constructor is evaluated.
+#[must_use]
+pub fn compile_class(project: &Project, request: &ClassRequest<'_>, config: Config) -> ProgramCompilation {
+    let name = format!("{}.json", request.class);
+    let made = from_class::graph(project, &config, request).and_then(|it| from_objects::document_of(&it));
+    let found = match made.map(|it| serde_json::to_string_pretty(&it)) {
+        Ok(Ok(made)) => return compile_document(&name, &made, config),
+        Ok(Err(error)) => vec![catalog::unreadable(&error.to_string(), Span::default())],
+        Err(found) => found,
+    };
+    let files = project.files.iter().map(|(name, text)| (name.clone(), text.to_string()));
+    let fronts = ProgramFronts::new(files, config);
+    ProgramCompilation { program: None, fronts, diagnostics: found, document: (name, String::new()) }
 }
 
 fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilation {

@@ -16,8 +16,9 @@ pub mod analysis;
 // Its stencils, and the way to it from a document.
 pub mod stencils;
 pub mod from_document;
-// The way to a document from live objects.
+// The way to a document from live objects, and to these from a text.
 pub mod from_objects;
+pub mod from_class;
 
 // Its text and its rules.
 pub mod print;

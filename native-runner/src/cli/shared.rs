@@ -109,13 +109,15 @@ fn refuse(matches: &ArgMatches, others: impl Iterator<Item = &'static str>) -> R
 /// Options of everything that compiles.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Shared {
-    /// Which stencil; may be left out when the file has one. Where several have one name: `Class.name`, `function.name`
+    /// Which stencil; may be left out when the file has one. Where several have one name: `Class.name`, `function.name`.
+    /// The name of a class, or `Class:method`, runs its method as a program
     #[arg(long, value_name = "NAME")]
     pub stencil: Option<String>,
     /// A further file or folder of modules; repeatable
     #[arg(long = "module", value_name = "PATH")]
     pub modules: Vec<PathBuf>,
-    /// Values of `from __externals__ import ...`: {"name": 1.5, "flag": true, "fn": {"function": "name"}}
+    /// Values of `from __externals__ import ...`: {"name": 1.5, "flag": true, "fn": {"function": "name"}}. Of a class:
+    /// arguments of its constructor
     #[arg(long, value_name = "FILE.json")]
     pub externals: Option<PathBuf>,
     /// Types by name: {"float": "float32", "my_type": "float64"}

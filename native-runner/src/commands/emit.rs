@@ -9,7 +9,8 @@ use isobar_protocol::compile::{Change, Node, SourceRange, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::{Passes, Request};
 
-use super::{Outcome, Usage, check, compare, human, print, print_json, program, say};
+use super::program::{self, ProgramSource};
+use super::{Outcome, Usage, check, compare, human, print, print_json, say};
 use crate::cli::{EmitArgs, Format, GraphFormat, Log};
 use crate::compile;
 use crate::config::Environment;
@@ -17,7 +18,13 @@ use crate::document::{Document, known_pass};
 
 pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
     if let Some(path) = &args.program {
-        return program::emit(path, args);
+        return program::emit(&ProgramSource::Document(path), args);
+    }
+    if let Some(class) = ProgramSource::class(args.file.as_deref(), &args.shared)? {
+        return program::emit(&class, args);
+    }
+    if args.group.is_some() || args.halo_points.is_some() {
+        return Err(Usage::Wrong("--group and --halo-points are for programs".to_owned()));
     }
     if args.stage == ALL {
         return emit_all(args, environment);

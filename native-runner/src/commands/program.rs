@@ -1,4 +1,4 @@
-//! `--program`: a document of several stencils in the place of one.
+//! `--program`, and classes: several stencils in the place of one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,17 +8,22 @@ use std::time::Instant;
 
 use isobar_compiler::call::array::Array;
 use isobar_compiler::call::run::NoControl;
+use isobar_compiler::config::{Config, External};
 use isobar_compiler::diag;
 use isobar_compiler::diag::catalog::{call, programs};
 use isobar_compiler::front::stage::StageOrigin;
-use isobar_compiler::inputs::Directives;
+use isobar_compiler::inputs::{Directives, InputDirective, parse};
 use isobar_compiler::pipeline::group::compile_group;
 use isobar_compiler::pipeline::{Compilation, NoHook, Stage, registry, route};
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
+use isobar_compiler::space::Domain;
 use isobar_program::analysis::calls::aliases;
-use isobar_program::compile::{ProgramCompilation, compile};
+use isobar_program::compile::{ProgramCompilation, compile, compile_class};
+use isobar_program::from_class::{ClassRequest, classes};
 use isobar_program::group::group_calls;
-use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
+use isobar_program::interpret::{
+    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop, make_inputs,
+};
 use isobar_program::nodes::{Container, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
 use isobar_protocol::compile::{Remark, StageText};
@@ -32,11 +37,11 @@ use isobar_runtime::executors::OwnedSetting;
 use isobar_runtime::programs::ProgramCode;
 
 use super::emit::ask_passes;
-use super::run::{check_writable, hash, tell, write};
+use super::run::{add_generators, check_writable, hash, tell, write};
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
 use crate::cli::{EmitArgs, Format, GraphFormat, RunArgs, Shared};
-use crate::compile::on_large_stack;
+use crate::compile::{ConfiguredProject, on_large_stack};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::error::ApiError;
@@ -45,15 +50,38 @@ use crate::npz;
 /// The stage that a program has.
 pub(super) const STAGE: &str = "program";
 
+/// Where a program comes from.
+pub(super) enum ProgramSource<'a> {
+    /// A document, or an object graph.
+    Document(&'a Path),
+    /// A class of a Python file, and the method that is the program.
+    Class { file: &'a Path, class: String, method: String },
+}
+
+impl<'a> ProgramSource<'a> {
+    /// The class that is meant by `--stencil`, or by the file's `# @stencil` line; `None` where that is a stencil.
+    pub(super) fn class(file: Option<&'a Path>, shared: &Shared) -> Result<Option<Self>, Usage> {
+        let Some(file) = file.filter(|_| shared.request.is_none()) else { return Ok(None) };
+        let document = Document::read(Some(file), shared)?;
+        let project = ConfiguredProject::of(&document.request).project;
+        let wanted = project.stencil.clone();
+        let Some(wanted) = wanted else { return Ok(None) };
+        let (class, method) = wanted.split_once(':').unwrap_or((&wanted, "__call__"));
+        let module = class.rsplit_once('.').map_or(class, |it| it.1);
+        let is_class = wanted.contains(':') || classes(&project).iter().any(|it| it.name == module);
+        Ok(is_class.then(|| Self::Class { file, class: class.to_owned(), method: method.to_owned() }))
+    }
+}
+
 /// `isobar emit --program FILE --stage program`
-pub(super) fn emit(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
+pub(super) fn emit(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usage> {
     if args.stage != STAGE {
         return emit_groups(path, args);
     }
     if args.group.is_some() {
         return Err(Usage::Wrong(format!("--group is for stages behind `{STAGE}`")));
     }
-    let mut opened = OpenedProgram::read(path, &args.shared)?;
+    let mut opened = OpenedProgram::read(path, &args.shared, args.halo_points)?;
     let mut report = EmitReport { diagnostics: opened.told(), ..EmitReport::default() };
     let text = opened.compilation.program.as_ref().map(|it| listing(it).text);
     report.level =
@@ -69,7 +97,7 @@ pub(super) fn emit(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
 }
 
 /// The same for a level of the groups, the calls that become one piece of code.
-fn emit_groups(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
+fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usage> {
     refuse(&[
         ("--print-changed", args.print_changed),
         ("--log", args.log.is_some()),
@@ -86,7 +114,7 @@ fn emit_groups(path: &Path, args: &EmitArgs) -> Result<Outcome, Usage> {
     if is_file && stage != Stage::SDFG || args.flat && !is_file {
         return Err(Usage::Wrong("--form sdfg is for --stage sdfg, and --flat for both".to_owned()));
     }
-    let mut opened = OpenedProgram::read(path, &args.shared)?;
+    let mut opened = OpenedProgram::read(path, &args.shared, args.halo_points)?;
     let mut passes = opened.document.request.passes.clone();
     ask_passes(args, &mut passes)?;
     let request = Request { passes, ..opened.document.request.clone() };
@@ -195,18 +223,22 @@ fn level_of(compilation: &Compilation, stage: Stage, is_flat: Option<bool>) -> S
 }
 
 /// `isobar run --program FILE`
-pub(super) fn run(path: &Path, args: &RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
+pub(super) fn run(
+    path: &ProgramSource<'_>,
+    args: &RunArgs,
+    environment: &Environment,
+) -> Result<Outcome, Usage> {
     let others = [
         ("--target", args.target.is_some()),
         ("--only", !args.only.is_empty()),
         ("--plane", args.plane.is_some()),
         ("--lines", args.lines),
-        ("--init", !args.init.is_empty()),
     ];
     refuse(&others)?;
     let tools = Tools::find(environment);
     let backend = backend(args, &tools)?;
-    let mut opened = OpenedProgram::read(path, &args.shared)?;
+    let mut opened = OpenedProgram::read(path, &args.shared, args.halo_points)?;
+    add_generators(&mut opened.document.request, &args.init)?;
     if let Some(out) = &opened.document.out {
         check_writable(out)?;
     }
@@ -296,14 +328,46 @@ struct OpenedProgram {
     /// Its files are those of the document, and the document itself.
     document: Document,
     compilation: ProgramCompilation,
+    /// The comment lines of a class that describe its run.
+    directives: Directives,
 }
 
+/// Arguments of a constructor: the externals of the request, and those of the text.
+fn constructor(request: &Request, directives: &Directives) -> serde_json::Map<String, serde_json::Value> {
+    let of_text = directives.externals.iter().filter_map(|it| {
+        let value = match it.value {
+            External::Bool(it) => it.into(),
+            External::Int(it) => it.into(),
+            External::Float(it) => it.into(),
+            External::None => serde_json::Value::Null,
+            _ => return None,
+        };
+        Some((it.name.clone(), value))
+    });
+    let mut all: serde_json::Map<_, _> = of_text.collect();
+    for (name, value) in &request.externals {
+        all.insert(name.clone(), serde_json::to_value(value).unwrap_or_default());
+    }
+    all
+}
+
+/// The domain that a class is printed for, where nothing tells another one.
+const USUAL_DOMAIN: [i64; 3] = [12, 12, 10];
+
+/// The points of a halo that NDSL has without a word.
+const USUAL_HALO: u32 = 3;
+
 impl OpenedProgram {
-    fn read(path: &Path, shared: &Shared) -> Result<Self, Usage> {
+    fn read(source: &ProgramSource<'_>, shared: &Shared, halo_points: Option<u32>) -> Result<Self, Usage> {
+        if let ProgramSource::Document(_) = source {
+            refuse(&[
+                ("--stencil", shared.stencil.is_some()),
+                ("--module", !shared.modules.is_empty()),
+                ("--externals", shared.externals.is_some()),
+                ("--halo-points", halo_points.is_some()),
+            ])?;
+        }
         refuse(&[
-            ("--stencil", shared.stencil.is_some()),
-            ("--module", !shared.modules.is_empty()),
-            ("--externals", shared.externals.is_some()),
             ("--tile", shared.tile.is_some()),
             ("--schedule", shared.schedule.is_some()),
             ("--machine", shared.machine.is_some()),
@@ -314,14 +378,38 @@ impl OpenedProgram {
             ("--runner", shared.runner.is_some()),
             ("--request", shared.request.is_some()),
         ])?;
+        let path = match source {
+            ProgramSource::Document(path) | ProgramSource::Class { file: path, .. } => path,
+        };
         let mut document = Document::read(Some(path), shared)?;
         let request = &mut document.request;
         let name = request.main.clone().unwrap_or_default();
         let text = request.files.get(&name).cloned().unwrap_or_default();
-        let compilation = compile(&name, &text, request.config(&Directives::default()));
+        let mut described = Directives::default();
+        let compilation = match source {
+            ProgramSource::Document(_) => compile(&name, &text, request.config(&described)),
+            ProgramSource::Class { class, method, .. } => {
+                let source =
+                    ConfiguredProject::of(&Request { externals: BTreeMap::new(), ..request.clone() });
+                described = source.directives;
+                request.domain = request.domain.or(described.domain);
+                let domain = request.domain.unwrap_or(USUAL_DOMAIN);
+                let Ok(points) = domain.map(u32::try_from).into_iter().collect::<Result<Vec<_>, _>>() else {
+                    return Err(Usage::Wrong("a domain has no negative number of points".to_owned()));
+                };
+                let domain = [points[0], points[1], points[2]];
+                let given = constructor(request, &described);
+                let halo = halo_points.unwrap_or(USUAL_HALO);
+                let wanted = ClassRequest { class, method, given: &given, domain, halo };
+                // Of a class, they are arguments of its constructor.
+                let config = Config { externals: BTreeMap::new(), ..source.config };
+                on_large_stack(|| compile_class(&source.project, &wanted, config.clone()))
+                    .map_err(|_| Usage::Wrong("the compiler crashed".to_owned()))?
+            }
+        };
         let files = compilation.fronts.project().files.iter();
         request.files.extend(files.map(|(name, text)| (name.clone(), text.to_string())));
-        Ok(Self { document, compilation })
+        Ok(Self { document, compilation, directives: described })
     }
 
     /// The diagnostics of the compilation.
@@ -371,7 +459,7 @@ impl OpenedProgram {
         report: &mut RunReport,
     ) -> Result<Vec<(FieldInfo, Vec<u8>)>, Usage> {
         let Some(domain) = self.document.request.domain else {
-            return Err(Usage::Wrong("--program needs --domain I,J,K".to_owned()));
+            return Err(Usage::Wrong("a program needs --domain I,J,K".to_owned()));
         };
         let mut inputs = ProgramInputs::default();
         match self.document.request.scalar_inputs() {
@@ -394,6 +482,17 @@ impl OpenedProgram {
             }
         }
         let Some(mut program) = self.compilation.program.take() else { return Ok(Vec::new()) };
+        if let Some(generators) = &self.document.request.init {
+            for (name, text) in generators {
+                let generator =
+                    parse::generator(text).map_err(|why| Usage::Wrong(format!("--init {name}: {why}")))?;
+                self.directives.inputs.retain(|it| it.field != *name);
+                let span = diag::Span::default();
+                self.directives.inputs.push(InputDirective { field: name.clone(), generator, span });
+            }
+            let [i, j, k] = domain;
+            make_inputs(&program, &self.directives, Domain::new(i, j, k), &mut inputs);
+        }
         if joins_calls && code.as_ref().is_some_and(ProgramCode::joins_calls) {
             group_calls(&mut program);
         }

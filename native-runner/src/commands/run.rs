@@ -8,7 +8,8 @@ use isobar_protocol::report::RunReport;
 use isobar_protocol::request::{Mode, Request};
 use sha2::{Digest, Sha256};
 
-use super::{Outcome, Usage, human, job, print, print_json, program, say};
+use super::program::{self, ProgramSource};
+use super::{Outcome, Usage, human, job, print, print_json, say};
 use crate::cli::{Format, RunArgs};
 use crate::config::Environment;
 use crate::document::{Document, shown};
@@ -32,7 +33,17 @@ pub(crate) fn for_gpu(
 
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     if let Some(path) = &args.program {
-        return program::run(path, &args, environment);
+        return program::run(&ProgramSource::Document(path), &args, environment);
+    }
+    if let Some(class) = ProgramSource::class(args.file.as_deref(), &args.shared)? {
+        return program::run(&class, &args, environment);
+    }
+    let of_programs = [("--halo", args.halo.is_some()), ("--scope", args.scope.is_some())];
+    let of_classes = [("--halo-points", args.halo_points.is_some())];
+    if let Some((option, _)) = of_programs.iter().chain(&of_classes).find(|it| it.1) {
+        return Err(Usage::Wrong(format!(
+            "{option} is for programs: --program FILE, or a class as --stencil"
+        )));
     }
     let mut document = read(&mut args)?;
     for_gpu(args.target.as_deref(), &mut document.request, environment)?;
@@ -114,7 +125,7 @@ pub(super) fn make_inputs(
 }
 
 /// The generators of `--init`; an empty one makes all that is not given.
-fn add_generators(request: &mut Request, inits: &[String]) -> Result<(), Usage> {
+pub(super) fn add_generators(request: &mut Request, inits: &[String]) -> Result<(), Usage> {
     for init in inits {
         let generators = request.init.get_or_insert_default();
         if init.is_empty() {

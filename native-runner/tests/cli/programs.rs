@@ -146,7 +146,7 @@ fn a_program_that_cannot_run_is_told() {
         (&["--plane", "k=0", "--domain", "3,1,1"][..], "--plane is for a stencil, and not for --program"),
         (&["--backend", "wgpu"], "--program keeps its fields on the host, and `wgpu` runs on a GPU"),
         (&["--backend", "nothing"], "no back end named `nothing`"),
-        (&[], "--program needs --domain I,J,K"),
+        (&[], "a program needs --domain I,J,K"),
         (&["--halo", "closed"], "invalid value 'closed'"),
         (&["main.py"], "cannot be used with"),
     ] {
@@ -165,4 +165,73 @@ fn a_program_that_cannot_run_is_told() {
     let scalars = file("told-scalars.json", b"{\"n\": 9223372036854775807}");
     let unread = isobar(&["emit", "--program", &scalars, "--stage", "program", "--format", "json"]);
     assert_eq!(codes(&unread), ["P01"]);
+}
+
+const CLASS: &str = "\
+# @stencil Shifting
+# @domain 3 1 1
+# @input q linear(low=1, high=3, along=i)
+# @scalar n = 2
+# @external by = 0.5
+
+class Shifting:
+    def __init__(self, stencil_factory, quantity_factory, by: float):
+        self.shift = stencil_factory.from_dims_halo(shift, [X_DIM, Y_DIM, Z_DIM])
+        self.add = stencil_factory.from_dims_halo(add, [X_DIM, Y_DIM, Z_DIM])
+        self.l = quantity_factory.zeros([X_DIM, Y_DIM, Z_DIM], units=\"\")
+        self.by = by
+
+    def __call__(self, q: FloatField, n: int):
+        for it in range(n):
+            self.shift(q, self.l)
+            self.add(self.l, self.by * n)
+            q.data[:] = self.l
+
+    def back(self, q: FloatField):
+        self.shift(self.l, q)
+";
+
+/// A class in a file of its test.
+fn class(name: &str) -> String {
+    file(name, format!("{STENCILS}\n{CLASS}").as_bytes())
+}
+
+#[test]
+fn a_class_is_a_program_without_a_document() {
+    let text_of = class("shifting.py");
+    let emitted = isobar(&["emit", &text_of, "--stage", "program"]);
+    assert_eq!(emitted.status.code(), Some(0), "{}", text(&emitted.stderr));
+    let body =
+        "for it_1 in range(0, n, 1)\n  call shift(a=q, b=l)\n  call add(q=l, by=0.5 * n)\n  copy l to q\n";
+    assert!(text(&emitted.stdout).ends_with(body), "{}", text(&emitted.stdout));
+    let loops = isobar(&["emit", &text_of, "--stage", "loops", "--group", "0"]);
+    assert_eq!(loops.status.code(), Some(0), "{}", text(&loops.stderr));
+    let by = file("shifting.json", b"{\"by\": 0.25}");
+    let hashes = |others: &[&str]| {
+        let run = isobar(&[&["run", &text_of, "--init", "--format", "json"][..], others].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stdout));
+        let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        report["hashes"].clone()
+    };
+    let usual = hashes(&[]);
+    assert_eq!(hashes(&["--backend", "rayon"]), usual);
+    assert_eq!(hashes(&["--backend", "openmp", "--scope", "stencil"]), usual);
+    assert_ne!(hashes(&["--externals", &by]), usual);
+    assert_ne!(hashes(&["--init", "q=constant(2)"]), usual);
+    assert_ne!(hashes(&["--stencil", "Shifting:back"]), usual);
+}
+
+#[test]
+fn a_class_that_is_no_program_is_told() {
+    let text_of = class("told.py");
+    for (others, told) in [
+        (&["--stencil", "Shifting:away"][..], "`Shifting` has no such method"),
+        (&["--stencil", "Nothing:step"], "there is no class `Nothing`"),
+        (&["--stencil", "add", "--halo", "periodic"], "--halo is for programs"),
+        (&["--stencil", "Shifting"], "the field `q` is not given"),
+    ] {
+        let run = isobar(&[&["run", &text_of][..], others].concat());
+        let said = format!("{}{}", text(&run.stdout), text(&run.stderr));
+        assert!(run.status.code() != Some(0) && said.contains(told), "{others:?}: {said}");
+    }
 }

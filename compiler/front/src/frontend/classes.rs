@@ -55,7 +55,7 @@ impl<'p> Names<'p> {
     ///
     /// Only classes that the files define are listed, each once. Each is searched for when the iterator
     /// reaches it.
-    fn lineage(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
+    pub fn lineage(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
         let (mut next, mut last, mut seen) = (vec![class], None, Vec::new());
         std::iter::from_fn(move || {
             if let Some(last) = last.take() {
@@ -70,6 +70,17 @@ impl<'p> Names<'p> {
             }
             None
         })
+    }
+
+    /// The text of a class.
+    #[must_use]
+    pub fn class_def(&self, class: ClassId) -> &'p ClassDef {
+        self.class(class).def
+    }
+
+    /// All classes of a file, in order of the text.
+    pub fn class_ids(&self, file: FileId) -> impl Iterator<Item = ClassId> + '_ {
+        self.classes(file).map(|it| it.0)
     }
 
     /// The bases that the files define.

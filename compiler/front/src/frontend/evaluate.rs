@@ -17,8 +17,8 @@ use crate::diag::Span;
 use crate::space::Axis;
 use crate::types::DType;
 use functions::numeric;
-pub use numbers::{binary, truth};
-use numbers::{compare, convert, unary};
+use numbers::convert;
+pub use numbers::{binary, compare, truth, unary};
 pub(super) use run::behind;
 
 /// Where an expression stands, and which of the two languages it is written in.

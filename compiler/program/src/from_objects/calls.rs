@@ -47,7 +47,7 @@ impl ObjectReader<'_> {
             }
             it @ ObjectValue::Function { .. } => self.enter(&it, args, named, at),
             ObjectValue::Builtin(builtin) => self.builtin(builtin, args, named, at),
-            ObjectValue::Bound { of, method } => self.bound(*of, &method, args, at),
+            ObjectValue::Bound { of, method } => self.bound(*of, &method, (args, named), at),
             ObjectValue::Host(name) => self.host(&name, &args, &named, at),
             other => Err(self.refused(&other.kind(), "it cannot be called", at)),
         }
@@ -69,6 +69,18 @@ impl ObjectReader<'_> {
         }
         let mut given = Vec::new();
         for (param, value) in stencil.params.iter().cloned().zip(args).chain(named) {
+            let value = match value {
+                ObjectValue::Free(path) => {
+                    let position = stencil.params.iter().position(|it| *it == param);
+                    let kind = position.and_then(|it| stencil.kinds.get(it)?.clone());
+                    let Some(kind) = kind else {
+                        let what = format!("`{param}` of `{name}`");
+                        return Err(self.refused(&what, "the stencil does not say what it takes", at));
+                    };
+                    self.free(&path, &kind, at)?
+                }
+                value => value,
+            };
             match value {
                 // An argument that is left out.
                 ObjectValue::None => {}
@@ -133,6 +145,10 @@ impl ObjectReader<'_> {
                     }
                     _ => args,
                 };
+                let args = args
+                    .into_iter()
+                    .map(|it| self.free_number(it, "float64", at))
+                    .collect::<Reading<Vec<_>>>()?;
                 let operands: Vec<&ObjectValue> = args.iter().collect();
                 self.computed(&operands, at, |it| format!("{name}({})", it.join(", ")))
             }
@@ -144,11 +160,14 @@ impl ObjectReader<'_> {
         &mut self,
         of: ObjectValue,
         method: &str,
-        args: Vec<ObjectValue>,
+        (args, named): (Vec<ObjectValue>, NamedValues),
         at: Span,
     ) -> Reading<ObjectValue> {
         match (of, method) {
-            (ObjectValue::Exchange(exchange), _) => self.exchange(exchange, method, at),
+            (ObjectValue::Exchange(exchange), _) => {
+                self.exchange(exchange, method, at).map(|()| ObjectValue::None)
+            }
+            (ObjectValue::Communicator, _) => self.communicate(method, args, &named, at),
             (ObjectValue::Table(entries), "keys") => {
                 Ok(ObjectValue::Sequence(entries.into_iter().map(|it| it.0).collect()))
             }
@@ -173,7 +192,47 @@ impl ObjectReader<'_> {
         }
     }
 
-    fn exchange(&mut self, exchange: ExchangeValue, method: &str, at: Span) -> Reading<ObjectValue> {
+    /// `comm.halo_update(q, n_points=3)` and its like, as NDSL's communicators have them.
+    fn communicate(
+        &mut self,
+        method: &str,
+        args: Vec<ObjectValue>,
+        named: &NamedValues,
+        at: Span,
+    ) -> Reading<ObjectValue> {
+        let (kind, is_start, n_fields) = match method {
+            "halo_update" => ("scalar", false, 1),
+            "start_halo_update" => ("scalar", true, 1),
+            "vector_halo_update" => ("vector", false, 2),
+            "start_vector_halo_update" => ("vector", true, 2),
+            _ => return Err(self.refused(&format!("`.{method}`"), "of a communicator", at)),
+        };
+        let by_name = |name: &str| named.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+        let width = by_name("n_points").or_else(|| args.get(n_fields).cloned());
+        let width = match width {
+            Some(ObjectValue::Int(it)) => u32::try_from(it).ok(),
+            None => Some(self.graph.grid.halo),
+            Some(_) => None,
+        };
+        let Some(width) = width else {
+            return Err(self.refused("the exchange", "its width is not known", at));
+        };
+        let names = ["quantity", "x_quantity", "y_quantity"];
+        let mut given: Vec<ObjectValue> = args.into_iter().take(n_fields).collect();
+        given.extend(names.into_iter().filter_map(by_name));
+        let mut fields = Vec::new();
+        for it in given {
+            match it {
+                ObjectValue::Sequence(parts) => fields.extend(parts),
+                one => fields.push(one),
+            }
+        }
+        let exchange = ExchangeValue { fields, kind: kind.to_owned(), width };
+        self.exchange(exchange.clone(), if is_start { "start" } else { "update" }, at)?;
+        Ok(if is_start { ObjectValue::Exchange(exchange) } else { ObjectValue::None })
+    }
+
+    fn exchange(&mut self, exchange: ExchangeValue, method: &str, at: Span) -> Reading<()> {
         let kind = match exchange.kind.as_str() {
             "vector" => ExchangeKindEntry::Vector,
             "interface" => ExchangeKindEntry::Interface,
@@ -184,15 +243,22 @@ impl ObjectReader<'_> {
             "wait" => PhaseEntry::Wait,
             _ => PhaseEntry::Update,
         };
+        let mut fields = Vec::new();
+        for it in exchange.fields {
+            let it = self.free_field(it, at)?;
+            let (ObjectValue::Field { .. }, Some(entry)) = (&it, it.argument_entry()) else {
+                return Err(self.refused(&it.kind(), "halos of fields alone are exchanged", at));
+            };
+            fields.push(entry);
+        }
         let entry = StatementEntry {
-            exchange: Some(exchange.fields.into_iter().map(ArgumentEntry::Text).collect()),
+            exchange: Some(fields),
             kind: Some(kind),
             width: Some(exchange.width),
             phase: Some(phase),
             ..StatementEntry::default()
         };
-        self.write(entry, at)?;
-        Ok(ObjectValue::None)
+        self.write(entry, at)
     }
 
     /// A callback, with arguments that are known. It reads the fields that it is given, and may write them.

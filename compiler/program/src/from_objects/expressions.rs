@@ -30,11 +30,11 @@ impl ObjectReader<'_> {
             }
             ExprKind::Call { function, args, keywords } => self.called(function, args, keywords, at),
             ExprKind::Unary(sign, operand) => {
-                let operand = self.expr(operand)?;
+                let operand = self.operand(operand, if *sign == Sign::Not { "bool" } else { "float64" })?;
                 self.unary(*sign, operand, at)
             }
             ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                let (left, right) = (self.operand(left, "float64")?, self.operand(right, "float64")?);
                 self.binary(*op, left, right, at)
             }
             ExprKind::Logical(logical, parts) => self.logical(*logical, parts, at),
@@ -42,7 +42,19 @@ impl ObjectReader<'_> {
                 let mut left = self.expr(first)?;
                 let mut all = ObjectValue::Bool(true);
                 for (comparison, right) in rest {
-                    let right = self.expr(right)?;
+                    let mut right = self.expr(right)?;
+                    // A value of the caller's is never `None`.
+                    if !matches!(comparison, Comparison::Is | Comparison::IsNot) {
+                        let dtype =
+                            if matches!((&left, &right), (ObjectValue::Int(_), _) | (_, ObjectValue::Int(_)))
+                            {
+                                "int64"
+                            } else {
+                                "float64"
+                            };
+                        left = self.free_number(left, dtype, at)?;
+                        right = self.free_number(right, dtype, at)?;
+                    }
                     let holds = self.compare(*comparison, &left, &right, at)?;
                     all = match (all, holds) {
                         (ObjectValue::Bool(true), it) | (it, ObjectValue::Bool(true)) => it,
@@ -55,7 +67,7 @@ impl ObjectReader<'_> {
                 Ok(all)
             }
             ExprKind::Ternary { test, then, otherwise } => {
-                let test = self.expr(test)?;
+                let test = self.operand(test, "bool")?;
                 match test.truth() {
                     Some(holds) => self.expr(if holds { then } else { otherwise }),
                     None => {
@@ -88,6 +100,12 @@ impl ObjectReader<'_> {
             | ExprKind::Starred(_)
             | ExprKind::Missing => Err(self.refused("the expression", "programs have no such value", at)),
         }
+    }
+
+    /// An operand, which is a number of this type where the caller gives it.
+    pub(super) fn operand(&mut self, expr: &Expr, dtype: &str) -> Reading<ObjectValue> {
+        let value = self.expr(expr)?;
+        self.free_number(value, dtype, expr.span)
     }
 
     fn name(&self, name: &str, at: Span) -> Reading<ObjectValue> {
@@ -129,6 +147,10 @@ impl ObjectReader<'_> {
                 (_, Some(builtin)) => Ok(ObjectValue::Builtin(builtin)),
                 _ => Err(self.refused(&format!("`{name}`"), "scalar expressions have no such function", at)),
             },
+            // The array of a quantity is the quantity, here as well.
+            ObjectValue::Free(_) if name == "data" => Ok(of),
+            ObjectValue::Free(path) => Ok(ObjectValue::Free(format!("{path}.{name}"))),
+            ObjectValue::Communicator => Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() }),
             // The array of a quantity is the quantity.
             ObjectValue::Field { .. } if name == "data" => Ok(of),
             ObjectValue::Field { .. } if matches!(name, "field" | "view") => {
@@ -180,6 +202,21 @@ impl ObjectReader<'_> {
                 found.ok_or_else(|| self.refused(&key.kind(), "the dictionary has no such key", at))
             }
             ObjectValue::Field { name, data_index } => self.view(name, data_index, index, at),
+            ObjectValue::Free(_)
+                if index
+                    .parts()
+                    .iter()
+                    .any(|it| matches!(it.kind, ExprKind::Slice { .. } | ExprKind::Ellipsis)) =>
+            {
+                match self.free_field(of, at)? {
+                    ObjectValue::Field { name, data_index } => self.view(name, data_index, index, at),
+                    other => Err(self.refused("the subscript", &format!("of {}", other.kind()), at)),
+                }
+            }
+            ObjectValue::Free(path) => match self.expr(index)? {
+                ObjectValue::Text(key) => Ok(ObjectValue::Free(format!("{path}.{key}"))),
+                other => Err(self.refused(&other.kind(), &format!("it is no key of `{path}`"), at)),
+            },
             other => Err(self.refused("the subscript", &format!("of {}", other.kind()), at)),
         }
     }
@@ -286,7 +323,7 @@ impl ObjectReader<'_> {
     fn logical(&mut self, logical: Logical, parts: &[Expr], at: Span) -> Reading<ObjectValue> {
         let mut so_far: Option<ObjectValue> = None;
         for part in parts {
-            let value = self.expr(part)?;
+            let value = self.operand(part, "bool")?;
             let ends = match (logical, value.truth()) {
                 (Logical::And, Some(holds)) => !holds,
                 (Logical::Or, Some(holds)) => holds,

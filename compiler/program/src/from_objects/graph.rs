@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::document::Entries;
-use crate::document::nodes::{FieldEntry, GridEntry, ScalarEntry, StencilEntry};
+use crate::document::nodes::{FieldEntry, GridEntry, PlaceEntry, ScalarEntry, StencilEntry};
 
 /// An object graph with the method that is the program.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,6 +24,9 @@ pub struct ObjectGraph {
     pub fields: Entries<FieldEntry>,
     #[serde(default)]
     pub scalars: Entries<ScalarEntry>,
+    /// For paths that stand for what the caller gives: what they are where no use tells.
+    #[serde(default)]
+    pub hints: Entries<GraphHint>,
     #[serde(default)]
     pub stencils: Entries<GraphStencil>,
     #[serde(default)]
@@ -39,6 +42,31 @@ pub struct ObjectGraph {
 pub struct GraphStencil {
     pub stencil: StencilEntry,
     pub params: Vec<String>,
+    /// The types of the parameters, for arguments that nothing else tells; empty where nobody asks.
+    #[serde(default)]
+    pub kinds: Vec<Option<GraphParam>>,
+}
+
+/// The type of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphParam {
+    pub dtype: String,
+    /// Those of a field; a number has none.
+    #[serde(default)]
+    pub axes: Option<String>,
+    #[serde(default)]
+    pub data_dims: Vec<u32>,
+}
+
+/// The annotation of a method's parameter.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphHint {
+    #[serde(default)]
+    pub kind: Option<GraphParam>,
+    #[serde(default)]
+    pub at: Option<PlaceEntry>,
 }
 
 /// An object with what the methods may ask it for.

@@ -7,6 +7,7 @@
 
 mod calls;
 mod expressions;
+mod free;
 pub mod graph;
 mod statements;
 mod values;
@@ -23,6 +24,7 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, LineIndex, Span};
 use serde::Deserialize;
 
+use self::free::FreeValue;
 use self::graph::ObjectGraph;
 use self::statements::BodyFlow;
 use self::values::ObjectValue;
@@ -75,10 +77,19 @@ pub fn document(text: &str) -> Result<ProgramDocument, Vec<Diagnostic>> {
         let version = graph.isobar_objects;
         return Err(unreadable(&format!("its version is {version}, and this compiler reads {VERSION}")));
     }
+    document_of(&graph)
+}
+
+/// The same for a graph that was not written down.
+///
+/// # Errors
+///
+/// As for [`document`].
+pub fn document_of(graph: &ObjectGraph) -> Result<ProgramDocument, Vec<Diagnostic>> {
     let files = graph.files.0.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
     let project = Project { files, ..Project::default() };
     let parsed = ParsedFiles::default().of(&project);
-    let mut reader = ObjectReader::new(&graph, &parsed);
+    let mut reader = ObjectReader::new(graph, &parsed);
     let entry = &graph.entry;
     let args = entry.args.iter().map(ObjectValue::read).collect();
     let keywords = entry.keywords.0.iter().map(|(name, it)| (name.clone(), ObjectValue::read(it))).collect();
@@ -87,6 +98,7 @@ pub fn document(text: &str) -> Result<ProgramDocument, Vec<Diagnostic>> {
     outcome.map_err(|stop| vec![stop.diagnostic])?;
     let body = reader.out.pop().unwrap_or_default();
     let WholeArrays { text, fields, stencils } = std::mem::take(&mut reader.whole_arrays);
+    let (free_fields, free_scalars) = reader.free_entries();
     let own = graph.stencils.0.iter().map(|(name, it)| (name.clone(), it.stencil.clone()));
     let own_file = (!text.is_empty()).then(|| (whole::FILE.to_owned(), text));
     Ok(ProgramDocument {
@@ -94,8 +106,8 @@ pub fn document(text: &str) -> Result<ProgramDocument, Vec<Diagnostic>> {
         name: graph.name.clone(),
         files: Entries(graph.files.0.iter().cloned().chain(own_file).collect()),
         grid: graph.grid.clone(),
-        fields: Entries(graph.fields.0.iter().cloned().chain(fields).collect()),
-        scalars: graph.scalars.clone(),
+        fields: Entries(graph.fields.0.iter().cloned().chain(free_fields).chain(fields).collect()),
+        scalars: Entries(graph.scalars.0.iter().cloned().chain(free_scalars).collect()),
         stencils: Entries(own.chain(stencils).collect()),
         programs: Entries::default(),
         hosts: Entries(std::mem::take(&mut reader.hosts)),
@@ -140,6 +152,8 @@ struct ObjectReader<'g> {
     n_steps: usize,
     whole_arrays: WholeArrays,
     hosts: Vec<(String, HostEntry)>,
+    /// By path.
+    free: BTreeMap<String, FreeValue>,
 }
 
 impl<'g> ObjectReader<'g> {
@@ -157,6 +171,7 @@ impl<'g> ObjectReader<'g> {
             n_steps: 0,
             whole_arrays: WholeArrays::default(),
             hosts: Vec::new(),
+            free: BTreeMap::new(),
         }
     }
 

@@ -230,7 +230,7 @@ impl ObjectReader<'_> {
     }
 
     fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr, at: Span) -> Reading<()> {
-        let (left, right) = (self.expr(target)?, self.expr(value)?);
+        let (left, right) = (self.operand(target, "float64")?, self.operand(value, "float64")?);
         // An array is changed where it lies: other names of it see that.
         if matches!(left, ObjectValue::Field { .. }) {
             return self.whole(op, (&left, &right), true, at).map(drop);
@@ -240,7 +240,7 @@ impl ObjectReader<'_> {
     }
 
     fn condition(&mut self, test: &Expr, then: &[Stmt], otherwise: &[Stmt], at: Span) -> Reading<BodyFlow> {
-        let value = self.expr(test)?;
+        let value = self.operand(test, "bool")?;
         if let Some(holds) = value.truth() {
             return self.body(if holds { then } else { otherwise });
         }
@@ -382,12 +382,18 @@ impl ObjectReader<'_> {
         if let Some(all) = known.as_ref().filter(|it| it.len() <= 1) {
             return self.written_out(target, ints(all), body, at);
         }
-        let before = (self.frames.clone(), self.out.clone(), self.n_statements, self.whole_arrays.clone());
+        let before = (
+            self.frames.clone(),
+            self.out.clone(),
+            self.n_statements,
+            self.whole_arrays.clone(),
+            self.free.clone(),
+        );
         match self.kept_loop(target, bounds, body, (known.is_some(), at)) {
             Ok(()) => Ok(BodyFlow::Next),
             Err(stop) => {
                 let Some(all) = known else { return Err(stop) };
-                (self.frames, self.out, self.n_statements, self.whole_arrays) = before;
+                (self.frames, self.out, self.n_statements, self.whole_arrays, self.free) = before;
                 // The first reason is about the text as it is written.
                 self.written_out(target, ints(&all), body, at)
                     .map_err(|it| if stop.needs_number { it } else { stop })
@@ -448,8 +454,10 @@ impl ObjectReader<'_> {
     }
 
     /// A range of numbers, as `range` makes it.
-    pub(super) fn range(&self, args: Vec<ObjectValue>, at: Span) -> Reading<ObjectValue> {
+    pub(super) fn range(&mut self, args: Vec<ObjectValue>, at: Span) -> Reading<ObjectValue> {
         let n = args.len();
+        let args =
+            args.into_iter().map(|it| self.free_number(it, "int64", at)).collect::<Reading<Vec<_>>>()?;
         let mut args = args.into_iter();
         let bounds = match (n, args.next(), args.next(), args.next()) {
             (1, Some(end), ..) => vec![ObjectValue::Int(0), end, ObjectValue::Int(1)],

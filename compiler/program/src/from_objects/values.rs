@@ -42,8 +42,12 @@ pub(super) enum ObjectValue {
     Exchange(ExchangeValue),
     /// An object whose `clock` makes marks.
     Timer,
+    /// An object that exchanges halos of fields that it is given.
+    Communicator,
     /// A function of the caller's that no text tells.
     Host(String),
+    /// A field or a number that the caller gives, by its path; its first use tells which.
+    Free(String),
     /// Nothing is known of it but the reason.
     Unknown(String),
 }
@@ -51,7 +55,7 @@ pub(super) enum ObjectValue {
 /// A halo updater.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ExchangeValue {
-    pub(super) fields: Vec<String>,
+    pub(super) fields: Vec<ObjectValue>,
     pub(super) kind: String,
     pub(super) width: u32,
 }
@@ -141,7 +145,10 @@ impl ObjectValue {
 
     fn tagged(kind: &str, value: &Json, entries: &serde_json::Map<String, Json>) -> Option<Self> {
         let name = || value.as_str().map(str::to_owned);
-        let known = ["field", "exchange"].into_iter().find(|it| entries.contains_key(*it)).unwrap_or(kind);
+        let known = ["field", "exchange", "function"]
+            .into_iter()
+            .find(|it| entries.contains_key(*it))
+            .unwrap_or(kind);
         Some(match known {
             "float" => Self::Float(match value.as_str()? {
                 "inf" => f64::INFINITY,
@@ -160,15 +167,23 @@ impl ObjectValue {
                 Self::Field { name: entries.get("field")?.as_str()?.to_owned(), data_index }
             }
             "exchange" => {
-                let field = |it: &Json| it.as_str().map(str::to_owned);
-                let fields = entries.get("exchange")?.as_array()?.iter().map(field).collect::<Option<_>>()?;
+                let field = |it: &Json| match it {
+                    Json::String(name) => Self::Field { name: name.clone(), data_index: Vec::new() },
+                    other => Self::read(other),
+                };
+                let fields = entries.get("exchange")?.as_array()?.iter().map(field).collect();
                 let kind = entries.get("kind").and_then(Json::as_str).unwrap_or("scalar").to_owned();
                 let width = u32::try_from(entries.get("width")?.as_u64()?).ok()?;
                 Self::Exchange(ExchangeValue { fields, kind, width })
             }
             "stencil" => Self::Stencil(name()?),
             "object" => Self::Object(name()?),
-            "function" => Self::Function { name: name()?, object: None },
+            "function" => {
+                let object = entries.get("object").and_then(Json::as_str).map(str::to_owned);
+                Self::Function { name: entries.get("function")?.as_str()?.to_owned(), object }
+            }
+            "free" => Self::Free(name()?),
+            "communicator" => Self::Communicator,
             "scalar" => Self::Scalar(name()?),
             "host" => Self::Host(name()?),
             "module" if value == "math" => Self::Math,
@@ -223,6 +238,8 @@ impl ObjectValue {
             Self::Bound { method, .. } => format!("the method `{method}`"),
             Self::Exchange(_) => "a halo updater".to_owned(),
             Self::Timer => "a timer".to_owned(),
+            Self::Communicator => "a communicator".to_owned(),
+            Self::Free(path) => format!("`{path}`, which the caller gives"),
             Self::Host(name) => format!("the callback `{name}`"),
             Self::Unknown(why) => format!("something else ({why})"),
         }
@@ -238,7 +255,7 @@ impl ObjectValue {
             Self::Text(it) => Some(!it.is_empty()),
             Self::Sequence(parts) => Some(!parts.is_empty()),
             Self::Table(entries) => Some(!entries.is_empty()),
-            Self::Scalar(_) | Self::Field { .. } | Self::Unknown(_) => None,
+            Self::Scalar(_) | Self::Field { .. } | Self::Free(_) | Self::Unknown(_) => None,
             _ => Some(true),
         }
     }

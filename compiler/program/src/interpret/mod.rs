@@ -12,6 +12,7 @@ mod calls;
 mod groups;
 mod halos;
 mod inputs;
+mod made;
 mod prepare;
 mod run;
 
@@ -29,6 +30,7 @@ use isobar_ground::space::Domain;
 use isobar_ground::types::Value;
 use isobar_reference::front::Front;
 use itertools::Itertools;
+pub use made::make_inputs;
 
 use crate::analysis::calls::{aliases, written};
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};

@@ -1,5 +1,6 @@
 //! Programs from document to result.
 
+mod classes;
 mod generated;
 mod golden;
 mod groups;

@@ -265,7 +265,7 @@ fn a_raise_below_a_condition_of_run_time_is_a_trap_and_a_callback_a_host() {
         "#]],
     );
     let told = read("class Model:\n    def __call__(self, q, r, dt, n):\n        log(q)\n");
-    assert_eq!(told, "host log(reads(q), writes(q), gives())\n");
+    assert_eq!(told, "host host_1(reads(q), writes(q), gives())\n");
 }
 
 #[test]

@@ -82,7 +82,12 @@ fn cast(number: Number, dtype: DType) -> Value {
     }
 }
 
-pub(super) fn unary(sign: Sign, operand: &Constant) -> Result<Constant, String> {
+/// An operator with one operand.
+///
+/// # Errors
+///
+/// Why it has no value.
+pub fn unary(sign: Sign, operand: &Constant) -> Result<Constant, String> {
     if sign == Sign::Not {
         return truth(operand)
             .map(|it| Constant::Bool(!it))
@@ -247,7 +252,11 @@ fn float32(op: Operator, a: f32, b: f32) -> Result<f32, String> {
 }
 
 /// `left op right` as Python compares.
-pub(super) fn compare(op: Comparison, left: &Constant, right: &Constant) -> Result<bool, String> {
+///
+/// # Errors
+///
+/// Why it cannot be known.
+pub fn compare(op: Comparison, left: &Constant, right: &Constant) -> Result<bool, String> {
     use std::cmp::Ordering;
     if [left, right].into_iter().any(|it| matches!(it, Constant::Array(_))) {
         return Err("arrays are compared element by element".to_owned());
