@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::document::nodes::{ArgumentEntry, ScalarText, ViewEntry};
+use crate::scalar::nodes::ScalarFunction;
 
 /// A value of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,30 +77,9 @@ pub(super) enum Builtin {
     Nothing,
 }
 
-/// The functions that scalar expressions have, and names under which Python has them.
-const SCALAR_FUNCTIONS: [(&str, &str); 21] = [
-    ("abs", "abs"),
-    ("min", "min"),
-    ("max", "max"),
-    ("int", "int"),
-    ("float", "float"),
-    ("bool", "bool"),
-    ("round", "round"),
-    ("floor", "floor"),
-    ("exp", "exp"),
-    ("log", "log"),
-    ("sqrt", "sqrt"),
-    ("fabs", "abs"),
-    ("float32", "float32"),
-    ("float64", "float64"),
-    ("int8", "int8"),
-    ("int16", "int16"),
-    ("int32", "int32"),
-    ("int64", "int64"),
-    ("bool_", "bool"),
-    ("Float", "float64"),
-    ("Int", "int64"),
-];
+/// Other names under which Python and NumPy have functions of scalar expressions.
+const OTHER_NAMES: [(&str, &str); 4] =
+    [("fabs", "abs"), ("bool_", "bool"), ("Float", "float64"), ("Int", "int64")];
 
 impl Builtin {
     /// The function that Python has under a name everywhere.
@@ -117,8 +97,8 @@ impl Builtin {
 
     /// A function of scalar expressions.
     pub(super) fn scalar(name: &str) -> Option<Self> {
-        let found = SCALAR_FUNCTIONS.iter().find(|it| it.0 == name)?;
-        Some(Self::Scalar(found.1))
+        let meant = OTHER_NAMES.iter().find(|it| it.0 == name).map_or(name, |it| it.1);
+        ScalarFunction::names().find(|it| *it == meant).map(Self::Scalar)
     }
 }
 
