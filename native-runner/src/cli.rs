@@ -94,6 +94,7 @@ Examples:
   isobar emit diffusion.py --stage oir --after prune-temporaries
   isobar emit diffusion.py --stage all --format json
   isobar emit diffusion.py --stage sdfg --form sdfg > diffusion.sdfg
+  isobar emit steps.py --stencil Diffusion --stage program
   isobar emit --program step.json --stage program
   isobar emit --program step.json --stage schedule --remarks
   isobar emit --program step.json --group 0 --stage sdfg --form sdfg > step.sdfg";
@@ -114,6 +115,7 @@ Examples:
   isobar run diffusion.py --backend debug --init 'q=constant(1)' --init
   isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
   isobar run diffusion.py --backend wgpu --init
+  isobar run steps.py --stencil Diffusion --backend rayon --init
   isobar run --program step.json --backend rayon --domain 64,64,20 --fields in.npz --scalars scalars.json
   isobar run --request request.json --runner http://127.0.0.1:8787
 

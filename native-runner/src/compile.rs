@@ -4,8 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
+use isobar_classes::levels;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
+use isobar_compiler::frontend::models::{ModelChoice, models};
 use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{self, Printer, Timer};
 use isobar_compiler::pipeline::registry::StageListing;
@@ -86,6 +88,9 @@ pub(crate) fn here(request: &Request, texts: &[&'static StageListing]) -> Compil
         return refused;
     }
     on_large_stack(|| {
+        if let Some(choice) = class_of(request) {
+            return class_here(request, &choice);
+        }
         let mut timer = timer();
         let compilation = ConfiguredProject::of(request).compile(&mut timer);
         let texts = texts.iter().filter_map(|it| Some((it.stage, compilation.text(it)?)));
@@ -96,6 +101,20 @@ pub(crate) fn here(request: &Request, texts: &[&'static StageListing]) -> Compil
     .unwrap_or_else(|panic| {
         refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
     })
+}
+
+/// The class that a request means in the place of a stencil.
+pub(crate) fn class_of(request: &Request) -> Option<ModelChoice> {
+    let project = ConfiguredProject::of(request).project;
+    ModelChoice::of(&project, project.stencil.as_ref()?)
+}
+
+/// A class as a program, with the stages that the request wants.
+fn class_here(request: &Request, choice: &ModelChoice) -> Compiled {
+    let begun = Instant::now();
+    let (compiled, _) = levels::compiled(request, choice, &|| milliseconds(begun.elapsed()));
+    let classes = models(&ConfiguredProject::of(request).project);
+    Compiled { stencils: classes.into_iter().map(|it| it.name).collect(), ..compiled }
 }
 
 /// The answer to more text than is compiled at once.

@@ -253,7 +253,7 @@ fn domain_for(
 }
 
 /// The arrays of the request, or of the file that came with it.
-fn given_fields(
+pub(crate) fn given_fields(
     request: &Request,
     npz: Option<Vec<u8>>,
     room: &LaunchResources<'_>,

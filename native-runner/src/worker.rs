@@ -3,6 +3,7 @@
 
 mod again;
 mod bench;
+mod classes;
 mod copies;
 mod heats;
 mod ready;
@@ -234,7 +235,14 @@ struct End(EndReason, Option<Problem>);
 fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End {
     let npz = order.has_fields.then_some(npz);
     let Order { request, .. } = order;
+    let class = compile::class_of(request);
     let done = match (&request.tune, &request.bench) {
+        (tune, bench) if class.is_some() => match class {
+            Some(choice) if tune.is_none() && bench.is_none() => {
+                classes::run(order, backends, &choice, npz, tell)
+            }
+            _ => Err(classes::not_yet()),
+        },
         (Some(tune), _) => {
             compiled(order, backends, tell).and_then(|it| tune::tune(order, tune, &it, npz, tell))
         }

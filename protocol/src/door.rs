@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 
 use isobar_front::config::{self, Config, ConstantSet, External};
+use isobar_front::project::Project;
 use isobar_ground::call::launch::ScalarInput;
-use isobar_ground::diag::Diagnostic;
+use isobar_ground::call::signature::Signature;
 use isobar_ground::diag::catalog::call;
+use isobar_ground::diag::{Diagnostic, FileId, Span};
 use isobar_ground::pass::{self, DecisionLimit, GpuModel, PassOptions};
 use isobar_ground::space::Axis;
 use isobar_ground::types::{DType, Value};
-use isobar_reference::inputs::Directives;
+use isobar_reference::inputs::{self, Directives, InputDirective};
 
 use crate::request::{
     Arithmetic, Cache, Code, Constants, Contiguous, Device, GpuForm, Machine, PassLimit, Request, Tile,
 };
+use crate::why::Why;
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -24,6 +27,41 @@ impl Request {
             None if self.files.len() == 1 => self.files.keys().next().map(String::as_str),
             None => None,
         }
+    }
+
+    /// The files, and the stencil or class that the request names.
+    #[must_use]
+    pub fn project(&self) -> Project {
+        let main = self.main_file().unwrap_or_default().to_owned();
+        let files = self.files.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+        Project { files, main, stencil: self.stencil.clone() }
+    }
+
+    /// Whether the answer is to have the text of a stage.
+    #[must_use]
+    pub fn wants(&self, stage: &str) -> bool {
+        self.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == stage))
+    }
+
+    /// The text's directives, with the generators of the request before its lines.
+    ///
+    /// # Errors
+    ///
+    /// Which generator cannot be read.
+    pub fn generators(&self, directives: &Directives, signature: &Signature) -> Result<Directives, Why> {
+        let mut directives = directives.clone();
+        let span = Span::new(FileId::default(), 0, 0);
+        let taken = self.init.iter().flatten().filter(|(name, _)| signature.param(name).is_some());
+        for (field, text) in taken {
+            let generator = inputs::parse::generator(text).map_err(|said| Why::Generator {
+                field: field.clone(),
+                text: text.clone(),
+                said,
+            })?;
+            directives.inputs.retain(|it| it.field != *field);
+            directives.inputs.push(InputDirective { field: field.clone(), generator, span });
+        }
+        Ok(directives)
     }
 
     /// The options of the compilation; `directives` of the main file give the externals that the request does not.
@@ -89,6 +127,23 @@ impl Request {
         };
         config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));
         config
+    }
+
+    /// Arguments of a class's constructor: those of the text's `# @external` lines, and the externals of the request.
+    #[must_use]
+    pub fn constructor(&self, directives: &Directives) -> serde_json::Map<String, serde_json::Value> {
+        let of_text = directives.externals.iter().filter_map(|it| {
+            let value = match it.value {
+                External::Bool(it) => it.into(),
+                External::Int(it) => it.into(),
+                External::Float(it) => it.into(),
+                External::None => serde_json::Value::Null,
+                _ => return None,
+            };
+            Some((it.name.clone(), value))
+        });
+        let given = self.externals.iter().map(|(name, it)| (name.clone(), it.clone()));
+        of_text.chain(given).collect()
     }
 
     /// The scalars as a call takes them.

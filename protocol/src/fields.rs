@@ -28,7 +28,8 @@ pub struct NotThere(pub String);
 
 impl ResultField {
     /// Keeps `array`, whose compute domain of `domain` points starts at `origin`, both per axis of the field.
-    fn new(name: &str, axes: &str, array: Array, origin: Vec<i64>, domain: Vec<u64>) -> Self {
+    #[must_use]
+    pub fn new(name: &str, axes: &str, array: Array, origin: Vec<i64>, domain: Vec<u64>) -> Self {
         let shape = array.shape.iter().map(|&n| n as u64).collect();
         let dtype = array.dtype().to_string();
         let mut kept = Self {

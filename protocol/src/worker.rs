@@ -270,6 +270,9 @@ pub struct Defaults {
     pub ranges: BTreeMap<String, [f64; 2]>,
     /// Whether `# @step` lines lead from one time step to the next.
     pub has_steps: bool,
+    /// Whether a class was compiled, as a program of several stencils.
+    #[serde(default)]
+    pub is_program: bool,
     /// The names that the stencil and its functions import from `__externals__`, in the order of the text.
     pub externals: Vec<DeclaredExternal>,
     /// The values that were made up, so that the text runs as it stands.

@@ -54,8 +54,10 @@ def install() -> bool:
 
 def _orchestrate() -> None:
     """Takes the methods that are orchestrated for a back end of Isobar's; those of other back ends stay with NDSL."""
-    from ndsl.dsl.dace import orchestration
-
+    try:
+        from ndsl.dsl.dace import orchestration
+    except ImportError:
+        return
     others = getattr(orchestration, "_LazyComputepathMethod", None)
     if others is None or getattr(others, "of_isobar", False):
         return

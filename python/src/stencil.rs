@@ -109,9 +109,9 @@ impl Stencil {
 
     /// The text of a stage; none where the stencil has no such one.
     fn text(&self, py: Python<'_>, stage: &str) -> PyResult<Option<String>> {
-        let known = Stage::ALL.iter().find(|it| it.name() == stage);
+        let known = Stage::OF_STENCIL.iter().find(|it| it.name() == stage);
         let known = known.ok_or_else(|| {
-            let all: Vec<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
+            let all: Vec<&str> = Stage::OF_STENCIL.iter().map(|it| it.name()).collect();
             PyValueError::new_err(format!("there is no stage `{stage}`; there are {}", all.join(", ")))
         })?;
         let compilation = self.callable.executable.compilation();

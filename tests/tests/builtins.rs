@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use isobar_compiler::types::Function;
 
 /// The crates whose sources are counted. Tests, texts that are printed from a definition, and the documentation are not.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "compiler",
     "compiler/ground",
     "compiler/front",
@@ -15,6 +15,7 @@ const CRATES: [&str; 17] = [
     "compiler/middle",
     "compiler/code",
     "compiler/equivalence",
+    "compiler/classes",
     "compiler/service",
     "codegen",
     "runtime",

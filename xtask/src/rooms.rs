@@ -182,8 +182,8 @@ const COMPILER: &[Room] = &[
     compiler(
         "program",
         &[
-            "FLOOR", CALL[0], CALL[1], CALL[2], RUN[1], "config", "debug", "front", "frontend", "inputs",
-            "pass", "project",
+            "FLOOR", CALL[0], CALL[1], CALL[2], RUN[1], "config", "debug", "numpy", "front", "frontend",
+            "inputs", "pass", "project",
         ],
     ),
     // Those who see the whole trip.
@@ -268,6 +268,8 @@ const BEFORE_THE_SCHEDULE: &[&str] = &[
     "isobar_compiler",
     "isobar_middle",
     "isobar_code",
+    "isobar_program",
+    "isobar_classes",
     "isobar_lessons",
     "isobar_service",
     "isobar_worker_second",
@@ -387,8 +389,18 @@ const MODEL: &[&str] = &[
     "std::time::Instant",
 ];
 
+/// A tab has no files and no clock.
+const IN_A_TAB: &[&str] =
+    &["leptos", "web_sys", "js_sys", "std::fs", "std::env", "std::net", "std::thread", "std::time::Instant"];
+
 const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
+    // A class of a request as a program.
+    room("compiler/classes", "opened", &[], IN_A_TAB),
+    room("compiler/classes", "texts", &[], IN_A_TAB),
+    room("compiler/classes", "levels", &["opened", "texts"], IN_A_TAB),
+    room("compiler/classes", "run", &["opened"], IN_A_TAB),
+    room("compiler/classes", "./.", &["*"], IN_A_TAB),
     // Courses: their texts for the page, their checks for its worker.
     room("lessons", "markdown", &[], TEXTS),
     room("lessons", "toml", &[], TEXTS),
@@ -423,7 +435,8 @@ const OTHERS: &[Room] = &[
     room("web/first", "worker", &["compile"], BEFORE_THE_SCHEDULE),
     room("web/first", "./.", &[], BEFORE_THE_SCHEDULE),
     room("web/second", "answers", &[], &["leptos", "web_sys"]),
-    room("web/second", "levels", &["answers"], &["leptos", "web_sys"]),
+    room("web/second", "programs", &[], &["leptos", "web_sys"]),
+    room("web/second", "levels", &["answers", "programs"], &["leptos", "web_sys"]),
     room("web/second", "gpu", &[], &["leptos", "web_sys"]),
     room("web/second", "worker", &["gpu", "levels"], &["leptos"]),
     room("web/second", "./.", &[], &["leptos"]),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobar_front::config::{Config, External, Tile};
-use isobar_front::frontend::ParsedFiles;
 use isobar_front::frontend::program::SourceFile;
+use isobar_front::frontend::{ParsedFiles, parse};
 use isobar_front::project::Project;
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Span};
@@ -153,25 +153,47 @@ impl ProgramFronts {
 
     /// The file and the stencil in it that a dotted name means. The longest module wins.
     fn found(&self, function: &str, at: Span) -> Result<(String, String), Diagnostic> {
-        let parts: Vec<&str> = function.split('.').collect();
         let mut known = Vec::new();
-        for n in (1..parts.len()).rev() {
-            let (module, name) = (&parts[..n], parts[n..].join("."));
-            let Some(file) = self.files.iter().find(|it| it.module == module) else { continue };
+        let dots: Vec<usize> = function.match_indices('.').map(|it| it.0).collect();
+        for dot in dots.into_iter().rev() {
+            let (module, name) = (&function[..dot], &function[dot + 1..]);
+            let files: Vec<_> = self.files.iter().filter(|it| dotted(&it.module) == module).collect();
+            let Some(file) = files.first() else { continue };
             let stencils = file.stencils();
             if stencils.iter().any(|it| it.path == name || it.name == name) {
-                return Ok((file.name.to_string(), name));
+                if files.len() > 1 {
+                    let names: Vec<&str> = files.iter().map(|it| &*it.name).collect();
+                    return Err(catalog::ambiguous(function, &names, at));
+                }
+                return Ok((file.name.to_string(), name.to_owned()));
             }
-            known.extend(stencils.into_iter().map(|it| format!("{}.{}", module.join("."), it.name)));
+            known.extend(stencils.into_iter().map(|it| format!("{module}.{}", it.name)));
         }
         if known.is_empty() {
             let all = self.files.iter().flat_map(|file| {
-                file.stencils().into_iter().map(|it| format!("{}.{}", file.module.join("."), it.name))
+                file.stencils().into_iter().map(|it| format!("{}.{}", dotted(&file.module), it.name))
             });
             known.extend(all);
         }
         Err(catalog::unknown("stencil function", function, known.iter().map(String::as_str), at))
     }
+}
+
+/// The dotted name of a module. Folders and files may have names that Python does not: `my-models/step.py` is
+/// `my_models.step`.
+pub(crate) fn dotted(module: &[String]) -> String {
+    let part = |it: &String| {
+        let plain: String =
+            it.chars().map(|it| if it.is_ascii_alphanumeric() || it == '_' { it } else { '_' }).collect();
+        if is_dotted_name(&plain) { plain } else { format!("_{plain}") }
+    };
+    module.iter().map(part).collect::<Vec<_>>().join(".")
+}
+
+/// Whether texts can name something so: names of Python, with dots between them.
+pub(crate) fn is_dotted_name(text: &str) -> bool {
+    let is_plain = text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'.');
+    is_plain && parse::expression(text, Span::default()).is_some_and(|it| it.as_dotted().is_some())
 }
 
 /// A name, its axis, whether it means the last point, and the edge that it needs.

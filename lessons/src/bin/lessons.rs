@@ -102,7 +102,7 @@ fn around(home: &Path) -> Result<ReferenceTargets, String> {
         manual,
         figures: names(lessons.join("figures"), ".svg"),
         gallery: names(lessons.join("../gallery"), ".py"),
-        stages: Stage::ALL.iter().map(|it| it.name().to_owned()).collect(),
+        stages: Stage::OF_STENCIL.iter().map(|it| it.name().to_owned()).collect(),
         glossary,
     };
     for term in &around.glossary.terms {

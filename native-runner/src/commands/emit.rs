@@ -20,7 +20,11 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     if let Some(path) = &args.program {
         return program::emit(&ProgramSource::Document(path), args);
     }
-    if let Some(class) = ProgramSource::class(args.file.as_deref(), &args.shared)? {
+    // The levels of its stencils are compiled as any other text.
+    let is_of_stencils = program::is_of_stencils(&args.stage) && args.group.is_none();
+    if let Some(class) = ProgramSource::class(args.file.as_deref(), &args.shared)?
+        && !(is_of_stencils && args.halo_points.is_none())
+    {
         return program::emit(&class, args);
     }
     if args.group.is_some() || args.halo_points.is_some() {
@@ -37,6 +41,10 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         let known = known.map(Stage::name).collect::<Vec<_>>().join(", ");
         return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, and {ALL}", args.stage)));
     };
+    if stage == Stage::PROGRAM {
+        let what = "--stage program is for programs: a class that `--stencil` names, or a document";
+        return Err(Usage::Wrong(what.to_owned()));
+    }
     let mut document = read(args)?;
     let request = &mut document.request;
     request.stages = Some(text.iter().map(|it| it.name().to_owned()).collect());
@@ -209,7 +217,7 @@ fn changes(trace: &Trace, stage: Option<Stage>) -> String {
 }
 
 /// Instead of a stage.
-const ALL: &str = "all";
+pub(super) const ALL: &str = "all";
 
 /// Every level that was reached, each under its name. As JSON it is what `POST /v1/compile` answers.
 fn emit_all(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {

@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use isobar_compiler::call::array::Array;
 use isobar_compiler::call::run::NoControl;
-use isobar_compiler::config::{Config, External};
+use isobar_compiler::config::Config;
 use isobar_compiler::diag;
 use isobar_compiler::diag::catalog::{call, programs};
 use isobar_compiler::front::stage::StageOrigin;
+use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::{Directives, InputDirective, parse};
 use isobar_compiler::pipeline::group::compile_group;
 use isobar_compiler::pipeline::{Compilation, NoHook, Stage, registry, route};
@@ -19,7 +20,7 @@ use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::space::Domain;
 use isobar_program::analysis::calls::aliases;
 use isobar_program::compile::{ProgramCompilation, compile, compile_class};
-use isobar_program::from_class::{ClassRequest, classes};
+use isobar_program::from_class::ClassRequest;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
     HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop, make_inputs,
@@ -55,7 +56,7 @@ pub(super) enum ProgramSource<'a> {
     /// A document, or an object graph.
     Document(&'a Path),
     /// A class of a Python file, and the method that is the program.
-    Class { file: &'a Path, class: String, method: String },
+    Class(&'a Path, ModelChoice),
 }
 
 impl<'a> ProgramSource<'a> {
@@ -64,12 +65,8 @@ impl<'a> ProgramSource<'a> {
         let Some(file) = file.filter(|_| shared.request.is_none()) else { return Ok(None) };
         let document = Document::read(Some(file), shared)?;
         let project = ConfiguredProject::of(&document.request).project;
-        let wanted = project.stencil.clone();
-        let Some(wanted) = wanted else { return Ok(None) };
-        let (class, method) = wanted.split_once(':').unwrap_or((&wanted, "__call__"));
-        let module = class.rsplit_once('.').map_or(class, |it| it.1);
-        let is_class = wanted.contains(':') || classes(&project).iter().any(|it| it.name == module);
-        Ok(is_class.then(|| Self::Class { file, class: class.to_owned(), method: method.to_owned() }))
+        let choice = project.stencil.as_ref().and_then(|it| ModelChoice::of(&project, it));
+        Ok(choice.map(|it| Self::Class(file, it)))
     }
 }
 
@@ -174,6 +171,12 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
     Ok(Outcome::of(&report.diagnostics))
 }
 
+/// Whether the stencils of a class have a stage, each for itself; or all stages are asked for.
+pub(super) fn is_of_stencils(stage: &str) -> bool {
+    let of_stencils = || Stage::OF_STENCIL.iter().find(|it| it.name() == stage);
+    stage == super::emit::ALL || of_stencils().is_some_and(|it| !is_of_groups(*it))
+}
+
 /// Whether a group of calls has a stage: the trees of its stencils are made one by one.
 fn is_of_groups(stage: Stage) -> bool {
     let mut at = stage;
@@ -257,7 +260,8 @@ pub(super) fn run(
         tuned: None,
         out: None,
     };
-    let fill = args.halo.as_deref().and_then(HaloFill::from_name).unwrap_or_default();
+    let fill = args.halo.as_deref().or(opened.directives.halo.as_deref());
+    let fill = fill.and_then(HaloFill::from_name).unwrap_or_default();
     // The C compiler writes there; libraries stay loaded until the program ends.
     let temporary = tempfile::tempdir_in(&tools.temporary)
         .map_err(|error| Usage::Unreadable { path: shown(&tools.temporary), error })?;
@@ -332,25 +336,6 @@ struct OpenedProgram {
     directives: Directives,
 }
 
-/// Arguments of a constructor: the externals of the request, and those of the text.
-fn constructor(request: &Request, directives: &Directives) -> serde_json::Map<String, serde_json::Value> {
-    let of_text = directives.externals.iter().filter_map(|it| {
-        let value = match it.value {
-            External::Bool(it) => it.into(),
-            External::Int(it) => it.into(),
-            External::Float(it) => it.into(),
-            External::None => serde_json::Value::Null,
-            _ => return None,
-        };
-        Some((it.name.clone(), value))
-    });
-    let mut all: serde_json::Map<_, _> = of_text.collect();
-    for (name, value) in &request.externals {
-        all.insert(name.clone(), serde_json::to_value(value).unwrap_or_default());
-    }
-    all
-}
-
 /// The domain that a class is printed for, where nothing tells another one.
 const USUAL_DOMAIN: [i64; 3] = [12, 12, 10];
 
@@ -379,7 +364,7 @@ impl OpenedProgram {
             ("--request", shared.request.is_some()),
         ])?;
         let path = match source {
-            ProgramSource::Document(path) | ProgramSource::Class { file: path, .. } => path,
+            ProgramSource::Document(path) | ProgramSource::Class(path, _) => path,
         };
         let mut document = Document::read(Some(path), shared)?;
         let request = &mut document.request;
@@ -388,7 +373,7 @@ impl OpenedProgram {
         let mut described = Directives::default();
         let compilation = match source {
             ProgramSource::Document(_) => compile(&name, &text, request.config(&described)),
-            ProgramSource::Class { class, method, .. } => {
+            ProgramSource::Class(_, ModelChoice { class, method }) => {
                 let source =
                     ConfiguredProject::of(&Request { externals: BTreeMap::new(), ..request.clone() });
                 described = source.directives;
@@ -398,7 +383,7 @@ impl OpenedProgram {
                     return Err(Usage::Wrong("a domain has no negative number of points".to_owned()));
                 };
                 let domain = [points[0], points[1], points[2]];
-                let given = constructor(request, &described);
+                let given = request.constructor(&described);
                 let halo = halo_points.unwrap_or(USUAL_HALO);
                 let wanted = ClassRequest { class, method, given: &given, domain, halo };
                 // Of a class, they are arguments of its constructor.

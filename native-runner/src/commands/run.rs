@@ -35,14 +35,17 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
     if let Some(path) = &args.program {
         return program::run(&ProgramSource::Document(path), &args, environment);
     }
-    if let Some(class) = ProgramSource::class(args.file.as_deref(), &args.shared)? {
+    // Another machine runs a class as any other request.
+    if let Some(class) = ProgramSource::class(args.file.as_deref(), &args.shared)?
+        && args.shared.runner.is_none()
+    {
         return program::run(&class, &args, environment);
     }
     let of_programs = [("--halo", args.halo.is_some()), ("--scope", args.scope.is_some())];
     let of_classes = [("--halo-points", args.halo_points.is_some())];
     if let Some((option, _)) = of_programs.iter().chain(&of_classes).find(|it| it.1) {
         return Err(Usage::Wrong(format!(
-            "{option} is for programs: --program FILE, or a class as --stencil"
+            "{option} is for programs that run here: --program FILE, or a class as --stencil"
         )));
     }
     let mut document = read(&mut args)?;

@@ -43,6 +43,7 @@ fn folder() -> tempfile::TempDir {
     };
     write("diffusion.py", DIFFUSION);
     write("model.py", MODEL);
+    write("steps.py", include_str!("../../../static/gallery/programs/diffusion_steps.py"));
     write("lib/speeds.py", "SPEED = 0.5\n");
     write("stencils/one.py", DIFFUSION);
     write("stencils/other.py", &DIFFUSION.replace("diffusion", "other"));
@@ -52,11 +53,12 @@ fn folder() -> tempfile::TempDir {
     write("request.json", &request.to_string());
     let field = serde_json::json!({
         "role": "argument", "dtype": "float64", "axes": "IJK", "shape": ["I", "J", "K"], "origin": [0, 0, 0]});
+    let call = serde_json::json!({"call": "diffusion", "args": {"q": "q", "weight": "weight / 2"}});
     let program = serde_json::json!({
         "isobar_program": 1, "name": "step", "files": {"main.py": DIFFUSION}, "fields": {"q": field},
         "scalars": {"weight": {"role": "argument", "dtype": "float64"}},
         "stencils": {"diffusion": {"function": "main.diffusion"}},
-        "body": [{"call": "diffusion", "args": {"q": "q", "weight": "weight / 2"}}]});
+        "body": [call, call]});
     write("step.json", &program.to_string());
     // In the place of a browser.
     write("bin/xdg-open", "#!/bin/sh\n");

@@ -235,3 +235,54 @@ fn a_class_that_is_no_program_is_told() {
         assert!(run.status.code() != Some(0) && said.contains(told), "{others:?}: {said}");
     }
 }
+
+#[test]
+fn a_runner_runs_a_class_as_this_machine_does() {
+    let runner = super::remote::serve();
+    let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/programs/diffusion_steps.py");
+    let run = |others: &[&str]| {
+        let small = ["--domain", "10,8,3"].iter().filter(|_| !others.contains(&"--domain"));
+        let all = ["run", steps, "--init", "--format", "json"];
+        json(&isobar(&all.iter().chain(small).chain(others).copied().collect::<Vec<_>>()))
+    };
+    let there = |others: &[&str]| run(&[others, &["--runner", &runner.1]].concat());
+    let here = run(&[]);
+    assert_eq!(here["reason"], "ok", "{here}");
+    for backend in ["debug", "numpy", "rayon", "openmp"] {
+        let report = there(&["--backend", backend]);
+        assert_eq!(report["hashes"], here["hashes"], "{backend}: {report}");
+    }
+    let wanted = there(&["--only", "q", "--plane", "k=1"]);
+    assert_eq!(wanted["fields"][0]["shape"], json!([17, 15]), "{wanted}");
+    for (others, told) in [
+        (&["--init", "nothing=constant(1)"][..], "`Diffusion` has no parameter `nothing`"),
+        (&["--backend", "wgpu"], "keeps its fields on the host"),
+        (&["--domain", "9000,9000,900"], "more memory than it may have"),
+        (&["--stencil", "Diffusion:away"], "no such method"),
+    ] {
+        let report = there(others);
+        let said = report["diagnostics"].to_string();
+        assert!(report["reason"] != "ok" && said.contains(told), "{others:?}: {report}");
+    }
+    let bare = isobar(&["run", steps, "--format", "json", "--runner", &runner.1]);
+    assert!(text(&bare.stdout).contains("the field `q` is not given"), "{}", text(&bare.stdout));
+    let bench = isobar(&["bench", steps, "--backends", "rayon"]);
+    let said = format!("{}{}", text(&bench.stdout), text(&bench.stderr));
+    assert!(!bench.status.success() && said.contains("is not measured or tuned"), "{said}");
+}
+
+#[test]
+fn the_levels_of_a_class_are_those_of_its_stencils_and_groups() {
+    let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/programs/diffusion_steps.py");
+    let all = isobar(&["emit", steps, "--stage", "all"]);
+    assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
+    for part in ["==> program <==\n", "==> oir <==\n==> laplacian <==\n", "==> loops <==\n==> group 0 <==\n"]
+    {
+        assert!(text(&all.stdout).contains(part), "{part}");
+    }
+    let oir = isobar(&["emit", steps, "--stage", "oir"]);
+    assert!(text(&oir.stdout).contains("==> apply <==\nstencil apply\n"), "{}", text(&oir.stdout));
+    let of_stencil = isobar(&["emit", steps, "--stencil", "apply", "--stage", "program"]);
+    assert_eq!(of_stencil.status.code(), Some(2));
+    assert!(text(&of_stencil.stderr).contains("is for programs"), "{}", text(&of_stencil.stderr));
+}

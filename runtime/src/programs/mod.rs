@@ -12,7 +12,9 @@ use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
 use isobar_compiler::pipeline::group::{GroupCompilation, compile_group};
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Variant, back};
-use isobar_program::interpret::{GroupParam, GroupStop, ProgramInstance, StencilRunner, StencilStop};
+use isobar_program::interpret::{
+    GroupParam, GroupStop, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner, StencilStop,
+};
 use isobar_program::nodes::{ProgramStmt, ProgramStmtKind, StencilCall};
 use rayon::prelude::*;
 
@@ -92,6 +94,20 @@ impl ProgramCode {
         }
         self.prepare_stencils(fronts)?;
         Ok(refused)
+    }
+
+    /// Makes the code for the sizes and strides of a run's arrays, before that run. Without it, the first call of each
+    /// stencil makes its code.
+    ///
+    /// # Errors
+    ///
+    /// Inputs that do not fit, and code that cannot be made.
+    pub fn fit(
+        &mut self,
+        instance: &mut ProgramInstance,
+        inputs: &mut ProgramInputs,
+    ) -> Result<(), ProgramStop> {
+        instance.rehearse(inputs, &mut Fitting(self))
     }
 
     /// Prepares stencils. One that is not prepared waits for its first call.
@@ -181,6 +197,47 @@ fn made_group(
     });
     let (params, fronts) = (group.params.clone().into(), fronts.collect());
     Ok(GroupCode { group, params, fronts, prepared })
+}
+
+/// Makes the code of stencils and groups for the sizes and strides of their launches, and runs nothing.
+struct Fitting<'a>(&'a mut ProgramCode);
+
+impl StencilRunner for Fitting<'_> {
+    fn group(&mut self, number: usize) -> Option<Arc<[GroupParam]>> {
+        self.0.group(number)
+    }
+
+    fn run_group(
+        &mut self,
+        number: usize,
+        launch: &mut Launch,
+        _control: &mut dyn Control,
+    ) -> Result<(), GroupStop> {
+        let fitted = self.0.groups.get(&number).map_or(Ok(()), |it| it.prepared.fit(launch, &|_| ()));
+        fitted.map_err(|failure| GroupStop { stop: not_made(failure), statement: None })
+    }
+
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        _control: &mut dyn Control,
+    ) -> Result<(), StencilStop> {
+        let code = self.0.code(front).map_err(not_made)?;
+        code.prepared.fit(launch, &|_| ()).map_err(not_made)
+    }
+
+    fn forgets_locals(&self) -> bool {
+        self.0.forgets_locals()
+    }
+
+    fn prefers_rows(&self) -> bool {
+        self.0.prefers_rows()
+    }
+}
+
+fn not_made(failure: Failure) -> StencilStop {
+    StencilStop::Fault { why: in_words(failure), statement: None }
 }
 
 impl StencilRunner for ProgramCode {

@@ -1,5 +1,6 @@
 # Stufen, Passes, und was der Compiler getan hat.
 
+state-stage-about-program = die Aufrufe mehrerer Stencils in ihrer Reihenfolge, die eine Klasse oder ein Dokument hat
 state-stage-about-definition = was dasteht: Namen aufgelöst, Funktionen eingesetzt
 state-stage-about-gtir = was es bedeutet: mit Typen, noch ohne Reihenfolge
 state-stage-about-oir = wann welche Anweisung läuft

@@ -1,5 +1,6 @@
 # Levels, passes, and what the compiler did.
 
+state-stage-about-program = the calls of several stencils in their order, which a class or a document has
 state-stage-about-definition = what was written: names resolved, functions inlined
 state-stage-about-gtir = what it means: typed, not yet ordered
 state-stage-about-oir = when each statement runs

@@ -9,12 +9,13 @@ pub use steps::StepResult;
 
 use std::sync::Arc;
 
-use isobar_front::project::Project;
+use isobar_front::frontend::models::{ModelChoice, ModelClass, models};
 use isobar_ground::call::launch::Launch;
 use isobar_ground::call::run::{Control, Stop};
+use isobar_ground::call::signature::Signature;
 use isobar_ground::diag::catalog::compile_time::WHICH_STENCIL;
-use isobar_ground::diag::{Diagnostic as Found, Origin};
-use isobar_ground::pass::{Hook, Step, StepKind, Timer};
+use isobar_ground::diag::{Diagnostic as Found, FileId, Origin};
+use isobar_ground::pass::{Hook, NoHook, Step, StepKind, Timer};
 use isobar_ground::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
@@ -23,17 +24,64 @@ use isobar_protocol::names;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{AnswerBody, Defaults};
-use isobar_reference::front::{Front, Fronts, Stage, texts};
+use isobar_protocol::worker::{AnswerBody, Defaults, GuessedInputs, StencilPlace};
+use isobar_reference::front::{Front, Fronts, texts};
 use isobar_reference::inputs::{self, Directives};
 use isobar_reference::{debug, numpy};
 
 /// A tab has no more memory than this for the fields of one run.
-const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
+pub const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
 /// The back end that defines the meaning.
 const DEBUG: &str = "debug";
 /// Milliseconds between two reports of progress.
-const REPORT_MS: f64 = 60.0;
+pub const REPORT_MS: f64 = 60.0;
+
+/// A program that was compiled.
+#[derive(Debug, Default)]
+pub struct ProgramFound {
+    pub compiled: Compiled,
+    /// Its arguments.
+    pub signature: Option<Signature>,
+}
+
+/// Wanted steps of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramSteps {
+    pub restart: bool,
+    pub count: u64,
+}
+
+/// The work that needs whole programs.
+pub trait ProgramPart {
+    /// Compiles a class as a program.
+    fn program(&mut self, request: &Request, choice: &ModelChoice, clock: &dyn Fn() -> f64) -> ProgramFound;
+
+    /// Runs a class as a program, on the inputs that the request and the text describe.
+    ///
+    /// # Errors
+    ///
+    /// The answer that says why there is no result.
+    fn run_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        clock: &dyn Fn() -> f64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody>;
+
+    /// Runs a class `count` times, from the beginning where it is told to or where more than scalars differ from before.
+    ///
+    /// # Errors
+    ///
+    /// The answer that says why there is no result; the run is over then.
+    fn step_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        steps: ProgramSteps,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<StepResult, AnswerBody>;
+}
 
 /// A compiler with its memory of what it compiled last.
 #[derive(Debug, Default)]
@@ -62,12 +110,12 @@ impl Compiler {
         }
         let made::CompletedRequest { request, made, front, times } = self.completed(request, clock);
         let tile = request.config(&Directives::default()).tile;
-        let mut defaults = defaults::of(&front, &project(&request), tile, made);
+        let mut defaults = defaults::of(&front, &request.project(), tile, made);
         defaults.refused = made::refused(&request);
         let mut compiled = match later {
             Some(later) => later(&front, &request, times),
             None => {
-                let stages = texts::TEXTS.iter().map(|it| it.stage).filter(|it| is_wanted(&request, *it));
+                let stages = texts::TEXTS.iter().map(|it| it.stage).filter(|it| request.wants(it.name()));
                 let texts = stages.filter_map(|it| Some((it, front.listing(it)?)));
                 Compiled::new(&front, &front.notes, texts, times)
             }
@@ -79,6 +127,54 @@ impl Compiler {
                 "a stencil is a function whose body has `with computation(...)`; drop the file of a notebook onto the page",
             ));
         }
+        (compiled, defaults)
+    }
+
+    /// Compiles the class of a request as a program. Without `second`, only the text's own settings are known.
+    pub fn compile_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        second: Option<&mut dyn ProgramPart>,
+        clock: &dyn Fn() -> f64,
+    ) -> (Compiled, Defaults) {
+        if let Err(refused) = refused_name(request) {
+            return (Compiled { diagnostics: vec![refused], ..Compiled::default() }, Defaults::default());
+        }
+        // Its settings are those of the file, whichever stencil it begins with.
+        let front = self.front(&Request { stencil: None, ..request.clone() }, &mut NoHook);
+        let project = request.project();
+        let mut made = GuessedInputs::default();
+        if request.domain.is_none() && front.directives.domain.is_none() {
+            made.domain = Some(made::DOMAIN);
+        }
+        let names = front.stencils.iter().map(|it| it.0.clone());
+        let classes = models(&project);
+        let mut compiled = Compiled {
+            stencils: classes.iter().map(|it| it.name.clone()).chain(names).collect(),
+            stencil: Some(choice.class.clone()),
+            ..Compiled::default()
+        };
+        if let Some(second) = second {
+            let request = made.complete(request.clone());
+            let found = second.program(&request, choice, clock);
+            if let Some(signature) = &found.signature {
+                let known = made::known(&front.directives, &request);
+                (made.init, made.scalars) = made::of_signature(signature, &known);
+            }
+            compiled = Compiled { stencils: compiled.stencils, stencil: compiled.stencil, ..found.compiled };
+        }
+        let tile = request.config(&Directives::default()).tile;
+        let mut defaults = defaults::of(&front, &project, tile, made);
+        defaults.refused = made::refused(request);
+        (defaults.is_program, defaults.has_steps) = (true, false);
+        let places = SpanResolver::new(front.sources());
+        let class = |it: &ModelClass| {
+            let (file, at, _) = places.of(it.span);
+            let (_, first, last) = places.of(it.whole);
+            StencilPlace { file, name: it.name.clone(), at, lines: [first.line, last.line] }
+        };
+        defaults.stencils.splice(0..0, classes.iter().map(class));
         (compiled, defaults)
     }
 
@@ -157,8 +253,7 @@ impl Compiler {
             let why = Why::TooLarge { needed: bytes / MIB, most: FIELD_BYTES / MIB };
             return Err(refused(why, &[]));
         }
-        let directives =
-            made::with_generators(&front.directives, &request, signature).map_err(|it| refused(it, &[]))?;
+        let directives = request.generators(&front.directives, signature).map_err(|it| refused(it, &[]))?;
         let mut call = inputs::call_for(signature, &directives, domain);
         call.scalars.extend(request.scalar_inputs().map_err(|it| refused(Why::ScalarIsNoNumber, &it))?);
         let launch = front.bind(call).map_err(|it| refused(Why::NotCallable, &it))?;
@@ -168,14 +263,18 @@ impl Compiler {
 
     fn front(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Front> {
         // The directives of the text are the compiler's own matter.
-        self.fronts.front(&project(request), &request.config(&Directives::default()), hook)
+        self.fronts.front(&request.project(), &request.config(&Directives::default()), hook)
     }
 }
 
-/// Whether a request wants the text of a stage.
+/// The class that a request means in the place of a stencil.
 #[must_use]
-pub fn is_wanted(request: &Request, stage: Stage) -> bool {
-    request.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == stage.name()))
+pub fn model_of(request: &Request) -> Option<ModelChoice> {
+    let project = request.project();
+    let text = project.files.get(&project.main)?;
+    let of_text = || inputs::directive::read(text, FileId::default()).0.stencil;
+    let wanted = request.stencil.clone().or_else(of_text)?;
+    ModelChoice::of(&project, &wanted)
 }
 
 /// A stencil, and what it is called with.
@@ -242,14 +341,6 @@ fn refused(front: &Front, why: Why, found: &[Found]) -> AnswerBody {
 fn refused_name(request: &Request) -> Result<(), Diagnostic> {
     let help = "name it with letters, digits and plain marks";
     names::check(request).map_err(|it| Diagnostic::without_place("R06", it.to_string(), help))
-}
-
-/// The files of a request.
-#[must_use]
-pub fn project(request: &Request) -> Project {
-    let main = request.main_file().unwrap_or_default().to_owned();
-    let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
-    Project { files, main, stencil: request.stencil.clone() }
 }
 
 /// A step of a run.

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use isobar_front::frontend::models::ModelChoice;
 use isobar_ground::pass::Timer;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::field::FieldInfo;
@@ -28,7 +29,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use isobar_parts::{PartLoadError, PartLoader};
 
-use crate::compile::{Compiler, Later, StencilCall, StepResult};
+use crate::compile::{Compiler, Later, ProgramPart, ProgramSteps, StencilCall, StepResult, model_of};
 
 /// A run on a GPU, under way.
 pub type GpuRunFuture = Pin<Box<dyn Future<Output = Result<GpuRunResult, AnswerBody>>>>;
@@ -43,7 +44,7 @@ pub struct GpuRunResult {
 }
 
 /// The work that needs the levels behind the OIR.
-pub trait SecondPart {
+pub trait SecondPart: ProgramPart {
     /// A front through all levels behind it, with the texts that its request wants. `times` are those of the
     /// steps so far; `clock` tells milliseconds.
     fn compiled(
@@ -109,6 +110,23 @@ pub fn start(load: PartLoader<SecondPartEntries>) {
                 let (said, buffers) = match on_gpu(load, &memory, &request, is_fast).await {
                     Ok(GpuRunResult { fields, timings, gpu }) => ran(fields, timings, Some(gpu)),
                     Err(ended) => (ended, Vec::new()),
+                };
+                post(&to_page, revision, said, &buffers);
+            });
+            return;
+        }
+        if let Ask::Run { request } | Ask::Step { request, .. } = &ask
+            && let Some(choice) = model_of(request)
+        {
+            let (memory, to_page, ask) = (Rc::clone(&memory), to_page.clone(), ask.clone());
+            wasm_bindgen_futures::spawn_local(async move {
+                let (said, buffers) = match opened(load, &memory).await {
+                    Ok(()) => {
+                        let mut progress =
+                            |done, total| post(&to_page, revision, AnswerBody::Progress { done, total }, &[]);
+                        memory.borrow_mut().run_program(&ask, &choice, &mut progress)
+                    }
+                    Err(PartLoadError) => (absent(), Vec::new()),
                 };
                 post(&to_page, revision, said, &buffers);
             });
@@ -249,6 +267,12 @@ fn ran(fields: Vec<ResultField>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>)
     (AnswerBody::Ran { fields, timings, gpu }, buffers)
 }
 
+/// The fields after some steps, with their buffers.
+fn stepped(StepResult { step, fields, ms }: StepResult) -> WorkerReply {
+    let (fields, buffers) = sent(fields);
+    (AnswerBody::Stepped { step, fields, ms }, buffers)
+}
+
 /// The descriptions of fields, and their elements.
 #[must_use]
 pub fn sent(fields: Vec<ResultField>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
@@ -279,6 +303,13 @@ impl WorkerMemory {
         let said = match ask {
             Ask::Compile { request } => {
                 let is_half = self.second.is_none();
+                if let Some(choice) = model_of(&request) {
+                    let second = self.second.as_mut().map(|it| &mut **it as &mut dyn ProgramPart);
+                    let (compiled, defaults) =
+                        self.compiler.compile_program(&request, &choice, second, &now_ms);
+                    let (compiled, defaults) = (Box::new(compiled), Box::new(defaults));
+                    return (AnswerBody::Compiled { compiled, defaults, is_half }, Vec::new());
+                }
                 let mut later = self.second.as_mut().map(|second| {
                     move |front: &Arc<Front>, request: &Request, times| {
                         second.compiled(front, request, times, &now_ms)
@@ -294,10 +325,7 @@ impl WorkerMemory {
             },
             Ask::Step { request, restart, count } => {
                 match self.compiler.step(&request, restart, count, &now_ms) {
-                    Ok(StepResult { step, fields, ms }) => {
-                        let (fields, buffers) = sent(fields);
-                        return (AnswerBody::Stepped { step, fields, ms }, buffers);
-                    }
+                    Ok(it) => return stepped(it),
                     Err(ended) => ended,
                 }
             }
@@ -315,6 +343,27 @@ impl WorkerMemory {
             Ask::Passes { .. } | Ask::Graph { .. } | Ask::Service { .. } | Ask::Check { .. } => absent(),
         };
         (said, Vec::new())
+    }
+
+    fn run_program(
+        &mut self,
+        ask: &Ask,
+        choice: &ModelChoice,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> WorkerReply {
+        let Some(second) = &mut self.second else { return (absent(), Vec::new()) };
+        let done = match ask {
+            Ask::Run { request } => {
+                let done = second.run_program(request, choice, &now_ms, progress);
+                done.map(|(fields, timings)| ran(fields, timings, None))
+            }
+            Ask::Step { request, restart, count } => {
+                let steps = ProgramSteps { restart: *restart, count: *count };
+                second.step_program(request, choice, steps, &now_ms).map(stepped)
+            }
+            _ => Ok((absent(), Vec::new())),
+        };
+        done.unwrap_or_else(|ended| (ended, Vec::new()))
     }
 
     fn answer_of_second(&mut self, ask: Ask) -> WorkerReply {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use isobar_compiler::front::{Front, Fronts};
+use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::registry::{self, StageListing};
@@ -11,20 +12,51 @@ use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::session::Session;
 use isobar_lessons::check::Outcome;
 use isobar_protocol::compile::{Compiled, StepTime};
+use isobar_protocol::fields::ResultField;
 use isobar_protocol::lesson::Task;
 use isobar_protocol::passes::{Moment, PassDiff, PassStep, TracedPasses};
+use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::service::{Query, QueryAnswer};
+use isobar_protocol::worker::AnswerBody;
 use isobar_service::Desk;
-use isobar_worker_first::compile::{is_wanted, project};
+use isobar_worker_first::compile::{ProgramFound, ProgramPart, ProgramSteps, StepResult};
 
 use crate::answers::answer;
+use crate::programs::ProgramDesk;
 
 /// All levels of the last stencils, and the editor's last text.
 #[derive(Debug, Default)]
 pub struct LaterStages {
     session: Session,
     desk: Desk,
+    programs: ProgramDesk,
+}
+
+impl ProgramPart for LaterStages {
+    fn program(&mut self, request: &Request, choice: &ModelChoice, clock: &dyn Fn() -> f64) -> ProgramFound {
+        self.programs.program(request, choice, clock)
+    }
+
+    fn run_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        clock: &dyn Fn() -> f64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody> {
+        self.programs.run_program(request, choice, clock, progress)
+    }
+
+    fn step_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        steps: ProgramSteps,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<StepResult, AnswerBody> {
+        self.programs.step_program(request, choice, steps, clock)
+    }
 }
 
 impl LaterStages {
@@ -40,7 +72,7 @@ impl LaterStages {
         let mut timer = Timer::new(clock);
         let compilation = self.compilation_of(front, request, &mut timer);
         times.extend(StepTime::of(&timer.into_times()));
-        let wanted = |it: &&StageListing| is_wanted(request, it.stage);
+        let wanted = |it: &&StageListing| request.wants(it.stage.name());
         let texts = registry::texts().filter(wanted);
         let texts = texts.filter_map(|it| Some((it.stage, compilation.text(it)?)));
         let compiled = Compiled::new(front, &compilation.notes, texts, times);
@@ -74,7 +106,7 @@ impl LaterStages {
     /// Answers a question of the editor about a file.
     pub fn tell(&mut self, fronts: &mut Fronts, request: &Request, file: &str, query: &Query) -> QueryAnswer {
         let config = request.config(&Directives::default());
-        answer(&mut self.desk, fronts, &project(request), &config, file, query)
+        answer(&mut self.desk, fronts, &request.project(), &config, file, query)
     }
 
     /// Holds a learner's text against the task of a lesson.
@@ -94,12 +126,12 @@ impl LaterStages {
         hook: &mut dyn Hook,
     ) -> Arc<Compilation> {
         let options = request.config(&Directives::default()).passes;
-        self.session.compile_front(Arc::clone(front), &project(request), &options, hook)
+        self.session.compile_front(Arc::clone(front), &request.project(), &options, hook)
     }
 
     fn compilation(&mut self, fronts: &mut Fronts, request: &Request) -> Arc<Compilation> {
         let config = request.config(&Directives::default());
-        let front = fronts.front(&project(request), &config, &mut NoHook);
+        let front = fronts.front(&request.project(), &config, &mut NoHook);
         self.compilation_of(&front, request, &mut NoHook)
     }
 }
@@ -149,7 +181,7 @@ mod tests {
             let request = request(&text, [8, 8, 12]);
             let (compiled, defaults) = both(&mut compiler, &request);
             assert_eq!(compiled.diagnostics, [], "{}", name);
-            assert_eq!(compiled.stages.len(), Stage::ALL.len(), "{}", name);
+            assert_eq!(compiled.stages.len(), Stage::OF_STENCIL.len(), "{}", name);
             assert!(!defaults.plots.is_empty(), "{}", name);
             let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
             assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", name);

@@ -7,5 +7,6 @@ pub mod answers;
 #[cfg(target_arch = "wasm32")]
 pub mod gpu;
 pub mod levels;
+pub mod programs;
 #[cfg(target_arch = "wasm32")]
 pub mod worker;

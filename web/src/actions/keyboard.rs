@@ -130,8 +130,9 @@ impl App {
 
     fn next_stage(self, by: isize) {
         let active = self.layout.open.with_untracked(OpenStages::active);
-        let at = Stage::ALL.iter().position(|it| *it == active).unwrap_or(0);
-        let next = at.checked_add_signed(by).and_then(|it| Stage::ALL.get(it));
+        let all = untrack(|| self.compilation.shown_stages());
+        let at = all.iter().position(|it| *it == active).unwrap_or(0);
+        let next = at.checked_add_signed(by).and_then(|it| all.get(it));
         if let Some(&next) = next {
             self.layout.choose_stage(next);
         }

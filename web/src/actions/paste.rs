@@ -48,8 +48,11 @@ impl App {
         self.editor.put_caret(offset);
     }
 
-    /// Picks the stencil that the caret was moved into.
+    /// Picks the stencil that the caret was moved into. A program stays: its stencils light up in its levels.
     pub(super) fn follow_caret(self, at: Position) {
+        if untrack(|| self.compilation.is_program()) {
+            return;
+        }
         // While a text is being written its stencils are not known; where it came whole, the first one is taken.
         if self.compilation.revision.get_untracked() != self.project.revision.get_untracked() {
             return;

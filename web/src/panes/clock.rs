@@ -90,10 +90,12 @@ fn Sliders() -> impl IntoView {
     let app = use_app();
     // Which there are, apart from their values: a slider that is being moved is not made anew.
     let names = Memo::new(move |_| {
+        // Of integers, those whose text gives a range.
+        let has_range = |name: &str| app.compilation.defaults.with(|it| it.ranges.contains_key(name));
         let rows = app
             .scalars()
             .into_iter()
-            .filter(ValueInput::is_float)
+            .filter(|it| it.is_float() || it.is_integer() && has_range(&it.name))
             .filter(|it| it.shown().parse::<f64>().is_ok());
         rows.map(|it| it.name).take(MOST_SLIDERS).collect::<Vec<_>>()
     });
@@ -127,7 +129,8 @@ fn slider(name: String) -> impl IntoView {
                 max=move || range.get()[1].to_string()
                 step=move || {
                     let [low, high] = range.get();
-                    ((high - low) / POSITIONS).to_string()
+                    let is_integer = row.with(|it| it.as_ref().is_some_and(ValueInput::is_integer));
+                    if is_integer { "1".to_owned() } else { ((high - low) / POSITIONS).to_string() }
                 }
                 prop:value=move || value.get().unwrap_or(0.0).to_string()
                 on:input:target=move |event| {

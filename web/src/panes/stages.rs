@@ -51,7 +51,10 @@ pub fn StagesPane() -> impl IntoView {
                     data-testid="stage-add"
                     title=t!("stages-add-about")
                     disabled=is_full
-                    on:click=move |_| open.update(|it| it.add(&Stage::ALL))
+                    on:click=move |_| {
+                        let all = untrack(|| app.compilation.shown_stages());
+                        open.update(|it| it.add(&all));
+                    }
                 >
                     {t!("stages-add")}
                 </button>

@@ -95,6 +95,19 @@ impl Compilation {
         self.stages[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
     }
 
+    /// Whether the text that was compiled last is a class, and so a program of several stencils.
+    #[must_use]
+    pub fn is_program(self) -> bool {
+        self.defaults.with(|it| it.is_program)
+    }
+
+    /// The stages that the present text may have, in their order: a stencil is no program.
+    #[must_use]
+    pub fn shown_stages(self) -> Vec<Stage> {
+        let is_program = self.is_program();
+        Stage::ALL.into_iter().filter(|it| *it != Stage::PROGRAM || is_program).collect()
+    }
+
     /// Errors among the diagnostics.
     #[must_use]
     pub fn n_errors(self) -> usize {

@@ -67,7 +67,7 @@ impl Gallery {
     }
 
     async fn fetch_entry(self, entry: GalleryEntry) -> Result<Arc<str>, String> {
-        let text: Arc<str> = files::text(&format!("gallery/{}.py", entry.name)).await?.into();
+        let text: Arc<str> = files::text(&format!("gallery/{}", entry.file())).await?.into();
         let kept = text.clone();
         self.texts.update(|it| {
             it.insert(entry.name, kept);

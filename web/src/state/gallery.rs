@@ -25,12 +25,21 @@ pub enum Group {
     Physics,
     Solvers,
     Edges,
+    /// Classes that call several stencils.
+    Programs,
     Wrong,
 }
 
 impl Group {
-    pub const ALL: [Group; 6] =
-        [Group::Basics, Group::Dynamics, Group::Physics, Group::Solvers, Group::Edges, Group::Wrong];
+    pub const ALL: [Group; 7] = [
+        Group::Basics,
+        Group::Dynamics,
+        Group::Physics,
+        Group::Solvers,
+        Group::Edges,
+        Group::Programs,
+        Group::Wrong,
+    ];
 
     /// As headings name it.
     #[must_use]
@@ -41,6 +50,7 @@ impl Group {
             Group::Physics => t!("state-gallery-physics"),
             Group::Solvers => t!("state-gallery-solvers"),
             Group::Edges => t!("state-gallery-edges"),
+            Group::Programs => t!("state-gallery-programs"),
             Group::Wrong => t!("state-gallery-wrong"),
         }
     }
@@ -101,6 +111,15 @@ impl ExampleSize {
     }
 }
 
+impl GalleryEntry {
+    /// Its file below the folder of the gallery.
+    #[must_use]
+    pub fn file(self) -> String {
+        let folder = if self.group == Group::Programs { "programs/" } else { "" };
+        format!("{folder}{}.py", self.name)
+    }
+}
+
 const fn entry_of(
     name: &'static str,
     title: fn() -> &'static str,
@@ -112,7 +131,7 @@ const fn entry_of(
 }
 
 /// By group, from the simplest on.
-pub const ENTRIES: [GalleryEntry; 19] = [
+pub const ENTRIES: [GalleryEntry; 21] = [
     entry_of(
         "copy_scale",
         || t!("state-gallery-copy-scale"),
@@ -240,6 +259,20 @@ pub const ENTRIES: [GalleryEntry; 19] = [
         || t!("state-gallery-about-cube-corner"),
     ),
     entry_of(
+        "diffusion_steps",
+        || t!("state-gallery-diffusion-steps"),
+        Group::Programs,
+        "13-programs",
+        || t!("state-gallery-about-diffusion-steps"),
+    ),
+    entry_of(
+        "shallow_water_model",
+        || t!("state-gallery-shallow-water-model"),
+        Group::Programs,
+        "13-programs",
+        || t!("state-gallery-about-shallow-water-model"),
+    ),
+    entry_of(
         "nan_hunt",
         || t!("state-gallery-nan-hunt"),
         Group::Wrong,
@@ -319,7 +352,8 @@ mod tests {
 
     /// The text of an entry, as the page fetches it.
     fn text(name: &str) -> String {
-        let file = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+        let below = entry(name).unwrap().file();
+        let file = format!("{}/../static/gallery/{below}", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(file).unwrap()
     }
 
@@ -333,8 +367,9 @@ mod tests {
     #[test]
     fn every_file_of_the_gallery_is_listed_with_its_group_and_lesson() {
         let home = format!("{}/../static", env!("CARGO_MANIFEST_DIR"));
-        let mut files: Vec<String> = std::fs::read_dir(format!("{home}/gallery"))
-            .unwrap()
+        let mut files: Vec<String> = ["gallery", "gallery/programs"]
+            .into_iter()
+            .flat_map(|it| std::fs::read_dir(format!("{home}/{it}")).unwrap())
             .filter_map(|it| Some(it.unwrap().file_name().to_str()?.strip_suffix(".py")?.to_owned()))
             .collect();
         files.sort();

@@ -16,11 +16,12 @@ pub fn way() -> Vec<Stage> {
     way
 }
 
-/// The stages that are made from the levels but are not on the way: operations on whole arrays, and texts.
+/// The stages that are made from the levels but are not on the way: operations on whole arrays, and texts. The program
+/// stands before all of them.
 #[must_use]
 pub fn beside() -> Vec<Stage> {
     let way = way();
-    Stage::ALL.into_iter().filter(|it| !way.contains(it)).collect()
+    Stage::ALL.into_iter().filter(|it| !way.contains(it) && *it != Stage::PROGRAM).collect()
 }
 
 /// Describes a stage to readers who see its name for the first time: [`Stage::about`] in the reader's
@@ -28,6 +29,7 @@ pub fn beside() -> Vec<Stage> {
 #[must_use]
 pub fn about(stage: Stage) -> &'static str {
     match stage.name() {
+        "program" => t!("state-stage-about-program"),
         "definition" => t!("state-stage-about-definition"),
         "gtir" => t!("state-stage-about-gtir"),
         "oir" => t!("state-stage-about-oir"),
@@ -55,7 +57,7 @@ mod tests {
         assert_eq!(way().first(), Some(&Stage::DEFINITION));
         assert_eq!(way().last(), Some(&Stage::KERNELS));
         assert!(beside().contains(&Stage::NPIR) && beside().contains(&Stage::C));
-        assert_eq!(way().len() + beside().len(), Stage::ALL.len());
+        assert_eq!(way().len() + beside().len() + 1, Stage::ALL.len());
     }
 
     #[test]

@@ -89,7 +89,7 @@ mod tests {
         }];
         let links: Links = ["s1".to_owned()].into();
         for stage in Stage::ALL {
-            let is_before = [Stage::DEFINITION, Stage::GTIR, Stage::PYTHON].contains(&stage);
+            let is_before = [Stage::PROGRAM, Stage::DEFINITION, Stage::GTIR, Stage::PYTHON].contains(&stage);
             assert_eq!(gone(&tombstones, &links, stage).is_empty(), is_before, "{stage}");
         }
         assert!(gone(&tombstones, &["s2".to_owned()].into(), Stage::C).is_empty());

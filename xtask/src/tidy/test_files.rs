@@ -16,9 +16,10 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 21] = [
+const LIBRARIES: [&str; 22] = [
     "codegen",
     "compiler",
+    "compiler/classes",
     "compiler/code",
     "compiler/equivalence",
     "compiler/front",

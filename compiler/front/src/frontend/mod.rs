@@ -16,6 +16,7 @@
 //! - [`evaluate`] computes the value, and [`field_types`] makes types of it.
 //! - [`builtins`] holds the names that are known without a file, and [`spelling`] those that a slip may mean.
 //! - [`externals`] are the values that a stencil asks for, and [`given`] those that its text provides.
+//! - [`models`] finds the classes that may be programs.
 //! - [`missing`] finds the modules that the stencil would need in addition.
 //! - [`arguments`] checks the other arguments with which it is built.
 
@@ -43,6 +44,7 @@ pub mod reaching;
 mod assigned;
 mod classes;
 pub mod modules;
+pub mod models;
 pub mod externals;
 pub mod given;
 pub mod missing;

@@ -18,6 +18,7 @@ use crate::document::nodes::{GridEntry, OriginEntry, PlaceEntry, SizeEntry, Sten
 use crate::from_objects::graph::{
     GraphEntry, GraphFunction, GraphHint, GraphObject, GraphParam, GraphStencil, ObjectGraph,
 };
+use crate::stencils::dotted;
 
 /// Values with their names, in order.
 type Named<T> = Vec<(String, T)>;
@@ -249,7 +250,7 @@ impl<'p> ObjectBuilder<'p> {
     /// A path that finds a function: its module and its name.
     fn path_of(&self, function: FunctionId) -> String {
         let def = self.names.function(function).def;
-        let module = self.names.module_path(function.file).unwrap_or_default().join(".");
+        let module = dotted(self.names.module_path(function.file).unwrap_or_default());
         format!("{module}.{}", def.name.name)
     }
 

@@ -55,45 +55,6 @@ pub struct ClassRequest<'a> {
     pub halo: u32,
 }
 
-/// A class with a method that can be a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassName {
-    pub name: String,
-    /// The place of its name.
-    pub span: Span,
-    /// Its methods without an underscore in front, and `__call__` first.
-    pub methods: Vec<String>,
-}
-
-/// The classes of a project's main file that may be programs: those with a constructor and another method.
-#[must_use]
-pub fn classes(project: &Project) -> Vec<ClassName> {
-    let program = parse(project, &mut Diagnostics::default());
-    let Some(main) = program.main else { return Vec::new() };
-    let body = program.files.get(usize::from(main.0)).map(|it| &it.syntax().body);
-    let mut found = Vec::new();
-    for stmt in body.into_iter().flatten() {
-        let StmtKind::Class(class) = &stmt.kind else { continue };
-        let defs = class.body.iter().filter_map(|it| match &it.kind {
-            StmtKind::Function(def) => Some(def),
-            _ => None,
-        });
-        let names: Vec<&str> = defs.map(|it| it.name.name.as_str()).collect();
-        if !names.contains(&"__init__") {
-            continue;
-        }
-        let mut methods: Vec<String> =
-            names.iter().filter(|it| !it.starts_with('_')).map(|&it| it.to_owned()).collect();
-        if names.contains(&"__call__") {
-            methods.insert(0, "__call__".to_owned());
-        }
-        if !methods.is_empty() {
-            found.push(ClassName { name: class.name.name.clone(), span: class.name.span, methods });
-        }
-    }
-    found
-}
-
 /// Makes the object graph of a class.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use crate::nodes::{
     CallArgument, ContainerPart, ContainerRole, ExchangeKind, ExchangePhase, HaloExchange, ProgramStmtKind,
     StencilCall,
 };
+use crate::stencils::is_dotted_name;
 
 impl<'a> Elaboration<'a> {
     pub(super) fn call(
@@ -255,7 +256,7 @@ impl<'a> Elaboration<'a> {
             self.scope.assigned.insert(variable);
             gives.push(variable);
         }
-        if !super::declarations::is_dotted_name(name) {
+        if !is_dotted_name(name) {
             self.tell(catalog::taken(name, "it is no name of Python", span));
         }
         Some(ProgramStmtKind::Host { name: name.to_owned(), reads: reads?, writes: writes?, gives })

@@ -1,6 +1,5 @@
 //! The grid, the scalars and the stencils of a document.
 
-use isobar_front::frontend::parse;
 use isobar_ground::call::signature::{Param, ParamKind};
 use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
@@ -14,16 +13,10 @@ use crate::nodes::{ProgramGrid, ProgramStencil};
 use crate::scalar::ScalarVariable;
 use crate::scalar::nodes::ScalarRole;
 use crate::size::AffineSize;
-use crate::stencils::typed_number;
+use crate::stencils::{is_dotted_name, typed_number};
 
 /// Names that axes and positions have.
 const TAKEN: [&str; 6] = ["i", "j", "k", "I", "J", "K"];
-
-/// Whether texts can name something so: names of Python, with dots between them.
-pub(super) fn is_dotted_name(text: &str) -> bool {
-    let is_plain = text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'.');
-    is_plain && parse::expression(text, Span::default()).is_some_and(|it| it.as_dotted().is_some())
-}
 
 impl<'a> Elaboration<'a> {
     pub(super) fn declarations(&mut self) {

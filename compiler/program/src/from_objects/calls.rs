@@ -61,7 +61,7 @@ impl ObjectReader<'_> {
         at: Span,
     ) -> Reading<ObjectValue> {
         let Some(stencil) = self.graph.stencils.get(name) else {
-            return Err(self.refused(&format!("the stencil `{name}`"), "the graph does not have it", at));
+            return Err(self.refused(&format!("the stencil `{name}`"), "nothing has that name", at));
         };
         if args.len() > stencil.params.len() {
             let what = format!("the call of `{name}`");

@@ -122,7 +122,7 @@ impl ObjectReader<'_> {
         }
         match name {
             "__debug__" => Ok(ObjectValue::Bool(true)),
-            _ => Err(self.refused(&format!("`{name}`"), "the graph does not say what it is", at)),
+            _ => Err(self.refused(&format!("`{name}`"), "nothing says what it is", at)),
         }
     }
 
@@ -136,7 +136,7 @@ impl ObjectReader<'_> {
                     method.map(|it| ObjectValue::Function { name: it.clone(), object: Some(object.clone()) });
                 value.or(method).ok_or_else(|| {
                     let class = known.map_or("", |it| it.class.as_str());
-                    let why = format!("the graph tells no such attribute of `{class}`");
+                    let why = format!("`{class}` has no such attribute that is known");
                     self.refused(&format!("`.{name}`"), &why, at)
                 })
             }

@@ -118,7 +118,7 @@ impl ObjectValue {
             Json::Object(entries) => {
                 let known =
                     entries.iter().next().and_then(|(kind, value)| Self::tagged(kind, value, entries));
-                known.unwrap_or_else(|| Self::Unknown("the graph does not say what it is".to_owned()))
+                known.unwrap_or_else(|| Self::Unknown("nothing says what it is".to_owned()))
             }
         }
     }

@@ -8,8 +8,8 @@ use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::space::{Axis, Domain};
 use isobar_ground::types::Value;
-use isobar_reference::debug;
 use isobar_reference::front::Front;
+use isobar_reference::{debug, numpy};
 
 use super::arrays::{absent, gather, scatter};
 use super::groups::{GroupParam, GroupStop};
@@ -97,13 +97,37 @@ impl StencilRunner for StencilInterpreter {
         control: &mut dyn Control,
     ) -> Result<(), StencilStop> {
         let (oir, extents) = front.reference().expect("a stencil that was accepted has an OIR");
-        debug::run(oir, extents, launch, control).map_err(|stop| match stop {
+        debug::run(oir, extents, launch, control).map_err(StencilStop::from)
+    }
+}
+
+/// Runs stencils as operations on whole arrays, with the bits of `debug`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StencilsOnArrays;
+
+impl StencilRunner for StencilsOnArrays {
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), StencilStop> {
+        match front.npir() {
+            Some(npir) => numpy::run(npir, launch, control).map_err(StencilStop::from),
+            None => StencilInterpreter.run(front, launch, control),
+        }
+    }
+}
+
+impl From<Stop> for StencilStop {
+    fn from(stop: Stop) -> Self {
+        match stop {
             Stop::Cancelled => StencilStop::Cancelled,
             Stop::Trap(trap) => {
                 let statement = Some(trap.origin.span());
                 StencilStop::Fault { why: Stop::Trap(trap).to_string(), statement }
             }
-        })
+        }
     }
 }
 

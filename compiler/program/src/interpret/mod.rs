@@ -14,12 +14,13 @@ mod halos;
 mod inputs;
 mod made;
 mod prepare;
+mod rehearse;
 mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use calls::{StencilInterpreter, StencilRunner, StencilStop};
+pub use calls::{StencilInterpreter, StencilRunner, StencilStop, StencilsOnArrays};
 pub use groups::{GroupParam, GroupStop};
 use isobar_ground::call::array::Array;
 use isobar_ground::call::launch::ScalarInput;
@@ -31,9 +32,11 @@ use isobar_ground::types::Value;
 use isobar_reference::front::Front;
 use itertools::Itertools;
 pub use made::make_inputs;
+pub use prepare::field_bytes;
 
 use crate::analysis::calls::{aliases, written};
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};
+use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
 
 /// The values that an exchange stores in the halo of the only domain.
@@ -175,6 +178,12 @@ impl ProgramInstance {
         let written = written(&self.program);
         let all = self.program.containers.iter().filter(|it| it.1.role == ContainerRole::Argument);
         all.filter(move |(handle, _)| written.contains(handle)).map(|it| it.1)
+    }
+
+    /// The names of the scalars that a caller gives.
+    pub fn scalar_arguments(&self) -> impl Iterator<Item = &str> {
+        let all = self.program.scalars.values().filter(|it| it.role == ScalarRole::Argument);
+        all.map(|it| it.name.as_str())
     }
 
     /// The elements of a state between two runs.

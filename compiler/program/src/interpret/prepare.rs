@@ -16,7 +16,9 @@ use super::calls::origin;
 use super::{CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::aliases;
 use crate::analysis::unwritten::needing_values;
-use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
+use crate::nodes::{
+    Container, ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall,
+};
 use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
 
@@ -80,17 +82,24 @@ pub(super) fn instance(
     Ok(ProgramInstance { program, domain, fill, fronts: found, arrays, lent, scalars, begun, needing })
 }
 
+/// The bytes of all fields of a program: those of the caller, its state, and its locals.
+#[must_use]
+pub fn field_bytes(program: &ProgramIr, domain: Domain) -> u64 {
+    let of_field = |it: &Container| {
+        let n = shape(it, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
+        n.saturating_mul(it.dtype.size_bytes() as u64)
+    };
+    program.containers.values().map(of_field).fold(0, u64::saturating_add)
+}
+
 /// Sizes that are negative on the domain, and fields that take too much memory together.
 fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
-    let mut bytes: u64 = 0;
     for it in program.containers.values() {
         if let Some(size) = it.shape.iter().find(|it| it.on(domain) < 0) {
             let what = format!("the size {size} of `{}` is negative on {domain}", it.name);
             wrong.push(catalog::run_input(&what, "give a larger domain"));
         }
-        let n = shape(it, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
-        bytes = bytes.saturating_add(n.saturating_mul(it.dtype.size_bytes() as u64));
     }
     for it in program.stencils.values() {
         if let Some(size) = it.domain.iter().find(|it| it.on(domain) < 0) {
@@ -98,6 +107,7 @@ fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic
             wrong.push(catalog::run_input(&what, "give a larger domain"));
         }
     }
+    let bytes = field_bytes(program, domain);
     if bytes > most_bytes {
         let what = format!("the fields take {bytes} bytes, and {most_bytes} are the most");
         wrong.push(catalog::run_input(&what, "give a smaller domain, or allow more memory"));

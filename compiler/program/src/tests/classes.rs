@@ -2,11 +2,12 @@
 
 use expect_test::{Expect, expect};
 use isobar_front::config::Config;
+use isobar_front::frontend::models::models;
 use isobar_front::project::Project;
 use serde_json::{Value as Json, json};
 
 use crate::compile::{ProgramCompilation, compile_class};
-use crate::from_class::{ClassRequest, classes};
+use crate::from_class::ClassRequest;
 use crate::print::listing;
 
 const HEAD: &str = "\
@@ -298,7 +299,7 @@ fn what_is_not_followed_is_told_where_it_stands() {
 #[test]
 fn classes_with_a_constructor_and_a_method_may_be_programs() {
     let text = "class A:\n    def __init__(self): pass\n    def step(self): pass\n    def __call__(self): pass\n\nclass B:\n    x: int\n\nclass C:\n    def __init__(self): pass\n";
-    let found = classes(&Project::of_one("main.py", text));
+    let found = models(&Project::of_one("main.py", text));
     let told: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.methods.join(" "))).collect();
     assert_eq!(told, [("A", "__call__ step".to_owned())]);
     let missing = compiled("class Model:\n    def __init__(self): pass\n", "Modell", &json!({}));
@@ -311,4 +312,40 @@ fn classes_with_a_constructor_and_a_method_may_be_programs() {
           |
           = help: did you mean `Model`?
     "#]].assert_eq(&missing.diagnostics.iter().map(|it| missing.rendered(it)).collect::<String>());
+}
+
+#[test]
+fn folders_and_files_may_have_any_names() {
+    let text = format!(
+        "{HEAD}{}",
+        model(
+            "        self.lap = stencil_factory.from_dims_halo(lap, [X_DIM, Y_DIM, Z_DIM])\n",
+            "    def __call__(self, q: FloatField, l: FloatField):\n        self.lap(q, l)\n",
+        )
+    );
+    let compiled_as = |names: &[&str]| {
+        let files = names.iter().map(|it| ((*it).to_owned(), text.as_str().into())).collect();
+        let project = Project { files, main: names[0].to_owned(), stencil: None };
+        let given = serde_json::Map::new();
+        let request =
+            ClassRequest { class: "Model", method: "__call__", given: &given, domain: [12, 10, 5], halo: 3 };
+        compile_class(&project, &request, Config::default())
+    };
+    for (name, function) in [
+        ("../my-models/diffusion 2.py", "__.my_models.diffusion_2.lap"),
+        ("2d/lambda.py", "_2d._lambda.lap"),
+        ("a.b/c.py", "a_b.c.lap"),
+        ("/srv/über/diffusion.py", "srv._ber.diffusion.lap"),
+    ] {
+        let compilation = compiled_as(&[name]);
+        let told: String = compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect();
+        let program = compilation.program.unwrap_or_else(|| panic!("{name}: {told}"));
+        assert_eq!(program.stencils.values().next().map(|it| it.function.as_str()), Some(function));
+    }
+    // Names that are spelled alike are not mixed up.
+    for names in [["a-b.py", "a b.py"], ["a_b.py", "a-b.py"], ["a-b.py", "a_b.py"]] {
+        let compilation = compiled_as(&names);
+        let told: String = compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect();
+        assert!(compilation.program.is_none() && told.contains("`a_b.lap` may stand in"), "{told}");
+    }
 }

@@ -214,7 +214,7 @@ fn what_no_program_says_is_refused_with_the_chain_of_calls() {
     assert!(told.contains("model.py:7:9") && told.contains("self.inner(q)"), "{told}");
     assert!(told.contains("called here"), "{told}");
     for (body, sentence) in [
-        ("self.missing(q)", "`.missing` is refused: the graph tells no such attribute of `model.Model`"),
+        ("self.missing(q)", "`.missing` is refused: `model.Model` has no such attribute that is known"),
         ("self.lap(q, self.odd)", "something else (numpy.ndarray) for `out` of `lap` is refused"),
         ("self.lap(q, r, 1)", "it has more arguments than parameters"),
         ("while dt > 0:\n            self.add(q)", "`while` is refused: programs need a limit"),
@@ -242,7 +242,7 @@ fn what_no_program_says_is_refused_with_the_chain_of_calls() {
         ),
         ("q[0, 0, 0] = 1.0", "elements of fields are written by stencils alone"),
         ("with log('x'):\n            self.add(q)", "it is no clock of a timer"),
-        ("self.add(q, by=odd)", "`odd` is refused: the graph does not say what it is"),
+        ("self.add(q, by=odd)", "`odd` is refused: nothing says what it is"),
     ] {
         let told = read(&format!("class Model:\n    def __call__(self, q, r, dt, n):\n        {body}\n"));
         assert!(told.contains(sentence), "{body}: {told}");

@@ -43,6 +43,12 @@ const fn with_passes(row: StageInfo) -> StageInfo {
 }
 
 impl Stage {
+    pub const PROGRAM: Stage = Stage(&level(
+        "program",
+        "Program",
+        "the calls of several stencils in their order, which a class or a document has",
+        StageOrigin::Text,
+    ));
     pub const DEFINITION: Stage = Stage(&level(
         "definition",
         "Definition",
@@ -112,8 +118,15 @@ impl Stage {
         StageOrigin::Passed(Self::KERNELS),
     ));
 
+    /// The stages that a single stencil has: all but the program.
+    pub const OF_STENCIL: &'static [Stage] = match Self::ALL.split_first() {
+        Some((_, behind_the_program)) => behind_the_program,
+        None => &[],
+    };
+
     /// The levels, in the order of compilation, then the texts of the compiler's own back ends.
-    pub const ALL: [Stage; 14] = [
+    pub const ALL: [Stage; 15] = [
+        Self::PROGRAM,
         Self::DEFINITION,
         Self::GTIR,
         Self::OIR,

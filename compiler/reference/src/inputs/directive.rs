@@ -30,6 +30,8 @@ pub struct Directives {
     pub ranges: BTreeMap<String, [f64; 2]>,
     /// The updates of fields between time steps, in the order of the text.
     pub steps: Vec<StepDirective>,
+    /// The values that exchanges of a program store in halos: `none`, `periodic` or `zero-gradient`.
+    pub halo: Option<String>,
     /// The plots to show, the first one first.
     pub plots: Vec<Plot>,
     /// The loops that passes must not change in some way.
@@ -104,8 +106,8 @@ pub enum LoopProperty {
 }
 
 /// The words that a directive can begin with.
-const WORDS: [&str; 10] =
-    ["title", "about", "stencil", "domain", "input", "scalar", "external", "plot", "step", "keep"];
+const WORDS: [&str; 11] =
+    ["title", "about", "stencil", "domain", "input", "scalar", "external", "plot", "step", "halo", "keep"];
 
 /// Reads all directives of a text, with a warning (D01) for each line that is left out.
 #[must_use]
@@ -202,6 +204,10 @@ impl Directives {
                 self.externals.push(ExternalDirective { name, value, span });
                 Ok(())
             }
+            "halo" if ["none", "periodic", "zero-gradient"].contains(&rest) => {
+                once(&mut self.halo, rest.to_owned())
+            }
+            "halo" => Err("`none`, `periodic` or `zero-gradient` is expected".to_owned()),
             "step" => {
                 let step = step(rest, span)?;
                 is_new(&step.field, self.steps.iter().map(|it| &it.field))?;

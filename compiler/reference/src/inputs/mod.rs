@@ -13,6 +13,7 @@
 //! # @external i_start = I[0]               the value of an external
 //! # @plot q_out k=10                       which field to show first
 //! # @step q = q_out periodic               what a field holds when the next time step begins
+//! # @halo periodic                         the values that the exchanges of a program store in halos
 //! ```
 //!
 //! - [`directive`] reads these lines.

@@ -59,6 +59,7 @@ pub(super) fn of(front: &Front, project: &Project, tile: Tile, made: GuessedInpu
         documented: super::documented::of(front, project),
         ranges: directives.ranges.clone(),
         has_steps: !directives.steps.is_empty(),
+        is_program: false,
         externals: front
             .externals
             .iter()

@@ -14,12 +14,11 @@ use isobar_ground::diag::{Code, FileId, Severity, Span};
 use isobar_ground::pass::Timer;
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::request::Request;
-use isobar_protocol::why::Why;
 use isobar_protocol::worker::GuessedInputs;
 use isobar_reference::front::Front;
 use isobar_reference::inputs::{self, Directives, InputDirective, ScalarDirective};
 
-use super::{Compiler, defaults, project};
+use super::{Compiler, defaults};
 
 /// The domain where nobody names one.
 pub(super) const DOMAIN: [i64; 3] = [32, 32, 20];
@@ -36,6 +35,19 @@ pub(super) struct CompletedRequest {
     pub(super) front: Arc<Front>,
     /// The steps of `front`.
     pub(super) times: Vec<StepTime>,
+}
+
+/// Generators of fields and values of scalars that a signature has and that nobody gave.
+pub(super) fn of_signature(
+    signature: &Signature,
+    known: &Directives,
+) -> (BTreeMap<String, String>, BTreeMap<String, serde_json::Value>) {
+    let fields = inputs::made_up::fields(signature, known);
+    let scalars = inputs::made_up::scalars(signature, known);
+    (
+        fields.into_iter().map(|(name, it)| (name, it.to_string())).collect(),
+        scalars.into_iter().map(|(name, it)| (name, scalar(it))).collect(),
+    )
 }
 
 impl Compiler {
@@ -70,14 +82,7 @@ impl Compiler {
                 *levels = (*levels).max(signature.min_levels);
             }
             let known = known(&front.directives, &request);
-            made.init = inputs::made_up::fields(signature, &known)
-                .into_iter()
-                .map(|(name, it)| (name, it.to_string()))
-                .collect();
-            made.scalars = inputs::made_up::scalars(signature, &known)
-                .into_iter()
-                .map(|(name, it)| (name, scalar(it)))
-                .collect();
+            (made.init, made.scalars) = of_signature(signature, &known);
         }
         let request = made.complete(request);
         CompletedRequest { request, made, front, times }
@@ -105,7 +110,7 @@ impl Compiler {
         if lacking.is_empty() || !plain.has_errors() {
             return None;
         }
-        let files = project(request);
+        let files = request.project();
         let functions: BTreeMap<&str, Vec<String>> = lacking
             .iter()
             .filter_map(|it| match it.kind {
@@ -157,7 +162,7 @@ fn has_error(front: &Front, codes: &[Code]) -> bool {
 }
 
 /// The text's directives, with a line for each name that the request gives a value.
-fn known(directives: &Directives, request: &Request) -> Directives {
+pub(super) fn known(directives: &Directives, request: &Request) -> Directives {
     let mut known = directives.clone();
     let span = Span::new(FileId::default(), 0, 0);
     // Generators that cannot be read are skipped.
@@ -172,31 +177,6 @@ fn known(directives: &Directives, request: &Request) -> Directives {
         known.scalars.push(ScalarDirective { name: name.clone(), value, span });
     }
     known
-}
-
-/// The text's directives, with the generators of the request before its lines.
-///
-/// # Errors
-///
-/// Which generator cannot be read.
-pub(super) fn with_generators(
-    directives: &Directives,
-    request: &Request,
-    signature: &Signature,
-) -> Result<Directives, Why> {
-    let mut directives = directives.clone();
-    let span = Span::new(FileId::default(), 0, 0);
-    let taken = request.init.iter().flatten().filter(|(name, _)| signature.param(name).is_some());
-    for (field, text) in taken {
-        let generator = inputs::parse::generator(text).map_err(|said| Why::Generator {
-            field: field.clone(),
-            text: text.clone(),
-            said,
-        })?;
-        directives.inputs.retain(|it| it.field != *field);
-        directives.inputs.push(InputDirective { field: field.clone(), generator, span });
-    }
-    Ok(directives)
 }
 
 /// Why generators of the request cannot be read, by field.

@@ -145,6 +145,14 @@ impl ValueInput {
         self.taken.is_some()
     }
 
+    /// Whether it is an integer scalar.
+    #[must_use]
+    pub fn is_integer(&self) -> bool {
+        let is_integer =
+            |it: &TakenInput| matches!(&it.of, InputType::Scalar(dtype) if dtype.starts_with("int"));
+        self.taken.as_ref().is_some_and(is_integer)
+    }
+
     /// Whether it is a scalar of floating point.
     #[must_use]
     pub fn is_float(&self) -> bool {

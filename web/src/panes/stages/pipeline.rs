@@ -17,11 +17,14 @@ use crate::widgets::direction::read;
 #[component]
 pub fn Pipeline() -> impl IntoView {
     let app = use_app();
-    let all: Vec<Stage> = way().into_iter().chain(beside()).collect();
+    let all: Vec<Stage> = [Stage::PROGRAM].into_iter().chain(way()).chain(beside()).collect();
     let of_keys = all.clone();
+    let is_program = Memo::new(move |_| app.compilation.is_program());
     // Arrows move along both rows, which are one list of tabs.
     let on_key = move |event: KeyboardEvent| {
         let active = app.layout.open.with_untracked(OpenStages::active);
+        let is_there = |it: &&Stage| **it != Stage::PROGRAM || is_program.get_untracked();
+        let of_keys: Vec<Stage> = of_keys.iter().filter(is_there).copied().collect();
         let at = of_keys.iter().position(|it| *it == active).unwrap_or(0);
         let last = of_keys.len() - 1;
         let to = match read(&event.key()) {
@@ -35,7 +38,11 @@ pub fn Pipeline() -> impl IntoView {
         app.choose_stage_and_focus(of_keys[to]);
     };
     let n_way = way().len();
-    let tabs: Vec<_> = all.into_iter().enumerate().map(|(at, stage)| tab(app, stage, at < n_way)).collect();
+    let tabs: Vec<_> = all
+        .into_iter()
+        .enumerate()
+        .map(|(at, stage)| tab(app, stage, (1..=n_way).contains(&at), is_program))
+        .collect();
     view! {
         <div class="pipeline" role="tablist" aria-label=t!("stages") data-testid="stage-tabs" on:keydown=on_key>
             {tabs.into_iter().collect_view()}
@@ -43,7 +50,7 @@ pub fn Pipeline() -> impl IntoView {
     }
 }
 
-fn tab(app: App, stage: Stage, is_on_way: bool) -> impl IntoView {
+fn tab(app: App, stage: Stage, is_on_way: bool, is_program: Memo<bool>) -> impl IntoView {
     let open = app.layout.open;
     let of_stage = Memo::new(move |_| {
         let domain = app.domain();
@@ -58,6 +65,9 @@ fn tab(app: App, stage: Stage, is_on_way: bool) -> impl IntoView {
             role="tab"
             class="pipeline-tab"
             class:beside=!is_on_way
+            class:of-program=stage == Stage::PROGRAM
+            class:of-definition=stage == Stage::DEFINITION
+            hidden=move || stage == Stage::PROGRAM && !is_program.get()
             id=format!("stage-tab-{stage}")
             data-testid=format!("stage-tab-{stage}")
             aria-controls=format!("stage-{stage}")

@@ -137,6 +137,13 @@ pub fn taken(name: &str, why: &str, at: Span) -> Diagnostic {
         .help("take another name, of letters, digits and `_`")
 }
 
+/// Several `files` have the module of a function, as modules are spelled.
+pub fn ambiguous(function: &str, files: &[&str], at: Span) -> Diagnostic {
+    let files = files.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" and ");
+    Diagnostic::error(NAME_TAKEN, format!("`{function}` may stand in {files}"), at, "not one of them")
+        .help("give the files names that differ in letters, digits and `_`")
+}
+
 /// `names` are the groups on the way, the first one again at the end.
 pub fn cycle(names: &[&str], at: Span) -> Diagnostic {
     let message = format!("the group `{}` contains itself", names.first().copied().unwrap_or_default());

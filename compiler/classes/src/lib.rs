@@ -1,0 +1,10 @@
+//! A class of a request as a program, for the page and the runner.
+//!
+//! - [`opened`] compiles it, with what its text says of a run.
+//! - [`levels`] answers its levels as texts.
+//! - [`run`] runs it once, or step after step.
+
+pub mod levels;
+pub mod opened;
+pub mod run;
+mod texts;

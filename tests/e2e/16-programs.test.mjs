@@ -1,0 +1,63 @@
+// Classes as programs: their levels, and runs of them.
+
+import assert from "node:assert/strict";
+import { scenario } from "./harness.mjs";
+
+scenario("a class is a program: its calls, their code, and what they compute", async (t) => {
+  await t.pick("diffusion_steps");
+  await t.ran("done");
+  await t.show("program");
+  const program = await t.lines("program");
+  assert.ok(program.some((it) => it.includes("call laplacian(q=q, out=tendency)")), program.join("\n"));
+  await t.shot("program");
+
+  // A line of a stencil lights up its call, and the loops that it is a part of.
+  await t.clickLine("q = q + alpha * tendency");
+  const lit = (await t.litLines("program")).map((it) => program[it - 1]);
+  assert.ok(lit.length === 1 && lit[0].includes("call apply("), lit.join("\n"));
+  for (const stage of ["definition", "oir", "schedule", "loops", "c", "numpy"]) {
+    await t.show(stage);
+    const lines = await t.lines(stage);
+    const lit = await t.litLines(stage);
+    assert.ok(lit.length < lines.length, `${stage}: everything is lit`);
+  }
+  await t.shot("lit");
+
+  // The first step is the run that there was.
+  const once = await t.hash();
+  await t.get("step").click();
+  await t.see("clock", { "data-step": "1" });
+  assert.equal(await t.hash(), once);
+  await t.get("step").click();
+  await t.page.waitForFunction((old) => {
+    return document.querySelector('[data-testid="field-canvas"]').dataset.hash !== old;
+  }, once);
+  assert.deepEqual(t.asked, [], "a program in the tab asked the runner");
+
+  // A stencil is no program.
+  await t.pick("copy_scale");
+  await t.get("stage-tab-program").waitFor({ state: "hidden" });
+});
+
+scenario("a program gives the same picture on the runner", async (t) => {
+  await t.pick("shallow_water_model");
+  await t.size(40, 30);
+  await t.runHere();
+  await t.ran("done");
+  const inTab = await t.hash();
+  await t.shot("in the tab");
+  await t.runOnRunner();
+  await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
+  assert.equal(await t.hash(), inTab, "the two pictures differ");
+  await t.shot("on the runner");
+});
+
+scenario("a class that is no program says where and why", async (t) => {
+  await t.pick("diffusion_steps");
+  await t.clickLine("self._comm.halo_update(q, n_points=1)");
+  await t.page.keyboard.press("End");
+  await t.page.keyboard.type("; self._laplacian(q, unheard)");
+  const said = '[data-testid="problem"][data-severity="error"]';
+  await t.page.locator(said, { hasText: "unheard" }).first().waitFor({ state: "attached" });
+  await t.shot("refused");
+});

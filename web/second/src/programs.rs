@@ -1,0 +1,216 @@
+//! Classes as programs in a tab: their levels, and runs by the interpreter.
+
+use isobar_classes::levels;
+use isobar_classes::run::{ClassRun, ClassStop, RunSetting};
+use isobar_compiler::call::run::{Control, NoControl};
+use isobar_compiler::frontend::models::ModelChoice;
+use isobar_program::interpret::{StencilInterpreter, StencilRunner, StencilsOnArrays};
+use isobar_protocol::fields::ResultField;
+use isobar_protocol::report::MeasuredStep;
+use isobar_protocol::request::Request;
+use isobar_protocol::why::Why;
+use isobar_protocol::worker::AnswerBody;
+use isobar_worker_first::compile::{
+    FIELD_BYTES, ProgramFound, ProgramPart, ProgramSteps, REPORT_MS, StepResult,
+};
+
+/// The programs of a tab.
+#[derive(Debug, Default)]
+pub struct ProgramDesk {
+    /// The program that goes on from one time step to the next.
+    stepping: Option<ClassRun>,
+}
+
+impl ProgramPart for ProgramDesk {
+    fn program(&mut self, request: &Request, choice: &ModelChoice, clock: &dyn Fn() -> f64) -> ProgramFound {
+        let (compiled, signature) = levels::compiled(request, choice, clock);
+        ProgramFound { compiled, signature }
+    }
+
+    fn run_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        clock: &dyn Fn() -> f64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody> {
+        let begun = clock();
+        let mut run = begin(request, choice)?;
+        let inputs_at = clock();
+        let (name, mut runner) = runner(request);
+        let mut reporter = CallReporter { clock, progress, last: clock() };
+        run.advance(Some(&mut *runner), &mut reporter).map_err(ended)?;
+        let step = |step: &str, ms: f64| MeasuredStep { step: step.to_owned(), ms, bytes: None };
+        let steps = vec![step("compile", inputs_at - begun), step(name, clock() - inputs_at)];
+        Ok((run.written(), steps))
+    }
+
+    fn step_program(
+        &mut self,
+        request: &Request,
+        choice: &ModelChoice,
+        ProgramSteps { restart, count }: ProgramSteps,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<StepResult, AnswerBody> {
+        let before = self.stepping.take().filter(|it| !restart && it.is_of(request));
+        let mut run = match before {
+            Some(mut it) => {
+                it.set_scalars(request).map_err(ended)?;
+                it
+            }
+            None => begin(request, choice)?,
+        };
+        let since = clock();
+        let (_, mut runner) = runner(request);
+        for _ in 0..count {
+            run.advance(Some(&mut *runner), &mut NoControl).map_err(ended)?;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a time that is shown")]
+        let ms = (clock() - since) / count.max(1) as f64;
+        let stepped = StepResult { step: run.n_runs(), fields: run.written(), ms };
+        self.stepping = Some(run);
+        Ok(stepped)
+    }
+}
+
+/// The back end that a request asks for, of those that a tab has for programs.
+fn runner(request: &Request) -> (&'static str, Box<dyn StencilRunner>) {
+    match request.backend.as_deref() {
+        Some("debug") => ("debug", Box::new(StencilInterpreter)),
+        _ => ("numpy", Box::new(StencilsOnArrays)),
+    }
+}
+
+fn begin(request: &Request, choice: &ModelChoice) -> Result<ClassRun, AnswerBody> {
+    let admits = |needed: u64| {
+        let mib = |it: u64| it.div_ceil(1024 * 1024);
+        let too_large = Why::TooLarge { needed: mib(needed), most: mib(FIELD_BYTES) };
+        if needed > FIELD_BYTES { Err(too_large) } else { Ok(()) }
+    };
+    let setting = RunSetting { fields: [].into(), makes_inputs: true, joins_calls: false, admits: &admits };
+    ClassRun::begin(request, choice, setting).map_err(ended)
+}
+
+fn ended(ClassStop { why, diagnostics }: ClassStop) -> AnswerBody {
+    AnswerBody::RunEnded { why, diagnostics, cell: None }
+}
+
+/// Tells the page how far a run is, not too often.
+struct CallReporter<'a> {
+    clock: &'a dyn Fn() -> f64,
+    progress: &'a mut dyn FnMut(u64, u64),
+    last: f64,
+}
+
+impl Control for CallReporter<'_> {
+    fn progress(&mut self, done: u64, total: u64) -> bool {
+        let now = (self.clock)();
+        if now - self.last >= REPORT_MS {
+            self.last = now;
+            (self.progress)(done, total);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use isobar_compiler::pipeline::Stage;
+    use isobar_protocol::compile::Compiled;
+    use isobar_worker_first::compile::{Compiler, model_of};
+
+    use super::*;
+
+    const DIFFUSION: &str = include_str!("../../../static/gallery/programs/diffusion_steps.py");
+    const SHALLOW_WATER: &str = include_str!("../../../static/gallery/programs/shallow_water_model.py");
+
+    fn request(text: &str) -> Request {
+        Request {
+            files: [("main.py".to_owned(), text.to_owned())].into(),
+            domain: Some([10, 8, 3]),
+            ..Request::default()
+        }
+    }
+
+    fn compiled(request: &Request) -> Compiled {
+        let choice = model_of(request).unwrap();
+        let mut later = ProgramDesk::default();
+        Compiler::default().compile_program(request, &choice, Some(&mut later), &|| 0.0).0
+    }
+
+    /// The links of a stage's nodes in whose lines a text stands.
+    fn links(compiled: &Compiled, stage: Stage, part: &str) -> BTreeSet<String> {
+        let text = compiled.stages.iter().find(|it| it.stage == stage.name()).unwrap();
+        let at = text.text.lines().position(|it| it.contains(part));
+        let line = u32::try_from(at.unwrap_or_else(|| panic!("{part} in {}", text.text))).unwrap() + 1;
+        let nodes = text.nodes.iter().filter(|it| it.lines.contains(&line));
+        nodes.flat_map(|it| it.links.iter().cloned()).collect()
+    }
+
+    #[test]
+    fn the_programs_of_the_gallery_have_all_levels() {
+        for text in [DIFFUSION, SHALLOW_WATER] {
+            let compiled = compiled(&request(text));
+            assert_eq!(compiled.diagnostics, []);
+            let stages: Vec<&str> = compiled.stages.iter().map(|it| it.stage.as_str()).collect();
+            let all: Vec<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
+            assert_eq!(stages, all);
+        }
+    }
+
+    #[test]
+    fn a_call_lights_up_in_all_levels() {
+        let compiled = compiled(&request(SHALLOW_WATER));
+        let call = links(&compiled, Stage::PROGRAM, "call turn_and_press(");
+        assert!(!call.is_empty());
+        let statement = links(&compiled, Stage::DEFINITION, "vorticity = ");
+        assert!(!statement.is_empty() && statement.is_subset(&call), "{statement:?} {call:?}");
+        for (stage, part) in [(Stage::OIR, "vorticity = "), (Stage::TREE, "vorticity[i + 3, j + 3, k] = ")] {
+            let here = links(&compiled, stage, part);
+            assert!(!statement.is_disjoint(&here), "{stage}: {here:?}");
+        }
+        // Two calls of one stencil.
+        let rub = links(&compiled, Stage::DEFINITION, "mixed = ");
+        let calls: BTreeSet<&str> = rub.iter().filter_map(|it| it.split('.').next()).collect();
+        assert_eq!(calls.len(), 2, "{rub:?}");
+    }
+
+    #[test]
+    fn a_program_goes_on_from_one_time_step_to_the_next() {
+        let wanted = request(DIFFUSION);
+        let choice = model_of(&wanted).unwrap();
+        let mut later = ProgramDesk::default();
+        let steps = |restart, count| ProgramSteps { restart, count };
+        let values = |it: &StepResult| it.fields[0].to_bytes();
+        let first = later.step_program(&wanted, &choice, steps(true, 1), &|| 0.0).unwrap();
+        let ran = later.run_program(&wanted, &choice, &|| 0.0, &mut |_, _| {}).unwrap().0;
+        assert_eq!(ran[0].to_bytes(), values(&first));
+        let third = later.step_program(&wanted, &choice, steps(false, 2), &|| 0.0).unwrap();
+        assert_eq!((third.step, first.step), (3, 1));
+        let anew = later.step_program(&wanted, &choice, steps(true, 3), &|| 0.0).unwrap();
+        assert_eq!(values(&anew), values(&third));
+        // A scalar changes on the way; another text begins again.
+        let scalars = [("n_small".to_owned(), 0.into())].into();
+        let idle = Request { scalars, ..wanted.clone() };
+        let fourth = later.step_program(&idle, &choice, steps(false, 1), &|| 0.0).unwrap();
+        assert_eq!((fourth.step, values(&fourth)), (4, values(&third)));
+        let other = request(&DIFFUSION.replace("i=6", "i=3"));
+        let begun = later.step_program(&other, &choice, steps(false, 1), &|| 0.0).unwrap();
+        assert_eq!(begun.step, 1);
+    }
+
+    #[test]
+    fn a_class_that_is_no_program_is_told_where_it_is() {
+        let broken = DIFFUSION.replace("halo_update(q, n_points=1)", "halo_update(q, n_points=self.width)");
+        let compiled = compiled(&request(&broken));
+        let found = &compiled.diagnostics[0];
+        assert!(found.message.contains("width"), "{found:?}");
+        assert_eq!(compiled.stencil.as_deref(), Some("Diffusion"));
+        let wanted = request(&broken);
+        let ended =
+            ProgramDesk::default().run_program(&wanted, &model_of(&wanted).unwrap(), &|| 0.0, &mut |_, _| {});
+        assert!(matches!(ended, Err(AnswerBody::RunEnded { why: Why::HasErrors, .. })));
+    }
+}
