@@ -76,6 +76,44 @@ impl GraphStep {
     }
 }
 
+/// A statement of a program that ran, in the order of the level `program`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallStep {
+    /// As the level writes it: `call apply(q=q, tendency=t, alpha=alpha)`.
+    pub text: String,
+    /// The number of statements around it.
+    pub depth: u32,
+    /// The function of the stencil that it calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stencil: Option<String>,
+    /// Where the text says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<CallPlace>,
+    /// How often it was carried out; 0 where it is a part of the code around it, or was never reached.
+    pub count: u64,
+    /// Of all times together, with the statements inside.
+    pub ms: f64,
+    /// The least bytes that it has to move each time; 0 where its parts tell theirs.
+    pub bytes: u64,
+}
+
+impl CallStep {
+    /// Bytes for each second, at least.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        let bytes = self.bytes as f64 * self.count as f64;
+        (bytes > 0.0 && self.ms > 0.0).then(|| bytes / (self.ms / 1e3))
+    }
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallPlace {
+    pub file: String,
+    pub line: u32,
+}
+
 /// The results of `isobar bench` on one domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Benchmark {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Benchmark, CopyRate, GraphStep, Memory};
+use crate::bench::{Benchmark, CallStep, CopyRate, GraphStep, Memory};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::layout::Layout;
@@ -121,6 +121,10 @@ pub enum EventKind {
     /// Where the time of the call went, step by step of the graph.
     Steps {
         steps: Vec<GraphStep>,
+    },
+    /// Where the time of a program went, statement by statement.
+    Calls {
+        calls: Vec<CallStep>,
     },
     /// A schedule that was kept is taken in the place of the compiler's own.
     Tuned {

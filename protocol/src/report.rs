@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Benchmark, CopyRate, GraphStep, Memory};
+use crate::bench::{Benchmark, CallStep, CopyRate, GraphStep, Memory};
 use crate::compile::{Remark, Signature, StageText, Trace};
 use crate::diagnostic::Diagnostic;
 use crate::field::{self, FieldInfo};
@@ -125,6 +125,9 @@ pub struct RunReport {
     /// Where the time of the call went, step by step of the graph.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<GraphStep>,
+    /// Where the time of a program went, statement by statement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallStep>,
     /// The schedule that was kept for it, where it had another than the compiler chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Tuned>,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::CallStep;
 use crate::compile::Compiled;
 use crate::diagnostic::{Diagnostic, Position};
 use crate::field::{Difference, FieldInfo};
@@ -169,6 +170,9 @@ pub enum AnswerBody {
     Ran {
         fields: Vec<FieldInfo>,
         timings: Vec<MeasuredStep>,
+        /// The statements of a program, where it is one.
+        #[serde(default)]
+        calls: Vec<CallStep>,
         /// The GPU of the browser that it ran on, where it did.
         gpu: Option<OnGpu>,
     },

@@ -46,10 +46,23 @@ scenario("a program gives the same picture on the runner", async (t) => {
   await t.ran("done");
   const inTab = await t.hash();
   await t.shot("in the tab");
+  const calls = () => t.get("call-row").evaluateAll((all) => all.map((it) => [it.textContent, Number(it.dataset.count)]));
+  const here = await calls();
+  assert.ok(here.some(([text, count]) => text.includes("call move_water(") && count === 1), `${here}`);
   await t.runOnRunner();
   await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
+  // There, calls that stand behind each other are one piece of code.
+  const there = await calls();
+  assert.ok(there.some(([text, count]) => text.includes("group 0") && count === 1), `${there}`);
+  await t.get("call-tree").scrollIntoViewIfNeeded();
+  await t.shot("calls");
   assert.equal(await t.hash(), inTab, "the two pictures differ");
-  await t.shot("on the runner");
+
+  // A call opens its stencil.
+  await t.get("call-open").filter({ hasText: "call rub(" }).first().click();
+  await t.settled();
+  const picked = t.get("stencil-select").locator("option:checked");
+  assert.equal(await picked.getAttribute("data-name"), "rub");
 });
 
 scenario("a class that is no program says where and why", async (t) => {

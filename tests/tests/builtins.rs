@@ -37,7 +37,11 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ("compiler/program/src/from_class/calls.rs", &["min", "max"], "functions of Python's lists"),
     ("compiler/program/src/from_class/expressions.rs", &["min", "max"], "methods of NumPy's arrays"),
     ("compiler/program/src/from_objects/calls.rs", &["min", "max"], "functions of Python's lists"),
-    ("compiler/program/src/from_objects/values.rs", &["abs", "min", "max"], "functions of Python's numbers"),
+    (
+        "compiler/program/src/from_objects/values.rs",
+        &["abs", "min", "max", "round"],
+        "functions of Python's numbers",
+    ),
     ("compiler/ground/src/space/affine.rs", &["min", "max"], "the text of a size"),
     ("compiler/ground/src/space/parse.rs", &["min", "max"], "the text of a size"),
     ("compiler/middle/src/sdfg/file/python.rs", &["min", "max"], "the text of a size"),

@@ -399,7 +399,8 @@ const OTHERS: &[Room] = &[
     room("compiler/classes", "opened", &[], IN_A_TAB),
     room("compiler/classes", "texts", &[], IN_A_TAB),
     room("compiler/classes", "levels", &["opened", "texts"], IN_A_TAB),
-    room("compiler/classes", "run", &["opened"], IN_A_TAB),
+    room("compiler/classes", "calls", &[], IN_A_TAB),
+    room("compiler/classes", "run", &["calls", "opened"], IN_A_TAB),
     room("compiler/classes", "./.", &["*"], IN_A_TAB),
     // Courses: their texts for the page, their checks for its worker.
     room("lessons", "markdown", &[], TEXTS),

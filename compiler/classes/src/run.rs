@@ -16,11 +16,13 @@ use isobar_program::group::group_calls;
 use isobar_program::interpret::{
     HaloFill, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner, field_bytes,
 };
+use isobar_protocol::bench::CallStep;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::fields::ResultField;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 
+use crate::calls::call_steps;
 use crate::opened::{OpenedClass, USUAL_HALO};
 
 /// Why a run does not begin, or ended early.
@@ -164,27 +166,37 @@ impl ClassRun {
         fitted.map_err(|it| self.stopped(it))
     }
 
-    /// Runs it once, with `debug` or with the code of `runner`.
+    /// Runs it once; `runner` runs its stencils.
     ///
     /// # Errors
     ///
     /// Where and why the run ended early.
     pub fn advance(
         &mut self,
-        runner: Option<&mut dyn StencilRunner>,
+        runner: &mut dyn StencilRunner,
         control: &mut dyn Control,
     ) -> Result<(), ClassStop> {
-        let ended = match runner {
-            Some(runner) => self.instance.run_with(&mut self.inputs, runner, control),
-            None => self.instance.run(&mut self.inputs, control),
-        };
-        match ended {
-            Ok(_) => {
-                self.n_runs += 1;
-                Ok(())
-            }
-            Err(stopped) => Err(self.stopped(stopped)),
-        }
+        let ended = self.instance.run_with(&mut self.inputs, runner, control);
+        ended.map_err(|it| self.stopped(it))?;
+        self.n_runs += 1;
+        Ok(())
+    }
+
+    /// The same, and answers how often each statement ran and how long. `now` tells milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// As for [`advance`](Self::advance).
+    pub fn advance_measured(
+        &mut self,
+        runner: &mut dyn StencilRunner,
+        control: &mut dyn Control,
+        now: &dyn Fn() -> f64,
+    ) -> Result<Vec<CallStep>, ClassStop> {
+        let ended = self.instance.run_measured(&mut self.inputs, runner, control, now);
+        let (_, measures) = ended.map_err(|it| self.stopped(it))?;
+        self.n_runs += 1;
+        Ok(call_steps(self.instance.program(), &measures, self.opened.domain, &self.opened.places()))
     }
 
     fn stopped(&self, stopped: ProgramStop) -> ClassStop {

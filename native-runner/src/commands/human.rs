@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use isobar_compiler::diag::mend::Finding;
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
-use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
+use isobar_protocol::bench::{CallStep, CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::compile::{Remark, bytes};
 use isobar_protocol::diagnostic::{Diagnostic, Edit, Position};
 use isobar_protocol::field::FieldInfo;
@@ -198,6 +198,45 @@ pub(crate) fn graph_steps(all: &[GraphStep]) -> String {
         [format!("{}: {}", it.step, it.writes.join(", ")), format!("{:.3}", it.ms), part, it.lines()]
     }));
     table(&rows)
+}
+
+/// Not more statements of a program than these are shown: those that took most of the time.
+const MOST_CALLS: usize = 40;
+
+/// Where the time of a program went, statement by statement.
+pub(crate) fn calls(all: &[CallStep]) -> String {
+    let total: f64 = all.iter().filter(|it| it.depth == 0).map(|it| it.ms).sum();
+    let mut longest: Vec<usize> = (0..all.len()).filter(|it| all[*it].count > 0).collect();
+    longest.sort_by(|one, other| all[*other].ms.total_cmp(&all[*one].ms));
+    let n_left_out = longest.len().saturating_sub(MOST_CALLS);
+    longest.truncate(MOST_CALLS);
+    longest.sort_unstable();
+    let mut rows = vec![["statement", "times", "ms", "", "GB/s", "line"].map(str::to_owned)];
+    rows.extend(longest.into_iter().map(|it| {
+        let it = &all[it];
+        [
+            format!("{}{}", "  ".repeat(it.depth as usize), shortened(&it.text)),
+            it.count.to_string(),
+            format!("{:.3}", it.ms),
+            if total > 0.0 { percent(it.ms / total) } else { String::new() },
+            it.bytes_per_s().map(|it| format!("{:.2}", it / 1e9)).unwrap_or_default(),
+            it.place.as_ref().map(|it| format!("{}:{}", it.file, it.line)).unwrap_or_default(),
+        ]
+    }));
+    let mut text = table(&rows);
+    if n_left_out > 0 {
+        text += &format!("{n_left_out} statements that took less are left out\n");
+    }
+    text
+}
+
+/// A line of a table.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST - 3).chain("...".chars()).collect()
 }
 
 /// That a schedule was taken which was kept.

@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use isobar_protocol::bench::{Benchmark, CopyRate, GraphStep, Memory};
+use isobar_protocol::bench::{Benchmark, CallStep, CopyRate, GraphStep, Memory};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket};
@@ -63,6 +63,7 @@ pub(super) struct JobResults {
     pub copy: Option<CopyRate>,
     pub benchmark: Option<Benchmark>,
     pub steps: Vec<GraphStep>,
+    pub calls: Vec<CallStep>,
     pub tuned: Option<Tuned>,
     pub layout: Option<Layout>,
     pub tuning: Option<Tuning>,
@@ -89,6 +90,7 @@ impl JobResults {
             EventKind::Copy { copy } => self.copy = Some(copy),
             EventKind::Benchmark { benchmark } => self.benchmark = Some(*benchmark),
             EventKind::Steps { steps } => self.steps = steps,
+            EventKind::Calls { calls } => self.calls = calls,
             EventKind::Tuned { tuned } => self.tuned = Some(tuned),
             EventKind::Tuning { tuning } => self.tuning = Some(*tuning),
             EventKind::Log { text } => say(text.trim_end()),

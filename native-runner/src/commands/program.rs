@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use isobar_classes::calls::call_steps;
 use isobar_compiler::call::array::Array;
 use isobar_compiler::call::run::NoControl;
 use isobar_compiler::config::Config;
@@ -23,7 +24,8 @@ use isobar_program::compile::{ProgramCompilation, compile, compile_class};
 use isobar_program::from_class::ClassRequest;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop, make_inputs,
+    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop, StatementMeasure, StencilInterpreter,
+    make_inputs,
 };
 use isobar_program::nodes::{Container, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
@@ -41,6 +43,7 @@ use super::emit::ask_passes;
 use super::run::{add_generators, check_writable, hash, tell, write};
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
+use crate::backends::events::milliseconds;
 use crate::cli::{EmitArgs, Format, GraphFormat, RunArgs, Shared};
 use crate::compile::{ConfiguredProject, on_large_stack};
 use crate::config::{Environment, Tools};
@@ -257,6 +260,7 @@ pub(super) fn run(
         copy: None,
         layout: None,
         steps: Vec::new(),
+        calls: Vec::new(),
         tuned: None,
         out: None,
     };
@@ -483,12 +487,16 @@ impl OpenedProgram {
         }
         let made = ProgramInstance::new(&program, &mut self.compilation.fronts, domain, fill, MOST_BYTES);
         let ended = match made {
-            Ok(mut instance) => ran(&mut instance, &mut inputs, code, &mut report.timings).map(|()| instance),
+            Ok(mut instance) => {
+                let measures = ran(&mut instance, &mut inputs, code, &mut report.timings);
+                measures.map(|it| (instance, it))
+            }
             Err(wrong) => Err(ProgramStop::Fault(wrong)),
         };
         match ended {
-            Ok(instance) => {
+            Ok((instance, measures)) => {
                 report.reason = EndReason::Ok;
+                report.calls = call_steps(instance.program(), &measures, domain, &self.resolver());
                 let written = instance.results();
                 Ok(written
                     .filter_map(|it| Some(described(it, inputs.fields.get(&it.name)?, domain)))
@@ -512,7 +520,9 @@ fn ran(
     inputs: &mut ProgramInputs,
     code: Option<ProgramCode>,
     timings: &mut Vec<MeasuredStep>,
-) -> Result<(), ProgramStop> {
+) -> Result<Vec<StatementMeasure>, ProgramStop> {
+    let clock = Instant::now();
+    let now = || milliseconds(clock.elapsed());
     let mut measure = |step: &str, since: Instant| {
         let ms = since.elapsed().as_secs_f64() * 1e3;
         timings.push(MeasuredStep { step: step.to_owned(), ms, bytes: None });
@@ -520,7 +530,7 @@ fn ran(
     let ended = match code {
         None => {
             let begun = Instant::now();
-            let ended = instance.run(inputs, &mut NoControl);
+            let ended = instance.run_measured(inputs, &mut StencilInterpreter, &mut NoControl, &now);
             measure("run", begun);
             ended
         }
@@ -531,12 +541,12 @@ fn ran(
             })?;
             measure("prepare", begun);
             let begun = Instant::now();
-            let ended = instance.run_with(inputs, &mut code, &mut NoControl);
+            let ended = instance.run_measured(inputs, &mut code, &mut NoControl, &now);
             measure("run", begun);
             ended
         }
     };
-    ended.map(drop)
+    ended.map(|it| it.1)
 }
 
 /// A field of a program, with its bytes in C order.

@@ -74,6 +74,7 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
         copy: seen.copy,
         layout: seen.layout,
         steps: seen.steps,
+        calls: seen.calls,
         tuned: seen.tuned,
         out: document.out.as_deref().filter(|_| outcome == Outcome::Fine).map(shown),
     };
@@ -191,6 +192,10 @@ pub(super) fn tell(report: &RunReport, document: &Document) {
     if !report.steps.is_empty() {
         text += "\n";
         text += &human::graph_steps(&report.steps);
+    }
+    if !report.calls.is_empty() {
+        text += "\n";
+        text += &human::calls(&report.calls);
     }
     if let Some(tuned) = &report.tuned {
         text += &format!("\n{}\n", human::tuned(tuned));

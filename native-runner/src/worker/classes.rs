@@ -9,7 +9,7 @@ use isobar_compiler::diag::catalog::call;
 use isobar_compiler::diag::catalog::programs::RUN_INPUT;
 use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::Directives;
-use isobar_program::interpret::StencilRunner;
+use isobar_program::interpret::{StencilInterpreter, StencilRunner};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::why::Why;
@@ -17,7 +17,7 @@ use isobar_runtime::executors::OwnedSetting;
 use isobar_runtime::programs::ProgramCode;
 
 use super::{End, Tell, room, runs, said, send, too_much, unknown_backend, wanted};
-use crate::backends::events::{Event, PROGRESS, step};
+use crate::backends::events::{Event, PROGRESS, milliseconds, step};
 use crate::backends::{Backend, Backends, Failure};
 use crate::plan::{self, Refusal};
 use crate::problems;
@@ -60,6 +60,7 @@ pub(super) fn run(
     let [executor] = executors;
     let mut code = (backend != Backend::DEBUG)
         .then(|| ProgramCode::new(executor.into(), OwnedSetting::of(order.setting()), options));
+    let mut interpreter = StencilInterpreter;
     let allowed = order.memory_bytes;
     let asked = Cell::new(None);
     let admits = |bytes: u64| {
@@ -98,8 +99,15 @@ pub(super) fn run(
         _ => unavailable(String::new()),
     })?;
     let mut reporter = ProgressReporter { tell, next: Instant::now() + PROGRESS };
-    let runner = code.as_mut().map(|it| it as &mut dyn StencilRunner);
-    step("run", &sink, || run.advance(runner, &mut reporter)).map_err(|it| ended(it, tell))?;
+    let runner: &mut dyn StencilRunner = match &mut code {
+        Some(code) => code,
+        None => &mut interpreter,
+    };
+    let begun = Instant::now();
+    let now = || milliseconds(begun.elapsed());
+    let ran = step("run", &sink, || run.advance_measured(runner, &mut reporter, &now));
+    let calls = ran.map_err(|it| ended(it, tell))?;
+    tell(EventKind::Calls { calls }, None);
     let (signature, launch) = run.into_launch();
     let wanted = wanted(order.request.results.as_ref(), &signature, launch.domain)?;
     step("fields", &sink, || send::fields(&signature, &launch, &wanted, tell));

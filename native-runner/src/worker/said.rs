@@ -68,6 +68,7 @@ fn may_wait(said: &WorkerMessage) -> bool {
                 | EventKind::Memory { .. }
                 | EventKind::Layout { .. }
                 | EventKind::Steps { .. }
+                | EventKind::Calls { .. }
                 | EventKind::Copy { .. }
         ),
         WorkerMessage::Entry(_) => true,

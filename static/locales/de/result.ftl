@@ -65,6 +65,16 @@ timings-writes = schreibt
 timings-lines = Zeilen
 timings-time = Zeit
 timings-part = Anteil
+timings-calls = Womit das Programm seine Zeit verbrachte, Aufruf für Aufruf
+timings-statement = Anweisung
+timings-times = mal
+timings-traffic = Verkehr
+timings-line = Zeile
+timings-open = Das Stencil öffnen
+timings-left-out = { $count ->
+    [one] Eine Anweisung, die weniger brauchte, fehlt hier.
+   *[other] { $count } Anweisungen, die weniger brauchten, fehlen hier.
+}
 timings-compilation = Übersetzung in diesem Tab: { $time }
 timings-tuned = Ein Schedule wurde verwendet, den `isobar tune` aufgehoben hat ({ $what }): { $time } statt { $own }, als gemessen wurde.
 timings-memory = Speicher: { $fields } für Felder

@@ -65,6 +65,16 @@ timings-writes = writes
 timings-lines = lines
 timings-time = time
 timings-part = part
+timings-calls = Where the program spent its time, call by call
+timings-statement = statement
+timings-times = times
+timings-traffic = traffic
+timings-line = line
+timings-open = Open the stencil
+timings-left-out = { $count ->
+    [one] A statement that took less is left out.
+   *[other] { $count } statements that took less are left out.
+}
 timings-compilation = Compilation in this tab: { $time }
 timings-tuned = A schedule was taken that `isobar tune` kept ({ $what }): { $time } for { $own } when it was measured.
 timings-memory = Memory: { $fields } of fields

@@ -17,6 +17,7 @@ use isobar_ground::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_ground::diag::{Diagnostic as Found, FileId, Origin};
 use isobar_ground::pass::{Hook, NoHook, Step, StepKind, Timer};
 use isobar_ground::space::Domain;
+use isobar_protocol::bench::CallStep;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::fields::{self, ResultField};
@@ -44,6 +45,15 @@ pub struct ProgramFound {
     pub signature: Option<Signature>,
 }
 
+/// The fields of a program that ran, with its times.
+#[derive(Debug)]
+pub struct ProgramRan {
+    pub fields: Vec<ResultField>,
+    pub timings: Vec<MeasuredStep>,
+    /// Statement by statement.
+    pub calls: Vec<CallStep>,
+}
+
 /// Wanted steps of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramSteps {
@@ -67,7 +77,7 @@ pub trait ProgramPart {
         choice: &ModelChoice,
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody>;
+    ) -> Result<ProgramRan, AnswerBody>;
 
     /// Runs a class `count` times, from the beginning where it is told to or where more than scalars differ from before.
     ///

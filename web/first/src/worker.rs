@@ -29,7 +29,9 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use isobar_parts::{PartLoadError, PartLoader};
 
-use crate::compile::{Compiler, Later, ProgramPart, ProgramSteps, StencilCall, StepResult, model_of};
+use crate::compile::{
+    Compiler, Later, ProgramPart, ProgramRan, ProgramSteps, StencilCall, StepResult, model_of,
+};
 
 /// A run on a GPU, under way.
 pub type GpuRunFuture = Pin<Box<dyn Future<Output = Result<GpuRunResult, AnswerBody>>>>;
@@ -264,7 +266,7 @@ async fn on_gpu(
 /// The fields of a run, with their buffers.
 fn ran(fields: Vec<ResultField>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>) -> WorkerReply {
     let (fields, buffers) = sent(fields);
-    (AnswerBody::Ran { fields, timings, gpu }, buffers)
+    (AnswerBody::Ran { fields, timings, calls: Vec::new(), gpu }, buffers)
 }
 
 /// The fields after some steps, with their buffers.
@@ -355,7 +357,10 @@ impl WorkerMemory {
         let done = match ask {
             Ask::Run { request } => {
                 let done = second.run_program(request, choice, &now_ms, progress);
-                done.map(|(fields, timings)| ran(fields, timings, None))
+                done.map(|ProgramRan { fields, timings, calls }| {
+                    let (fields, buffers) = sent(fields);
+                    (AnswerBody::Ran { fields, timings, calls, gpu: None }, buffers)
+                })
             }
             Ask::Step { request, restart, count } => {
                 let steps = ProgramSteps { restart: *restart, count: *count };

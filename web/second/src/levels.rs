@@ -12,15 +12,13 @@ use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::session::Session;
 use isobar_lessons::check::Outcome;
 use isobar_protocol::compile::{Compiled, StepTime};
-use isobar_protocol::fields::ResultField;
 use isobar_protocol::lesson::Task;
 use isobar_protocol::passes::{Moment, PassDiff, PassStep, TracedPasses};
-use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::service::{Query, QueryAnswer};
 use isobar_protocol::worker::AnswerBody;
 use isobar_service::Desk;
-use isobar_worker_first::compile::{ProgramFound, ProgramPart, ProgramSteps, StepResult};
+use isobar_worker_first::compile::{ProgramFound, ProgramPart, ProgramRan, ProgramSteps, StepResult};
 
 use crate::answers::answer;
 use crate::programs::ProgramDesk;
@@ -44,7 +42,7 @@ impl ProgramPart for LaterStages {
         choice: &ModelChoice,
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody> {
+    ) -> Result<ProgramRan, AnswerBody> {
         self.programs.run_program(request, choice, clock, progress)
     }
 

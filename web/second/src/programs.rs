@@ -5,13 +5,12 @@ use isobar_classes::run::{ClassRun, ClassStop, RunSetting};
 use isobar_compiler::call::run::{Control, NoControl};
 use isobar_compiler::frontend::models::ModelChoice;
 use isobar_program::interpret::{StencilInterpreter, StencilRunner, StencilsOnArrays};
-use isobar_protocol::fields::ResultField;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::AnswerBody;
 use isobar_worker_first::compile::{
-    FIELD_BYTES, ProgramFound, ProgramPart, ProgramSteps, REPORT_MS, StepResult,
+    FIELD_BYTES, ProgramFound, ProgramPart, ProgramRan, ProgramSteps, REPORT_MS, StepResult,
 };
 
 /// The programs of a tab.
@@ -33,16 +32,16 @@ impl ProgramPart for ProgramDesk {
         choice: &ModelChoice,
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Vec<ResultField>, Vec<MeasuredStep>), AnswerBody> {
+    ) -> Result<ProgramRan, AnswerBody> {
         let begun = clock();
         let mut run = begin(request, choice)?;
         let inputs_at = clock();
         let (name, mut runner) = runner(request);
         let mut reporter = CallReporter { clock, progress, last: clock() };
-        run.advance(Some(&mut *runner), &mut reporter).map_err(ended)?;
+        let calls = run.advance_measured(&mut *runner, &mut reporter, clock).map_err(ended)?;
         let step = |step: &str, ms: f64| MeasuredStep { step: step.to_owned(), ms, bytes: None };
-        let steps = vec![step("compile", inputs_at - begun), step(name, clock() - inputs_at)];
-        Ok((run.written(), steps))
+        let timings = vec![step("compile", inputs_at - begun), step(name, clock() - inputs_at)];
+        Ok(ProgramRan { fields: run.written(), timings, calls })
     }
 
     fn step_program(
@@ -63,7 +62,7 @@ impl ProgramPart for ProgramDesk {
         let since = clock();
         let (_, mut runner) = runner(request);
         for _ in 0..count {
-            run.advance(Some(&mut *runner), &mut NoControl).map_err(ended)?;
+            run.advance(&mut *runner, &mut NoControl).map_err(ended)?;
         }
         #[expect(clippy::cast_precision_loss, reason = "a time that is shown")]
         let ms = (clock() - since) / count.max(1) as f64;
@@ -185,8 +184,13 @@ mod tests {
         let steps = |restart, count| ProgramSteps { restart, count };
         let values = |it: &StepResult| it.fields[0].to_bytes();
         let first = later.step_program(&wanted, &choice, steps(true, 1), &|| 0.0).unwrap();
-        let ran = later.run_program(&wanted, &choice, &|| 0.0, &mut |_, _| {}).unwrap().0;
-        assert_eq!(ran[0].to_bytes(), values(&first));
+        let ran = later.run_program(&wanted, &choice, &|| 0.0, &mut |_, _| {}).unwrap();
+        assert_eq!(ran.fields[0].to_bytes(), values(&first));
+        let of_loop: Vec<(&str, u64)> = ran.calls.iter().map(|it| (&*it.text, it.count)).collect();
+        assert_eq!(of_loop[0].1, 1);
+        assert_eq!(of_loop[2], ("call laplacian(q=q, out=tendency)", 4));
+        let apply = &ran.calls[3];
+        assert_eq!((apply.depth, apply.bytes), (1, 3 * 8 * 10 * 8 * 3));
         let third = later.step_program(&wanted, &choice, steps(false, 2), &|| 0.0).unwrap();
         assert_eq!((third.step, first.step), (3, 1));
         let anew = later.step_program(&wanted, &choice, steps(true, 3), &|| 0.0).unwrap();

@@ -48,6 +48,16 @@ impl App {
         self.editor.put_caret(offset);
     }
 
+    /// Picks the stencil of a function that a program calls.
+    pub fn open_stencil(self, name: &str) {
+        let known = self.compilation.defaults.with_untracked(|it| {
+            it.stencils.iter().find(|it| it.name == name || it.name.ends_with(&format!(".{name}"))).cloned()
+        });
+        if let Some(place) = known {
+            self.pick_stencil(&place);
+        }
+    }
+
     /// Picks the stencil that the caret was moved into. A program stays: its stencils light up in its levels.
     pub(super) fn follow_caret(self, at: Position) {
         if untrack(|| self.compilation.is_program()) {

@@ -1,9 +1,13 @@
 //! How long things took.
 
+pub mod calls;
+
 use isobar_protocol::bench::{GraphStep, Memory};
 use isobar_protocol::compile::bytes;
 use isobar_protocol::tune::Tuned;
 use leptos::prelude::*;
+
+use calls::CallTree;
 
 use crate::bridge::locale::{decimal, t};
 use crate::plots::number;
@@ -76,6 +80,7 @@ pub fn Timings() -> impl IntoView {
                     </table>
                 </details>
             </Show>
+            <CallTree />
             <Show when=move || !compilation.with(|it| it.is_empty())>
                 <details>
                     <summary>{move || t!("timings-compilation", time = number::milliseconds(total()))}</summary>

@@ -3,4 +3,5 @@
 pub mod calls;
 pub mod exchanges;
 pub mod interface;
+pub mod traffic;
 pub mod unwritten;

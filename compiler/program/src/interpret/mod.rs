@@ -13,6 +13,7 @@ mod groups;
 mod halos;
 mod inputs;
 mod made;
+mod measure;
 mod prepare;
 mod rehearse;
 mod run;
@@ -32,6 +33,7 @@ use isobar_ground::types::Value;
 use isobar_reference::front::Front;
 use itertools::Itertools;
 pub use made::make_inputs;
+pub use measure::StatementMeasure;
 pub use prepare::field_bytes;
 
 use crate::analysis::calls::{aliases, written};
@@ -224,5 +226,26 @@ impl ProgramInstance {
         let report = run.report();
         self.give_back(inputs);
         result.map(|()| report)
+    }
+
+    /// The same, and measures each statement. `now` tells milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run_with`](Self::run_with).
+    pub fn run_measured(
+        &mut self,
+        inputs: &mut ProgramInputs,
+        runner: &mut dyn StencilRunner,
+        control: &mut dyn Control,
+        now: &dyn Fn() -> f64,
+    ) -> Result<(ProgramReport, Vec<StatementMeasure>), ProgramStop> {
+        self.take(inputs, runner).map_err(ProgramStop::Fault)?;
+        let mut run = run::ProgramRun::new(self, runner, control).measured(now);
+        let result = run.program();
+        let measures = run.measures();
+        let report = run.report();
+        self.give_back(inputs);
+        result.map(|()| (report, measures))
     }
 }

@@ -10,6 +10,7 @@ use isobar_ground::types::{DType, Value};
 
 use super::arrays::{gather, scatter};
 use super::halos::{ArrivingHalo, arriving, store};
+use super::measure::{StatementClock, StatementMeasure};
 use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop};
 use crate::nodes::{
     CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind,
@@ -27,6 +28,7 @@ pub(super) struct ProgramRun<'a> {
     report: ProgramReport,
     /// Exchanges that were started, with what arrives.
     under_way: Vec<(HaloExchange, Vec<ArrivingHalo>)>,
+    clock: Option<StatementClock<'a>>,
 }
 
 type RunResult = Result<(), ProgramStop>;
@@ -37,7 +39,19 @@ impl<'a> ProgramRun<'a> {
         runner: &'a mut dyn StencilRunner,
         control: &'a mut dyn Control,
     ) -> Self {
-        Self { instance, runner, control, report: ProgramReport::default(), under_way: Vec::new() }
+        let report = ProgramReport::default();
+        Self { instance, runner, control, report, under_way: Vec::new(), clock: None }
+    }
+
+    /// Measures each statement from now on.
+    pub(super) fn measured(mut self, now: &'a dyn Fn() -> f64) -> Self {
+        self.clock = Some(StatementClock::new(&self.instance.program.body, now));
+        self
+    }
+
+    /// The measures of all statements, in the order of the text.
+    pub(super) fn measures(&mut self) -> Vec<StatementMeasure> {
+        self.clock.take().map(StatementClock::measures).unwrap_or_default()
     }
 
     pub(super) fn report(self) -> ProgramReport {
@@ -52,7 +66,14 @@ impl<'a> ProgramRun<'a> {
     }
 
     fn body(&mut self, body: &[ProgramStmt]) -> RunResult {
-        body.iter().try_for_each(|it| self.statement(it))
+        body.iter().try_for_each(|it| {
+            let since = self.clock.as_ref().map(StatementClock::now);
+            self.statement(it)?;
+            if let Some((clock, since)) = self.clock.as_mut().zip(since) {
+                clock.ended(it, since);
+            }
+            Ok(())
+        })
     }
 
     fn statement(&mut self, stmt: &ProgramStmt) -> RunResult {

@@ -302,9 +302,9 @@ fn classes_with_a_constructor_and_a_method_may_be_programs() {
     let found = models(&Project::of_one("main.py", text));
     let told: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.methods.join(" "))).collect();
     assert_eq!(told, [("A", "__call__ step".to_owned())]);
-    let missing = compiled("class Model:\n    def __init__(self): pass\n", "Modell", &json!({}));
+    let missing = compiled("class Model:\n    def __init__(self): pass\n", "Models", &json!({}));
     expect![[r#"
-        error[P02]: there is no class `Modell`
+        error[P02]: there is no class `Models`
          --> main.py:1:1
           |
         1 | from gt4py.cartesian.gtscript import BACKWARD, FORWARD, PARALLEL, Field, computation, interval, stencil

@@ -34,6 +34,7 @@ impl<B> Runs<B> {
             (EventKind::Memory { memory }, Some(_)) => measures.memory = Some(memory),
             (EventKind::Copy { copy }, Some(_)) => measures.copy = Some(copy),
             (EventKind::Steps { steps }, Some(_)) => measures.steps = steps,
+            (EventKind::Calls { calls }, Some(_)) => measures.calls = calls,
             (EventKind::Tuned { tuned }, Some(_)) => measures.tuned = Some(tuned),
             (EventKind::Benchmark { benchmark }, None) => told.benchmark = Some(benchmark),
             (EventKind::Queued { position, of }, _) => self.work(Activity::Waits { position, of }),
@@ -57,6 +58,7 @@ impl<B> Runs<B> {
                 | EventKind::Copy { .. }
                 | EventKind::Layout { .. }
                 | EventKind::Steps { .. }
+                | EventKind::Calls { .. }
                 | EventKind::Tuned { .. }
                 | EventKind::Field { .. }
                 | EventKind::Benchmark { .. }

@@ -1,6 +1,6 @@
 //! The measurements of a run.
 
-use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
+use isobar_protocol::bench::{CallStep, CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::tune::Tuned;
 
 /// The part that ran: a back end, in this tab or on the runner.
@@ -31,6 +31,8 @@ pub struct Measures {
     pub copy: Option<CopyRate>,
     /// Where the time of the call went.
     pub steps: Vec<GraphStep>,
+    /// Where the time of a program went, statement by statement.
+    pub calls: Vec<CallStep>,
     /// The tuned schedule that was kept for it, if it differs from the compiler's choice.
     pub tuned: Option<Tuned>,
 }

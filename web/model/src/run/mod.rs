@@ -5,6 +5,7 @@
 //! has a [`Ticket`], so an answer that comes late is told from the one that is waited for.
 
 // Data: how runs end, what they leave, what is said about them.
+mod calls;
 mod failure;
 mod measures;
 mod results;
@@ -21,6 +22,7 @@ mod heard;
 mod steps;
 mod take;
 
+pub use calls::CallRows;
 pub use clock::{FIRST_STEPS, StepClock};
 pub use event::{JobAsk, RunEffect, RunEvent, RunnerTrouble, TabAsk, WorkerGone};
 pub use failure::{Advice, Cause, Failure};

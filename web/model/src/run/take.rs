@@ -357,7 +357,8 @@ impl<B> Runs<B> {
         out: &mut Vec<RunEffect<B>>,
     ) -> Turn {
         match (&run.part, said) {
-            (Part::Here { backend, which, facts, .. }, AnswerBody::Ran { fields, timings, gpu }) => {
+            (Part::Here { backend, which, facts, .. }, AnswerBody::Ran { fields, timings, calls, gpu }) => {
+                self.results.measures.calls = calls;
                 let part = RunPart::Here(backend.clone());
                 self.results.measures.timings.extend(timings.into_iter().map(|it| Timing {
                     name: it.step,

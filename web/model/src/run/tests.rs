@@ -106,7 +106,7 @@ fn fields() -> Vec<FieldInfo> {
 
 fn ran() -> AnswerBody {
     let timings = vec![MeasuredStep { step: "run".to_owned(), ms: 2.0, bytes: Some(8) }];
-    AnswerBody::Ran { fields: fields(), timings, gpu: None }
+    AnswerBody::Ran { fields: fields(), timings, calls: Vec::new(), gpu: None }
 }
 
 fn stepped(step: u64) -> AnswerBody {
