@@ -101,7 +101,10 @@ fn around(home: &Path) -> Result<ReferenceTargets, String> {
     let around = ReferenceTargets {
         manual,
         figures: names(lessons.join("figures"), ".svg"),
-        gallery: names(lessons.join("../gallery"), ".py"),
+        gallery: ["../gallery", "../gallery/programs"]
+            .into_iter()
+            .flat_map(|it| names(lessons.join(it), ".py"))
+            .collect(),
         stages: Stage::OF_STENCIL.iter().map(|it| it.name().to_owned()).collect(),
         glossary,
     };
