@@ -238,10 +238,11 @@ fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End
     let class = compile::class_of(request);
     let done = match (&request.tune, &request.bench) {
         (tune, bench) if class.is_some() => match class {
-            Some(choice) if tune.is_none() && bench.is_none() => {
-                classes::run(order, backends, &choice, npz, tell)
-            }
-            _ => Err(classes::not_yet()),
+            Some(choice) if tune.is_none() => match bench {
+                Some(bench) => classes::measure(order, (backends, bench), &choice, npz, tell),
+                None => classes::run(order, backends, &choice, npz, tell),
+            },
+            _ => Err(classes::no_tuning()),
         },
         (Some(tune), _) => {
             compiled(order, backends, tell).and_then(|it| tune::tune(order, tune, &it, npz, tell))

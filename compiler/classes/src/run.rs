@@ -141,6 +141,13 @@ impl ClassRun {
         &self.signature
     }
 
+    /// The compute domain.
+    #[must_use]
+    pub fn domain(&self) -> Domain {
+        let [i, j, k] = self.opened.domain;
+        Domain::new(i, j, k)
+    }
+
     /// Files, lines and columns, for diagnostics about its text.
     #[must_use]
     pub fn places(&self) -> SpanResolver<'_> {
@@ -220,8 +227,7 @@ impl ClassRun {
         };
         let names = self.signature.params.iter().map(|it| &it.name);
         let arguments = names.map(argument).map(|it| it.unwrap_or(Argument::Unused)).collect();
-        let [i, j, k] = self.opened.domain;
-        (self.signature.clone(), Launch { domain: Domain::new(i, j, k), arguments })
+        (self.signature.clone(), Launch { domain: self.domain(), arguments })
     }
 
     /// Copies of the fields that are written.

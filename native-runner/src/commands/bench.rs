@@ -8,13 +8,14 @@ use isobar_protocol::request::Mode;
 
 use super::{Outcome, Usage, human, job, print, print_json, run, say};
 use crate::cli::{BenchArgs, Format};
+use crate::compile;
 use crate::config::Environment;
 use crate::document::Document;
 
 pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = Document::read(args.file.as_deref(), &args.shared)?;
     let request = &mut document.request;
-    let is_asked = request.bench.is_some();
+    let (is_asked, is_class) = (request.bench.is_some(), compile::class_of(request).is_some());
     if !args.backends.is_empty() || request.bench.is_none() {
         request.bench.get_or_insert_default().backends.clone_from(&args.backends);
     }
@@ -28,7 +29,8 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
     if let Some(bench) = &mut request.bench {
         match &args.layouts {
             Some(named) => bench.layouts = axes(named),
-            None if !is_asked => bench.layouts = vec![UnitStrideAxis::I, UnitStrideAxis::K],
+            // Those of the arguments of a class are not measured.
+            None if !is_asked && !is_class => bench.layouts = vec![UnitStrideAxis::I, UnitStrideAxis::K],
             None => {}
         }
     }

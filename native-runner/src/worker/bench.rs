@@ -187,7 +187,7 @@ pub(super) fn measure(
 }
 
 /// How far all rounds are.
-struct Rounds<'a> {
+pub(super) struct Rounds<'a> {
     each: u32,
     /// So many times as many rounds follow each other.
     parts: u64,
@@ -196,12 +196,12 @@ struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    fn new(each: u32, parts: usize, tell: Tell<'a>) -> Self {
+    pub(super) fn new(each: u32, parts: usize, tell: Tell<'a>) -> Self {
         Self { each, parts: parts as u64, tell, told: Cell::new(Instant::now()) }
     }
 
     /// A round of a part is over, counted from 1.
-    fn over(&self, part: u64, round: u32) {
+    pub(super) fn over(&self, part: u64, round: u32) {
         let each = u64::from(self.each);
         let (done, total) = (part * each + u64::from(round), self.parts * each);
         if done == total || self.told.get().elapsed() >= PROGRESS {

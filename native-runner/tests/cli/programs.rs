@@ -266,9 +266,25 @@ fn a_runner_runs_a_class_as_this_machine_does() {
     }
     let bare = isobar(&["run", steps, "--format", "json", "--runner", &runner.1]);
     assert!(text(&bare.stdout).contains("the field `q` is not given"), "{}", text(&bare.stdout));
-    let bench = isobar(&["bench", steps, "--backends", "rayon"]);
-    let said = format!("{}{}", text(&bench.stdout), text(&bench.stderr));
-    assert!(!bench.status.success() && said.contains("is not measured or tuned"), "{said}");
+    let tune = isobar(&["tune", steps, "--backend", "openmp"]);
+    let said = format!("{}{}", text(&tune.stdout), text(&tune.stderr));
+    assert!(!tune.status.success() && said.contains("is not tuned"), "{said}");
+}
+
+#[test]
+fn back_ends_are_measured_on_a_class() {
+    let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/programs/diffusion_steps.py");
+    let small = ["bench", steps, "--backends", "numpy,rayon", "--repeats", "3", "--domain", "10,8,3"];
+    let report = json(&isobar(&[&small[..], &["--format", "json"]].concat()));
+    let measured = &report["benchmark"];
+    let names: Vec<_> = measured["backends"].as_array().unwrap().iter().map(|it| &it["backend"]).collect();
+    assert_eq!(names, ["numpy", "rayon", "rayon, one by one"], "{report}");
+    assert_eq!((&measured["agree"], &measured["stencil"]), (&json!(true), &json!("Diffusion")));
+    // `q` is read and written.
+    assert_eq!(measured["bytes"], 2 * 8 * 10 * 8 * 3);
+    let refused = isobar(&[&small[..], &["--layouts", "i"]].concat());
+    let said = format!("{}{}", text(&refused.stdout), text(&refused.stderr));
+    assert!(!refused.status.success() && said.contains("layouts are measured of stencils"), "{said}");
 }
 
 #[test]
