@@ -14,7 +14,7 @@ use isobar_compiler::space::Domain;
 use isobar_program::analysis::interface::signature;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    HaloFill, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner, field_bytes,
+    HaloFill, ProgramBytes, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner,
 };
 use isobar_protocol::bench::CallStep;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
@@ -41,7 +41,7 @@ pub struct RunSetting<'a> {
     /// Whether calls that stand behind each other become one piece of code.
     pub joins_calls: bool,
     /// Is told the bytes of all fields before they are made; its error ends the run.
-    pub admits: &'a dyn Fn(u64) -> Result<(), Why>,
+    pub admits: &'a dyn Fn(ProgramBytes) -> Result<(), Why>,
 }
 
 impl fmt::Debug for RunSetting<'_> {
@@ -84,7 +84,7 @@ impl ClassRun {
         let [i, j, k] = opened.domain;
         let is_domain = opened.domain.iter().all(|it| (1..=Domain::MAX_ALONG_AXIS).contains(it));
         if is_domain {
-            let bytes = field_bytes(&program, Domain::new(i, j, k));
+            let bytes = ProgramBytes::of(&program, Domain::new(i, j, k));
             (setting.admits)(bytes).map_err(|it| stop(&opened, it, &[]))?;
         }
         let fronts = &mut opened.compilation.fronts;

@@ -24,11 +24,12 @@ use isobar_program::compile::{ProgramCompilation, compile, compile_class};
 use isobar_program::from_class::ClassRequest;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop, StatementMeasure, StencilInterpreter,
-    make_inputs,
+    HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance, ProgramStop, StatementMeasure,
+    StencilInterpreter, make_inputs,
 };
 use isobar_program::nodes::{Container, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
+use isobar_protocol::bench::Memory;
 use isobar_protocol::compile::{Remark, StageText};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::field::FieldInfo;
@@ -273,7 +274,11 @@ pub(super) fn run(
     let code = (backend != Backend::DEBUG)
         .then(|| code(backend, args, (&tools, temporary.path()), &opened.document.request));
     let fields = match opened.compilation.program {
-        Some(_) => opened.run(fill, (code, joins_calls), &mut report)?,
+        Some(_) => {
+            let threads = args.threads.unwrap_or(tools.cores);
+            let told = args.shared.format == Format::Human;
+            opened.run(fill, (code, joins_calls), (threads, told), &mut report)?
+        }
         None => Vec::new(),
     };
     if report.reason == EndReason::Ok {
@@ -445,6 +450,7 @@ impl OpenedProgram {
         &mut self,
         fill: HaloFill,
         (code, joins_calls): (Option<ProgramCode>, bool),
+        (threads, is_told): (u32, bool),
         report: &mut RunReport,
     ) -> Result<Vec<(FieldInfo, Vec<u8>)>, Usage> {
         let Some(domain) = self.document.request.domain else {
@@ -485,6 +491,15 @@ impl OpenedProgram {
         if joins_calls && code.as_ref().is_some_and(ProgramCode::joins_calls) {
             group_calls(&mut program);
         }
+        let [i, j, k] = domain;
+        let ProgramBytes { given: fields_bytes, own: workspace_bytes } =
+            ProgramBytes::of(&program, Domain::new(i, j, k));
+        let (scratch_bytes, allowed_bytes) = (0, MOST_BYTES);
+        let memory = Memory { fields_bytes, workspace_bytes, scratch_bytes, threads, allowed_bytes };
+        if is_told {
+            say(&human::memory(&memory));
+        }
+        report.memory = Some(memory);
         let made = ProgramInstance::new(&program, &mut self.compilation.fronts, domain, fill, MOST_BYTES);
         let ended = match made {
             Ok(mut instance) => {

@@ -13,8 +13,8 @@ use isobar_compiler::diag::catalog::call;
 use isobar_compiler::diag::catalog::programs::RUN_INPUT;
 use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::Directives;
-use isobar_program::interpret::StencilInterpreter;
-use isobar_protocol::bench::CallStep;
+use isobar_program::interpret::{ProgramBytes, StencilInterpreter};
+use isobar_protocol::bench::{CallStep, Memory};
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::why::Why;
@@ -106,14 +106,18 @@ fn ready(
     let mut code = code(order, backend);
     let allowed = order.memory_bytes;
     let asked = Cell::new(None);
-    let admits = |bytes: u64| {
-        let all = shared_bytes.get().saturating_add(bytes);
+    let admits = |bytes: ProgramBytes| {
+        let all = shared_bytes.get().saturating_add(bytes.sum());
         if all > allowed {
             asked.set(Some(all));
             return Err(Why::NotCallable);
         }
         shared_bytes.set(all);
         said::ask(all);
+        let ProgramBytes { given: fields_bytes, own: workspace_bytes } = bytes;
+        let (threads, scratch_bytes) = (order.threads, 0);
+        let memory = Memory { fields_bytes, workspace_bytes, scratch_bytes, threads, allowed_bytes: allowed };
+        tell(EventKind::Memory { memory }, None);
         Ok(())
     };
     let setting = RunSetting {

@@ -4,7 +4,7 @@ use isobar_classes::levels;
 use isobar_classes::run::{ClassRun, ClassStop, RunSetting};
 use isobar_compiler::call::run::{Control, NoControl};
 use isobar_compiler::frontend::models::ModelChoice;
-use isobar_program::interpret::{StencilInterpreter, StencilRunner, StencilsOnArrays};
+use isobar_program::interpret::{ProgramBytes, StencilInterpreter, StencilRunner, StencilsOnArrays};
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
@@ -81,7 +81,8 @@ fn runner(request: &Request) -> (&'static str, Box<dyn StencilRunner>) {
 }
 
 fn begin(request: &Request, choice: &ModelChoice) -> Result<ClassRun, AnswerBody> {
-    let admits = |needed: u64| {
+    let admits = |bytes: ProgramBytes| {
+        let needed = bytes.sum();
         let mib = |it: u64| it.div_ceil(1024 * 1024);
         let too_large = Why::TooLarge { needed: mib(needed), most: mib(FIELD_BYTES) };
         if needed > FIELD_BYTES { Err(too_large) } else { Ok(()) }

@@ -34,7 +34,7 @@ use isobar_reference::front::Front;
 use itertools::Itertools;
 pub use made::make_inputs;
 pub use measure::StatementMeasure;
-pub use prepare::field_bytes;
+pub use prepare::ProgramBytes;
 
 use crate::analysis::calls::{aliases, written};
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};

@@ -16,9 +16,7 @@ use super::calls::origin;
 use super::{CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::aliases;
 use crate::analysis::unwritten::needing_values;
-use crate::nodes::{
-    Container, ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall,
-};
+use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
 use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
 
@@ -82,14 +80,37 @@ pub(super) fn instance(
     Ok(ProgramInstance { program, domain, fill, fronts: found, arrays, lent, scalars, begun, needing })
 }
 
-/// The bytes of all fields of a program: those of the caller, its state, and its locals.
-#[must_use]
-pub fn field_bytes(program: &ProgramIr, domain: Domain) -> u64 {
-    let of_field = |it: &Container| {
-        let n = shape(it, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
-        n.saturating_mul(it.dtype.size_bytes() as u64)
-    };
-    program.containers.values().map(of_field).fold(0, u64::saturating_add)
+/// The bytes of the fields of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProgramBytes {
+    /// Of arguments and constants.
+    pub given: u64,
+    /// Of its state and its locals, if each of them has an array.
+    pub own: u64,
+}
+
+impl ProgramBytes {
+    /// The bytes on a domain.
+    #[must_use]
+    pub fn of(program: &ProgramIr, domain: Domain) -> Self {
+        let mut all = Self::default();
+        for it in program.containers.values() {
+            let n = shape(it, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
+            let bytes = n.saturating_mul(it.dtype.size_bytes() as u64);
+            let sum = match it.role {
+                ContainerRole::Argument | ContainerRole::Constant => &mut all.given,
+                ContainerRole::State(_) | ContainerRole::Local => &mut all.own,
+            };
+            *sum = sum.saturating_add(bytes);
+        }
+        all
+    }
+
+    /// Of all fields together.
+    #[must_use]
+    pub fn sum(self) -> u64 {
+        self.given.saturating_add(self.own)
+    }
 }
 
 /// Sizes that are negative on the domain, and fields that take too much memory together.
@@ -107,7 +128,7 @@ fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic
             wrong.push(catalog::run_input(&what, "give a larger domain"));
         }
     }
-    let bytes = field_bytes(program, domain);
+    let bytes = ProgramBytes::of(program, domain).sum();
     if bytes > most_bytes {
         let what = format!("the fields take {bytes} bytes, and {most_bytes} are the most");
         wrong.push(catalog::run_input(&what, "give a smaller domain, or allow more memory"));
