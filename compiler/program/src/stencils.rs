@@ -157,7 +157,13 @@ impl ProgramFronts {
         let dots: Vec<usize> = function.match_indices('.').map(|it| it.0).collect();
         for dot in dots.into_iter().rev() {
             let (module, name) = (&function[..dot], &function[dot + 1..]);
-            let files: Vec<_> = self.files.iter().filter(|it| dotted(&it.module) == module).collect();
+            let named = |is: fn(&[String], &str) -> bool| -> Vec<&Arc<SourceFile>> {
+                self.files.iter().filter(|it| is(&it.module, module)).collect()
+            };
+            let mut files = named(|path, module| dotted(path) == module);
+            if files.is_empty() {
+                files = named(is_named);
+            }
             let Some(file) = files.first() else { continue };
             let stencils = file.stencils();
             if stencils.iter().any(|it| it.path == name || it.name == name) {
@@ -188,6 +194,12 @@ pub(crate) fn dotted(module: &[String]) -> String {
         if is_dotted_name(&plain) { plain } else { format!("_{plain}") }
     };
     module.iter().map(part).collect::<Vec<_>>().join(".")
+}
+
+/// Whether a name means a module: all of its path, or the last parts of it.
+pub(crate) fn is_named(path: &[String], module: &str) -> bool {
+    let whole = dotted(path);
+    whole == module || whole.strip_suffix(module).is_some_and(|before| before.ends_with('.'))
 }
 
 /// Whether texts can name something so: names of Python, with dots between them.

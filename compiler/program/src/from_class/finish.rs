@@ -18,7 +18,7 @@ use crate::document::nodes::{GridEntry, OriginEntry, PlaceEntry, SizeEntry, Sten
 use crate::from_objects::graph::{
     GraphEntry, GraphFunction, GraphHint, GraphObject, GraphParam, GraphStencil, ObjectGraph,
 };
-use crate::stencils::dotted;
+use crate::stencils::{dotted, is_named};
 
 /// Values with their names, in order.
 type Named<T> = Vec<(String, T)>;
@@ -247,11 +247,14 @@ impl<'p> ObjectBuilder<'p> {
         }
     }
 
-    /// A path that finds a function: its module and its name.
+    /// A path that finds a function: the last parts of its module that no other file has, and its name.
     fn path_of(&self, function: FunctionId) -> String {
         let def = self.names.function(function).def;
-        let module = dotted(self.names.module_path(function.file).unwrap_or_default());
-        format!("{module}.{}", def.name.name)
+        let path = self.names.module_path(function.file).unwrap_or_default();
+        let others = || self.names.files().filter_map(|it| self.names.module_path(it));
+        let mut parts = (0..path.len()).rev().map(|it| dotted(&path[it..]));
+        let own = parts.find(|part| others().filter(|it| is_named(it, part)).count() == 1);
+        format!("{}.{}", own.unwrap_or_else(|| dotted(path)), def.name.name)
     }
 
     fn externals(&self, told: Option<&Built<'p>>, at: Span) -> Building<Vec<(String, Json)>> {
