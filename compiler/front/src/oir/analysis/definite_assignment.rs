@@ -1,7 +1,7 @@
 //! Whether a value is always written before it is read, at each point and level.
 //!
 //! A branch writes an element if both of its arms do. A loop may not run at all, and a region leaves most
-//! points out, so their writes count only inside.
+//! points out. Writes of a loop count only inside, and those of a region only in the same region.
 
 use std::rc::Rc;
 
@@ -108,6 +108,8 @@ struct ElementWrite<'a> {
     at: usize,
     /// Only where this holds, which always does or never does at a point.
     condition: Option<&'a Expr>,
+    /// Only in this region.
+    region: Option<Region>,
     data: Vec<i64>,
     extent: Extent,
     levels: Interval,
@@ -146,7 +148,9 @@ impl<'a> DefiniteAssignment<'a> {
     /// Whether each element of the compute domain was written.
     fn is_whole(&self, field: Handle<Field>) -> bool {
         let Field { axes, data_dims, .. } = &self.stencil.fields[field];
-        let always = |it: &&ElementWrite<'_>| it.condition.is_none() && it.extent.holds(Extent::ZERO);
+        let always = |it: &&ElementWrite<'_>| {
+            it.condition.is_none() && it.region.is_none() && it.extent.holds(Extent::ZERO)
+        };
         let written: Vec<&ElementWrite<'_>> =
             self.written.get(field).into_iter().flatten().filter(always).collect();
         axes.has(Axis::I)
@@ -166,17 +170,21 @@ impl<'a> DefiniteAssignment<'a> {
             let n_so_far = self.n_written;
             reads.extend(walk.reads.into_iter().map(|read| (execution, n_so_far, read)));
             let extent = self.extents.executions[execution];
-            let always = walk.trail.into_iter().map(|it| (None, it));
+            let always = walk.trail.into_iter().map(|it| (None, None, it));
+            let in_regions = walk.in_regions.into_iter();
+            let in_regions = in_regions
+                .flat_map(|(region, sets)| sets.into_iter().map(move |it| (None, Some(region), it)));
             let known = walk.under.known.into_iter().filter(|it| !it.is_over);
             let lasting = known.filter(|it| self.is_lasting(it.condition));
             let sometimes =
-                lasting.flat_map(|it| it.sets.into_iter().map(move |one| (Some(it.condition), one)));
-            let written: Vec<(Option<&Expr>, AssignedElement)> = always.chain(sometimes).collect();
-            for (condition, AssignedElement { what, data, k }) in written {
+                lasting.flat_map(|it| it.sets.into_iter().map(move |one| (Some(it.condition), None, one)));
+            let written: Vec<(Option<&Expr>, Option<Region>, AssignedElement)> =
+                always.chain(in_regions).chain(sometimes).collect();
+            for (condition, region, AssignedElement { what, data, k }) in written {
                 let Some(field) = what.field() else { continue };
                 let (at, levels) = (self.n_written, moved(section.interval, k));
                 self.n_written += 1;
-                let written = ElementWrite { at, condition, data, extent, levels, k };
+                let written = ElementWrite { at, condition, region, data, extent, levels, k };
                 self.written.get_or_default(field).push(written);
             }
         }
@@ -200,7 +208,9 @@ impl<'a> DefiniteAssignment<'a> {
                 let is_before = it.at < n_before
                     || is_behind(LoopOrder::Forward, LoopOrder::Backward)
                     || it.at < n_so_far && !is_behind(LoopOrder::Backward, LoopOrder::Forward);
-                is_met && is_before
+                let is_there =
+                    it.region.is_none() || !read.offset.is_horizontal() && it.region == read.region;
+                is_met && is_there && is_before
             };
             let written = self.written.get(field).into_iter().flatten();
             let written: Vec<&ElementWrite<'_>> = written.filter(is_visible).collect();
@@ -256,9 +266,13 @@ impl<'a> DefiniteAssignment<'a> {
                 written.iter().copied().filter(|it| it.data == data).collect();
             let wide: Vec<&ElementWrite<'_>> =
                 writes.iter().copied().filter(|it| it.extent.holds(needed)).collect();
-            match writes.iter().map(|it| it.extent).reduce(Extent::intersection) {
-                _ if hold_levels(&wide) => Coverage::Whole,
-                Some(columns) if hold_levels(&writes) => Coverage::Columns(columns),
+            if hold_levels(&wide) {
+                return Coverage::Whole;
+            }
+            let whole: Vec<&ElementWrite<'_>> =
+                writes.iter().copied().filter(|it| it.region.is_none()).collect();
+            match whole.iter().map(|it| it.extent).reduce(Extent::intersection) {
+                Some(columns) if hold_levels(&whole) => Coverage::Columns(columns),
                 _ => Coverage::Nothing,
             }
         };
@@ -352,6 +366,10 @@ struct ExecutionWalk<'a> {
     trail: Vec<AssignedElement>,
     /// The elements that are set where a condition holds.
     under: ConditionalElements<'a>,
+    /// The elements that are set at all points of a region.
+    in_regions: Vec<(Region, Vec<AssignedElement>)>,
+    /// How many branches, loops and regions are around.
+    depth: usize,
     /// The conditions of the branches around.
     conditions: Rc<[&'a Expr]>,
     reads: Vec<ExposedRead<'a>>,
@@ -458,7 +476,12 @@ impl<'a> ExecutionWalk<'a> {
                 self.branch(body, region, Vec::new());
             }
             StmtKind::Region { region, body } => {
-                self.branch(body, Some(*region), Vec::new());
+                let same = self.in_regions.iter().filter(|it| it.0 == *region);
+                let known = same.flat_map(|it| it.1.iter().cloned()).collect();
+                let sets = self.branch(body, Some(*region), known);
+                if self.depth == 0 {
+                    self.in_regions.push((*region, sets));
+                }
             }
         }
     }
@@ -478,7 +501,9 @@ impl<'a> ExecutionWalk<'a> {
     ) -> Vec<AssignedElement> {
         let (n_set, n_known) = (self.trail.len(), self.under.known.len());
         known.into_iter().for_each(|it| self.set(it));
+        self.depth += 1;
         self.body(body, region);
+        self.depth -= 1;
         self.under.forget_behind(n_known);
         let in_body = self.trail.split_off(n_set);
         for it in &in_body {

@@ -563,6 +563,41 @@ fn what_some_read_may_not_find_written_is_told_with_its_statement() {
 }
 
 #[test]
+fn a_write_in_a_region_is_known_in_the_same_region() {
+    let of = |order: &str, writes: &str, reads: &str| {
+        undefined(&format!("{order}\n  [start, end)\n{writes}{reads}"))
+    };
+    let region = |name: &str, region: &str, stmt: &str| {
+        let execution = if name.is_empty() { String::new() } else { format!("    {name}\n") };
+        format!("{execution}      region {region}\n        {stmt}\n")
+    };
+    let corner = "i[start, start+1) j[end-1, end)";
+    let none: [&str; 0] = [];
+    let writes = region("x0", corner, "t = a[1,0,0]");
+    // In another execution, in the same one, and in a part of the region.
+    assert_eq!(of("parallel", &writes, &region("x1", corner, "b = t")), none);
+    assert_eq!(of("parallel", &writes, &region("", corner, "b = t")), none);
+    let inside = "if a > 0.0\n          b = t";
+    assert_eq!(of("parallel", &writes, &region("x1", corner, inside)), none);
+    // Of the level before, the first one was not written.
+    let below = region("x1", corner, "b = t[0,0,-1]");
+    assert_eq!(undefined(&format!("forward\n  [start+1, end)\n{writes}{below}")), ["t in s3"]);
+    // Another region, a neighbour, no region, and a branch around the write.
+    let other = "i[start, start+1) j[end-2, end)";
+    assert_eq!(of("parallel", &writes, &region("x1", other, "b = t")), ["t in s3"]);
+    assert_eq!(of("parallel", &writes, &region("x1", corner, "b = t[1,0,0]")), ["t in s3"]);
+    assert_eq!(of("parallel", &writes, "    x1\n      b = t\n"), ["t in s2"]);
+    let sometimes = region("x0", corner, "if a > 0.0\n          t = a");
+    assert_eq!(of("parallel", &sometimes, &region("x1", corner, "b = t")), ["t in s4"]);
+    let in_branch = format!("    x0\n      if a > 0.0\n        region {corner}\n          t = a\n");
+    assert_eq!(of("parallel", &in_branch, &region("x1", corner, "b = t")), ["t in s4"]);
+    // Columns that are written everywhere count as before.
+    let both = format!("    x0\n      t = a\n{}", region("x1", corner, "t = 0.0"));
+    let edge = region("x2", "i[end-1, end) j[, )", "b = t[-1,0,0]");
+    assert_eq!(of("parallel", &both, &edge), ["t in s4 beside i[0,0] j[0,0]"]);
+}
+
+#[test]
 fn what_a_condition_guards_is_known_where_it_holds_again() {
     let of = |loops: &str| {
         let (stencil, extents) = parsed(&format!(
