@@ -79,7 +79,7 @@ pub(super) fn pinned(tree: &Tree, next: &Loop) -> Option<Refusal> {
 fn may_merge(tree: &Tree, prev: &Loop, next: &Loop, summaries: (&Summary, &Summary)) -> Result<(), Refusal> {
     let order = common_order(prev, next, Ranges::Equal)?;
     keep_values_apart(tree, prev, next)?;
-    may_follow(tree, &prev.variable, order, summaries)
+    may_follow(tree, (prev, next), order, summaries)
 }
 
 #[cfg(test)]
@@ -125,6 +125,44 @@ for k in [0, K) parallel:
                 applied: the loop over `j` continues the one before it
                 applied: the loop over `j` continues the one before it
                 applied: the loop over `i` continues the one before it
+                applied: the loop over `i` continues the one before it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn loops_of_the_same_one_row_become_one_whatever_they_read() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [0, 1) parallel:
+    for i in [I - 1, I) parallel:
+      t[i, j + 1, k] = b[i - 1, j + 2, k]
+  for j in [0, 1) parallel:
+    for i in [I - 1, I) parallel:
+      b[i, j, k] = t[i, j + 1, k]
+  for j in [0, 2) parallel:
+    for i in [I - 1, I) parallel:
+      t[i, j + 1, k] = b[i - 1, j + 2, k]
+  for j in [0, 2) parallel:
+    for i in [I - 1, I) parallel:
+      b[i, j, k] = t[i, j + 1, k]
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [0, 1) parallel:
+                    for i in [I - 1, I) parallel:
+                      t[i, j + 1, k] = b[i - 1, j + 2, k]
+                      b[i, j, k] = t[i, j + 1, k]
+                  for j in [0, 2) parallel:
+                    for i in [I - 1, I) parallel:
+                      t[i, j + 1, k] = b[i - 1, j + 2, k]
+                  for j in [0, 2) parallel:
+                    for i in [I - 1, I) parallel:
+                      b[i, j, k] = t[i, j + 1, k]
+                applied: the loop over `j` continues the one before it
+                missed: the loop before it has another range
+                missed: `b` must be finished beside the point before this loop may start
                 applied: the loop over `i` continues the one before it
             "#]],
         );

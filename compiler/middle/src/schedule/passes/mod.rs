@@ -2,6 +2,7 @@
 
 pub mod weigh_layouts;
 pub mod merge_loops;
+pub mod narrow_loops;
 pub mod form_launches;
 pub mod fuse_in_tiles;
 pub mod sink_sequential_levels;
@@ -116,7 +117,9 @@ pub type PassCx = crate::pass::PassCx<Tree>;
 pub const PASSES: &[Pass<Tree>] = &[
     // Weighs the loops as they were lowered, before any choice.
     Pass { name: weigh_layouts::NAME, run: weigh_layouts::weigh_layouts, preserves: &[] },
-    // First: longer bodies give the later passes more to choose from.
+    // Before loops are merged: these touch so few points that they need no company.
+    Pass { name: narrow_loops::NAME, run: narrow_loops::narrow_loops, preserves: &[] },
+    // Longer bodies give the later passes more to choose from.
     Pass { name: merge_loops::NAME, run: merge_loops::merge_loops, preserves: &[] },
     // Only for GPUs, and then instead of the three passes behind it.
     Pass { name: form_launches::NAME, run: form_launches::form_launches, preserves: &[] },

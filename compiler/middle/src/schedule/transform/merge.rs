@@ -134,7 +134,7 @@ fn limited_inside(nodes: Vec<Node>, limit: &Where) -> Vec<Node> {
 /// also look back at elements that earlier iterations of `prev` have finished. So a read is at most as far
 /// ahead as the write before it. A write is at most as far ahead as a read before it. A loop without an order
 /// may be run in that of the other. Parts of `prev` that a sweep finishes before `next` begins cause no
-/// conflict.
+/// conflict. Loops that both have the same one iteration keep the order of their statements.
 ///
 /// # Errors
 ///
@@ -143,7 +143,7 @@ pub fn may_merge(tree: &Tree, prev: &Loop, next: &Loop, ranges: Ranges) -> Resul
     let order = common_order(prev, next, ranges)?;
     keep_values_apart(tree, prev, next)?;
     let open = Loop { children: unfinished(prev, next, order), ..prev.clone() };
-    may_follow(tree, &prev.variable, order, (&summary(tree, &open), &summary(tree, next)))
+    may_follow(tree, (prev, next), order, (&summary(tree, &open), &summary(tree, next)))
 }
 
 /// Whether values without dimensions stay within the iterations of two loops that become one. No value may be
@@ -262,11 +262,14 @@ pub(in crate::schedule) fn summary(tree: &Tree, it: &Loop) -> Summary {
 /// Whether iteration n of one body may run right after iteration n of another.
 pub(in crate::schedule) fn may_follow(
     tree: &Tree,
-    variable: &Symbol,
+    (prev, next): (&Loop, &Loop),
     order: Order,
     (first, second): (&Summary, &Summary),
 ) -> Result<(), Refusal> {
-    if let Some(container) = first.conflict(second, order) {
+    let variable = &prev.variable;
+    let is_once =
+        (&prev.start, &prev.end) == (&next.start, &next.end) && is_at_most(&prev.end, &prev.start.moved(1));
+    if let Some(container) = first.conflict(second, order).filter(|_| !is_once) {
         let name = name_of(&tree.containers[container]);
         return Err(Refusal::new(format!(
             "`{name}` must be finished beside the point before this loop may start"

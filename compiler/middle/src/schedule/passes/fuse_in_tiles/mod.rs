@@ -20,6 +20,7 @@ use crate::schedule::step::{LoopRef, Pin, Step};
 use crate::schedule::transform::roll::{self, roll, rolled};
 use crate::schedule::transform::tile::tile;
 use crate::schedule::transform::{Path, Refusal};
+use crate::space::order::is_at_most;
 use crate::space::{Axis, names};
 
 pub const NAME: &str = "schedule/fuse-in-tiles";
@@ -88,13 +89,18 @@ fn fuse_from(
         return 1;
     }
     for (at, choice) in whole.apart.into_iter().enumerate() {
-        let inner = tree.block(&[first + at]).map_or(0, <[Node]>::len);
-        let place = (&vec![first + at], 0, inner);
+        let outer = vec![first + at];
+        let inner = tree.block(&outer).map_or(0, <[Node]>::len);
         match choice.how {
             RowSchedule::AsItIs => {}
-            RowSchedule::Rows => carry_out_rows(tree, cx, place, choice.as_is, choice.cost),
+            RowSchedule::Rows(runs) => {
+                // From the last, so that the places of those before stay.
+                for it in runs.into_iter().rev() {
+                    carry_out_rows(tree, cx, (&outer, it.first, it.count), it.before, it.after);
+                }
+            }
             RowSchedule::Tiles(shape) => {
-                carry_out(tree, cx, place, (shape, counts), choice.as_is, choice.cost)
+                carry_out(tree, cx, (&outer, 0, inner), (shape, counts), choice.as_is, choice.cost)
             }
         }
     }
@@ -410,9 +416,40 @@ struct NodePlan {
 /// How the loops over rows inside of a loop over levels run.
 enum RowSchedule {
     AsItIs,
-    /// Row by row.
-    Rows,
+    /// Row by row: each of these runs by itself.
+    Rows(Vec<RowRun>),
     Tiles(TileShape),
+}
+
+/// Neighbours inside of a loop over levels that run row by row.
+struct RowRun {
+    first: usize,
+    count: usize,
+    before: Cost,
+    after: Cost,
+}
+
+/// A loop over no more rows than these, whatever the domain, stays out of a front: around the corners of a tile, each of
+/// dozens of such loops would be a stage that every row comes past.
+const FEW_ROWS: i64 = 8;
+
+fn has_few_rows(node: &Node) -> bool {
+    match node {
+        Node::Loop(it) => it.axis == Axis::J && is_at_most(&it.end, &it.start.moved(FEW_ROWS)),
+        _ => false,
+    }
+}
+
+/// The runs of nodes between those with few rows, as the first and the number of each.
+fn runs_of_rows(nodes: &[Node]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in nodes.iter().enumerate().filter(|it| !has_few_rows(it.1)) {
+        match runs.last_mut() {
+            Some((first, count)) if *first + *count == at => *count += 1,
+            _ => runs.push((at, 1)),
+        }
+    }
+    runs
 }
 
 fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) -> NodePlan {
@@ -427,16 +464,10 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
     if levels.axis != Axis::K || levels.order != Order::Parallel || levels.children.len() < 2 {
         return choice;
     }
-    if share_arrays(tree, &levels.children)
-        && let Ok(rolling) = roll::plan(tree, &levels.children, Axis::J)
-    {
-        let in_rows = rolled(levels.children.clone(), &rolling, Axis::J);
-        // Stages compute nothing twice, so only the traffic differs.
-        let bytes = bytes_in_rows(tree, (machine, counts), levels, in_rows);
-        let cost = Cost { bytes, operations: as_is.operations };
-        if cost.time(machine) <= as_is.time(machine) {
-            choice = NodePlan { how: RowSchedule::Rows, cost, as_is };
-        }
+    if let Some(runs) = in_rows(tree, (machine, counts), levels, as_is) {
+        let saved: f64 = runs.iter().map(|it| it.before.bytes - it.after.bytes).sum();
+        let cost = Cost { bytes: as_is.bytes - saved, operations: as_is.operations };
+        choice = NodePlan { how: RowSchedule::Rows(runs), cost, as_is };
     }
     let n = iterations(levels, &ranges);
     let middle = value(&levels.start, &ranges, RangeEnd::Least) + n / 2;
@@ -451,6 +482,41 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
         }
     }
     choice
+}
+
+/// The runs of loops over rows inside of a loop over levels that are worth running row by row; none where no run is. `whole`
+/// is the cost of all of them as they stand.
+fn in_rows(
+    tree: &Tree,
+    (machine, counts): (&Machine, &Counts),
+    levels: &Loop,
+    whole: Cost,
+) -> Option<Vec<RowRun>> {
+    let all = runs_of_rows(&levels.children);
+    let is_all = all == [(0, levels.children.len())];
+    let of_run = |(first, count): (usize, usize)| {
+        let nodes = levels.children.get(first..first + count)?;
+        if count < 2 || !share_arrays(tree, nodes) {
+            return None;
+        }
+        let rolling = roll::plan(tree, nodes, Axis::J).ok()?;
+        let before = if is_all {
+            whole
+        } else {
+            let alone = [Node::Loop(Loop { children: nodes.to_vec(), ..levels.clone() })];
+            let mut ranges = sizes(machine);
+            Cost {
+                bytes: bytes_of_block(tree, &alone, &mut ranges, machine),
+                operations: operations_of(&alone[0], &mut ranges),
+            }
+        };
+        // Stages compute nothing twice, so only the traffic differs.
+        let bytes = bytes_in_rows(tree, (machine, counts), levels, rolled(nodes.to_vec(), &rolling, Axis::J));
+        let after = Cost { bytes, operations: before.operations };
+        (after.time(machine) <= before.time(machine)).then_some(RowRun { first, count, before, after })
+    };
+    let runs: Vec<RowRun> = all.into_iter().filter_map(of_run).collect();
+    (!runs.is_empty()).then_some(runs)
 }
 
 /// Bytes that loops over rows move if they run row by row inside of the loop over levels around.
