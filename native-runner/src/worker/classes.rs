@@ -117,7 +117,10 @@ fn ready(
         let ProgramBytes { given: fields_bytes, own: workspace_bytes } = bytes;
         let (threads, scratch_bytes) = (order.threads, 0);
         let memory = Memory { fields_bytes, workspace_bytes, scratch_bytes, threads, allowed_bytes: allowed };
-        tell(EventKind::Memory { memory }, None);
+        // Of a measurement, each program has as much.
+        if all == bytes.sum() {
+            tell(EventKind::Memory { memory }, None);
+        }
         Ok(())
     };
     let setting = RunSetting {

@@ -62,8 +62,8 @@ fn is_over(it: &Loop, axis: Axis) -> bool {
     it.axis == axis && it.variable.name() == axis.position_name()
 }
 
-/// The points of the region in which all statements of a loop stand; `None` where there are several such regions, or one
-/// whose size depends on the domain.
+/// The points of the region in which all statements of a loop stand. `None` where they stand in several regions, or where
+/// the size depends on the domain.
 fn n_points(it: &Loop) -> Option<i64> {
     let mut regions = Vec::new();
     it.children.iter().for_each(|it| regions_of(it, None, &mut regions));

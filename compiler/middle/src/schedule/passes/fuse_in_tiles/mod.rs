@@ -429,8 +429,8 @@ struct RowRun {
     after: Cost,
 }
 
-/// A loop over no more rows than these, whatever the domain, stays out of a front: around the corners of a tile, each of
-/// dozens of such loops would be a stage that every row comes past.
+/// A loop over no more rows than these, whatever the domain, stays out of a front. Dozens of such loops stand around the
+/// corners of a tile, and every row would come past each of them.
 const FEW_ROWS: i64 = 8;
 
 fn has_few_rows(node: &Node) -> bool {
@@ -484,8 +484,8 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
     choice
 }
 
-/// The runs of loops over rows inside of a loop over levels that are worth running row by row; none where no run is. `whole`
-/// is the cost of all of them as they stand.
+/// The runs of loops over rows that are worth running row by row, inside of a loop over levels; none where no run is.
+/// `whole` is the cost of all of them as they stand.
 fn in_rows(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
