@@ -4,7 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use isobar_compiler::call::launch::ScalarInput;
-use isobar_runtime::executors::{Executor, interpreters, openmp, rayon};
+use isobar_compiler::config::Config;
+use isobar_compiler::pass::PassOptions;
+use isobar_program::compile::compile;
+use isobar_program::group::group_calls;
+use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInstance};
+use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon};
+use isobar_runtime::programs::ProgramCode;
 use isobar_tests::programs::{ProgramPieces, ProgramRunner, hold_program, hold_program_levels, ran};
 use serde_json::{Value as Json, json};
 
@@ -166,4 +172,56 @@ fn a_call_that_ends_the_run_tells_its_statement_and_point_on_each_back_end() {
             assert!(found.contains(part) && told.contains(part), "{name}: {found}");
         }
     }
+}
+
+/// A program with two groups, ready to run.
+fn prepared(text: &str, temporary: &Path) -> (ProgramInstance, ProgramCode) {
+    let mut compilation = compile("model.json", text, Config::default());
+    let mut program = compilation.program.take().unwrap();
+    group_calls(&mut program);
+    let fronts = &mut compilation.fronts;
+    let instance = ProgramInstance::new(&program, fronts, [6, 5, 4], HaloFill::Periodic, MOST_BYTES).unwrap();
+    let setting = OwnedSetting { temporary: temporary.to_owned(), ..OwnedSetting::embedded(2) };
+    let mut code = ProgramCode::new(Arc::new(rayon::Rayon), setting, PassOptions::default());
+    assert_eq!(code.prepare(&instance).unwrap(), []);
+    (instance, code)
+}
+
+#[test]
+fn equal_programs_of_a_process_share_their_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |stencil: &str, l: &str| json!({"call": stencil, "args": {"q": "q", "l": l, "a": "a"}});
+    let lap = |out: &str| json!({"call": "lap", "args": {"q": "q", "out": out}});
+    let text = |out: &str| {
+        document(&json!([lap(out), call("step", out),
+            {"exchange": ["q"], "kind": "scalar", "width": 2, "phase": "update"}, lap("r"), call("step", "r")]))
+    };
+    let addresses =
+        |code: &ProgramCode| code.groups().map(|it| std::ptr::from_ref(it.1).addr()).collect::<Vec<_>>();
+    let (first, other) = (text("l"), text("s"));
+    // At the same time, as ranks that are threads do.
+    let threads: Vec<_> = std::thread::scope(|scope| {
+        let all = [(); 4].map(|()| scope.spawn(|| prepared(&first, folder.path())));
+        all.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let shared = addresses(&threads[0].1);
+    assert_eq!(shared.len(), 2);
+    assert!(threads.iter().all(|it| addresses(&it.1) == shared));
+    // Of another program, the group that differs has code of its own.
+    let (_instance, code) = prepared(&other, folder.path());
+    let of_other = addresses(&code);
+    assert_eq!((of_other[0] != shared[0], of_other[1] == shared[1]), (true, true));
+    // Each runs with arrays of its own, and gives the same bits.
+    let n = [("n", ScalarInput::Int(1))];
+    let runner = ProgramRunner {
+        executor: Some(Arc::new(rayon::Rayon)),
+        joins_calls: true,
+        temporary: folder.path().to_owned(),
+    };
+    let all: Vec<_> = std::thread::scope(|scope| {
+        let all = [(); 4].map(|()| scope.spawn(|| ran(&first, [6, 5, 4], &runner, &n).unwrap().0));
+        all.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let expected = ran(&first, [6, 5, 4], &interpreter(), &n).unwrap().0;
+    assert!(all.iter().all(|it| *it == expected));
 }

@@ -68,6 +68,37 @@ impl GroupCompilation {
     }
 }
 
+/// A group of a program as one tree, which is not lowered yet.
+#[derive(Debug)]
+pub struct JoinedGroup {
+    front: Arc<Front>,
+    tree: Tree,
+    params: Vec<GroupParam>,
+    statements: Vec<GroupStatement>,
+}
+
+impl JoinedGroup {
+    /// The text that decides its code: groups with the same one have the same code.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let listing = tree::print::listing(&self.tree).text;
+        let files: Vec<(&str, &str)> = self.front.sources().collect();
+        format!("{:?}\n{listing}\n{:?}\n{files:?}", self.front.signature, self.front.order())
+    }
+
+    /// Lowers it for the device of the options.
+    #[must_use]
+    pub fn lowered(&self, options: &PassOptions, hook: &mut dyn Hook) -> Arc<Compilation> {
+        Arc::new(lower_tree(&self.front, self.tree.clone(), options, hook))
+    }
+
+    /// The group with its compilation, or that of another group with the same text.
+    #[must_use]
+    pub fn with(self, compilation: Arc<Compilation>) -> GroupCompilation {
+        GroupCompilation { compilation, params: self.params, statements: self.statements }
+    }
+}
+
 /// Compiles a group of a program for the device of the options. `front_of` has the stencil of each call.
 ///
 /// # Errors
@@ -75,11 +106,26 @@ impl GroupCompilation {
 /// Why its statements cannot be one stencil.
 pub fn compile_group(
     program: &ProgramIr,
-    (number, body): (usize, &[ProgramStmt]),
+    group: (usize, &[ProgramStmt]),
     front_of: &dyn Fn(&StencilCall) -> Option<Arc<Front>>,
     options: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Result<GroupCompilation, String> {
+    let joined = join_group(program, group, front_of)?;
+    let compilation = joined.lowered(options, hook);
+    Ok(joined.with(compilation))
+}
+
+/// Joins the statements of a group to one tree. `front_of` has the stencil of each call.
+///
+/// # Errors
+///
+/// Why they cannot be one stencil.
+pub fn join_group(
+    program: &ProgramIr,
+    (number, body): (usize, &[ProgramStmt]),
+    front_of: &dyn Fn(&StencilCall) -> Option<Arc<Front>>,
+) -> Result<JoinedGroup, String> {
     let mut trees = Vec::with_capacity(body.len());
     for stmt in body {
         trees.push(match &stmt.kind {
@@ -108,8 +154,8 @@ pub fn compile_group(
     let files = trees.iter().flatten().next().map(|it| it.front.files.clone()).unwrap_or_default();
     let signature = Signature { name: name.clone(), params: spliced.signature, min_levels: 0 };
     let front = Arc::new(Front::of_calls(files, signature, spliced.order));
-    let compilation = Arc::new(lower_tree(&front, spliced.tree, options, hook));
-    Ok(GroupCompilation { compilation, params: spliced.params, statements: spliced.statements })
+    let SplicedGroup { tree, params, statements, .. } = spliced;
+    Ok(JoinedGroup { front, tree, params, statements })
 }
 
 /// The loops of a call, as its stencil alone has them.

@@ -1,17 +1,19 @@
 //! The stencils of a program of calls, as code of a back end.
 
 mod executable;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use isobar_compiler::call::launch::Launch;
 use isobar_compiler::call::run::Control;
 use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
-use isobar_compiler::pipeline::group::{GroupCompilation, compile_group};
-use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Variant, back};
+use isobar_compiler::pipeline::group::{GroupCompilation, JoinedGroup, join_group};
+use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Stage, Variant, back};
 use isobar_program::interpret::{
     GroupParam, GroupStop, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner, StencilStop,
 };
@@ -21,31 +23,50 @@ use rayon::prelude::*;
 use crate::executors::{Executor, OwnedSetting, Prepared, prepare};
 use crate::failure::Failure;
 use crate::plans::Plans;
+use shared::{Claim, CodeCell, SharedCode, claim};
 
 pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal};
 
 /// The code of each stencil that a program calls.
 pub struct ProgramCode {
-    executor: Arc<dyn Executor>,
-    setting: OwnedSetting,
-    options: PassOptions,
+    maker: CodeMaker,
     codes: Vec<StencilCode>,
     /// By the numbers of the groups.
     groups: BTreeMap<usize, GroupCode>,
 }
 
+/// The back end that makes the code, and how.
+struct CodeMaker {
+    executor: Arc<dyn Executor>,
+    setting: OwnedSetting,
+    options: PassOptions,
+}
+
+/// The stencil of each statement of a group that is a call.
+type CallFronts = Vec<Option<Arc<Front>>>;
+
 /// The code of a group of calls.
 struct GroupCode {
     group: GroupCompilation,
     params: Arc<[GroupParam]>,
-    /// Of each statement that is a call.
-    fronts: Vec<Option<Arc<Front>>>,
+    fronts: CallFronts,
     prepared: Prepared,
+    /// Keeps the code for other programs.
+    _cell: Arc<CodeCell>,
 }
 
 struct StencilCode {
     front: Arc<Front>,
     prepared: Prepared,
+    _cell: Arc<CodeCell>,
+}
+
+/// A group on its way to code.
+struct GroupWithoutCode {
+    number: usize,
+    joined: JoinedGroup,
+    fronts: CallFronts,
+    cell: Arc<CodeCell>,
 }
 
 impl fmt::Debug for ProgramCode {
@@ -58,13 +79,14 @@ impl ProgramCode {
     /// Code of a back end whose fields lie on the host. `options` are those of all stencils.
     #[must_use]
     pub fn new(executor: Arc<dyn Executor>, setting: OwnedSetting, options: PassOptions) -> Self {
-        Self { executor, setting, options, codes: Vec::new(), groups: BTreeMap::new() }
+        let maker = CodeMaker { executor, setting, options };
+        Self { maker, codes: Vec::new(), groups: BTreeMap::new() }
     }
 
     /// Whether the back end makes code of groups of calls.
     #[must_use]
     pub fn joins_calls(&self) -> bool {
-        matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
+        self.maker.makes_loops()
     }
 
     /// Prepares the groups of a program, and the stencils of its other calls, before the first run. All cores work at the
@@ -82,14 +104,36 @@ impl ProgramCode {
             ProgramStmtKind::Call(call) => fronts.extend(instance.front_of(call)),
             _ => {}
         });
-        let Self { executor, setting, options, .. } = &*self;
-        let made: Vec<_> =
-            groups.par_iter().map(|it| made_group(instance, *it, &**executor, setting, options)).collect();
-        let mut refused = Vec::new();
-        for ((number, _), made) in groups.into_iter().zip(made) {
-            match made {
-                Ok(code) => drop(self.groups.insert(number, code)),
-                Err(why) => refused.push((number, why)),
+        let joined: Vec<_> = groups.par_iter().map(|it| joined_group(instance, *it)).collect();
+        let (mut refused, mut all, mut making) = (Vec::new(), Vec::new(), Vec::new());
+        for ((number, _), joined) in groups.into_iter().zip(joined) {
+            let (joined, fronts) = match joined {
+                Ok(it) => it,
+                Err(why) => {
+                    refused.push((number, why));
+                    continue;
+                }
+            };
+            let cell = match claim(self.maker.key(&joined.text())) {
+                Claim::Mine(it) => {
+                    let cell = it.cell();
+                    making.push((it, all.len()));
+                    cell
+                }
+                Claim::Theirs(cell) => cell,
+            };
+            all.push(GroupWithoutCode { number, joined, fronts, cell });
+        }
+        let maker = &self.maker;
+        making.into_par_iter().for_each(|(making, at)| making.done(maker.made_group(&all[at].joined)));
+        for GroupWithoutCode { number, joined, fronts, cell } in all {
+            match cell.wait() {
+                Ok(SharedCode { compilation, code }) => {
+                    let group = joined.with(compilation);
+                    let (params, prepared) = (group.params.clone().into(), Prepared::of(code));
+                    self.groups.insert(number, GroupCode { group, params, fronts, prepared, _cell: cell });
+                }
+                Err(failure) => refused.push((number, in_words(failure))),
             }
         }
         self.prepare_stencils(fronts)?;
@@ -119,11 +163,24 @@ impl ProgramCode {
             fronts.into_iter().filter(|it| self.position(it).is_none()).collect();
         fronts.sort_by_key(|it| Arc::as_ptr(it));
         fronts.dedup_by_key(|it| Arc::as_ptr(it));
-        let Self { executor, setting, options, .. } = &*self;
-        let made: Vec<_> = fronts.par_iter().map(|it| made(it, &**executor, setting, options)).collect();
-        for (front, made) in fronts.into_iter().zip(made) {
+        let (mut all, mut making) = (Vec::new(), Vec::new());
+        for front in fronts {
+            let cell = match claim(self.maker.key(&text_of(front))) {
+                Claim::Mine(it) => {
+                    let cell = it.cell();
+                    making.push((it, Arc::clone(front)));
+                    cell
+                }
+                Claim::Theirs(cell) => cell,
+            };
+            all.push((Arc::clone(front), cell));
+        }
+        let maker = &self.maker;
+        making.into_par_iter().for_each(|(making, front)| making.done(maker.made(&front)));
+        for (front, cell) in all {
             let name = front.stencil.as_deref().unwrap_or_default();
-            self.codes.push(made.map_err(|why| format!("`{name}` has no code: {}", in_words(why)))?);
+            let code = cell.wait().map_err(|why| format!("`{name}` has no code: {}", in_words(why)))?;
+            self.codes.push(StencilCode { prepared: Prepared::of(code.code), front, _cell: cell });
         }
         Ok(())
     }
@@ -147,8 +204,16 @@ impl ProgramCode {
         let at = match self.position(front) {
             Some(at) => at,
             None => {
-                let made = made(front, &*self.executor, &self.setting, &self.options)?;
-                self.codes.push(made);
+                let cell = match claim(self.maker.key(&text_of(front))) {
+                    Claim::Mine(it) => {
+                        let cell = it.cell();
+                        it.done(self.maker.made(front));
+                        cell
+                    }
+                    Claim::Theirs(cell) => cell,
+                };
+                let prepared = Prepared::of(cell.wait()?.code);
+                self.codes.push(StencilCode { front: Arc::clone(front), prepared, _cell: cell });
                 self.codes.len() - 1
             }
         };
@@ -156,18 +221,44 @@ impl ProgramCode {
     }
 }
 
-fn made(
-    front: &Arc<Front>,
-    executor: &dyn Executor,
-    setting: &OwnedSetting,
-    options: &PassOptions,
-) -> Result<StencilCode, Failure> {
-    let variant = Variant::of(options, executor.program(setting.borrow()));
-    let compilation = back(front, options, &variant, &mut NoHook)
-        .map_err(|_| Failure::Machine("the compiler made none".to_owned()))?;
-    let plans = Plans::of(Arc::new(compilation));
-    let prepared = prepare(executor, &plans, setting.borrow(), &|_| ())?;
-    Ok(StencilCode { front: Arc::clone(front), prepared })
+impl CodeMaker {
+    /// Whether the back end makes code of loops.
+    fn makes_loops(&self) -> bool {
+        matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
+    }
+
+    /// The text that decides the code of a stencil or a group, beside its own.
+    fn key(&self, text: &str) -> String {
+        let Self { executor, setting, options, .. } = self;
+        // The folder decides nothing.
+        let setting = OwnedSetting { temporary: PathBuf::new(), ..setting.clone() };
+        format!("{executor:?}\n{setting:?}\n{options:?}\n{text}")
+    }
+
+    fn made(&self, front: &Arc<Front>) -> Result<SharedCode, Failure> {
+        let Self { executor, setting, options, .. } = self;
+        let variant = Variant::of(options, executor.program(setting.borrow()));
+        let compilation = back(front, options, &variant, &mut NoHook)
+            .map_err(|_| Failure::Machine("the compiler made none".to_owned()))?;
+        self.prepared(Arc::new(compilation))
+    }
+
+    fn made_group(&self, joined: &JoinedGroup) -> Result<SharedCode, Failure> {
+        self.prepared(joined.lowered(&self.options, &mut NoHook))
+    }
+
+    fn prepared(&self, compilation: Arc<Compilation>) -> Result<SharedCode, Failure> {
+        let plans = Plans::of(Arc::clone(&compilation));
+        let prepared = prepare(&*self.executor, &plans, self.setting.borrow(), &|_| ())?;
+        Ok(SharedCode::new(compilation, &prepared))
+    }
+}
+
+/// The text that decides the code of a stencil.
+fn text_of(front: &Front) -> String {
+    let oir = front.listing(Stage::OIR).map_or("", |it| &it.text);
+    let files: Vec<(&str, &str)> = front.sources().collect();
+    format!("{:?}\n{oir}\n{:?}\n{files:?}", front.signature, front.order())
 }
 
 /// Calls `each` for the statements of all blocks; for a group as one, where it is one piece of code.
@@ -180,23 +271,18 @@ fn outside_groups<'p>(body: &'p [ProgramStmt], joins_calls: bool, each: &mut dyn
     }
 }
 
-fn made_group(
+/// A group as one tree, and the stencil of each statement that is a call.
+fn joined_group(
     instance: &ProgramInstance,
     (number, body): (usize, &[ProgramStmt]),
-    executor: &dyn Executor,
-    setting: &OwnedSetting,
-    options: &PassOptions,
-) -> Result<GroupCode, String> {
+) -> Result<(JoinedGroup, CallFronts), String> {
     let front_of = |call: &StencilCall| instance.front_of(call).map(Arc::clone);
-    let group = compile_group(instance.program(), (number, body), &front_of, options, &mut NoHook)?;
-    let plans = Plans::of(Arc::clone(&group.compilation));
-    let prepared = prepare(executor, &plans, setting.borrow(), &|_| ()).map_err(in_words)?;
+    let joined = join_group(instance.program(), (number, body), &front_of)?;
     let fronts = body.iter().map(|stmt| match &stmt.kind {
         ProgramStmtKind::Call(call) => front_of(call),
         _ => None,
     });
-    let (params, fronts) = (group.params.clone().into(), fronts.collect());
-    Ok(GroupCode { group, params, fronts, prepared })
+    Ok((joined, fronts.collect()))
 }
 
 /// Makes the code of stencils and groups for the sizes and strides of their launches, and runs nothing.
@@ -297,7 +383,7 @@ impl StencilRunner for ProgramCode {
 
     /// Loops run along I. Other arrays would be copied at each call.
     fn prefers_rows(&self) -> bool {
-        matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
+        self.maker.makes_loops()
     }
 }
 
