@@ -340,6 +340,9 @@ pub struct StencilPlace {
     pub at: Position,
     /// Its first line, decorators included, and its last.
     pub lines: [u32; 2],
+    /// Whether it is a class, and so a program of several stencils.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_class: bool,
 }
 
 /// Facts about a function that a stencil calls.

@@ -1,7 +1,10 @@
 // Classes as programs: their levels, and runs of them.
 
 import assert from "node:assert/strict";
-import { scenario } from "./harness.mjs";
+import { readFileSync } from "node:fs";
+import { pasteOver, scenario } from "./harness.mjs";
+
+const DIFFUSION = readFileSync(new URL("../../static/gallery/programs/diffusion_steps.py", import.meta.url), "utf8");
 
 scenario("a class is a program: its calls, their code, and what they compute", async (t) => {
   await t.pick("diffusion_steps");
@@ -63,6 +66,23 @@ scenario("a program gives the same picture on the runner", async (t) => {
   await t.settled();
   const picked = t.get("stencil-select").locator("option:checked");
   assert.equal(await picked.getAttribute("data-name"), "rub");
+});
+
+scenario("a class is offered beside the stencils of a text", async (t) => {
+  await pasteOver(t.page, DIFFUSION.replace(/# @stencil .*\n/, ""));
+  await t.settled();
+  const select = t.get("stencil-select");
+  const option = select.locator('option[data-name="Diffusion"]');
+  await option.waitFor({ state: "attached" });
+  assert.equal(await t.get("stage-tab-program").isVisible(), false);
+  // The caret in the class picks nothing.
+  await t.clickLine("self._comm.halo_update(q, n_points=1)");
+  assert.equal(await t.get("stage-tab-program").isVisible(), false);
+  await select.selectOption(await option.getAttribute("value"));
+  await t.get("stage-tab-program").waitFor();
+  await t.show("program");
+  await t.runHere();
+  await t.ran("done", "numpy");
 });
 
 scenario("a class that is no program says where and why", async (t) => {

@@ -9,7 +9,7 @@ pub use steps::StepResult;
 
 use std::sync::Arc;
 
-use isobar_front::frontend::models::{ModelChoice, ModelClass, models};
+use isobar_front::frontend::models::{ModelChoice, models};
 use isobar_ground::call::launch::Launch;
 use isobar_ground::call::run::{Control, Stop};
 use isobar_ground::call::signature::Signature;
@@ -25,7 +25,7 @@ use isobar_protocol::names;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
-use isobar_protocol::worker::{AnswerBody, Defaults, GuessedInputs, StencilPlace};
+use isobar_protocol::worker::{AnswerBody, Defaults, GuessedInputs};
 use isobar_reference::front::{Front, Fronts, texts};
 use isobar_reference::inputs::{self, Directives};
 use isobar_reference::{debug, numpy};
@@ -130,7 +130,8 @@ impl Compiler {
                 Compiled::new(&front, &front.notes, texts, times)
             }
         };
-        if defaults.stencils.is_empty() && defaults.functions.is_empty() && !front.has_errors() {
+        let has_stencils = defaults.stencils.iter().any(|it| !it.is_class);
+        if !has_stencils && defaults.functions.is_empty() && !front.has_errors() {
             compiled.diagnostics.push(Diagnostic::without_place(
                 WHICH_STENCIL.0,
                 "the text has no stencil",
@@ -178,13 +179,6 @@ impl Compiler {
         let mut defaults = defaults::of(&front, &project, tile, made);
         defaults.refused = made::refused(request);
         (defaults.is_program, defaults.has_steps) = (true, false);
-        let places = SpanResolver::new(front.sources());
-        let class = |it: &ModelClass| {
-            let (file, at, _) = places.of(it.span);
-            let (_, first, last) = places.of(it.whole);
-            StencilPlace { file, name: it.name.clone(), at, lines: [first.line, last.line] }
-        };
-        defaults.stencils.splice(0..0, classes.iter().map(class));
         (compiled, defaults)
     }
 

@@ -207,6 +207,26 @@ mod tests {
     }
 
     #[test]
+    fn classes_are_offered_beside_stencils() {
+        let text = DIFFUSION.replace("# @stencil Diffusion\n", "");
+        let wanted = request(&text);
+        assert_eq!(model_of(&wanted), None);
+        let (compiled, defaults) = Compiler::default().compile(&wanted, None, &|| 0.0);
+        assert_eq!(compiled.stencil.as_deref(), Some("laplacian"));
+        let offered: Vec<(&str, bool)> =
+            defaults.stencils.iter().map(|it| (&*it.name, it.is_class)).collect();
+        assert_eq!(offered, [("laplacian", false), ("apply", false), ("Diffusion", true)]);
+        assert!(!defaults.is_program && !compiled.stages.iter().any(|it| it.stage == "program"));
+        let class = defaults.stencils.last().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[class.at.line as usize - 1], "class Diffusion:");
+        // A file of classes alone has no stencil.
+        let alone = request("class A:\n    def __init__(self): pass\n    def step(self): pass\n");
+        let (compiled, _) = Compiler::default().compile(&alone, None, &|| 0.0);
+        assert!(compiled.diagnostics.iter().any(|it| it.message.contains("no stencil")));
+    }
+
+    #[test]
     fn a_class_that_is_no_program_is_told_where_it_is() {
         let broken = DIFFUSION.replace("halo_update(q, n_points=1)", "halo_update(q, n_points=self.width)");
         let compiled = compiled(&request(&broken));

@@ -58,7 +58,8 @@ impl App {
         }
     }
 
-    /// Picks the stencil that the caret was moved into. A program stays: its stencils light up in its levels.
+    /// Picks the stencil that the caret was moved into. A program stays: its stencils light up in its levels. No caret picks
+    /// a class: many a model's class is no program by itself.
     pub(super) fn follow_caret(self, at: Position) {
         if untrack(|| self.compilation.is_program()) {
             return;
@@ -69,8 +70,9 @@ impl App {
         }
         let shown = self.project.shown.get_untracked();
         let around = self.compilation.defaults.with_untracked(|it| {
-            let is_around =
-                |it: &&StencilPlace| it.file == shown && (it.lines[0]..=it.lines[1]).contains(&at.line);
+            let is_around = |it: &&StencilPlace| {
+                !it.is_class && it.file == shown && (it.lines[0]..=it.lines[1]).contains(&at.line)
+            };
             (it.stencils.len() > 1).then(|| it.stencils.iter().find(is_around).cloned()).flatten()
         });
         if let Some(place) = around {

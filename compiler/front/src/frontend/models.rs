@@ -1,6 +1,6 @@
 //! Classes that may be programs: they have a constructor, and a method that calls stencils.
 
-use super::program::{Program, parse};
+use super::program::{SourceFile, parse};
 use super::syntax::StmtKind;
 use crate::diag::{Diagnostics, Span};
 use crate::project::Project;
@@ -40,14 +40,14 @@ impl ModelChoice {
 #[must_use]
 pub fn models(project: &Project) -> Vec<ModelClass> {
     let program = parse(project, &mut Diagnostics::default());
-    models_of(&program)
+    program.main_file().map(|it| models_of(it)).unwrap_or_default()
 }
 
-fn models_of(program: &Program) -> Vec<ModelClass> {
-    let Some(main) = program.main else { return Vec::new() };
-    let body = program.files.get(usize::from(main.0)).map(|it| &it.syntax().body);
+/// The classes of a file that may be programs.
+#[must_use]
+pub fn models_of(file: &SourceFile) -> Vec<ModelClass> {
     let mut found = Vec::new();
-    for stmt in body.into_iter().flatten() {
+    for stmt in &file.syntax().body {
         let StmtKind::Class(class) = &stmt.kind else { continue };
         let defs = class.body.iter().filter_map(|it| match &it.kind {
             StmtKind::Function(def) => Some(def),

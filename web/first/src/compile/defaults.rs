@@ -7,6 +7,7 @@ use std::sync::Arc;
 use isobar_front::config::{Config, External, Tile};
 use isobar_front::frontend::Program;
 use isobar_front::frontend::externals::{ExternalKind, ExternalUse, candidates};
+use isobar_front::frontend::models::{ModelClass, models_of};
 use isobar_front::frontend::program::{SourceFile, for_each_function};
 use isobar_front::frontend::syntax::StmtKind;
 use isobar_front::project::Project;
@@ -25,6 +26,17 @@ use serde_json::{Map, json};
 /// The most functions that are offered for one external.
 const MAX_FUNCTIONS: usize = 40;
 
+/// The classes of the main file that may be programs.
+fn classes(front: &Front, project: &Project, places: &SpanResolver<'_>) -> Vec<StencilPlace> {
+    let main = front.files.iter().find(|it| *it.name == *project.main);
+    let class = |it: ModelClass| {
+        let (file, at, _) = places.of(it.span);
+        let (_, first, last) = places.of(it.whole);
+        StencilPlace { file, name: it.name, at, lines: [first.line, last.line], is_class: true }
+    };
+    main.map(|it| models_of(it)).unwrap_or_default().into_iter().map(class).collect()
+}
+
 /// Returns the text's own settings for a run on this part of a tile.
 pub(super) fn of(front: &Front, project: &Project, tile: Tile, made: GuessedInputs) -> Defaults {
     let directives = &front.directives;
@@ -38,8 +50,9 @@ pub(super) fn of(front: &Front, project: &Project, tile: Tile, made: GuessedInpu
         (it.name.clone(), value)
     });
     let places = SpanResolver::new(front.sources());
-    let stencils = stencils(front, project, &places);
+    let mut stencils = stencils(front, project, &places);
     let functions = if stencils.is_empty() { functions(front, project) } else { Vec::new() };
+    stencils.extend(classes(front, project, &places));
     Defaults {
         // Only the worker that was asked with generators knows.
         refused: BTreeMap::new(),
@@ -125,7 +138,7 @@ fn stencils(front: &Front, project: &Project, places: &SpanResolver<'_>) -> Vec<
         let places = it.stencils().into_iter().map(|it| {
             let (file, at, _) = places.of(it.span);
             let (_, first, last) = places.of(it.whole);
-            StencilPlace { file, name: it.name, at, lines: [first.line, last.line] }
+            StencilPlace { file, name: it.name, at, lines: [first.line, last.line], is_class: false }
         });
         places.collect::<Vec<_>>()
     };
