@@ -177,13 +177,15 @@ fn a_call_that_ends_the_run_tells_its_statement_and_point_on_each_back_end() {
 /// A program with two groups, ready to run.
 fn prepared(text: &str, temporary: &Path) -> (ProgramInstance, ProgramCode) {
     let mut compilation = compile("model.json", text, Config::default());
-    let mut program = compilation.program.take().unwrap();
+    let mut program = compilation.program.take().expect("the document is a program");
     group_calls(&mut program);
     let fronts = &mut compilation.fronts;
-    let instance = ProgramInstance::new(&program, fronts, [6, 5, 4], HaloFill::Periodic, MOST_BYTES).unwrap();
+    let instance = ProgramInstance::new(&program, fronts, [6, 5, 4], HaloFill::Periodic, MOST_BYTES)
+        .expect("it fits the domain");
     let setting = OwnedSetting { temporary: temporary.to_owned(), ..OwnedSetting::embedded(2) };
     let mut code = ProgramCode::new(Arc::new(rayon::Rayon), setting, PassOptions::default());
-    assert_eq!(code.prepare(&instance).unwrap(), []);
+    let refused = code.prepare(&instance).expect("its stencils have code");
+    assert_eq!(refused, []);
     (instance, code)
 }
 
