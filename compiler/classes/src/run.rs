@@ -36,7 +36,7 @@ pub struct ClassStop {
 pub struct RunSetting<'a> {
     /// Fields of the caller, in the place of generators.
     pub fields: BTreeMap<String, Array>,
-    /// Whether fields and scalars that nobody gives are made as the text says.
+    /// Whether lines such as `# @input` make the fields and scalars that the caller leaves out.
     pub makes_inputs: bool,
     /// Whether calls that stand behind each other become one piece of code.
     pub joins_calls: bool,

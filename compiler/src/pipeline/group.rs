@@ -78,12 +78,16 @@ pub struct JoinedGroup {
 }
 
 impl JoinedGroup {
-    /// The text that decides its code: groups with the same one have the same code.
+    /// The text that decides its code, together with its files.
     #[must_use]
     pub fn text(&self) -> String {
         let listing = tree::print::listing(&self.tree).text;
-        let files: Vec<(&str, &str)> = self.front.sources().collect();
-        format!("{:?}\n{listing}\n{:?}\n{files:?}", self.front.signature, self.front.order())
+        format!("{:?}\n{listing}\n{:?}", self.front.signature, self.front.order())
+    }
+
+    /// The files of its places, as names and texts.
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.front.sources()
     }
 
     /// Lowers it for the device of the options.

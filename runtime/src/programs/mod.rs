@@ -19,11 +19,12 @@ use isobar_program::interpret::{
 };
 use isobar_program::nodes::{ProgramStmt, ProgramStmtKind, StencilCall};
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 use crate::executors::{Executor, OwnedSetting, Prepared, prepare};
 use crate::failure::Failure;
 use crate::plans::Plans;
-use shared::{Claim, CodeCell, SharedCode, claim};
+use shared::{CodeCell, CodeKey, SharedCode, claim};
 
 pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal};
 
@@ -41,6 +42,9 @@ struct CodeMaker {
     setting: OwnedSetting,
     options: PassOptions,
 }
+
+/// Digests of texts by their places in memory, with the texts, which stay there.
+type FileDigests<'f> = BTreeMap<(usize, usize), ([u8; 32], &'f str)>;
 
 /// The stencil of each statement of a group that is a call.
 type CallFronts = Vec<Option<Arc<Front>>>;
@@ -105,23 +109,21 @@ impl ProgramCode {
             _ => {}
         });
         let joined: Vec<_> = groups.par_iter().map(|it| joined_group(instance, *it)).collect();
-        let (mut refused, mut all, mut making) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut refused, mut whole) = (Vec::new(), Vec::new());
         for ((number, _), joined) in groups.into_iter().zip(joined) {
-            let (joined, fronts) = match joined {
-                Ok(it) => it,
-                Err(why) => {
-                    refused.push((number, why));
-                    continue;
-                }
-            };
-            let cell = match claim(self.maker.key(&joined.text())) {
-                Claim::Mine(it) => {
-                    let cell = it.cell();
-                    making.push((it, all.len()));
-                    cell
-                }
-                Claim::Theirs(cell) => cell,
-            };
+            match joined {
+                Ok((joined, fronts)) => whole.push((number, joined, fronts)),
+                Err(why) => refused.push((number, why)),
+            }
+        }
+        let mut digests = FileDigests::new();
+        let groups = whole.iter().map(|it| &it.1);
+        let keys: Vec<CodeKey> =
+            groups.map(|it| self.maker.key(&it.text(), it.sources(), &mut digests)).collect();
+        let (mut all, mut making) = (Vec::new(), Vec::new());
+        for ((number, joined, fronts), key) in whole.into_iter().zip(keys) {
+            let (cell, order) = claim(key);
+            making.extend(order.map(|it| (it, all.len())));
             all.push(GroupWithoutCode { number, joined, fronts, cell });
         }
         let maker = &self.maker;
@@ -163,16 +165,10 @@ impl ProgramCode {
             fronts.into_iter().filter(|it| self.position(it).is_none()).collect();
         fronts.sort_by_key(|it| Arc::as_ptr(it));
         fronts.dedup_by_key(|it| Arc::as_ptr(it));
-        let (mut all, mut making) = (Vec::new(), Vec::new());
+        let (mut all, mut making, mut digests) = (Vec::new(), Vec::new(), FileDigests::new());
         for front in fronts {
-            let cell = match claim(self.maker.key(&text_of(front))) {
-                Claim::Mine(it) => {
-                    let cell = it.cell();
-                    making.push((it, Arc::clone(front)));
-                    cell
-                }
-                Claim::Theirs(cell) => cell,
-            };
+            let (cell, order) = claim(self.maker.key(&text_of(front), front.sources(), &mut digests));
+            making.extend(order.map(|it| (it, Arc::clone(front))));
             all.push((Arc::clone(front), cell));
         }
         let maker = &self.maker;
@@ -204,14 +200,11 @@ impl ProgramCode {
         let at = match self.position(front) {
             Some(at) => at,
             None => {
-                let cell = match claim(self.maker.key(&text_of(front))) {
-                    Claim::Mine(it) => {
-                        let cell = it.cell();
-                        it.done(self.maker.made(front));
-                        cell
-                    }
-                    Claim::Theirs(cell) => cell,
-                };
+                let (cell, order) =
+                    claim(self.maker.key(&text_of(front), front.sources(), &mut FileDigests::new()));
+                if let Some(order) = order {
+                    order.done(self.maker.made(front));
+                }
                 let prepared = Prepared::of(cell.wait()?.code);
                 self.codes.push(StencilCode { front: Arc::clone(front), prepared, _cell: cell });
                 self.codes.len() - 1
@@ -227,12 +220,27 @@ impl CodeMaker {
         matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
     }
 
-    /// The text that decides the code of a stencil or a group, beside its own.
-    fn key(&self, text: &str) -> String {
-        let Self { executor, setting, options, .. } = self;
+    /// The digest of all that decides the code of a stencil or a group: the back end, its text, and the files of its
+    /// places.
+    fn key<'f>(
+        &self,
+        text: &str,
+        files: impl Iterator<Item = (&'f str, &'f str)>,
+        digests: &mut FileDigests<'f>,
+    ) -> CodeKey {
         // The folder decides nothing.
-        let setting = OwnedSetting { temporary: PathBuf::new(), ..setting.clone() };
-        format!("{executor:?}\n{setting:?}\n{options:?}\n{text}")
+        let setting = OwnedSetting { temporary: PathBuf::new(), ..self.setting.clone() };
+        let mut hasher = Sha256::new();
+        hasher.update(format!("{:?}\n{setting:?}\n{:?}\n{text}\n", self.executor, self.options));
+        for (name, text) in files {
+            hasher.update((name.len() as u64).to_le_bytes());
+            hasher.update(name);
+            // Stencils of one program have the same files.
+            let place = (text.as_ptr().addr(), text.len());
+            let (digest, _) = digests.entry(place).or_insert_with(|| (Sha256::digest(text).into(), text));
+            hasher.update(*digest);
+        }
+        hasher.finalize().into()
     }
 
     fn made(&self, front: &Arc<Front>) -> Result<SharedCode, Failure> {
@@ -257,8 +265,7 @@ impl CodeMaker {
 /// The text that decides the code of a stencil.
 fn text_of(front: &Front) -> String {
     let oir = front.listing(Stage::OIR).map_or("", |it| &it.text);
-    let files: Vec<(&str, &str)> = front.sources().collect();
-    format!("{:?}\n{oir}\n{:?}\n{files:?}", front.signature, front.order())
+    format!("{:?}\n{oir}\n{:?}", front.signature, front.order())
 }
 
 /// Calls `each` for the statements of all blocks; for a group as one, where it is one piece of code.

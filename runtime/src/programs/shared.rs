@@ -22,7 +22,7 @@ impl SharedCode {
     }
 }
 
-/// A place for code, which somebody makes. It is there as long as a program has it.
+/// The place of some code. One thread makes the code; others wait for it. It lives as long as a program has it.
 #[derive(Default)]
 pub(super) struct CodeCell {
     made: Mutex<Option<Result<SharedCode, Failure>>>,
@@ -35,40 +35,31 @@ impl fmt::Debug for CodeCell {
     }
 }
 
-/// The cells of all programs, by what decides their code.
-static CELLS: Mutex<BTreeMap<String, Weak<CodeCell>>> = Mutex::new(BTreeMap::new());
+/// A digest of all that decides some code.
+pub(super) type CodeKey = [u8; 32];
 
-/// A cell, and who fills it.
-pub(super) enum Claim {
-    /// The caller has to fill it.
-    Mine(MakingCode),
-    /// It is filled, or somebody else is about to fill it.
-    Theirs(Arc<CodeCell>),
-}
+/// The cells of all programs.
+static CELLS: Mutex<BTreeMap<CodeKey, Weak<CodeCell>>> = Mutex::new(BTreeMap::new());
 
-/// The cell of a key. The first who asks has to fill it.
-pub(super) fn claim(key: String) -> Claim {
+/// The cell of a key. The first caller gets the order to fill it, and all later ones none.
+pub(super) fn claim(key: CodeKey) -> (Arc<CodeCell>, Option<MakingCode>) {
     let mut cells = unpoisoned(&CELLS);
     if let Some(known) = cells.get(&key).and_then(Weak::upgrade) {
-        return Claim::Theirs(known);
+        return (known, None);
     }
     cells.retain(|_, it| it.strong_count() > 0);
     let cell = Arc::new(CodeCell::default());
     cells.insert(key, Arc::downgrade(&cell));
-    Claim::Mine(MakingCode { cell, is_done: false })
+    (Arc::clone(&cell), Some(MakingCode { cell, is_done: false }))
 }
 
-/// Fills a cell; one that is dropped leaves a failure there, so that nobody waits in vain.
+/// The order to fill a cell. A dropped order leaves a failure in the cell, which ends the wait of other threads.
 pub(super) struct MakingCode {
     cell: Arc<CodeCell>,
     is_done: bool,
 }
 
 impl MakingCode {
-    pub(super) fn cell(&self) -> Arc<CodeCell> {
-        Arc::clone(&self.cell)
-    }
-
     pub(super) fn done(mut self, made: Result<SharedCode, Failure>) {
         self.is_done = true;
         self.cell.fill(made);
@@ -89,7 +80,7 @@ impl CodeCell {
         self.changed.notify_all();
     }
 
-    /// The code, once it is there. No thread that others need to make code may wait here.
+    /// Waits for the code. A thread that makes code of other cells must not wait here.
     pub(super) fn wait(&self) -> Result<SharedCode, Failure> {
         let made = unpoisoned(&self.made);
         let made = self.changed.wait_while(made, |it| it.is_none()).unwrap_or_else(PoisonError::into_inner);

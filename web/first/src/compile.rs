@@ -7,6 +7,7 @@ mod steps;
 
 pub use steps::StepResult;
 
+use std::fmt;
 use std::sync::Arc;
 
 use isobar_front::frontend::models::{ModelChoice, models};
@@ -35,7 +36,7 @@ pub const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
 /// The back end that defines the meaning.
 const DEBUG: &str = "debug";
 /// Milliseconds between two reports of progress.
-pub const REPORT_MS: f64 = 60.0;
+const REPORT_MS: f64 = 60.0;
 
 /// A program that was compiled.
 #[derive(Debug, Default)]
@@ -196,7 +197,7 @@ impl Compiler {
         let mut timer = Timer::new(clock);
         let mut call = self.begin(request, &mut timer)?;
         let front = Arc::clone(&call.front);
-        let mut reporter = Reporter { clock, progress, last: clock() };
+        let mut reporter = Reporter::new(clock, progress);
         let ended = match (front.npir(), front.reference()) {
             (Some(npir), _) if request.backend.as_deref() != Some(DEBUG) => {
                 timer.begin(step("numpy"));
@@ -354,10 +355,23 @@ pub const fn step(name: &'static str) -> Step {
 }
 
 /// Tells the page how far a run is, not too often. The page ends a run by ending the worker.
-struct Reporter<'a> {
+pub struct Reporter<'a> {
     clock: &'a dyn Fn() -> f64,
     progress: &'a mut dyn FnMut(u64, u64),
     last: f64,
+}
+
+impl<'a> Reporter<'a> {
+    /// A reporter that begins now. `clock` tells milliseconds.
+    pub fn new(clock: &'a dyn Fn() -> f64, progress: &'a mut dyn FnMut(u64, u64)) -> Self {
+        Self { clock, progress, last: clock() }
+    }
+}
+
+impl fmt::Debug for Reporter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reporter").field("last", &self.last).finish_non_exhaustive()
+    }
 }
 
 impl Control for Reporter<'_> {

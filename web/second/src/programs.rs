@@ -2,7 +2,7 @@
 
 use isobar_classes::levels;
 use isobar_classes::run::{ClassRun, ClassStop, RunSetting};
-use isobar_compiler::call::run::{Control, NoControl};
+use isobar_compiler::call::run::NoControl;
 use isobar_compiler::frontend::models::ModelChoice;
 use isobar_program::interpret::{ProgramBytes, StencilInterpreter, StencilRunner, StencilsOnArrays};
 use isobar_protocol::report::MeasuredStep;
@@ -10,7 +10,7 @@ use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 use isobar_protocol::worker::AnswerBody;
 use isobar_worker_first::compile::{
-    FIELD_BYTES, ProgramFound, ProgramPart, ProgramRan, ProgramSteps, REPORT_MS, StepResult,
+    FIELD_BYTES, ProgramFound, ProgramPart, ProgramRan, ProgramSteps, Reporter, StepResult,
 };
 
 /// The programs of a tab.
@@ -37,7 +37,7 @@ impl ProgramPart for ProgramDesk {
         let mut run = begin(request, choice)?;
         let inputs_at = clock();
         let (name, mut runner) = runner(request);
-        let mut reporter = CallReporter { clock, progress, last: clock() };
+        let mut reporter = Reporter::new(clock, progress);
         let calls = run.advance_measured(&mut *runner, &mut reporter, clock).map_err(ended)?;
         let step = |step: &str, ms: f64| MeasuredStep { step: step.to_owned(), ms, bytes: None };
         let timings = vec![step("compile", inputs_at - begun), step(name, clock() - inputs_at)];
@@ -93,24 +93,6 @@ fn begin(request: &Request, choice: &ModelChoice) -> Result<ClassRun, AnswerBody
 
 fn ended(ClassStop { why, diagnostics }: ClassStop) -> AnswerBody {
     AnswerBody::RunEnded { why, diagnostics, cell: None }
-}
-
-/// Tells the page how far a run is, not too often.
-struct CallReporter<'a> {
-    clock: &'a dyn Fn() -> f64,
-    progress: &'a mut dyn FnMut(u64, u64),
-    last: f64,
-}
-
-impl Control for CallReporter<'_> {
-    fn progress(&mut self, done: u64, total: u64) -> bool {
-        let now = (self.clock)();
-        if now - self.last >= REPORT_MS {
-            self.last = now;
-            (self.progress)(done, total);
-        }
-        true
-    }
 }
 
 #[cfg(test)]

@@ -159,11 +159,17 @@ impl<'p> ObjectBuilder<'p> {
         Box::new(catalog::unsupported(what, why, at))
     }
 
-    /// A refusal for a value that nobody knows.
+    /// Refuses a value that the constructor does not tell.
     fn unknown(what: &str, value: &Built<'p>, at: Span) -> BuildStop {
         let told = catalog::unsupported(what, &format!("it depends on {}", value.kind()), at);
         Box::new(match value {
-            Built::Free(path) => told.help(format!("give `{path}` a value with `--constructor`")),
+            // A line of the text gives no part of an object.
+            Built::Free(path) if path.contains('.') => {
+                told.help(format!("give `{path}` a value in the file of `--externals`"))
+            }
+            Built::Free(path) => told.help(format!(
+                "give `{path}` a value: in the file of `--externals`, or by a line `# @external {path} = ...`"
+            )),
             _ => told,
         })
     }

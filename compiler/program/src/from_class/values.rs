@@ -148,7 +148,7 @@ impl<'p> Built<'p> {
             Self::Bound { method, .. } => format!("the method `{method}`"),
             Self::Exchange { .. } => "a halo updater".to_owned(),
             Self::Outside(name) => format!("`{name}`, which is not among the files"),
-            Self::Free(path) => format!("`{path}`, which nobody gave a value"),
+            Self::Free(path) => format!("`{path}`, which has no value"),
             Self::Unknown(why) => format!("something unknown ({why})"),
         }
     }

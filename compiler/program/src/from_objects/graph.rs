@@ -42,7 +42,8 @@ pub struct ObjectGraph {
 pub struct GraphStencil {
     pub stencil: StencilEntry,
     pub params: Vec<String>,
-    /// The types of the parameters, for arguments that nothing else tells; empty where nobody asks.
+    /// The types of the parameters. They type the arguments that have no type of their own. Object graphs of Python leave
+    /// them out.
     #[serde(default)]
     pub kinds: Vec<Option<GraphParam>>,
 }

@@ -350,3 +350,23 @@ fn folders_and_files_may_have_any_names() {
         assert!(compilation.program.is_none() && told.contains("`a_b.lap` may stand in"), "{told}");
     }
 }
+
+#[test]
+fn an_unknown_value_of_a_constructor_is_named_with_the_way_to_give_it() {
+    let text = "class Model:\n    def __init__(self, stencil_factory: StencilFactory, config):\n        if config.is_fast:\n            self.lap = stencil_factory.from_dims_halo(lap, [X_DIM, Y_DIM, Z_DIM])\n    def __call__(self, q: FloatField, l: FloatField):\n        self.lap(q, l)\n";
+    check_with(
+        text,
+        &json!({}),
+        &expect![[r#"
+            error[P17]: the condition is refused: it depends on `config.is_fast`, which has no value
+              --> main.py:32:12
+               |
+            32 |         if config.is_fast:
+               |            ^^^^^^^^^^^^^^ not carried out
+               |
+               = help: give `config.is_fast` a value in the file of `--externals`
+        "#]],
+    );
+    let compilation = compiled(text, "Model", &json!({"config": {"is_fast": true}}));
+    assert!(compilation.program.is_some(), "{:?}", compilation.diagnostics);
+}

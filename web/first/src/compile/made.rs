@@ -37,7 +37,7 @@ pub(super) struct CompletedRequest {
     pub(super) times: Vec<StepTime>,
 }
 
-/// Generators of fields and values of scalars that a signature has and that nobody gave.
+/// Makes up generators and values for the fields and scalars of a signature that have none.
 pub(super) fn of_signature(
     signature: &Signature,
     known: &Directives,

@@ -429,8 +429,8 @@ struct RowRun {
     after: Cost,
 }
 
-/// A loop over no more rows than these, whatever the domain, stays out of a front. Dozens of such loops stand around the
-/// corners of a tile, and every row would come past each of them.
+/// The most rows of a loop that stays out of a front. A tile has dozens of such loops around its corners. In a front,
+/// each of them tests every row.
 const FEW_ROWS: i64 = 8;
 
 fn has_few_rows(node: &Node) -> bool {
