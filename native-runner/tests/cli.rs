@@ -5,6 +5,7 @@
 mod examples;
 mod fixes;
 mod programs;
+mod regions;
 mod remote;
 
 use std::io::{BufRead, BufReader};
