@@ -1,7 +1,7 @@
 //! Arrays of elements, as callers hand them over.
 
 use super::buffer::{Buffer, room};
-use super::ordered;
+use super::ordered::{self, BoxPlace};
 use crate::types::{DType, Value};
 
 /// The elements of an array, in memory order.
@@ -333,15 +333,39 @@ impl Array {
     /// When the box is not within the array.
     #[must_use]
     pub fn c_order(&self, start: usize, shape: &[usize]) -> Elements {
-        let strides = &self.strides;
+        let place = BoxPlace { start, strides: &self.strides };
         match &self.elements {
-            Elements::Bool(it) => Elements::Bool(ordered::gather(it, start, shape, strides).into()),
-            Elements::Int8(it) => Elements::Int8(ordered::gather(it, start, shape, strides).into()),
-            Elements::Int16(it) => Elements::Int16(ordered::gather(it, start, shape, strides).into()),
-            Elements::Int32(it) => Elements::Int32(ordered::gather(it, start, shape, strides).into()),
-            Elements::Int64(it) => Elements::Int64(ordered::gather(it, start, shape, strides).into()),
-            Elements::Float32(it) => Elements::Float32(ordered::gather(it, start, shape, strides).into()),
-            Elements::Float64(it) => Elements::Float64(ordered::gather(it, start, shape, strides).into()),
+            Elements::Bool(it) => Elements::Bool(ordered::gather(it, place, shape).into()),
+            Elements::Int8(it) => Elements::Int8(ordered::gather(it, place, shape).into()),
+            Elements::Int16(it) => Elements::Int16(ordered::gather(it, place, shape).into()),
+            Elements::Int32(it) => Elements::Int32(ordered::gather(it, place, shape).into()),
+            Elements::Int64(it) => Elements::Int64(ordered::gather(it, place, shape).into()),
+            Elements::Float32(it) => Elements::Float32(ordered::gather(it, place, shape).into()),
+            Elements::Float64(it) => Elements::Float64(ordered::gather(it, place, shape).into()),
         }
+    }
+
+    /// Copies a box of another array of the same type. `start` and `from` are the positions of its first element among the
+    /// elements of both arrays, `strides` and `source` the distances between neighbours there.
+    ///
+    /// # Panics
+    ///
+    /// When the box is not within an array, or the types differ.
+    pub fn copy_box(
+        &mut self,
+        (start, strides): (usize, &[i64]),
+        (other, from, source): (&Self, usize, &[i64]),
+        shape: &[usize],
+    ) {
+        let (from, to) = (BoxPlace { start: from, strides: source }, BoxPlace { start, strides });
+        macro_rules! of_types {
+            ($($dtype:ident),*) => {
+                match (&mut self.elements, &other.elements) {
+                    $((Elements::$dtype(out), Elements::$dtype(all)) => ordered::copy((all, from), (out, to), shape),)*
+                    (one, other) => panic!("{} are no {}", other.dtype(), one.dtype()),
+                }
+            };
+        }
+        of_types!(Bool, Int8, Int16, Int32, Int64, Float32, Float64);
     }
 }

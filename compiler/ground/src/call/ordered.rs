@@ -1,6 +1,6 @@
-//! Elements of a box, put in C order.
+//! Copies of boxes between arrays that lie otherwise.
 //!
-//! Neighbours in memory lie along one dimension, neighbours of the result along another. Element by element,
+//! Neighbours in memory lie along one dimension on one side, and along another on the other side. Element by element,
 //! each cache line of one side would be loaded many times, and evicted in between. Blocks of eight by eight
 //! elements have whole lines of both.
 
@@ -13,42 +13,71 @@ struct CopyDimension {
     n: usize,
     /// How far neighbours are apart, in elements.
     from: i64,
-    to: usize,
+    to: i64,
 }
 
-/// The elements of a box in C order. It starts at a position of `all`, and these are its strides there; dimensions that
-/// have none are not asked for.
+/// Where a box lies among elements: the position of its first element, and its strides.
+#[derive(Clone, Copy)]
+pub(super) struct BoxPlace<'a> {
+    pub(super) start: usize,
+    pub(super) strides: &'a [i64],
+}
+
+/// The elements of a box in C order.
 ///
 /// # Panics
 ///
 /// When it is not within `all`.
-pub(super) fn gather<T: Copy + Default>(all: &[T], start: usize, shape: &[usize], strides: &[i64]) -> Vec<T> {
+pub(super) fn gather<T: Copy + Default>(all: &[T], from: BoxPlace, shape: &[usize]) -> Vec<T> {
+    let mut strides = vec![0; shape.len()];
     let mut n = 1;
-    let mut dimensions: Vec<CopyDimension> = Vec::with_capacity(shape.len());
-    for (&size, &from) in shape.iter().zip(strides).rev() {
-        // A dimension that goes on where the one behind it ends is one with it.
-        match dimensions.last_mut() {
-            _ if size == 1 => {}
-            Some(last) if signed(last.n).checked_mul(last.from) == Some(from) => last.n *= size,
-            _ => dimensions.push(CopyDimension { n: size, from, to: n }),
-        }
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        *stride = signed(n);
         n *= size;
     }
     let mut out = vec![T::default(); n];
-    if n == 0 {
-        return out;
+    copy((all, from), (&mut out, BoxPlace { start: 0, strides: &strides }), shape);
+    out
+}
+
+/// Copies the elements of a box. Where an element of the target is that of several indices, it gets the value of one of
+/// them.
+///
+/// # Panics
+///
+/// When the box is not within the elements of a side.
+pub(super) fn copy<T: Copy + Default>(
+    (all, from): (&[T], BoxPlace),
+    (out, to): (&mut [T], BoxPlace),
+    shape: &[usize],
+) {
+    if shape.contains(&0) {
+        return;
     }
+    let mut dimensions: Vec<CopyDimension> = Vec::with_capacity(shape.len());
+    let strides = from.strides.iter().zip(to.strides);
+    dimensions.extend(shape.iter().zip(strides).map(|(&n, (&from, &to))| CopyDimension { n, from, to }));
+    dimensions.retain(|it| it.n > 1);
+    dimensions.sort_by_key(|it| it.to.unsigned_abs());
+    // A dimension that goes on where the one before it ends is one with it, on both sides.
+    dimensions.dedup_by(|next, last| {
+        let goes_on = |one: i64, next: i64| signed(last.n).checked_mul(one) == Some(next);
+        let is_one = goes_on(last.from, next.from) && goes_on(last.to, next.to);
+        if is_one {
+            last.n *= next.n;
+        }
+        is_one
+    });
     let one = CopyDimension { n: 1, from: 1, to: 1 };
-    // The first one is the last of the result, whose neighbours lie side by side there.
+    // Its neighbours lie side by side in the target.
     let across = if dimensions.is_empty() { one } else { dimensions.remove(0) };
     let nearest = (0..dimensions.len()).min_by_key(|&at| dimensions[at].from.unsigned_abs());
     let is_nearer = |at: &usize| dimensions[*at].from.unsigned_abs() < across.from.unsigned_abs();
     let along = nearest.filter(is_nearer).map(|at| dimensions.remove(at));
-    each(&dimensions, (start, 0), &mut |from, to| match along {
-        Some(along) => blocks(all, &mut out[to..], from, [along, across]),
-        None => row(all, &mut out[to..], from, across),
+    each(&dimensions, (from.start, to.start), &mut |from, to| match along {
+        Some(along) => blocks(all, out, (from, to), [along, across]),
+        None => row(all, out, (from, to), across),
     });
-    out
 }
 
 fn signed(n: usize) -> i64 {
@@ -67,45 +96,53 @@ fn each(dimensions: &[CopyDimension], (from, to): (usize, usize), visit: &mut im
         None => visit(from, to),
         Some((it, others)) => {
             for at in 0..it.n {
-                each(others, (behind(from, at, it.from), to + at * it.to), visit);
+                each(others, (behind(from, at, it.from), behind(to, at, it.to)), visit);
             }
         }
     }
 }
 
-fn row<T: Copy>(all: &[T], out: &mut [T], from: usize, along: CopyDimension) {
-    let out = &mut out[..along.n];
-    if along.from == 1 {
-        out.copy_from_slice(&all[from..from + along.n]);
-    } else {
-        out.iter_mut().enumerate().for_each(|(at, it)| *it = all[behind(from, at, along.from)]);
+fn row<T: Copy>(all: &[T], out: &mut [T], (from, to): (usize, usize), along: CopyDimension) {
+    let CopyDimension { n, from: stride, to: target } = along;
+    match (stride, target) {
+        (1, 1) => out[to..to + n].copy_from_slice(&all[from..from + n]),
+        (_, 1) => {
+            let out = &mut out[to..to + n];
+            out.iter_mut().enumerate().for_each(|(at, it)| *it = all[behind(from, at, stride)]);
+        }
+        _ => (0..n).for_each(|at| out[behind(to, at, target)] = all[behind(from, at, stride)]),
     }
 }
 
-/// A plane: `along` has neighbours side by side in memory, or nearly, and `across` in the result.
-fn blocks<T: Copy + Default>(all: &[T], out: &mut [T], from: usize, [along, across]: [CopyDimension; 2]) {
+/// A plane: `along` has neighbours side by side in memory, or nearly, and `across` in the target.
+fn blocks<T: Copy + Default>(
+    all: &[T],
+    out: &mut [T],
+    (from, to): (usize, usize),
+    [along, across]: [CopyDimension; 2],
+) {
     for second in (0..across.n).step_by(SIDE) {
         let n_across = SIDE.min(across.n - second);
         for first in (0..along.n).step_by(SIDE) {
             let n_along = SIDE.min(along.n - first);
             let from = behind(behind(from, second, across.from), first, along.from);
-            let to = first * along.to + second;
-            if n_across == SIDE && n_along == SIDE && along.from == 1 {
+            let to = behind(behind(to, second, across.to), first, along.to);
+            if n_across == SIDE && n_along == SIDE && along.from == 1 && across.to == 1 {
                 let mut block = [[T::default(); SIDE]; SIDE];
                 for (at, line) in block.iter_mut().enumerate() {
                     let from = behind(from, at, across.from);
                     line.copy_from_slice(&all[from..from + SIDE]);
                 }
                 for at in 0..SIDE {
-                    let to = to + at * along.to;
+                    let to = behind(to, at, along.to);
                     let line: &mut [T] = &mut out[to..to + SIDE];
                     line.iter_mut().zip(&block).for_each(|(it, line)| *it = line[at]);
                 }
             } else {
                 for at in 0..n_along {
+                    let (from, to) = (behind(from, at, along.from), behind(to, at, along.to));
                     for beside in 0..n_across {
-                        let from = behind(behind(from, beside, across.from), at, along.from);
-                        out[to + at * along.to + beside] = all[from];
+                        out[behind(to, beside, across.to)] = all[behind(from, beside, across.from)];
                     }
                 }
             }
@@ -155,8 +192,43 @@ mod tests {
             (4, vec![20, 9, 10], vec![0, 10, 1]),
             (4, vec![20, 9, 10], vec![1, 0, 20]),
         ] {
-            let found = gather(&all, start, &shape, &strides);
+            let place = BoxPlace { start, strides: &strides };
+            let found = gather(&all, place, &shape);
             assert_eq!(found, plainly(&all, start, &shape, &strides), "{start} {shape:?} {strides:?}");
+            if strides.contains(&0) {
+                continue;
+            }
+            // And back to where they were: nothing beside them is written.
+            let own: Vec<i64> = (0..shape.len()).map(|at| signed(shape[at + 1..].iter().product())).collect();
+            let mut back = vec![u32::MAX; all.len()];
+            let c_order = BoxPlace { start: 0, strides: &own };
+            copy((&found, c_order), (&mut back, place), &shape);
+            let written: Vec<u32> = back.iter().copied().filter(|it| *it != u32::MAX).collect();
+            let mut expected = found.clone();
+            expected.sort_unstable();
+            assert_eq!(written, expected, "{start} {shape:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn boxes_go_from_any_order_to_any_other() {
+        let all: Vec<u32> = (0..8_000).collect();
+        let shape = [15, 12, 13];
+        // One runs backwards along its first dimension.
+        let orders = [[1, 16, 200], [200, 16, 1], [16, 256, 1], [-1, 256, 16], [2, 40, 500]];
+        for from in orders {
+            for to in orders {
+                let [start, first] = [from, to].map(|it| if it[0] < 0 { 14 } else { 0 });
+                let mut out = vec![0; all.len()];
+                let [source, target] =
+                    [BoxPlace { start, strides: &from }, BoxPlace { start: first, strides: &to }];
+                copy((&all, source), (&mut out, target), &shape);
+                assert_eq!(
+                    plainly(&out, first, &shape, &to),
+                    plainly(&all, start, &shape, &from),
+                    "{from:?} {to:?}"
+                );
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn absent(dtype: DType) -> Array {
 /// An array with neighbours along I side by side, and the elements of `from`.
 pub(super) fn in_rows(from: &Array, container: &Container) -> Array {
     let mut rows = Array::zeros(container.dtype, &from.shape);
-    copy(from, &mut rows, container);
+    copy(from, &mut rows);
     rows
 }
 
@@ -37,64 +37,48 @@ pub(super) fn is_in_rows(array: &Array, container: &Container) -> bool {
     !container.axes.has(Axis::I) || array.strides.first() == Some(&1) || array.shape.first() == Some(&1)
 }
 
-/// Copies all elements between two arrays of one container.
-pub(super) fn copy(from: &Array, to: &mut Array, container: &Container) {
-    let [sources, targets] = [from, &*to].map(|it| whole(it, container));
-    for (source, target) in sources.into_iter().zip(targets) {
-        to.elements.set(target, from.elements.get(source));
-    }
+/// Copies all elements between two arrays of one shape and type.
+pub(super) fn copy(from: &Array, to: &mut Array) {
+    let (first, strides) = (to.first, to.strides.clone());
+    to.copy_box((first, &strides), (from, from.first, &from.strides), &from.shape);
 }
 
-/// Where all elements lie, in the order of their indices in C.
-fn whole(array: &Array, container: &Container) -> Vec<usize> {
-    places(array, container, &[]).0
+/// A part of a container's array: where its first element lies, and points and strides along the dimensions that are
+/// left.
+struct PartBox {
+    start: usize,
+    shape: Vec<usize>,
+    strides: Vec<i64>,
 }
 
-/// Where the elements of a part lie among those of its container, in the order of its indices in C.
-pub(super) fn positions(
-    array: &Array,
-    container: &Container,
-    part: &ContainerPart,
-) -> (Vec<usize>, Vec<usize>) {
-    places(array, container, &part.data_index)
-}
-
-fn places(array: &Array, container: &Container, data_index: &[u32]) -> (Vec<usize>, Vec<usize>) {
-    let n_axes = container.axes.len();
-    let n_index = data_index.len();
-    let is_left = |at: &usize| *at < n_axes || *at >= n_axes + n_index;
-    let left: Vec<usize> = (0..array.shape.len()).filter(is_left).collect();
-    let shape: Vec<usize> = left.iter().map(|&at| array.shape[at]).collect();
-    let mut index = vec![0; array.shape.len()];
-    for (slot, &at) in index[n_axes.min(array.shape.len())..].iter_mut().zip(data_index) {
-        *slot = at as usize;
+impl PartBox {
+    fn of(array: &Array, container: &Container, part: &ContainerPart) -> Self {
+        let n_axes = container.axes.len().min(array.shape.len());
+        let fixed = n_axes..n_axes + part.data_index.len();
+        let mut index = vec![0; array.shape.len()];
+        for (slot, &at) in index[n_axes..].iter_mut().zip(&part.data_index) {
+            *slot = at as usize;
+        }
+        let left: Vec<usize> = (0..array.shape.len()).filter(|it| !fixed.contains(it)).collect();
+        Self {
+            start: array.position(&index),
+            shape: left.iter().map(|&it| array.shape[it]).collect(),
+            strides: left.iter().map(|&it| array.strides[it]).collect(),
+        }
     }
-    let mut found = vec![array.position(&index)];
-    for &at in &left {
-        let stride = isize::try_from(array.strides[at]).unwrap_or(0);
-        let steps: Vec<isize> = (0..).take(array.shape[at]).map(|it: isize| it * stride).collect();
-        found = found
-            .iter()
-            .flat_map(|it| steps.iter().map(move |step| it.saturating_add_signed(*step)))
-            .collect();
-    }
-    (found, shape)
 }
 
 /// A copy of a part.
 pub(super) fn gather(array: &Array, container: &Container, part: &ContainerPart) -> Array {
-    let (positions, shape) = positions(array, container, part);
-    let mut elements = Elements::zeros(container.dtype, positions.len());
-    for (to, from) in positions.into_iter().enumerate() {
-        elements.set(to, array.elements.get(from));
-    }
-    Array::from_c_order(elements, &shape).unwrap_or_else(|| absent(container.dtype))
+    let PartBox { start, shape, strides } = PartBox::of(array, container, part);
+    let mut copied = Array::zeros(container.dtype, &shape);
+    let own = copied.strides.clone();
+    copied.copy_box((0, &own), (array, start, &strides), &shape);
+    copied
 }
 
 /// Stores a part. `from` has its shape.
 pub(super) fn scatter(array: &mut Array, container: &Container, part: &ContainerPart, from: &Array) {
-    let (positions, _) = positions(array, container, part);
-    for (to, index) in positions.into_iter().zip(from.indices()) {
-        array.elements.set(to, from.get(&index));
-    }
+    let PartBox { start, shape, strides } = PartBox::of(array, container, part);
+    array.copy_box((start, &strides), (from, from.first, &from.strides), &shape);
 }

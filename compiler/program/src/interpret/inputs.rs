@@ -8,7 +8,6 @@ use isobar_ground::types::{DType, Value};
 
 use super::arrays::{self, absent, filled, shape};
 use super::{ProgramInputs, ProgramInstance, StencilRunner};
-use crate::analysis::calls::written;
 use crate::nodes::{Container, ContainerRole};
 use crate::scalar::evaluate::stored;
 use crate::scalar::nodes::{ScalarRole, ScalarValue};
@@ -59,9 +58,8 @@ impl ProgramInstance {
     /// Stores the elements of copied fields where the caller has them.
     pub(super) fn give_copies(&mut self) {
         for (handle, own) in &mut self.lent {
-            let container = &self.program.containers[*handle];
-            if container.role == ContainerRole::Argument {
-                arrays::copy(&self.arrays[handle.index()], own, container);
+            if self.written.contains(handle) {
+                arrays::copy(&self.arrays[handle.index()], own);
             }
         }
     }
@@ -69,20 +67,19 @@ impl ProgramInstance {
     /// Takes the elements of copied fields from where the caller has them.
     pub(super) fn take_copies(&mut self) {
         for (handle, own) in &self.lent {
-            arrays::copy(own, &mut self.arrays[handle.index()], &self.program.containers[*handle]);
+            arrays::copy(own, &mut self.arrays[handle.index()]);
         }
     }
 
     /// Gives the fields back to the caller.
     pub(super) fn give_back(&mut self, inputs: &mut ProgramInputs) {
-        let written = written(&self.program);
         for (handle, container) in self.program.containers.iter() {
             let array = &mut self.arrays[handle.index()];
             match container.role {
                 ContainerRole::Argument | ContainerRole::Constant => {
                     if let Some(mut own) = self.lent.remove(&handle) {
-                        if written.contains(&handle) {
-                            arrays::copy(array, &mut own, container);
+                        if self.written.contains(&handle) {
+                            arrays::copy(array, &mut own);
                         }
                         *array = own;
                     }

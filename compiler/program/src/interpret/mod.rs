@@ -36,7 +36,7 @@ pub use made::make_inputs;
 pub use measure::StatementMeasure;
 pub use prepare::ProgramBytes;
 
-use crate::analysis::calls::{aliases, written};
+use crate::analysis::calls::aliases;
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};
 use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
@@ -116,6 +116,8 @@ pub struct ProgramInstance {
     begun: BTreeSet<Handle<Container>>,
     /// The locals that may be read where nothing has written them.
     needing: BTreeSet<Handle<Container>>,
+    /// The containers that some statement may write.
+    written: BTreeSet<Handle<Container>>,
 }
 
 type CallKey = (Handle<ProgramStencil>, Vec<[usize; 2]>);
@@ -177,9 +179,8 @@ impl ProgramInstance {
 
     /// The arguments that a run may write, in the order of the document.
     pub fn results(&self) -> impl Iterator<Item = &Container> {
-        let written = written(&self.program);
         let all = self.program.containers.iter().filter(|it| it.1.role == ContainerRole::Argument);
-        all.filter(move |(handle, _)| written.contains(handle)).map(|it| it.1)
+        all.filter(|(handle, _)| self.written.contains(handle)).map(|it| it.1)
     }
 
     /// The names of the scalars that a caller gives.

@@ -14,7 +14,7 @@ use isobar_reference::front::contract::Contract;
 use super::arrays::{absent, filled, shape};
 use super::calls::origin;
 use super::{CallKey, HaloFill, ProgramInstance};
-use crate::analysis::calls::aliases;
+use crate::analysis::calls::{aliases, written};
 use crate::analysis::unwritten::needing_values;
 use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
 use crate::scalar::nodes::ScalarRole;
@@ -74,10 +74,18 @@ pub(super) fn instance(
         ScalarRole::Constant(value) | ScalarRole::State(value) => value,
         ScalarRole::Argument | ScalarRole::Local => Value::undefined(it.dtype),
     });
-    let (arrays, scalars) = (first.collect(), scalars.collect());
-    let (needing, begun) = (needing_values(program), BTreeSet::new());
-    let (program, lent) = (program.clone(), BTreeMap::new());
-    Ok(ProgramInstance { program, domain, fill, fronts: found, arrays, lent, scalars, begun, needing })
+    Ok(ProgramInstance {
+        domain,
+        fill,
+        fronts: found,
+        arrays: first.collect(),
+        lent: BTreeMap::new(),
+        scalars: scalars.collect(),
+        begun: BTreeSet::new(),
+        needing: needing_values(program),
+        written: written(program),
+        program: program.clone(),
+    })
 }
 
 /// The bytes of the fields of a program.
