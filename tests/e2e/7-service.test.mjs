@@ -53,6 +53,29 @@ scenario("what may be written is offered, and taken with Tab", async (t) => {
   assert.match(await (await t.see("signature")).textContent(), /sqrt\(x\)/);
 });
 
+scenario("what is typed while the compiler is asked what may be written is offered as well", async (t) => {
+  await t.pick("copy_scale");
+  await t.toEnd();
+  // Questions about what may be written stay here until they are let go.
+  await t.page.evaluate(() => {
+    const post = Worker.prototype.postMessage;
+    self.held = [];
+    Worker.prototype.postMessage = function (...all) {
+      if (self.held && JSON.stringify(all[0]).includes("complete")) self.held.push(() => post.apply(this, all));
+      else post.apply(this, all);
+    };
+  });
+  await t.page.keyboard.type(" + s");
+  await t.page.waitForFunction(() => self.held.length > 0);
+  await t.page.keyboard.type("q");
+  await t.page.evaluate(() => {
+    self.held.forEach((it) => it());
+    self.held = null;
+  });
+  const list = t.get("editor").locator(".cm-tooltip-autocomplete");
+  await list.locator("li", { hasText: "sqrt" }).first().waitFor();
+});
+
 scenario("a definition is gone to, and a name renamed wherever it stands", async (t) => {
   await t.pick("horizontal_diffusion");
   await click(t, "laplacian[1, 0, 0]");

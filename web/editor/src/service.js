@@ -230,6 +230,8 @@ function completion(tell) {
     const before = line.text.slice(0, pos - line.from);
     if (!view || (!context.explicit && (!after.test(before) || before.trim() === ""))) return null;
     const told = await tell(view, { complete: { at: position(state.doc, pos) } }, "complete");
+    // An answer about an older text: an empty result, which no text keeps, is asked for again. `null` would end the wait.
+    if (!view.state.doc.eq(state.doc)) return { from: pos, options: [] };
     if (!told?.items.length) return null;
     const { length } = told.items;
     return {
