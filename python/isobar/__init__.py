@@ -15,7 +15,7 @@
 import logging as _logging
 import os as _os
 
-from . import _native, cache
+from . import _native, cache, ranks
 from ._config import num_threads, set_num_threads
 from ._native import Frozen, __version__
 from .errors import (

@@ -16,6 +16,7 @@ import enum
 import functools
 import inspect
 import linecache
+import logging
 import math
 import numbers
 import textwrap
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _exchange
 from ._capture import _MISSING, _content, capture_all
 from .errors import CaptureError
 from .stencil import LazyStencil, Stencil
@@ -78,6 +80,10 @@ class Walker:
         self.arrays: list[Lying] = []
         # Callbacks, which no text tells: by key.
         self.hosts: dict[str, Any] = {}
+        # Exchanges between ranks: by updater, and what carries their messages.
+        self.exchanges: dict[int, dict[str, Any]] = {}
+        self.plans: dict[str, Any] = {}
+        self.communicator: Any = None
         self.texts: dict[str, str] = {}
         self.paths: dict[str, str] = {}
         # What was found where, and what lists and dictionaries held, so that a change is noticed.
@@ -181,7 +187,7 @@ class Walker:
             if value.__name__ in _IDENTITIES:
                 return {"builtin": "identity"}
             if _is_inhibited(value):
-                return self.host(value)
+                return {**self.host(value), "fields": []} if _is_apart(value) else self.host(value)
             try:
                 return {"function": self.function(value)}
             except CaptureError as error:
@@ -193,7 +199,36 @@ class Walker:
             return {"object": self.object(value, value.__name__)}
         if hasattr(builtins, type(value).__name__) and type(value).__module__ == "builtins":
             return {"unknown": type(value).__name__}
-        return {"object": self.object(value, name)}
+        exchange = self.exchange(value, name)
+        return {"object": self.object(value, name)} if exchange is None else exchange
+
+    def exchange(self, value: Any, name: str) -> dict[str, Any] | None:
+        """The exchange that an updater of NDSL's makes with other ranks; nothing where it stays a callback."""
+        known = self.exchanges.get(id(value))
+        if known is not None:
+            return known
+        found = _exchange.read(value)
+        if found is None or self.communicator is not None and self.communicator is not found.communicator:
+            return None
+        # The plan has the dimensions of arrays, and a program those of its fields: I, J, K, and others behind them.
+        arrays = [_array(it) for it in found.quantities]
+        if any(it is None or _axes(of)[: len(it[1])] != it[1] or it[1] not in ("IJ", "IJK") for it, of in zip(arrays, found.quantities)):
+            return None
+        self.communicator = found.communicator
+        plan = self.name(f"plan_{name}")
+        self.plans[plan] = found.plan
+        state = found.state
+        self.seen.extend((state, it, of) for it, of in zip(found.names, found.quantities))
+        self.seen.append((value, "_updater", value._updater))
+        told = {
+            "exchange": [self.tagged(of, it) for it, of in zip(found.names, found.quantities)],
+            "kind": found.kind, "width": found.width, "plan": plan,
+        }  # fmt: skip
+        interface = _attribute(value, "interface")
+        if isinstance(interface, types.MethodType):
+            told["interface"] = self.host_of(interface, value)
+        self.exchanges[id(value)] = told
+        return told
 
     def stencil(self, it: Placed) -> str:
         for name, known in self.stencils:
@@ -243,6 +278,14 @@ class Walker:
         key = f"host_{len(self.hosts) + 1}"
         self.hosts[key] = value
         return {"host": key}
+
+    def host_of(self, method: Any, value: Any) -> dict[str, Any]:
+        """A method as a callback. That of a halo updater of NDSL's touches the fields that it exchanges, and no others."""
+        touched = _exchange.touched(value)
+        if touched is None or any(_array(it) is None for it in touched.values()):
+            return self.host(method)
+        self.seen.extend((value._state, it, of) for it, of in touched.items())
+        return {**self.host(method), "fields": [self.tagged(of, it) for it, of in touched.items()]}
 
     def value(self, told: Any) -> Any:
         """The value of a callback's argument, which the graph told."""
@@ -314,7 +357,7 @@ class Walker:
                         methods.setdefault(key, {})[name] = self.function(found)
                         continue
                     if _is_inhibited(found):
-                        attributes.setdefault(key, {})[name] = self.host(found)
+                        attributes.setdefault(key, {})[name] = self.host_of(found, value)
                         continue
                     if isinstance(found, types.MethodType) and isinstance(found.__func__, types.FunctionType):
                         methods.setdefault(key, {})[name] = self.function(found.__func__)
@@ -372,6 +415,35 @@ def _is_inhibited(value: Any) -> bool:
     """Whether NDSL keeps a function out of programs (`@dace_inhibitor`), and it is more than a number."""
     function = value.__func__ if isinstance(value, types.MethodType) else value
     return isinstance(function, types.FunctionType) and _inhibited(function)
+
+
+# Modules whose functions touch no field that they are not given.
+_APART = ("logging", "math", "mpi4py", "os", "sys", "time", "warnings")
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_apart(function: types.FunctionType) -> bool:
+    """Whether a function touches nothing but its arguments: it logs, or prints, and stores nothing."""
+    try:
+        node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    if not isinstance(node, ast.FunctionDef) or function.__closure__:
+        return False
+    own = set(function.__code__.co_varnames)
+    for it in (inner for statement in node.body for inner in ast.walk(statement)):
+        if isinstance(it, (ast.Attribute, ast.Subscript)) and not isinstance(it.ctx, ast.Load):
+            return False
+        if isinstance(it, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Lambda, ast.FunctionDef)):
+            return False
+        if not isinstance(it, ast.Name) or it.id in own:
+            continue
+        value = function.__globals__.get(it.id, getattr(builtins, it.id, _MISSING))
+        is_module = isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _APART
+        is_word = value is None or isinstance(value, (str, *_NUMBERS)) or value in (print, len, str, repr, format)
+        if not (is_module or is_word or isinstance(value, logging.Logger)):
+            return False
+    return True
 
 
 @functools.lru_cache(maxsize=4096)
@@ -443,11 +515,16 @@ def _array(value: Any) -> tuple[np.ndarray, str, str] | None:
     data = getattr(value, "data", None) if data is None else data
     if not isinstance(data, np.ndarray):
         return None
-    letters = {"x": "I", "y": "J", "z": "K", "i": "I", "j": "J", "k": "K"}
-    axes = "".join(letters.get(str(it)[:1], "") for it in dims)
+    axes = "".join(it for it in _axes(value) if it != "-")
     # What a class keeps for itself is undefined when its method begins.
     role = "local" if type(value).__name__ == "Local" else "argument"
     return data, axes, role
+
+
+def _axes(quantity: Any) -> str:
+    """The axis of each dimension of a quantity, and `-` for others."""
+    letters = {"x": "I", "y": "J", "z": "K", "i": "I", "j": "J", "k": "K"}
+    return "".join(letters.get(str(it)[:1], "-") for it in quantity.dims)
 
 
 def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
@@ -553,7 +630,7 @@ def walk(
     objects = walker.finished()
     stencils, texts = walker.stencils_told()
     graph = {
-        "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "fields": walker.fields(), "scalars": declared, "stencils": stencils, "objects": objects,
+        "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "fields": walker.fields(), "scalars": declared, "stencils": stencils, "plans": walker.plans, "objects": objects,
         "functions": walker.functions, "entry": entry,
     }  # fmt: skip
     return graph, walker, given

@@ -93,7 +93,7 @@ class Program:
                 self._known = walker, given
             else:
                 arrays, scalars = again
-            self._native.run(arrays, scalars, lambda name: self._answer(name, walker))
+            self._native.run(arrays, scalars, lambda name: self._answer(name, walker), walker.communicator)
             changed = walker.changed() if self._hosts else None
         except _native.Refused as refused:
             raise _program_error(json.loads(refused.args[0]), walker) from None

@@ -15,6 +15,7 @@ mod levels;
 mod caches;
 mod call;
 mod stencil;
+mod ranks;
 mod program;
 
 use pyo3::prelude::*;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stencil::Frozen>()?;
     module.add_class::<call::BoundCall>()?;
     module.add_class::<program::Program>()?;
+    module.add_class::<ranks::Ranks>()?;
     module.add_function(wrap_pyfunction!(stencil::backends, module)?)?;
     module.add_function(wrap_pyfunction!(stencil::cache_explain, module)?)?;
     module.add_function(wrap_pyfunction!(levels::compiled, module)?)?;

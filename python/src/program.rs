@@ -7,7 +7,7 @@ use isobar_compiler::inputs::Directives;
 use isobar_program::interpret::HaloFill;
 use isobar_protocol::request::Request;
 use isobar_runtime::machine::DetectedMachine;
-use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal};
+use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::lent;
 use crate::failures::diagnosed;
+use crate::ranks::RankTransport;
 use crate::scalars::scalar;
 use crate::stencil::{CompileOptions, ready};
 
@@ -77,13 +78,15 @@ impl Program {
     }
 
     /// Runs it once, on NumPy's arrays and numbers by the names of the document. `host` answers callbacks by their names.
-    /// Answers the number of calls.
+    /// `communicator` carries messages to other ranks. Answers the number of calls.
+    #[pyo3(signature = (fields, scalars, host, communicator=None))]
     fn run(
         &self,
         py: Python<'_>,
         fields: &Bound<'_, PyDict>,
         scalars: &Bound<'_, PyDict>,
         host: Py<PyAny>,
+        communicator: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
         let mut arguments = ProgramArguments::default();
         for (name, array) in fields {
@@ -111,6 +114,7 @@ impl Program {
                 }
             })
         };
+        let mut ranks = communicator.map(RankTransport::of).transpose()?;
         let ended = py.detach(|| {
             let executable = self.executable.try_lock();
             let mut executable = match executable {
@@ -118,9 +122,11 @@ impl Program {
                 Err(std::sync::TryLockError::Poisoned(it)) => PoisonError::into_inner(it),
                 Err(std::sync::TryLockError::WouldBlock) => return None,
             };
-            Some(executable.run(arguments, &mut answer))
+            let transport = ranks.as_mut().map(RankTransport::transport);
+            let around = RunSurroundings { host: &mut answer, transport };
+            Some(executable.run(arguments, around))
         });
-        if let Some(error) = raised {
+        if let Some(error) = ranks.as_mut().and_then(RankTransport::raised).or(raised) {
             return Err(error);
         }
         let report = ended.ok_or_else(busy)?.map_err(|why| refused(&why))?;

@@ -6,7 +6,7 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, Span, render};
 
 use crate::analysis::calls::aliases;
-use crate::analysis::{exchanges, unwritten};
+use crate::analysis::{exchanges, ranks, unwritten};
 use crate::document::read;
 use crate::from_class::ClassRequest;
 use crate::from_document::elaborate;
@@ -84,6 +84,7 @@ fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilatio
     let (program, mut found) = elaborate(&read, &mut fronts);
     if !found.has_errors() {
         found.extend(exchanges::order_faults(&program));
+        found.extend(ranks::rank_faults(&program));
         found.extend(unwritten::faults(&program));
         unify(&program, &mut fronts, &mut found);
     }

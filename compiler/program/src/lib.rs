@@ -9,6 +9,7 @@ pub mod document;
 // The Program IR.
 pub mod size;
 pub mod nodes;
+pub mod plan;
 
 // Facts about it.
 pub mod analysis;

@@ -6,6 +6,7 @@ use isobar_ground::entity::{Arena, Handle, Spelled};
 use isobar_ground::space::AxisSet;
 use isobar_ground::types::{DType, Value};
 
+use crate::plan::ExchangePlan;
 use crate::scalar::{ScalarExpr, ScalarVariable};
 use crate::size::AffineSize;
 
@@ -17,6 +18,8 @@ pub struct ProgramIr {
     pub containers: Arena<Container>,
     pub scalars: Arena<ScalarVariable>,
     pub stencils: Arena<ProgramStencil>,
+    /// Of exchanges between ranks.
+    pub plans: Arena<ExchangePlan>,
     pub body: Vec<ProgramStmt>,
 }
 
@@ -138,6 +141,8 @@ pub enum ProgramStmtKind {
         reads: Vec<ContainerPart>,
         writes: Vec<ContainerPart>,
         gives: Vec<Handle<ScalarVariable>>,
+        /// Whether it touches no field that it does not name.
+        is_exact: bool,
     },
     /// Statements that may run as one piece of code, which the pass `group-calls` puts together. They stay in order.
     Group {
@@ -173,6 +178,8 @@ pub struct HaloExchange {
     /// Points of the halo on each side of I and J.
     pub width: u32,
     pub phase: ExchangePhase,
+    /// What this rank sends to others and receives of them; none where the domain is the only one.
+    pub plan: Option<Handle<ExchangePlan>>,
 }
 
 /// How the values of neighbours are meant.

@@ -15,6 +15,7 @@ use crate::nodes::{
     CallArgument, Container, ContainerPart, ContainerRole, EDGES, ExchangeKind, ExchangePhase, HaloExchange,
     ProgramIr, ProgramStencil, ProgramStmt, ProgramStmtKind, StencilCall,
 };
+use crate::plan::{ExchangePlan, HaloStrip, Neighbour, StripDimension};
 use crate::scalar::from_python::ScalarReader;
 use crate::scalar::nodes::ScalarRole;
 use crate::scalar::{ScalarExpr, ScalarVariable};
@@ -37,8 +38,8 @@ pub fn parse(text: &str) -> Result<ProgramIr, ListingFault> {
     Ok(reader.program)
 }
 
-const DECLARATIONS: [&str; 8] =
-    ["program", "grid", "argument", "constant", "state", "local", "scalar", "stencil"];
+const DECLARATIONS: [&str; 9] =
+    ["program", "grid", "argument", "constant", "state", "local", "scalar", "stencil", "plan"];
 
 fn is_declaration(line: &str) -> bool {
     line.split_once(' ').is_some_and(|it| DECLARATIONS.contains(&it.0))
@@ -91,6 +92,20 @@ fn reaches(text: &str) -> Option<[Reach; 3]> {
     items(text)?.into_iter().map(reach).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
+/// `0 [0 3 12 +, 1 12 3 -] negated`, as a strip of a plan.
+fn strip_of(text: &str) -> Option<HaloStrip> {
+    let (text, is_negated) = text.strip_suffix(" negated").map_or((text, false), |it| (it, true));
+    let (field, along) = text.split_once(' ')?;
+    let dimension = |it: &str| {
+        let [dimension, first, n, direction] = it.split(' ').collect::<Vec<_>>().try_into().ok()?;
+        let is_backwards = [("+", false), ("-", true)].into_iter().find(|it| it.0 == direction)?.1;
+        let [dimension, first, n] = [dimension, first, n].map(str::parse);
+        Some(StripDimension { dimension: dimension.ok()?, first: first.ok()?, n: n.ok()?, is_backwards })
+    };
+    let along = items(along)?.into_iter().map(dimension).collect::<Option<_>>()?;
+    Some(HaloStrip { field: field.parse().ok()?, along, is_negated })
+}
+
 fn quoted(text: &str) -> Option<String> {
     serde_json::from_str(text).ok()
 }
@@ -138,6 +153,7 @@ impl ProgramReader {
             "grid" => self.grid(rest),
             "scalar" => self.scalar(rest, line.span),
             "stencil" => self.stencil(rest, line)?,
+            "plan" => self.plan(rest, line),
             role => self.container(role, rest, line.span),
         };
         read.ok_or_else(fail)
@@ -211,6 +227,27 @@ impl ProgramReader {
         Ok(Some(()))
     }
 
+    fn plan(&mut self, text: &str, line: &OutlineLine<'_>) -> Option<()> {
+        let (name, tag) = text.split_once(" tag ")?;
+        let mut neighbours = Vec::with_capacity(line.children.len());
+        for it in &line.children {
+            let rank = it.text.strip_prefix("rank ")?.parse().ok()?;
+            let (mut sent, mut received) = (Vec::new(), Vec::new());
+            for strip in &it.children {
+                let (word, rest) = strip.text.split_once(' ')?;
+                match word {
+                    "send" => sent.push(strip_of(rest)?),
+                    "receive" => received.push(strip_of(rest)?),
+                    _ => return None,
+                }
+            }
+            neighbours.push(Neighbour { rank, sent, received });
+        }
+        let (name, tag, neighbours) = (name.to_owned(), tag.parse().ok()?, neighbours.into());
+        self.program.plans.push(ExchangePlan { name, tag, neighbours, span: line.span });
+        Some(())
+    }
+
     fn body(&self, lines: &[OutlineLine<'_>]) -> LineResult<Vec<ProgramStmt>> {
         let mut made: Vec<ProgramStmt> = Vec::with_capacity(lines.len());
         for line in lines {
@@ -275,7 +312,8 @@ impl ProgramReader {
                 ProgramStmtKind::Swap(self.part_text(one, span)?, self.part_text(other, span)?)
             }
             "exchange" => ProgramStmtKind::Exchange(self.exchange(rest, span)?),
-            "host" => self.host(rest, span)?,
+            "host" => self.host(rest, false, span)?,
+            "exact" => self.host(rest.strip_prefix("host ").ok_or_else(unknown)?, true, span)?,
             "group" => ProgramStmtKind::Group { number: rest.parse().map_err(|_| unknown())?, body: inner },
             "mark" => ProgramStmtKind::Mark(quoted(rest).ok_or_else(unknown)?),
             "trap" => ProgramStmtKind::Trap(quoted(rest).ok_or_else(unknown)?),
@@ -344,6 +382,11 @@ impl ProgramReader {
 
     fn exchange(&self, text: &str, span: Span) -> Result<HaloExchange, String> {
         let wrong = || format!("`{text}` is no exchange");
+        let (text, plan) = text.rsplit_once(" by ").map_or((text, None), |(text, name)| (text, Some(name)));
+        let plan = match plan {
+            Some(name) => Some(self.program.plans.find(|it| it.name == name).ok_or_else(wrong)?),
+            None => None,
+        };
         let (how, fields) = text.split_once(" of ").ok_or_else(wrong)?;
         let words: Vec<&str> = how.split(' ').collect();
         let [phase, kind, width] = words.as_slice() else { return Err(wrong()) };
@@ -351,10 +394,10 @@ impl ProgramReader {
         let kind = ExchangeKind::ALL.into_iter().find(|it| it.1 == *kind).ok_or_else(wrong)?.0;
         let width = width.parse().map_err(|_| wrong())?;
         let fields = python::expression(&format!("({fields},)"), span).ok_or_else(wrong)?;
-        Ok(HaloExchange { fields: self.parts(fields.parts())?, kind, width, phase })
+        Ok(HaloExchange { fields: self.parts(fields.parts())?, kind, width, phase, plan })
     }
 
-    fn host(&self, text: &str, span: Span) -> Result<ProgramStmtKind, String> {
+    fn host(&self, text: &str, is_exact: bool, span: Span) -> Result<ProgramStmtKind, String> {
         let wrong = || format!("`{text}` is no callback");
         let (name, args, _) = called(text, span)?;
         let [reads, writes, gives] = args.as_slice() else { return Err(wrong()) };
@@ -365,7 +408,7 @@ impl ProgramReader {
         let scalar = |it: &Expr| self.variable(it.as_name().ok_or_else(wrong)?);
         let gives = inner(gives)?.iter().map(scalar).collect::<Result<_, _>>()?;
         let (reads, writes) = (self.parts(&inner(reads)?)?, self.parts(&inner(writes)?)?);
-        Ok(ProgramStmtKind::Host { name, reads, writes, gives })
+        Ok(ProgramStmtKind::Host { name, reads, writes, gives, is_exact })
     }
 }
 

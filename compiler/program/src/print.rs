@@ -9,6 +9,7 @@ use crate::nodes::{
     CallArgument, ContainerPart, ContainerRole, EDGES, ProgramIr, ProgramStencil, ProgramStmt,
     ProgramStmtKind, StencilCall,
 };
+use crate::plan::{ExchangePlan, StripDimension};
 use crate::scalar::ScalarExpr;
 use crate::scalar::nodes::ScalarRole;
 use crate::scalar::print::printed;
@@ -39,6 +40,12 @@ fn list(items: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
 /// Data dimensions, where there are some.
 fn data(dims: &[u32]) -> String {
     if dims.is_empty() { String::new() } else { format!(" data {}", list(dims)) }
+}
+
+/// A dimension of a strip.
+fn along(it: &StripDimension) -> String {
+    let direction = if it.is_backwards { '-' } else { '+' };
+    format!("{} {} {} {direction}", it.dimension, it.first, it.n)
 }
 
 fn axes(axes: AxisSet) -> String {
@@ -90,6 +97,32 @@ impl ProgramPrinter<'_> {
             self.out.open(handle.to_string(), "stencil", []);
             self.stencil(it);
             self.out.close();
+        }
+        for (handle, it) in program.plans.iter() {
+            self.out.open(handle.to_string(), "plan", []);
+            self.plan(it);
+            self.out.close();
+        }
+    }
+
+    fn plan(&mut self, it: &ExchangePlan) {
+        self.out.line(format_args!("plan {} tag {}", it.name, it.tag));
+        for neighbour in it.neighbours.iter() {
+            self.out.indented(|out| {
+                out.line(format_args!("rank {}", neighbour.rank));
+                out.indented(|out| {
+                    for (word, strips) in [("send", &neighbour.sent), ("receive", &neighbour.received)] {
+                        for it in strips {
+                            let negated = if it.is_negated { " negated" } else { "" };
+                            out.line(format_args!(
+                                "{word} {} {}{negated}",
+                                it.field,
+                                list(it.along.iter().map(along))
+                            ));
+                        }
+                    }
+                });
+            });
         }
     }
 
@@ -158,12 +191,16 @@ impl ProgramPrinter<'_> {
             }
             ProgramStmtKind::Exchange(it) => {
                 let (phase, kind) = (it.phase.name(), it.kind.name());
-                self.out.line(format_args!("exchange {phase} {kind} {} of {}", it.width, parts(&it.fields)));
+                let plan = it.plan.map_or(String::new(), |it| format!(" by {}", program.plans[it].name));
+                let fields = parts(&it.fields);
+                self.out.line(format_args!("exchange {phase} {kind} {} of {fields}{plan}", it.width));
             }
-            ProgramStmtKind::Host { name, reads, writes, gives } => {
+            ProgramStmtKind::Host { name, reads, writes, gives, is_exact } => {
                 let gives = gives.iter().map(|it| &program.scalars[*it].name).join(", ");
                 let (reads, writes) = (parts(reads), parts(writes));
-                self.out.line(format_args!("host {name}(reads({reads}), writes({writes}), gives({gives}))"));
+                let word = if *is_exact { "exact host" } else { "host" };
+                self.out
+                    .line(format_args!("{word} {name}(reads({reads}), writes({writes}), gives({gives}))"));
             }
             ProgramStmtKind::Group { number, body } => {
                 self.out.line(format_args!("group {number}"));

@@ -6,7 +6,7 @@ use isobar_ground::entity::Handle;
 use isobar_ground::types::DType;
 use itertools::Itertools;
 
-use crate::analysis::{calls, exchanges};
+use crate::analysis::{calls, exchanges, ranks};
 use crate::nodes::{
     CallArgument, ContainerPart, ContainerRole, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall,
 };
@@ -19,7 +19,8 @@ pub fn validate(program: &ProgramIr) -> Vec<String> {
     let mut check = ProgramCheck { program, violations: Vec::new(), loops: Vec::new(), groups: Vec::new() };
     check.declarations();
     check.body(&program.body);
-    check.violations.extend(exchanges::order_faults(program).into_iter().map(|it| it.message));
+    let faults = exchanges::order_faults(program).into_iter().chain(ranks::rank_faults(program));
+    check.violations.extend(faults.map(|it| it.message));
     check.violations
 }
 
@@ -111,10 +112,12 @@ impl ProgramCheck<'_> {
                 }
             }
             ProgramStmtKind::Exchange(exchange) => {
-                if exchange.fields.iter().all(|it| self.written(it)) {
+                if exchange.fields.iter().all(|it| self.written(it)) && exchange.plan.is_none() {
                     let faults = exchanges::size_faults(self.program, exchange, stmt.span);
                     self.violations.extend(faults.into_iter().map(|it| it.message));
                 }
+                let has_plan = exchange.plan.is_none_or(|it| self.program.plans.get(it).is_some());
+                self.demand(has_plan, || "an exchange has a plan that is not there".to_owned());
             }
             ProgramStmtKind::Host { reads, writes, gives, .. } => {
                 reads.iter().for_each(|it| {

@@ -1,6 +1,7 @@
 //! A program that is compiled for one domain, and called with fields that the caller lends.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use isobar_compiler::call::launch::{Launch, ScalarInput};
@@ -13,7 +14,7 @@ use isobar_program::compile::{ProgramCompilation, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
     GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
-    StencilRunner, StencilStop,
+    StencilRunner, StencilStop, Transport,
 };
 use isobar_program::print::listing;
 
@@ -80,8 +81,7 @@ impl ProgramExecutable {
         Ok(Self { text: listing(&program).text, compilation, instance, code })
     }
 
-    /// Runs the program once. Its state stays with it. `host` answers callbacks, by their names in the document: meanwhile
-    /// all arguments are where the caller has them.
+    /// Runs the program once. Its state stays with it.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ impl ProgramExecutable {
     pub fn run(
         &mut self,
         arguments: ProgramArguments,
-        host: &mut dyn FnMut(&str) -> Result<(), String>,
+        around: RunSurroundings<'_>,
     ) -> Result<ProgramReport, ProgramRefusal> {
         let mut inputs = ProgramInputs {
             fields: arguments.fields.into_iter().map(|(name, it)| (name, it.array)).collect(),
             scalars: arguments.scalars,
         };
-        let mut runner = HostedCode { code: &mut self.code, host };
+        let mut runner = HostedCode { code: &mut self.code, around };
         let ended = self.instance.run_with(&mut inputs, &mut runner, &mut NoControl);
         ended.map_err(|stop| match stop {
             ProgramStop::Fault(told) => refusal(&self.compilation, told),
@@ -129,13 +129,29 @@ impl ProgramExecutable {
     }
 }
 
-/// The code of a program, beside a caller that answers callbacks.
-struct HostedCode<'a> {
-    code: &'a mut ProgramCode,
-    host: &'a mut dyn FnMut(&str) -> Result<(), String>,
+/// What a program calls outside of itself.
+pub struct RunSurroundings<'a> {
+    /// Answers callbacks, by their names in the document. Meanwhile all arguments are where the caller has them.
+    pub host: &'a mut dyn FnMut(&str) -> Result<(), String>,
+    /// Carries messages to other ranks and from them, where there are some.
+    pub transport: Option<&'a mut dyn Transport>,
 }
 
-impl StencilRunner for HostedCode<'_> {
+impl fmt::Debug for RunSurroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunSurroundings")
+            .field("has_ranks", &self.transport.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The code of a program, beside its surroundings.
+struct HostedCode<'c, 'a> {
+    code: &'c mut ProgramCode,
+    around: RunSurroundings<'a>,
+}
+
+impl StencilRunner for HostedCode<'_, '_> {
     fn run(
         &mut self,
         front: &Arc<Front>,
@@ -159,7 +175,14 @@ impl StencilRunner for HostedCode<'_> {
     }
 
     fn host(&mut self, name: &str) -> Result<(), StencilStop> {
-        (self.host)(name).map_err(|why| StencilStop::Fault { why, statement: None })
+        (self.around.host)(name).map_err(|why| StencilStop::Fault { why, statement: None })
+    }
+
+    fn transport(&mut self) -> Option<&mut dyn Transport> {
+        match &mut self.around.transport {
+            Some(it) => Some(&mut **it),
+            None => None,
+        }
     }
 
     fn forgets_locals(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The stencils of a program of calls, as code of a back end.
 
 mod executable;
+mod ranks;
 mod shared;
 
 use std::collections::BTreeMap;
@@ -26,7 +27,8 @@ use crate::failure::Failure;
 use crate::plans::Plans;
 use shared::{CodeCell, CodeKey, SharedCode, claim};
 
-pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal};
+pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
+pub use ranks::{RankThread, Ranks};
 
 /// The code of each stencil that a program calls.
 pub struct ProgramCode {

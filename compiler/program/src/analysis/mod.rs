@@ -3,5 +3,6 @@
 pub mod calls;
 pub mod exchanges;
 pub mod interface;
+pub mod ranks;
 pub mod traffic;
 pub mod unwritten;

@@ -110,7 +110,10 @@ impl UnwrittenWays<'_> {
             ProgramStmtKind::Exchange(exchange) => {
                 for part in &exchange.fields {
                     self.read_any(part, stmt.span);
-                    if exchange.phase != ExchangePhase::Start {
+                    // The corners of a cube's faces have no neighbour.
+                    if exchange.plan.is_some() {
+                        self.may_write(part);
+                    } else if exchange.phase != ExchangePhase::Start {
                         self.write_halo(part, i64::from(exchange.width));
                     }
                 }

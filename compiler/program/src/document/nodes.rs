@@ -25,6 +25,9 @@ pub struct ProgramDocument {
     /// Groups of statements, put in where they are named.
     #[serde(default)]
     pub programs: Entries<Vec<StatementEntry>>,
+    /// What this rank sends and receives in exchanges, by name.
+    #[serde(default, skip_serializing_if = "Entries::is_empty")]
+    pub plans: Entries<PlanEntry>,
     /// The callbacks of `host` statements, for the caller that answers them.
     #[serde(default, skip_serializing_if = "Entries::is_empty")]
     pub hosts: Entries<HostEntry>,
@@ -40,6 +43,36 @@ pub struct HostEntry {
     pub args: Vec<serde_json::Value>,
     #[serde(default)]
     pub keywords: Entries<serde_json::Value>,
+}
+
+/// The plan of an exchange between ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanEntry {
+    pub tag: u32,
+    pub neighbours: Vec<NeighbourEntry>,
+}
+
+/// The messages to and from another rank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeighbourEntry {
+    pub rank: u32,
+    pub send: Vec<StripEntry>,
+    pub receive: Vec<StripEntry>,
+}
+
+/// A box of a field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StripEntry {
+    /// Among the fields of the exchange, from 0.
+    pub field: u32,
+    /// For each dimension, from the slowest to the fastest of the message: its number, the first index, points, and a step
+    /// of 1 or -1.
+    pub along: Vec<[i64; 4]>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negated: bool,
 }
 
 /// The grid around the compute domain.
@@ -267,6 +300,8 @@ pub struct StatementEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<PhaseEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Vec<ArgumentEntry>>,
@@ -275,6 +310,9 @@ pub struct StatementEntry {
     /// The scalars that it gives, with their types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gives: Option<Entries<String>>,
+    /// Whether it touches no field that it does not name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -89,6 +89,7 @@ impl<'p> ObjectBuilder<'p> {
             fields: Entries(std::mem::take(&mut self.fields)),
             scalars: Entries::default(),
             hints: Entries(hints),
+            plans: Entries::default(),
             stencils: Entries(std::mem::take(&mut self.stencils)),
             objects: Entries(objects),
             functions: Entries(found.told),

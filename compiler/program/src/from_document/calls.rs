@@ -234,8 +234,25 @@ impl<'a> Elaboration<'a> {
             Some(PhaseEntry::Wait) => ExchangePhase::Wait,
         };
         let width = entry.width.unwrap_or(self.program.grid.halo);
-        let exchange = HaloExchange { fields, kind, width, phase };
-        self.found.extend(crate::analysis::exchanges::size_faults(&self.program, &exchange, span));
+        let plan = match &entry.plan {
+            None => None,
+            Some(name) => {
+                let found = self.program.plans.find(|it| it.name == *name);
+                if found.is_none() {
+                    // One that was refused is told already.
+                    let known = self.read.document.plans.names();
+                    if self.read.document.plans.get(name).is_none() {
+                        self.found.push(catalog::unknown("plan", name, known, span));
+                    }
+                    return None;
+                }
+                found
+            }
+        };
+        let exchange = HaloExchange { fields, kind, width, phase, plan };
+        if plan.is_none() {
+            self.found.extend(crate::analysis::exchanges::size_faults(&self.program, &exchange, span));
+        }
         Some(ProgramStmtKind::Exchange(exchange))
     }
 
@@ -259,6 +276,7 @@ impl<'a> Elaboration<'a> {
         if !is_dotted_name(name) {
             self.tell(catalog::taken(name, "it is no name of Python", span));
         }
-        Some(ProgramStmtKind::Host { name: name.to_owned(), reads: reads?, writes: writes?, gives })
+        let (name, is_exact) = (name.to_owned(), entry.exact.unwrap_or(false));
+        Some(ProgramStmtKind::Host { name, reads: reads?, writes: writes?, gives, is_exact })
     }
 }

@@ -7,9 +7,12 @@ use isobar_ground::space::Axis;
 use isobar_ground::types::{DType, Value};
 
 use super::{DocumentPath, Elaboration};
-use crate::document::nodes::{EdgeEntry, OriginEntry, RoleEntry, ScalarEntry, StencilEntry};
+use crate::document::nodes::{
+    EdgeEntry, NeighbourEntry, OriginEntry, PlanEntry, RoleEntry, ScalarEntry, StencilEntry, StripEntry,
+};
 use crate::document::places::PathStep;
 use crate::nodes::{ProgramGrid, ProgramStencil};
+use crate::plan::{ExchangePlan, HaloStrip, Neighbour, StripDimension};
 use crate::scalar::ScalarVariable;
 use crate::scalar::nodes::ScalarRole;
 use crate::size::AffineSize;
@@ -42,8 +45,35 @@ impl<'a> Elaboration<'a> {
         for (name, entry) in &document.stencils.0 {
             self.stencil(name, entry);
         }
+        for (name, entry) in &document.plans.0 {
+            self.plan(name, entry);
+        }
         for name in document.programs.names() {
             self.check_name(name, &[PathStep::Name("programs"), PathStep::Name(name)]);
+        }
+    }
+
+    fn plan(&mut self, name: &str, entry: &PlanEntry) {
+        let path = [PathStep::Name("plans"), PathStep::Name(name)];
+        let span = self.span(&path);
+        if !self.check_name(name, &path) {
+            return;
+        }
+        let neighbours: Option<Vec<Neighbour>> = entry.neighbours.iter().map(neighbour).collect();
+        match neighbours {
+            Some(neighbours) => {
+                self.program.plans.push(ExchangePlan {
+                    name: name.to_owned(),
+                    tag: entry.tag,
+                    neighbours: neighbours.into(),
+                    span,
+                });
+            }
+            None => self.tell(catalog::unsupported(
+                &format!("the plan `{name}`"),
+                "each dimension of a strip has a number, a first index, points, and a step of 1 or -1",
+                span,
+            )),
         }
     }
 
@@ -212,4 +242,20 @@ impl<'a> Elaboration<'a> {
         }
         self.program.stencils.push(stencil);
     }
+}
+
+/// The messages of an entry; nothing where a number is none of a strip.
+fn neighbour(entry: &NeighbourEntry) -> Option<Neighbour> {
+    let strips = |all: &[StripEntry]| all.iter().map(strip).collect::<Option<Vec<_>>>();
+    Some(Neighbour { rank: entry.rank, sent: strips(&entry.send)?, received: strips(&entry.receive)? })
+}
+
+fn strip(entry: &StripEntry) -> Option<HaloStrip> {
+    let along = entry.along.iter().map(|&[dimension, first, n, step]| {
+        let [dimension, first, n] = [dimension, first, n].map(usize::try_from);
+        let is_backwards = [(1, false), (-1, true)].into_iter().find(|it| it.0 == step)?.1;
+        Some(StripDimension { dimension: dimension.ok()?, first: first.ok()?, n: n.ok()?, is_backwards })
+    });
+    let field = usize::try_from(entry.field).ok()?;
+    Some(HaloStrip { field, along: along.collect::<Option<_>>()?, is_negated: entry.negated })
 }

@@ -40,8 +40,8 @@ const FORMS: [StatementForm; 13] = [
     form("copy", &["to"], &[]),
     form("fill", &["with"], &[]),
     form("swap", &[], &[]),
-    form("exchange", &[], &["kind", "width", "phase"]),
-    form("host", &[], &["reads", "writes", "gives"]),
+    form("exchange", &[], &["kind", "width", "phase", "plan"]),
+    form("host", &[], &["reads", "writes", "gives", "exact"]),
     form("mark", &[], &[]),
     form("trap", &[], &[]),
 ];

@@ -48,7 +48,7 @@ impl ObjectReader<'_> {
             it @ ObjectValue::Function { .. } => self.enter(&it, args, named, at),
             ObjectValue::Builtin(builtin) => self.builtin(builtin, args, named, at),
             ObjectValue::Bound { of, method } => self.bound(*of, &method, (args, named), at),
-            ObjectValue::Host(name) => self.host(&name, &args, &named, at),
+            ObjectValue::Host { name, fields } => self.host((&name, fields), (&args, &named), at),
             other => Err(self.refused(&other.kind(), "it cannot be called", at)),
         }
     }
@@ -227,7 +227,7 @@ impl ObjectReader<'_> {
                 one => fields.push(one),
             }
         }
-        let exchange = ExchangeValue { fields, kind: kind.to_owned(), width };
+        let exchange = ExchangeValue { fields, kind: kind.to_owned(), width, plan: None, interface: None };
         self.exchange(exchange.clone(), if is_start { "start" } else { "update" }, at)?;
         Ok(if is_start { ObjectValue::Exchange(exchange) } else { ObjectValue::None })
     }
@@ -256,17 +256,18 @@ impl ObjectReader<'_> {
             kind: Some(kind),
             width: Some(exchange.width),
             phase: Some(phase),
+            plan: exchange.plan,
             ..StatementEntry::default()
         };
         self.write(entry, at)
     }
 
-    /// A callback, with arguments that are known. It reads the fields that it is given, and may write them.
+    /// A callback, with arguments that are known. It reads the fields that it is given, and may write them. One that is known
+    /// touches its fields and no others.
     fn host(
         &mut self,
-        callback: &str,
-        args: &[ObjectValue],
-        named: &NamedValues,
+        (callback, known_fields): (&str, Option<Vec<ObjectValue>>),
+        (args, named): (&[ObjectValue], &NamedValues),
         at: Span,
     ) -> Reading<ObjectValue> {
         let json = |this: &Self, value: &ObjectValue| {
@@ -287,7 +288,14 @@ impl ObjectReader<'_> {
             self.hosts.push((name.clone(), entry));
             name
         });
-        let all = args.iter().chain(named.iter().map(|it| &it.1));
+        // An object may hold any field.
+        let is_plain = |it: &ObjectValue| {
+            !matches!(it, ObjectValue::Object(_) | ObjectValue::Table(_) | ObjectValue::Sequence(_))
+        };
+        let is_exact = args.iter().chain(named.iter().map(|it| &it.1)).all(is_plain);
+        let exact = (known_fields.is_some() && is_exact).then_some(true);
+        let known_fields = known_fields.unwrap_or_default();
+        let all = args.iter().chain(named.iter().map(|it| &it.1)).chain(&known_fields);
         let fields: Vec<ArgumentEntry> = all
             .filter(|it| matches!(it, ObjectValue::Field { .. }))
             .filter_map(ObjectValue::argument_entry)
@@ -296,6 +304,7 @@ impl ObjectReader<'_> {
             host: Some(name),
             reads: Some(fields.clone()),
             writes: Some(fields),
+            exact,
             ..StatementEntry::default()
         };
         self.write(entry, at)?;

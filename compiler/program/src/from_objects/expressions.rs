@@ -4,7 +4,7 @@ use isobar_front::frontend::syntax::{Comparison, Expr, ExprKind, Logical, Operat
 use isobar_ground::diag::Span;
 use isobar_ground::entity::Arena;
 
-use super::values::{Builtin, ObjectValue};
+use super::values::{Builtin, ExchangeValue, ObjectValue};
 use super::{ObjectReader, Reading};
 use crate::scalar::evaluate;
 use crate::scalar::from_python::ScalarReader;
@@ -159,6 +159,9 @@ impl ObjectReader<'_> {
             }
             ObjectValue::Exchange(_) if matches!(name, "start" | "wait" | "update") => {
                 Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })
+            }
+            ObjectValue::Exchange(ExchangeValue { interface: Some(host), .. }) if name == "interface" => {
+                Ok((**host).clone())
             }
             ObjectValue::Table(_) if matches!(name, "keys" | "values" | "items" | "get") => {
                 Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::document::Entries;
-use crate::document::nodes::{FieldEntry, GridEntry, PlaceEntry, ScalarEntry, StencilEntry};
+use crate::document::nodes::{FieldEntry, GridEntry, PlaceEntry, PlanEntry, ScalarEntry, StencilEntry};
 
 /// An object graph with the method that is the program.
 #[derive(Clone, Debug, Deserialize)]
@@ -29,6 +29,9 @@ pub struct ObjectGraph {
     pub hints: Entries<GraphHint>,
     #[serde(default)]
     pub stencils: Entries<GraphStencil>,
+    /// The plans of exchanges between ranks.
+    #[serde(default)]
+    pub plans: Entries<PlanEntry>,
     #[serde(default)]
     pub objects: Entries<GraphObject>,
     #[serde(default)]

@@ -110,6 +110,7 @@ pub fn document_of(graph: &ObjectGraph) -> Result<ProgramDocument, Vec<Diagnosti
         scalars: Entries(graph.scalars.0.iter().cloned().chain(free_scalars).collect()),
         stencils: Entries(own.chain(stencils).collect()),
         programs: Entries::default(),
+        plans: graph.plans.clone(),
         hosts: Entries(std::mem::take(&mut reader.hosts)),
         body,
     })

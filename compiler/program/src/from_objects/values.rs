@@ -46,7 +46,11 @@ pub(super) enum ObjectValue {
     /// An object that exchanges halos of fields that it is given.
     Communicator,
     /// A function of the caller's that no text tells.
-    Host(String),
+    Host {
+        name: String,
+        /// The fields that it touches, where they are known.
+        fields: Option<Vec<ObjectValue>>,
+    },
     /// A field or a number that the caller gives, by its path; its first use tells which.
     Free(String),
     /// Nothing is known of it but the reason.
@@ -59,6 +63,10 @@ pub(super) struct ExchangeValue {
     pub(super) fields: Vec<ObjectValue>,
     pub(super) kind: String,
     pub(super) width: u32,
+    /// Its plan between ranks, by name.
+    pub(super) plan: Option<String>,
+    /// The callback that gives a shared edge of a pair one value.
+    pub(super) interface: Option<Box<ObjectValue>>,
 }
 
 /// A function that is known by its name.
@@ -125,7 +133,7 @@ impl ObjectValue {
 
     fn tagged(kind: &str, value: &Json, entries: &serde_json::Map<String, Json>) -> Option<Self> {
         let name = || value.as_str().map(str::to_owned);
-        let known = ["field", "exchange", "function"]
+        let known = ["field", "exchange", "function", "host"]
             .into_iter()
             .find(|it| entries.contains_key(*it))
             .unwrap_or(kind);
@@ -154,7 +162,9 @@ impl ObjectValue {
                 let fields = entries.get("exchange")?.as_array()?.iter().map(field).collect();
                 let kind = entries.get("kind").and_then(Json::as_str).unwrap_or("scalar").to_owned();
                 let width = u32::try_from(entries.get("width")?.as_u64()?).ok()?;
-                Self::Exchange(ExchangeValue { fields, kind, width })
+                let plan = entries.get("plan").and_then(Json::as_str).map(str::to_owned);
+                let interface = entries.get("interface").map(|it| Box::new(Self::read(it)));
+                Self::Exchange(ExchangeValue { fields, kind, width, plan, interface })
             }
             "stencil" => Self::Stencil(name()?),
             "object" => Self::Object(name()?),
@@ -165,7 +175,11 @@ impl ObjectValue {
             "free" => Self::Free(name()?),
             "communicator" => Self::Communicator,
             "scalar" => Self::Scalar(name()?),
-            "host" => Self::Host(name()?),
+            "host" => {
+                let name = entries.get("host")?.as_str()?.to_owned();
+                let fields = entries.get("fields").and_then(Json::as_array);
+                Self::Host { name, fields: fields.map(|it| it.iter().map(Self::read).collect()) }
+            }
             "module" if value == "math" => Self::Math,
             "builtin" => Self::Builtin(match value.as_str()? {
                 "identity" => Builtin::Identity,
@@ -220,7 +234,7 @@ impl ObjectValue {
             Self::Timer => "a timer".to_owned(),
             Self::Communicator => "a communicator".to_owned(),
             Self::Free(path) => format!("`{path}`, which the caller gives"),
-            Self::Host(name) => format!("the callback `{name}`"),
+            Self::Host { name, .. } => format!("the callback `{name}`"),
             Self::Unknown(why) => format!("something else ({why})"),
         }
     }

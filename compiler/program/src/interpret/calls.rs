@@ -13,6 +13,7 @@ use isobar_reference::{debug, numpy};
 
 use super::arrays::{absent, gather, scatter};
 use super::groups::{GroupParam, GroupStop};
+use super::ranks::Transport;
 use super::{ProgramInstance, ProgramStop};
 use crate::analysis::calls::aliases;
 use crate::nodes::{ContainerPart, ProgramIr, StencilCall};
@@ -58,6 +59,11 @@ pub trait StencilRunner {
     /// Why the run ends here.
     fn host(&mut self, _name: &str) -> Result<(), StencilStop> {
         Err(StencilStop::Fault { why: "nobody answers it".to_owned(), statement: None })
+    }
+
+    /// What carries messages between the ranks of a program.
+    fn transport(&mut self) -> Option<&mut dyn Transport> {
+        None
     }
 
     /// Whether each run starts with locals that hold NaN, or the smallest integer. Otherwise a local may hold what the run

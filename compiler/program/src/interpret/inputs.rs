@@ -1,5 +1,7 @@
 //! The inputs of a run: taken from the caller, and given back.
 
+use std::collections::BTreeSet;
+
 use isobar_ground::call::launch::ScalarInput;
 use isobar_ground::diag::Diagnostic;
 use isobar_ground::diag::catalog::programs as catalog;
@@ -55,19 +57,21 @@ impl ProgramInstance {
         }
     }
 
-    /// Stores the elements of copied fields where the caller has them.
-    pub(super) fn give_copies(&mut self) {
+    /// Stores the elements of copied fields where the caller has them; of `only` these, where some are named.
+    pub(super) fn give_copies(&mut self, only: Option<&BTreeSet<Handle<Container>>>) {
         for (handle, own) in &mut self.lent {
-            if self.written.contains(handle) {
+            if self.written.contains(handle) && only.is_none_or(|it| it.contains(handle)) {
                 arrays::copy(&self.arrays[handle.index()], own);
             }
         }
     }
 
-    /// Takes the elements of copied fields from where the caller has them.
-    pub(super) fn take_copies(&mut self) {
+    /// Takes the elements of copied fields from where the caller has them; of `only` these, where some are named.
+    pub(super) fn take_copies(&mut self, only: Option<&BTreeSet<Handle<Container>>>) {
         for (handle, own) in &self.lent {
-            arrays::copy(own, &mut self.arrays[handle.index()]);
+            if only.is_none_or(|it| it.contains(handle)) {
+                arrays::copy(own, &mut self.arrays[handle.index()]);
+            }
         }
     }
 

@@ -15,6 +15,7 @@ mod inputs;
 mod made;
 mod measure;
 mod prepare;
+mod ranks;
 mod rehearse;
 mod run;
 
@@ -35,6 +36,7 @@ use itertools::Itertools;
 pub use made::make_inputs;
 pub use measure::StatementMeasure;
 pub use prepare::ProgramBytes;
+pub use ranks::{RankMessage, Transport};
 
 use crate::analysis::calls::aliases;
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};

@@ -15,8 +15,10 @@ use super::arrays::{absent, filled, shape};
 use super::calls::origin;
 use super::{CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::{aliases, written};
+use crate::analysis::exchanges::spelled;
 use crate::analysis::unwritten::needing_values;
 use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
+use crate::plan::plan_fault;
 use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
 
@@ -53,7 +55,20 @@ pub(super) fn instance(
                 Err(refused) => wrong.extend(refused.into_iter().map(|it| it.also(span, "called here"))),
             }
         }
-        ProgramStmtKind::Exchange(it) => wrong.extend(exchange_faults(program, it, (domain, span))),
+        ProgramStmtKind::Exchange(it) => match it.plan {
+            None => wrong.extend(exchange_faults(program, it, (domain, span))),
+            Some(plan) => {
+                let what = || format!("the exchange of `{}`", spelled(program, &it.fields));
+                if !has_callbacks {
+                    let why = "this run has one rank, and it exchanges with others";
+                    wrong.push(catalog::unsupported(&what(), why, span));
+                } else if let Some(why) = plan_fault(program, &it.fields, plan, &|it| {
+                    shape(&program.containers[it.container], domain)
+                }) {
+                    wrong.push(catalog::unsupported(&what(), &why, span));
+                }
+            }
+        },
         ProgramStmtKind::Host { .. } if has_callbacks => {}
         ProgramStmtKind::Host { name, .. } => {
             let why = "this compiler calls nothing outside of a program";

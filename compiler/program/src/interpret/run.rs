@@ -1,5 +1,8 @@
 //! The statements of a run, one after the other.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use isobar_ground::call::array::Array;
 use isobar_ground::call::run::Control;
 use isobar_ground::call::signature::ParamKind;
@@ -12,10 +15,12 @@ use super::arrays::{gather, scatter};
 use super::halos::{ArrivingHalo, arriving, store};
 use super::measure::{StatementClock, StatementMeasure};
 use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop};
+use crate::analysis::exchanges::spelled;
 use crate::nodes::{
     CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind,
     StencilCall,
 };
+use crate::plan::Neighbour;
 use crate::scalar::evaluate::{is_true, stored};
 use crate::scalar::print::printed;
 use crate::scalar::{ScalarExpr, ScalarValue, ScalarVariable, evaluate};
@@ -27,9 +32,20 @@ pub(super) struct ProgramRun<'a> {
     control: &'a mut dyn Control,
     report: ProgramReport,
     /// Exchanges that were started, with what arrives.
-    under_way: Vec<(HaloExchange, Vec<ArrivingHalo>)>,
+    under_way: Vec<(HaloExchange, ArrivingValues)>,
     clock: Option<StatementClock<'a>>,
 }
+
+/// What arrives in the halos of an exchange.
+enum ArrivingValues {
+    /// Values of the domain itself, for each of the fields.
+    Halos(Vec<ArrivingHalo>),
+    /// Messages of other ranks: the number of the transport.
+    Messages(u64),
+}
+
+/// Why an exchange with a plan cannot be carried out.
+const NO_RANKS: &str = "this run has no other ranks";
 
 type RunResult = Result<(), ProgramStop>;
 
@@ -62,7 +78,15 @@ impl<'a> ProgramRun<'a> {
         let body = std::mem::take(&mut self.instance.program.body);
         let result = self.body(&body);
         self.instance.program.body = body;
-        result
+        result?;
+        match self.under_way.first() {
+            None => Ok(()),
+            Some((exchange, _)) => {
+                let fields = spelled(&self.instance.program, &exchange.fields);
+                let why = "has no `wait` in this run";
+                Err(ProgramStop::Fault(vec![catalog::exchange_order(&fields, why, Span::default())]))
+            }
+        }
     }
 
     fn body(&mut self, body: &[ProgramStmt]) -> RunResult {
@@ -123,11 +147,16 @@ impl<'a> ProgramRun<'a> {
                 self.scatter(one, &second);
                 self.scatter(other, &first);
             }
-            ProgramStmtKind::Exchange(exchange) => self.exchange(exchange),
-            ProgramStmtKind::Host { name, .. } => {
-                self.instance.give_copies();
+            ProgramStmtKind::Exchange(exchange) => self.exchange(exchange, span)?,
+            ProgramStmtKind::Host { name, reads, writes, is_exact, .. } => {
+                let touched =
+                    |parts: &[ContainerPart]| is_exact.then(|| parts.iter().map(|it| it.container).collect());
+                let (mut read, written): (Option<BTreeSet<_>>, _) = (touched(reads), touched(writes));
+                // What it writes in part keeps its other elements.
+                read.iter_mut().for_each(|it| it.extend(writes.iter().map(|it| it.container)));
+                self.instance.give_copies(read.as_ref());
                 let answered = self.runner.host(name);
-                self.instance.take_copies();
+                self.instance.take_copies(written.as_ref());
                 answered.map_err(|stop| match stop {
                     StencilStop::Cancelled => ProgramStop::Cancelled,
                     StencilStop::Fault { why, .. } => {
@@ -283,25 +312,68 @@ impl<'a> ProgramRun<'a> {
         scatter(&mut self.instance.arrays[part.container.index()], container, part, from);
     }
 
-    fn exchange(&mut self, exchange: &HaloExchange) {
+    fn exchange(&mut self, exchange: &HaloExchange, span: Span) -> RunResult {
         let is_same = |it: &(HaloExchange, _)| {
-            (&it.0.fields, it.0.kind, it.0.width) == (&exchange.fields, exchange.kind, exchange.width)
+            (&it.0.fields, it.0.kind, it.0.width, it.0.plan)
+                == (&exchange.fields, exchange.kind, exchange.width, exchange.plan)
         };
-        let arrived = match exchange.phase {
-            ExchangePhase::Start => {
-                let arriving = self.arriving(exchange);
-                return self.under_way.push((exchange.clone(), arriving));
+        let at = self.under_way.iter().position(is_same);
+        let arrived = match (exchange.phase, at) {
+            (ExchangePhase::Start, None) => {
+                let arriving = self.started(exchange, span)?;
+                self.under_way.push((exchange.clone(), arriving));
+                return Ok(());
             }
-            ExchangePhase::Wait => {
-                let at =
-                    self.under_way.iter().position(is_same).expect("each `wait` has a `start` before it");
-                self.under_way.remove(at).1
+            (ExchangePhase::Update, None) => self.started(exchange, span)?,
+            (ExchangePhase::Wait, Some(at)) => self.under_way.remove(at).1,
+            (ExchangePhase::Start | ExchangePhase::Update, Some(_)) => {
+                return Err(self.wrong_phase(exchange, "starts again before its `wait`", span));
             }
-            ExchangePhase::Update => self.arriving(exchange),
+            (ExchangePhase::Wait, None) => {
+                return Err(self.wrong_phase(exchange, "waits and has not started", span));
+            }
         };
-        for (part, arrived) in exchange.fields.iter().zip(arrived) {
-            store(&mut self.instance.arrays[part.container.index()], arrived);
+        match arrived {
+            ArrivingValues::Halos(halos) => {
+                for (part, arrived) in exchange.fields.iter().zip(halos) {
+                    store(&mut self.instance.arrays[part.container.index()], arrived);
+                }
+                Ok(())
+            }
+            ArrivingValues::Messages(number) => {
+                let arrived =
+                    self.runner.transport().map_or(Err(NO_RANKS.to_owned()), |it| it.finish(number));
+                let neighbours = self.neighbours(exchange);
+                let stored = arrived.and_then(|it| self.instance.unpack(exchange, &neighbours, it));
+                stored.map_err(|why| self.not_exchanged(exchange, &why, span))
+            }
         }
+    }
+
+    fn started(&mut self, exchange: &HaloExchange, span: Span) -> Result<ArrivingValues, ProgramStop> {
+        let Some(plan) = exchange.plan else { return Ok(ArrivingValues::Halos(self.arriving(exchange))) };
+        exchange.fields.iter().for_each(|it| self.instance.begin(it.container));
+        let neighbours = self.neighbours(exchange);
+        let messages = self.instance.packed(exchange, &neighbours);
+        let tag = self.instance.program.plans[plan].tag;
+        let started = self.runner.transport().map_or(Err(NO_RANKS.to_owned()), |it| it.start(tag, messages));
+        started.map(ArrivingValues::Messages).map_err(|why| self.not_exchanged(exchange, &why, span))
+    }
+
+    fn neighbours(&self, exchange: &HaloExchange) -> Arc<[Neighbour]> {
+        exchange
+            .plan
+            .map_or_else(|| Arc::from([]), |it| Arc::clone(&self.instance.program.plans[it].neighbours))
+    }
+
+    fn wrong_phase(&self, exchange: &HaloExchange, why: &str, span: Span) -> ProgramStop {
+        let fields = spelled(&self.instance.program, &exchange.fields);
+        ProgramStop::Fault(vec![catalog::exchange_order(&fields, why, span)])
+    }
+
+    fn not_exchanged(&self, exchange: &HaloExchange, why: &str, span: Span) -> ProgramStop {
+        let fields = spelled(&self.instance.program, &exchange.fields);
+        ProgramStop::Fault(vec![catalog::ended(&format!("the exchange of `{fields}` ended: {why}"), span)])
     }
 
     fn arriving(&mut self, exchange: &HaloExchange) -> Vec<ArrivingHalo> {

@@ -61,7 +61,7 @@ fn every_fault_of_a_document_has_its_code_and_its_words() {
         (
             with(&["filds"], json!({})),
             vec![
-                "P01: the document cannot be read: `filds`: unknown field `filds`, expected one of `isobar_program`, `name`, `files`, `grid`, `fields`, `scalars`, `stencils`, `programs`, `hosts`, `body`",
+                "P01: the document cannot be read: `filds`: unknown field `filds`, expected one of `isobar_program`, `name`, `files`, `grid`, `fields`, `scalars`, `stencils`, `programs`, `plans`, `hosts`, `body`",
             ],
         ),
         (

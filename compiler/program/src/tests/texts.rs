@@ -47,6 +47,9 @@ fn every_declaration_and_statement_is_printed_and_reads_back() {
         "stencils": {
             "model.add": {"function": "main.add", "externals": {"flag": true, "c": {"dtype": "float32", "value": 0.1}}},
             "copy": {"function": "main.copy", "origin": {"_all_": [0, 0, 0], "a": [-1, 0, 0]}, "domain": ["I", 2, "K-1"]}},
+        "plans": {"east": {"tag": 7, "neighbours": [{"rank": 2,
+            "send": [{"field": 1, "along": [[2, 0, 1, 1], [0, 3, 2, -1], [1, 1, 1, 1]], "negated": true}],
+            "receive": [{"field": 0, "along": [[0, 3, 1, 1], [1, 1, 1, 1], [2, 0, 1, 1]]}]}]}},
         "programs": {"twice": [{"call": "model.add", "args": {"q": "q"}}, {"call": "model.add", "args": {"q": "q", "by": 2}}]},
         "body": [
             {"program": "twice"},
@@ -62,6 +65,7 @@ fn every_declaration_and_statement_is_printed_and_reads_back() {
                 {"if": "n < 0", "then": [{"trap": "n"}]}]},
             {"copy": "given", "to": "s"},
             {"swap": ["q", "s"]},
+            {"exchange": ["q", "s"], "kind": "vector", "width": 1, "plan": "east"},
             {"swap": [{"view": "pair", "data_index": [1]}, "vapor"]},
             {"host": "log", "reads": ["q"], "writes": ["l", "vapor"], "gives": {"t": "bool"}}]}));
     check(
@@ -92,6 +96,10 @@ fn every_declaration_and_statement_is_printed_and_reads_back() {
               origin a [-1, 0, 0]
               field a: float64 IJK read needs [0:0, 0:0, 0:0] touches [0:0, 0:0, 0:0]
               field b: float64 IJK write needs [0:0, 0:0, 0:0] touches [0:0, 0:0, 0:0]
+            plan east tag 7
+              rank 2
+                send 1 [2 0 1 +, 0 3 2 -, 1 1 1 +] negated
+                receive 0 [0 3 1 +, 1 1 1 +, 2 0 1 +]
 
             call model.add(q=q)
             call model.add(q=q, by=2)
@@ -111,6 +119,7 @@ fn every_declaration_and_statement_is_printed_and_reads_back() {
                 trap "n"
             copy given to s
             swap q and s
+            exchange update vector 1 of q, s by east
             swap tracers[1, 1] and tracers[1, 0]
             host log(reads(q), writes(l, tracers[1, 0]), gives(t))
         "#]],

@@ -1,0 +1,88 @@
+//! Exchanges between ranks that some ranks might leave out.
+
+use std::collections::BTreeSet;
+
+use isobar_ground::diag::Diagnostic;
+use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::entity::Handle;
+
+use super::exchanges::spelled;
+use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
+use crate::scalar::nodes::ScalarRole;
+use crate::scalar::{ScalarExpr, ScalarVariable};
+
+/// Every exchange with a plan below a condition that ranks may decide differently. What a caller or a callback gives may
+/// differ from rank to rank.
+#[must_use]
+pub fn rank_faults(program: &ProgramIr) -> Vec<Diagnostic> {
+    if program.plans.is_empty() {
+        return Vec::new();
+    }
+    let own =
+        program.scalars.iter().filter(|it| matches!(it.1.role, ScalarRole::Argument | ScalarRole::State(_)));
+    let mut search = RankSearch { differing: own.map(|it| it.0).collect(), grew: true };
+    while std::mem::take(&mut search.grew) {
+        search.body(&program.body, false, &mut |_| ());
+    }
+    let mut wrong = Vec::new();
+    search.body(&program.body, false, &mut |stmt| {
+        if let ProgramStmtKind::Exchange(it) = &stmt.kind
+            && it.plan.is_some()
+        {
+            let what = format!("the exchange of `{}`", spelled(program, &it.fields));
+            let why = "it stands below a condition that ranks may decide differently, and all of them must come to it";
+            wrong.push(catalog::unsupported(&what, why, stmt.span));
+        }
+    });
+    wrong
+}
+
+struct RankSearch {
+    /// The scalars that may differ from rank to rank.
+    differing: BTreeSet<Handle<ScalarVariable>>,
+    grew: bool,
+}
+
+impl RankSearch {
+    fn differs(&self, expr: &ScalarExpr) -> bool {
+        let mut differs = false;
+        expr.each_variable(&mut |it| differs |= self.differing.contains(&it));
+        differs
+    }
+
+    fn assign(&mut self, variable: Handle<ScalarVariable>, differs: bool) {
+        self.grew |= differs && self.differing.insert(variable);
+    }
+
+    /// Calls `each` for the statements that some ranks may leave out.
+    fn body(&mut self, body: &[ProgramStmt], is_left_out: bool, each: &mut dyn FnMut(&ProgramStmt)) {
+        for stmt in body {
+            if is_left_out {
+                each(stmt);
+            }
+            let differs = match &stmt.kind {
+                ProgramStmtKind::For { variable, range, .. } => {
+                    let differs = range.iter().any(|it| self.differs(it));
+                    self.assign(*variable, is_left_out || differs);
+                    differs
+                }
+                ProgramStmtKind::While { condition, .. } | ProgramStmtKind::If { condition, .. } => {
+                    self.differs(condition)
+                }
+                ProgramStmtKind::Let { variable, value } => {
+                    let differs = is_left_out || self.differs(value);
+                    self.assign(*variable, differs);
+                    false
+                }
+                ProgramStmtKind::Host { gives, .. } => {
+                    gives.iter().for_each(|it| self.assign(*it, true));
+                    false
+                }
+                _ => false,
+            };
+            for block in stmt.blocks() {
+                self.body(block, is_left_out || differs, each);
+            }
+        }
+    }
+}

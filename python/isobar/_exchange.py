@@ -1,0 +1,166 @@
+"""Halo updaters of NDSL as exchanges of a program: what an updater packs for which rank, and where it unpacks.
+
+The plan is read from the updater itself, so that ranks understand each other whether they run programs or NDSL's own
+updaters. It is tried on made-up fields beside the updater. Where the two differ, the updater stays a callback.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from typing import Any
+
+import numpy as np
+
+
+@dataclasses.dataclass
+class Updater:
+    """What an updater exchanges."""
+
+    # In the order of the plan: of a vector all first components, then all second ones.
+    names: list[str]
+    quantities: list[Any]
+    kind: str
+    width: int
+    # As a document has it.
+    plan: dict[str, Any]
+    communicator: Any
+    # What holds the quantities, so that a change is noticed.
+    state: Any
+
+
+class _Unlike(Exception):
+    """An updater whose plan is not understood."""
+
+
+def touched(value: Any) -> dict[str, Any] | None:
+    """The quantities of a `WrappedHaloUpdater` by name, which are all that its methods touch; nothing for others."""
+    if type(value).__name__ != "WrappedHaloUpdater" or type(value).__module__.split(".")[0] != "ndsl":
+        return None
+    state = value._state
+    names = [*(value._qtx_x_names or []), *(value._qtx_y_names or [])]
+    try:
+        return {it: state[it] if isinstance(state, dict) else getattr(state, it) for it in names}
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+def read(value: Any) -> Updater | None:
+    """The exchange of a `WrappedHaloUpdater`; nothing where it is none that is understood."""
+    own = getattr(value, "__dict__", {})
+    updater, state, first = own.get("_updater"), own.get("_state"), own.get("_qtx_x_names")
+    second = own.get("_qtx_y_names")
+    transformers = getattr(updater, "_transformers", None)
+    if not isinstance(transformers, dict) or not transformers or not first or state is None:
+        return None
+    try:
+        names = [*first, *(second or [])]
+        found = touched(value)
+        quantities = [found[it] for it in names] if found is not None else []
+        plan, width = _plan(updater, transformers, quantities, bool(second))
+        communicator = updater._comm.comm
+    except (_Unlike, AttributeError, KeyError, TypeError, ValueError, IndexError):
+        return None
+    return Updater(names, quantities, "vector" if second else "scalar", width, plan, communicator, state)
+
+
+def _plan(updater: Any, transformers: dict[Any, Any], quantities: list[Any], is_vector: bool) -> tuple[dict[str, Any], int]:
+    neighbours, widths = [], set()
+    n = len(quantities) // 2 if is_vector else len(quantities)
+    for rank, transformer in transformers.items():
+        infos = [list(transformer._infos_x), list(transformer._infos_y) if is_vector else []]
+        if [len(it) for it in infos] != [n, len(quantities) - n]:
+            raise _Unlike
+        sent, received = [], []
+        for at, first in enumerate(infos[0]):
+            pair = [(at, first)] + ([(at + n, infos[1][at])] if is_vector else [])
+            sent.extend(_sent(pair, quantities))
+            for field, info in pair:
+                along = [[axis, it.start, len(it), 1] for axis, it in enumerate(_ranges(info.unpack_slices, quantities[field]))]
+                received.append({"field": field, "along": along})
+                widths.add(int(info.specification.n_points))
+        neighbours.append({"rank": int(rank), "send": sent, "receive": received})
+        _check(transformer, sent, received, quantities, n, is_vector)
+    if len(widths) != 1:
+        raise _Unlike
+    return {"tag": int(updater._tag), "neighbours": neighbours}, widths.pop()
+
+
+def _ranges(slices: Any, quantity: Any) -> list[range]:
+    shape = quantity.data.shape
+    ranges = [range(*it.indices(size)) for it, size in zip(slices, shape)]
+    if len(slices) != len(shape) or any(it.step != 1 or not len(it) for it in ranges):
+        raise _Unlike
+    return ranges
+
+
+def _sent(pair: list[tuple[int, Any]], quantities: list[Any]) -> list[dict[str, Any]]:
+    """The strips of a field, or of the two components of a vector, turned as the receiver has its axes."""
+    turns = -int(pair[0][1].pack_clockwise_rotation) % 4
+    strips = [_turned(field, _ranges(info.pack_slices, quantities[field]), quantities[field].dims, turns) for field, info in pair]
+    if len(strips) == 1:
+        return strips
+    # The components of a vector turn as well: which one comes first, and which ones change their sign.
+    order, signs = [((0, 1), (1, 1)), ((1, 0), (1, -1)), ((0, 1), (-1, -1)), ((1, 0), (-1, 1))][turns]
+    return [{**strips[at], "negated": True} if sign < 0 else strips[at] for at, sign in zip(order, signs)]
+
+
+def _turned(field: int, ranges: list[range], dims: Any, turns: int) -> dict[str, Any]:
+    """A strip, turned clockwise by quarters."""
+    along = [[axis, it.start, len(it), 1] for axis, it in enumerate(ranges)]
+    letters = [str(it)[:1] for it in dims]
+    first, second = ([at for at, it in enumerate(letters) if it in known] for known in ("xi", "yj"))
+    backwards = [[axis, start + n - 1, n, -1] for axis, start, n, _ in along]
+    if turns == 2:
+        for at in [*first, *second]:
+            along[at] = backwards[at]
+    elif turns and first and second:
+        x, y = first[0], second[0]
+        along[x], along[y] = (backwards[y], along[x]) if turns == 3 else (along[y], backwards[x])
+    elif turns == 1 and first:
+        along[first[0]] = backwards[first[0]]
+    elif turns == 3 and second:
+        along[second[0]] = backwards[second[0]]
+    return {"field": field, "along": along}
+
+
+def _part(array: np.ndarray, strip: dict[str, Any]) -> np.ndarray:
+    """The elements of a strip, as views have them."""
+    index: list[Any] = [slice(None)] * array.ndim
+    for axis, start, n, step in strip["along"]:
+        end = start + n * step
+        index[axis] = slice(start, None if end < 0 else end, step)
+    return array[tuple(index)].transpose([it[0] for it in strip["along"]])
+
+
+def _check(transformer: Any, sent: Any, received: Any, quantities: list[Any], n: int, is_vector: bool) -> None:
+    """Raises where an updater packs or unpacks otherwise than its plan, on fields whose elements all differ."""
+
+    def made_up(begin: int) -> list[Any]:
+        fields, at = [], begin
+        for it in quantities:
+            data = np.arange(at, at + it.data.size, dtype=it.data.dtype).reshape(it.data.shape)
+            fields.append(types.SimpleNamespace(data=data, dims=it.dims, np=np))
+            at += it.data.size
+        return fields
+
+    def halves(fields: list[Any]) -> tuple[list[Any], list[Any] | None]:
+        return fields[:n], fields[n:] if is_vector else None
+
+    fields = made_up(1)
+    transformer.async_pack(*halves(fields))
+    packed = np.asarray(transformer.get_pack_buffer().array)
+    own = [_part(fields[it["field"]].data, it).ravel() * (-1 if it.get("negated") else 1) for it in sent]
+    if not np.array_equal(packed.ravel(), np.concatenate(own)):
+        raise _Unlike
+    arriving = transformer.get_unpack_buffer().array
+    arriving[...] = -np.arange(1, arriving.size + 1)
+    fields, others = made_up(1), made_up(1)
+    transformer.async_unpack(*halves(fields))
+    at = 0
+    for it in received:
+        part = _part(others[it["field"]].data, it)
+        part[...] = np.asarray(arriving).ravel()[at : at + part.size].reshape(part.shape)
+        at += part.size
+    if any(not np.array_equal(one.data, other.data) for one, other in zip(fields, others)):
+        raise _Unlike
