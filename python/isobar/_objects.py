@@ -89,6 +89,8 @@ class Walker:
         # What was found where, and what lists and dictionaries held, so that a change is noticed.
         self.seen: list[tuple[Any, str, Any]] = []
         self.held: list[tuple[Any, list[Any]]] = []
+        # Of `seen`: dictionaries, objects with the attribute in their own, and all others.
+        self.sorted: tuple[int, list[Any], list[Any], list[Any]] = (0, [], [], [])
         self.names: set[str] = set()
 
     def name(self, wanted: str) -> str:
@@ -319,20 +321,45 @@ class Walker:
             found = None if it.of is it.array else _array(it.of)
             if found is not None and found[0] is not it.array:
                 return it.name
-        for container, name, value in self.seen:
-            if isinstance(container, dict):
-                now = container.get(name, _MISSING)
-            elif isinstance(container, types.CellType):
-                now = _content(container)
-            else:
-                now = _attribute(container, name)
+        # A model has thousands, and each step asks.
+        of_dictionaries, of_objects, others = self.sorted_seen()
+        for container, name, value in of_dictionaries:
+            now = container.get(name, _MISSING)
             if now is not value and not _is_equal(now, value):
-                return name
+                return str(name)
+        for container, name, value in of_objects:
+            now = container.__dict__.get(name, _MISSING)
+            if now is not value and not _is_equal(_attribute(container, name), value):
+                return str(name)
+        for container, name, value in others:
+            now = _content(container) if isinstance(container, types.CellType) else _attribute(container, name)
+            if now is not value and not _is_equal(now, value):
+                return str(name)
         for value, before in self.held:
             now = _contents(value)
             if len(now) != len(before) or any(one is not other for one, other in zip(now, before)):
                 return "a list"
         return None
+
+    def sorted_seen(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """What was found where, each once."""
+        if self.sorted[0] == len(self.seen):
+            return self.sorted[1:]
+        of_dictionaries, of_objects, others, known = [], [], [], set()
+        for entry in self.seen:
+            container, name, value = entry
+            key = (id(container), name, id(value))
+            if key in known:
+                continue
+            known.add(key)
+            if isinstance(container, dict):
+                of_dictionaries.append(entry)
+            elif name in getattr(container, "__dict__", {}) and name not in _replaced(container):
+                of_objects.append(entry)
+            else:
+                others.append(entry)
+        self.sorted = len(self.seen), of_dictionaries, of_objects, others
+        return self.sorted[1:]
 
     def finished(self) -> dict[str, Any]:
         """All that texts ask the objects for; each text may ask for more."""

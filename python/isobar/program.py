@@ -54,6 +54,8 @@ class Program:
         self._key: Any = None
         self._known: tuple[Walker, Given] | None = None
         self._hosts: dict[str, Any] = {}
+        # Whether a callback may change what the program was compiled with.
+        self._may_change = False
         self.__name__ = f"{type(method.__self__).__name__}.{method.__name__}"
         self.__doc__ = method.__doc__
 
@@ -87,14 +89,16 @@ class Program:
                 if self._native is None or self._key != key:
                     self._known = None
                     self._native, self._key = self._compiled(key, walker), key
-                    self._hosts = json.loads(self._native.document).get("hosts", {})
+                    document = json.loads(self._native.document)
+                    self._hosts = document.get("hosts", {})
+                    self._may_change = _calls_back(document["body"])
                 arrays = {it.name: it.array for it in walker.arrays if it.role == "argument"}
                 scalars = {name: values[parameter] for parameter, name in given.scalars.items()}
                 self._known = walker, given
             else:
                 arrays, scalars = again
             self._native.run(arrays, scalars, lambda name: self._answer(name, walker), walker.communicator)
-            changed = walker.changed() if self._hosts else None
+            changed = walker.changed() if self._may_change else None
         except _native.Refused as refused:
             raise _program_error(json.loads(refused.args[0]), walker) from None
         except FAILURES as error:
@@ -141,6 +145,15 @@ def program(
         step(q, dt=0.1)
     """
     return Program(getattr(obj, method), domain, halo=halo, exchange=exchange, backend=backend, threads=threads)
+
+
+def _calls_back(body: Any) -> bool:
+    """Whether statements have a callback that may touch anything."""
+    if isinstance(body, list):
+        return any(_calls_back(it) for it in body)
+    if not isinstance(body, dict):
+        return False
+    return "host" in body and not body.get("exact", False) or any(_calls_back(it) for it in body.values())
 
 
 def _program_error(found: list[dict[str, Any]], walker: Walker) -> ProgramError:

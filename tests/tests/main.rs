@@ -25,6 +25,7 @@ mod math_accuracy;
 mod math_bits;
 mod numpy;
 mod programs;
+mod ranks;
 mod read_back;
 mod schedule;
 mod shared;
