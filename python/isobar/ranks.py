@@ -1,7 +1,7 @@
 """Ranks as threads of one process: a model that is written for several ranks runs without MPI.
 
     def main(comm):
-        model = Model(comm)      # NDSL's communicators take it as they take MPI's
+        model = Model(comm)      # NDSL's communicators take it, where NDSL was imported before
         ...
 
     isobar.ranks.run(6, main)
@@ -14,6 +14,7 @@ from __future__ import annotations
 import collections
 import functools
 import operator
+import sys
 import threading
 from typing import Any, Callable
 
@@ -177,11 +178,19 @@ def _fold(op: Any) -> _Fold:
         raise ValueError(f"no reduction has the name `{name}`: there are {', '.join(folds)}") from None
 
 
+def _known_to_ndsl() -> None:
+    """NDSL takes communicators of its own class alone."""
+    module = sys.modules.get("ndsl.comm.comm_abc")
+    if module is not None:
+        module.Comm.register(Communicator)
+
+
 def run(n: int, function: Callable[..., Any], *args: Any) -> list[Any]:
     """Calls a function once for each of `n` ranks, with a communicator and these arguments, each in a thread of its own.
 
     Answers what the ranks answer, in order. Where ranks raise, the exception of the first one that did comes out.
     """
+    _known_to_ndsl()
     world = _World(n)
     answers: list[Any] = [None] * n
     raised: list[BaseException] = []

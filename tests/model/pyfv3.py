@@ -8,14 +8,12 @@ each step.
 from __future__ import annotations
 
 import argparse
-import collections
 import dataclasses
 import hashlib
 import importlib
 import json
 import os
 import pathlib
-import queue
 import sys
 import threading
 import time
@@ -28,93 +26,16 @@ import yaml
 # NDSL 2025.05 was written for NumPy 1.
 sys.modules["numpy.lib.index_tricks"] = index_tricks
 
+import isobar.ranks  # noqa: E402
 import ndsl  # noqa: E402
 import ndsl.dsl.stencil  # noqa: E402
 import ndsl.grid.eta  # noqa: E402
-from ndsl.comm.comm_abc import Comm, ReductionOperator, Request  # noqa: E402
 from ndsl.grid import DampingCoefficients, GridData, MetricTerms  # noqa: E402
 from pyFV3 import DynamicalCore, DynamicalCoreConfig  # noqa: E402
 from pyFV3.initialization.test_cases.initialize_baroclinic import init_baroclinic_state  # noqa: E402
 
 STATE = ("u", "v", "w", "delz", "pt", "delp", "qvapor", "ps")
 TILES = 6
-
-
-class Done(Request):
-    """A message that is on its way, with what remains to do."""
-
-    def __init__(self, act=lambda: None):
-        self.act = act
-
-    def wait(self):
-        self.act()
-
-
-class Threads(Comm):
-    """What NDSL asks of MPI, between threads."""
-
-    def __init__(self, world, rank):
-        self.world, self.rank, self.splits = world, rank, 0
-
-    @staticmethod
-    def of(n):
-        return {
-            "n": n,
-            "wait": threading.Barrier(n).wait,
-            "board": [None] * n,
-            "boxes": collections.defaultdict(queue.Queue),
-            "parts": {},
-            "lock": threading.Lock(),
-        }
-
-    def Get_rank(self):
-        return self.rank
-
-    def Get_size(self):
-        return self.world["n"]
-
-    def Barrier(self):
-        self.world["wait"]()
-
-    def allgather(self, it):
-        self.world["board"][self.rank] = it
-        self.Barrier()
-        found = list(self.world["board"])
-        self.Barrier()
-        return found
-
-    def bcast(self, it, root=0):
-        return self.allgather(it)[root]
-
-    def box(self, *key):
-        with self.world["lock"]:
-            return self.world["boxes"][key]
-
-    def Isend(self, it, dest, tag=0, **_):
-        self.box(self.rank, dest, tag).put(np.array(it))
-        return Done()
-
-    def Irecv(self, to, source, tag=0, **_):
-        def receive():
-            to[...] = self.box(source, self.rank, tag).get(timeout=900).reshape(to.shape)
-
-        return Done(receive)
-
-    def allreduce(self, it, op=ReductionOperator.SUM):
-        all_of_them = self.allgather(it)
-        folds = {ReductionOperator.SUM: sum, ReductionOperator.MAX: max, ReductionOperator.MIN: min}
-        return folds[op](all_of_them)
-
-    def Split(self, color, key):
-        colors = self.allgather(color)
-        self.splits += 1
-        mine = [rank for rank, it in enumerate(colors) if it == color]
-        with self.world["lock"]:
-            part = self.world["parts"].setdefault((self.splits, color), self.of(len(mine)))
-        return Threads(part, mine.index(self.rank))
-
-
-Threads.__abstractmethods__ = frozenset()
 
 
 def use_analytic_levels(nz):
@@ -177,8 +98,6 @@ def run(me, given, made):
     told = {"built": time.perf_counter() - begun, "stencils": len({*made}), "objects": len(made), "steps": [], "hashes": []}
     step = core.step_dynamics
     if given.program:
-        import isobar
-
         step = isobar.program(core, "step_dynamics")
     for _ in range(given.steps):
         begun = time.perf_counter()
@@ -214,20 +133,7 @@ def main():
         run(ndsl.MPIComm(), given, made)
         return
 
-    def guarded(rank):
-        try:
-            run(Threads(world, rank), given, made)
-        except BaseException:
-            # The other ranks would wait for this one.
-            sys.excepthook(*sys.exc_info())
-            os._exit(1)
-
-    world = Threads.of(TILES)
-    threads = [threading.Thread(target=guarded, args=(rank,)) for rank in range(TILES)]
-    for it in threads:
-        it.start()
-    for it in threads:
-        it.join()
+    isobar.ranks.run(TILES, run, given, made)
 
 
 main()
