@@ -52,6 +52,17 @@ impl Plans {
         Arc::new(Self { file, ..Self::new(OnceLock::new(), compile, options) })
     }
 
+    /// The plans of what `compile` makes under these options, which is called at most once, as for
+    /// [`of_project`](Self::of_project).
+    #[must_use]
+    pub fn made_by(
+        compile: impl Fn() -> Compilation + Send + Sync + 'static,
+        options: PassOptions,
+        file: Option<Arc<StencilFile>>,
+    ) -> Arc<Self> {
+        Arc::new(Self { file, ..Self::new(OnceLock::new(), Box::new(compile), options) })
+    }
+
     /// The plans of a stencil that is compiled.
     #[must_use]
     pub fn of(compilation: impl Into<Arc<Compilation>>) -> Arc<Self> {

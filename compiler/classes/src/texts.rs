@@ -108,8 +108,8 @@ fn link(call: usize, statement: u32) -> String {
 fn links_of(group: &GroupCompilation, base: usize, links: &[String]) -> Vec<String> {
     let of_call = |it: &String| {
         let stmt = StmtId(number(it)?);
-        let (own, _) = group.in_stencil(stmt, [0; 3])?;
-        Some(link(base + group.statement_of(stmt)?, own.0))
+        let (own, _) = group.statements.in_stencil(stmt, [0; 3])?;
+        Some(link(base + group.statements.statement_of(stmt)?, own.0))
     };
     links.iter().filter_map(of_call).collect()
 }

@@ -35,9 +35,12 @@ pub struct GroupCompilation {
     pub compilation: Arc<Compilation>,
     /// In the order of the signature.
     pub params: Vec<GroupParam>,
-    /// Where the numbers of each statement's own statements start, and its position in the group.
-    statements: Vec<GroupStatement>,
+    pub statements: GroupStatements,
 }
+
+/// Where the numbers of each statement's own statements start, and its position in the group.
+#[derive(Clone, Debug, Default)]
+pub struct GroupStatements(Vec<GroupStatement>);
 
 /// A statement of a group among those of its code.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +51,7 @@ struct GroupStatement {
     origin: [i64; 3],
 }
 
-impl GroupCompilation {
+impl GroupStatements {
     /// The statement of the group that a statement of its code belongs to, by position.
     #[must_use]
     pub fn statement_of(&self, stmt: StmtId) -> Option<usize> {
@@ -64,7 +67,7 @@ impl GroupCompilation {
     }
 
     fn found(&self, stmt: StmtId) -> Option<GroupStatement> {
-        self.statements.iter().rev().find(|it| it.first <= stmt.0).copied()
+        self.0.iter().rev().find(|it| it.first <= stmt.0).copied()
     }
 }
 
@@ -73,11 +76,18 @@ impl GroupCompilation {
 pub struct JoinedGroup {
     front: Arc<Front>,
     tree: Tree,
-    params: Vec<GroupParam>,
-    statements: Vec<GroupStatement>,
+    /// In the order of the signature.
+    pub params: Vec<GroupParam>,
+    pub statements: GroupStatements,
 }
 
 impl JoinedGroup {
+    /// The name of its code.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.front.signature.as_ref().map_or("", |it| &it.name)
+    }
+
     /// The text that decides its code, together with its files.
     #[must_use]
     pub fn text(&self) -> String {
@@ -92,14 +102,8 @@ impl JoinedGroup {
 
     /// Lowers it for the device of the options.
     #[must_use]
-    pub fn lowered(&self, options: &PassOptions, hook: &mut dyn Hook) -> Arc<Compilation> {
-        Arc::new(lower_tree(&self.front, self.tree.clone(), options, hook))
-    }
-
-    /// The group with its compilation, or that of another group with the same text.
-    #[must_use]
-    pub fn with(self, compilation: Arc<Compilation>) -> GroupCompilation {
-        GroupCompilation { compilation, params: self.params, statements: self.statements }
+    pub fn lowered(&self, options: &PassOptions, hook: &mut dyn Hook) -> Compilation {
+        lower_tree(&self.front, self.tree.clone(), options, hook)
     }
 }
 
@@ -116,8 +120,8 @@ pub fn compile_group(
     hook: &mut dyn Hook,
 ) -> Result<GroupCompilation, String> {
     let joined = join_group(program, group, front_of)?;
-    let compilation = joined.lowered(options, hook);
-    Ok(joined.with(compilation))
+    let compilation = Arc::new(joined.lowered(options, hook));
+    Ok(GroupCompilation { compilation, params: joined.params, statements: joined.statements })
 }
 
 /// Joins the statements of a group to one tree. `front_of` has the stencil of each call.
@@ -159,7 +163,7 @@ pub fn join_group(
     let signature = Signature { name: name.clone(), params: spliced.signature, min_levels: 0 };
     let front = Arc::new(Front::of_calls(files, signature, spliced.order));
     let SplicedGroup { tree, params, statements, .. } = spliced;
-    Ok(JoinedGroup { front, tree, params, statements })
+    Ok(JoinedGroup { front, tree, params, statements: GroupStatements(statements) })
 }
 
 /// The loops of a call, as its stencil alone has them.

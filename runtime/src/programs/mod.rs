@@ -13,7 +13,7 @@ use isobar_compiler::call::launch::Launch;
 use isobar_compiler::call::run::Control;
 use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
-use isobar_compiler::pipeline::group::{GroupCompilation, JoinedGroup, join_group};
+use isobar_compiler::pipeline::group::{GroupStatements, JoinedGroup, join_group};
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Stage, Variant, back};
 use isobar_program::interpret::{
     GroupParam, GroupStop, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner, StencilStop,
@@ -22,9 +22,11 @@ use isobar_program::nodes::{ProgramStmt, ProgramStmtKind, StencilCall};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use crate::cache::KeyParts;
 use crate::executors::{Executor, OwnedSetting, Prepared, prepare};
 use crate::failure::Failure;
 use crate::plans::Plans;
+use crate::store::file::StencilFile;
 use shared::{CodeCell, CodeKey, SharedCode, claim};
 
 pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
@@ -53,7 +55,8 @@ type CallFronts = Vec<Option<Arc<Front>>>;
 
 /// The code of a group of calls.
 struct GroupCode {
-    group: GroupCompilation,
+    plans: Arc<Plans>,
+    statements: GroupStatements,
     params: Arc<[GroupParam]>,
     fronts: CallFronts,
     prepared: Prepared,
@@ -70,7 +73,7 @@ struct StencilCode {
 /// A group on its way to code.
 struct GroupWithoutCode {
     number: usize,
-    joined: JoinedGroup,
+    joined: Arc<JoinedGroup>,
     fronts: CallFronts,
     cell: Arc<CodeCell>,
 }
@@ -126,16 +129,17 @@ impl ProgramCode {
         for ((number, joined, fronts), key) in whole.into_iter().zip(keys) {
             let (cell, order) = claim(key);
             making.extend(order.map(|it| (it, all.len())));
-            all.push(GroupWithoutCode { number, joined, fronts, cell });
+            all.push(GroupWithoutCode { number, joined: Arc::new(joined), fronts, cell });
         }
         let maker = &self.maker;
         making.into_par_iter().for_each(|(making, at)| making.done(maker.made_group(&all[at].joined)));
         for GroupWithoutCode { number, joined, fronts, cell } in all {
             match cell.wait() {
-                Ok(SharedCode { compilation, code }) => {
-                    let group = joined.with(compilation);
-                    let (params, prepared) = (group.params.clone().into(), Prepared::of(code));
-                    self.groups.insert(number, GroupCode { group, params, fronts, prepared, _cell: cell });
+                Ok(SharedCode { plans, code }) => {
+                    let (params, statements) = (joined.params.clone().into(), joined.statements.clone());
+                    let prepared = Prepared::of(code);
+                    let group = GroupCode { plans, statements, params, fronts, prepared, _cell: cell };
+                    self.groups.insert(number, group);
                 }
                 Err(failure) => refused.push((number, in_words(failure))),
             }
@@ -183,9 +187,9 @@ impl ProgramCode {
         Ok(())
     }
 
-    /// The groups that have code, by their numbers.
+    /// The groups that have code, by their numbers. Code that was found on disk is compiled now.
     pub fn groups(&self) -> impl Iterator<Item = (usize, &Compilation)> {
-        self.groups.iter().map(|(number, it)| (*number, &*it.group.compilation))
+        self.groups.iter().map(|(number, it)| (*number, &**it.plans.compilation()))
     }
 
     /// The number of stencils that have code of their own.
@@ -248,19 +252,37 @@ impl CodeMaker {
     fn made(&self, front: &Arc<Front>) -> Result<SharedCode, Failure> {
         let Self { executor, setting, options, .. } = self;
         let variant = Variant::of(options, executor.program(setting.borrow()));
-        let compilation = back(front, options, &variant, &mut NoHook)
-            .map_err(|_| Failure::Machine("the compiler made none".to_owned()))?;
-        self.prepared(Arc::new(compilation))
+        let file = self.file((&text_of(front), front.sources()), front.stencil.as_deref());
+        let (front, options) = (Arc::clone(front), options.clone());
+        // No arrays are turned here, and no parameters are one: these variants alone are not there for all stencils.
+        let compile = move || back(&front, &options, &variant, &mut NoHook).unwrap_or_default();
+        self.prepared(Plans::made_by(compile, self.options.clone(), file))
     }
 
-    fn made_group(&self, joined: &JoinedGroup) -> Result<SharedCode, Failure> {
-        self.prepared(joined.lowered(&self.options, &mut NoHook))
+    fn made_group(&self, joined: &Arc<JoinedGroup>) -> Result<SharedCode, Failure> {
+        let file = self.file((&joined.text(), joined.sources()), Some(joined.name()));
+        let (joined, options) = (Arc::clone(joined), self.options.clone());
+        let compile = move || joined.lowered(&options, &mut NoHook);
+        self.prepared(Plans::made_by(compile, self.options.clone(), file))
     }
 
-    fn prepared(&self, compilation: Arc<Compilation>) -> Result<SharedCode, Failure> {
-        let plans = Plans::of(Arc::clone(&compilation));
+    fn prepared(&self, plans: Arc<Plans>) -> Result<SharedCode, Failure> {
         let prepared = prepare(&*self.executor, &plans, self.setting.borrow(), &|_| ())?;
-        Ok(SharedCode::new(compilation, &prepared))
+        Ok(SharedCode::new(plans, &prepared))
+    }
+
+    /// Where other processes find plans and code of a text with the files of its places.
+    fn file<'f>(
+        &self,
+        (text, files): (&str, impl Iterator<Item = (&'f str, &'f str)>),
+        name: Option<&str>,
+    ) -> Option<Arc<StencilFile>> {
+        let OwnedSetting { cache, mode, vectors, relayout, .. } = &self.setting;
+        let root = cache.as_ref().filter(|_| self.executor.stores_plans())?;
+        let texts: Vec<&str> = files.flat_map(|it| [it.0, it.1]).collect();
+        let flags = format!("part of a program {:?} {mode:?} {vectors:?} {relayout:?}", self.options);
+        let parts = KeyParts::of_own_code(std::iter::once(text).chain(texts), flags);
+        StencilFile::open(root, parts, name)
     }
 }
 
@@ -353,8 +375,8 @@ impl StencilRunner for ProgramCode {
         code.prepared.run(launch).map_err(|failure| match failure {
             Failure::Cancelled => GroupStop { stop: StencilStop::Cancelled, statement: None },
             Failure::Trap { message, statement, cell } => {
-                let position = code.group.statement_of(statement);
-                let own = code.group.in_stencil(statement, cell).unwrap_or((statement, cell));
+                let position = code.statements.statement_of(statement);
+                let own = code.statements.in_stencil(statement, cell).unwrap_or((statement, cell));
                 let (own, [i, j, k]) = own;
                 let why = format!("{message}, in {own} at i={i}, j={j}, k={k}");
                 let front = position.and_then(|it| code.fronts.get(it)?.as_ref());

@@ -4,21 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-use isobar_compiler::pipeline::Compilation;
-
 use crate::executors::{Code, Prepared};
 use crate::failure::Failure;
+use crate::plans::Plans;
 
 /// The code of a stencil, or of a group of calls.
 #[derive(Clone)]
 pub(super) struct SharedCode {
-    pub(super) compilation: Arc<Compilation>,
+    pub(super) plans: Arc<Plans>,
     pub(super) code: Arc<dyn Code>,
 }
 
 impl SharedCode {
-    pub(super) fn new(compilation: Arc<Compilation>, prepared: &Prepared) -> Self {
-        Self { compilation, code: prepared.code() }
+    pub(super) fn new(plans: Arc<Plans>, prepared: &Prepared) -> Self {
+        Self { plans, code: prepared.code() }
     }
 }
 
