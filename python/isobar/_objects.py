@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from . import _exchange
-from ._capture import _MISSING, _content, capture_all
+from ._capture import _MISSING, _content, _lines_of, capture_all
 from .errors import CaptureError
 from .stencil import LazyStencil, Stencil
 
@@ -77,7 +77,11 @@ class Walker:
         # Names that some text asks objects for.
         self.asked: set[str] = set()
         self.stencils: list[tuple[str, Placed]] = []
+        self.stencil_names: dict[Any, str] = {}
         self.arrays: list[Lying] = []
+        # Their names by where they lie, and the addresses that each of them has, from the first to behind the last.
+        self.places: dict[Any, str] = {}
+        self.spans: list[tuple[int, int, Lying]] = []
         # Callbacks, which no text tells: by key.
         self.hosts: dict[str, Any] = {}
         # Exchanges between ranks: by updater, and what carries their messages.
@@ -121,26 +125,17 @@ class Walker:
         path = inspect.getsourcefile(function)
         if path is None:
             raise CaptureError(f"Python has no text of `{function.__qualname__}`")
-        try:
-            lines, first = inspect.getsourcelines(function)
-        except (OSError, TypeError):
-            raise CaptureError(f"Python has no text of `{function.__qualname__}`") from None
-        node = ast.parse(textwrap.dedent("".join(lines))).body[0]
-        if not isinstance(node, ast.FunctionDef):
-            raise CaptureError(f"`{function.__qualname__}` is no function that is written with `def`")
+        definition = _definition(function)
+        if definition is None:
+            raise CaptureError(f"Python has no text of `{function.__qualname__}` that is written with `def`")
         if path not in self.paths:
             # Stencils of the same module have another file, of their texts alone.
             self.paths[path] = f"objects/{len(self.paths) + 1}_{path.replace(chr(92), '/').rsplit('/', 1)[-1]}"
             self.texts[self.paths[path]] = "".join(linecache.getlines(path))
-        names: set[str] = set()
-        own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
-        for it in ast.walk(node):
-            if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Load) and it.id not in own:
-                names.add(it.id)
-            elif isinstance(it, ast.Attribute):
-                self.asked.add(it.attr)
+        self.asked |= definition.attributes
+        names = definition.names - {*function.__code__.co_varnames, *function.__code__.co_cellvars}
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        entry: dict[str, Any] = {"file": self.paths[path], "line": first + node.lineno - 1, "names": {}}
+        entry: dict[str, Any] = {"file": self.paths[path], "line": definition.line, "names": {}}
         for name in sorted(names):
             value = _content(cells[name]) if name in cells else function.__globals__.get(name, _MISSING)
             if value is _MISSING:
@@ -233,22 +228,27 @@ class Walker:
         return told
 
     def stencil(self, it: Placed) -> str:
-        for name, known in self.stencils:
-            if known.key == it.key:
-                return name
-        name = self.name(it.made.__name__)
-        self.stencils.append((name, it))
-        return name
+        key = it.key
+        known = self.stencil_names.get(key)
+        if known is None:
+            known = self.stencil_names[key] = self.name(it.made.__name__)
+            self.stencils.append((known, it))
+        return known
 
     def field(self, array: np.ndarray, axes: str, role: str, name: str, of: Any) -> dict[str, Any]:
-        for known in self.arrays:
-            if known.array is array or _is_same(known.array, array):
-                return {"field": known.name}
-            if np.shares_memory(known.array, array):
-                raise CaptureError(f"the arrays of `{known.name}` and `{name}` share a part of their elements")
-        name = self.name(name)
-        self.arrays.append(Lying(name, array, role, axes, of))
-        return {"field": name}
+        place = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+        known = self.places.get(place)
+        if known is not None:
+            return {"field": known}
+        first, end = _span(array)
+        for start, behind, other in self.spans:
+            if first < behind and start < end and np.shares_memory(other.array, array):
+                raise CaptureError(f"the arrays of `{other.name}` and `{name}` share a part of their elements")
+        lying = Lying(self.name(name), array, role, axes, of)
+        self.arrays.append(lying)
+        self.places[place] = lying.name
+        self.spans.append((first, end, lying))
+        return {"field": lying.name}
 
     def frame(self) -> tuple[dict[str, int], dict[str, int]]:
         """The points of the domain, and the index of the first of them, by axis."""
@@ -375,8 +375,9 @@ class Walker:
                         names[name] = self.tagged(*it)
             for key, value in list(self.objects.values()):
                 known = done.setdefault(key, set())
-                for name in sorted({*self.asked, "__call__"} - known):
-                    known.add(name)
+                new = {*self.asked, "__call__"} - known
+                known |= new
+                for name in sorted(_possible(value, new)):
                     found = _attribute(value, name)
                     if found is _MISSING:
                         continue
@@ -448,17 +449,46 @@ def _is_inhibited(value: Any) -> bool:
 _APART = ("logging", "math", "mpi4py", "os", "sys", "time", "warnings")
 
 
+@dataclasses.dataclass(frozen=True)
+class _Definition:
+    """The `def` of a function."""
+
+    node: ast.FunctionDef
+    # Of the `def` in its file.
+    line: int
+    # That it loads, and the attributes that it asks objects for.
+    names: frozenset[str]
+    attributes: frozenset[str]
+
+
+@functools.lru_cache(maxsize=4096)
+def _definition(function: types.FunctionType) -> _Definition | None:
+    """The text of a function; nothing where there is none, or a lambda. The ranks of a process share it."""
+    inner = inspect.unwrap(function)
+    try:
+        lines, first = _lines_of(inner.__code__) or inspect.getsourcelines(inner)
+        node = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    except (OSError, TypeError, SyntaxError, AttributeError):
+        return None
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    names, attributes = set(), set()
+    for it in ast.walk(node):
+        if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Load):
+            names.add(it.id)
+        elif isinstance(it, ast.Attribute):
+            attributes.add(it.attr)
+    return _Definition(node, first + node.lineno - 1, frozenset(names), frozenset(attributes))
+
+
 @functools.lru_cache(maxsize=4096)
 def _is_apart(function: types.FunctionType) -> bool:
     """Whether a function touches nothing but its arguments: it logs, or prints, and stores nothing."""
-    try:
-        node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return False
-    if not isinstance(node, ast.FunctionDef) or function.__closure__:
+    definition = _definition(function)
+    if definition is None or function.__closure__:
         return False
     own = set(function.__code__.co_varnames)
-    for it in (inner for statement in node.body for inner in ast.walk(statement)):
+    for it in (inner for statement in definition.node.body for inner in ast.walk(statement)):
         if isinstance(it, (ast.Attribute, ast.Subscript)) and not isinstance(it.ctx, ast.Load):
             return False
         if isinstance(it, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Lambda, ast.FunctionDef)):
@@ -475,13 +505,10 @@ def _is_apart(function: types.FunctionType) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _inhibited(function: Any) -> bool:
-    try:
-        lines, _ = inspect.getsourcelines(function)
-        node = ast.parse(textwrap.dedent("".join(lines))).body[0]
-    except (OSError, TypeError, SyntaxError):
+    definition = _definition(function)
+    if definition is None:
         return False
-    if not isinstance(node, ast.FunctionDef):
-        return False
+    node = definition.node
     named = (it.attr if isinstance(it, ast.Attribute) else getattr(it, "id", "") for it in node.decorator_list)
     body = [it for it in node.body if not (isinstance(it, ast.Expr) and isinstance(it.value, ast.Constant))]
     is_number = len(body) == 1 and isinstance(body[0], ast.Return)
@@ -554,14 +581,27 @@ def _axes(quantity: Any) -> str:
     return "".join(letters.get(str(it)[:1], "-") for it in quantity.dims)
 
 
-def _is_same(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays are the same elements in the same order."""
-    return (
-        one.__array_interface__["data"][0] == other.__array_interface__["data"][0]
-        and one.shape == other.shape
-        and one.strides == other.strides
-        and one.dtype == other.dtype
-    )
+def _span(array: np.ndarray) -> tuple[int, int]:
+    """The address of the lowest element of an array, and the one behind the highest."""
+    first = array.__array_interface__["data"][0]
+    reaches = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)] if array.size else []
+    return first + sum(min(it, 0) for it in reaches), first + sum(max(it, 0) for it in reaches) + array.itemsize
+
+
+def _possible(value: Any, names: set[str]) -> set[str]:
+    """Those of some names that an attribute may have; all where its class makes attributes up."""
+    of_class = _names_of_class(type(value))
+    if of_class is None:
+        return names
+    return {it for it in names if it in of_class} | (names & getattr(value, "__dict__", {}).keys())
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_of_class(cls: type) -> frozenset[str] | None:
+    """The attributes that a class gives its objects; nothing where it makes some up when they are asked for."""
+    if cls.__getattribute__ is not object.__getattribute__ or any("__getattr__" in vars(it) for it in cls.__mro__):
+        return None
+    return frozenset(name for it in cls.__mro__ for name in vars(it))
 
 
 def _attribute(value: Any, name: str) -> Any:
