@@ -58,7 +58,7 @@ def read(value: Any) -> Updater | None:
         found = touched(value)
         quantities = [found[it] for it in names] if found is not None else []
         plan, width = _plan(updater, transformers, quantities, bool(second))
-        communicator = updater._comm.comm
+        communicator = getattr(updater, "_comm").comm
     except (_Unlike, AttributeError, KeyError, TypeError, ValueError, IndexError):
         return None
     return Updater(names, quantities, "vector" if second else "scalar", width, plan, communicator, state)
@@ -130,7 +130,8 @@ def _part(array: np.ndarray, strip: dict[str, Any]) -> np.ndarray:
     for axis, start, n, step in strip["along"]:
         end = start + n * step
         index[axis] = slice(start, None if end < 0 else end, step)
-    return array[tuple(index)].transpose([it[0] for it in strip["along"]])
+    found: np.ndarray = array[tuple(index)].transpose([it[0] for it in strip["along"]])
+    return found
 
 
 def _check(transformer: Any, sent: Any, received: Any, quantities: list[Any], n: int, is_vector: bool) -> None:

@@ -590,14 +590,15 @@ def _span(array: np.ndarray) -> tuple[int, int]:
 
 def _possible(value: Any, names: set[str]) -> set[str]:
     """Those of some names that an attribute may have; all where its class makes attributes up."""
-    of_class = _names_of_class(type(value))
+    cls: Any = type(value)
+    of_class = _names_of_class(cls)
     if of_class is None:
         return names
     return {it for it in names if it in of_class} | (names & getattr(value, "__dict__", {}).keys())
 
 
 @functools.lru_cache(maxsize=4096)
-def _names_of_class(cls: type) -> frozenset[str] | None:
+def _names_of_class(cls: Any) -> frozenset[str] | None:
     """The attributes that a class gives its objects; nothing where it makes some up when they are asked for."""
     if cls.__getattribute__ is not object.__getattribute__ or any("__getattr__" in vars(it) for it in cls.__mro__):
         return None

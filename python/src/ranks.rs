@@ -30,13 +30,19 @@ impl Ranks {
     }
 
     /// Sends the elements of an array, in C order.
-    fn send(&self, from: u32, to: u32, tag: u32, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-        self.0.send(from, to, tag, elements_of(array)?).map_err(PyRuntimeError::new_err)
+    fn send(&self, sender: u32, receiver: u32, tag: u32, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+        self.0.send(sender, receiver, tag, elements_of(array)?).map_err(PyRuntimeError::new_err)
     }
 
     /// Waits for a message, which is an array of one dimension.
-    fn receive<'py>(&self, py: Python<'py>, from: u32, to: u32, tag: u32) -> PyResult<Bound<'py, PyAny>> {
-        let arrived = py.detach(|| self.0.receive(from, to, tag));
+    fn receive<'py>(
+        &self,
+        py: Python<'py>,
+        sender: u32,
+        receiver: u32,
+        tag: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arrived = py.detach(|| self.0.receive(sender, receiver, tag));
         Ok(array_of(py, arrived.map_err(PyRuntimeError::new_err)?))
     }
 }
@@ -53,7 +59,7 @@ fn array_of(py: Python<'_>, elements: Elements) -> Bound<'_, PyAny> {
     isobar_compiler::for_elements!(elements, it => PyArray1::from_slice(py, &it).into_any())
 }
 
-/// What carries the messages of a program's exchanges.
+/// The carrier of the messages of a program's exchanges.
 pub(crate) enum RankTransport {
     Threads(RankThread),
     Communicator(CommunicatorTransport),
@@ -104,7 +110,7 @@ struct StartedMessages {
 }
 
 impl CommunicatorTransport {
-    /// What Python answers; an exception is kept for the caller.
+    /// The answer of Python; an exception is kept for the caller.
     fn attempt<T>(&mut self, act: impl FnOnce(Python<'_>, &mut Self) -> PyResult<T>) -> Result<T, String> {
         Python::attach(|py| {
             act(py, self).map_err(|error| {
@@ -121,7 +127,7 @@ impl Transport for CommunicatorTransport {
         self.attempt(|py, this| {
             let communicator = this.communicator.bind(py);
             let mut started = StartedMessages { sent: Vec::new(), received: Vec::new() };
-            // What arrives has its place before anything is sent.
+            // Messages that arrive have their places before anything is sent.
             for it in &messages {
                 let array = array_of(py, Elements::zeros(it.sent.dtype(), it.n_received));
                 let named = PyDict::new(py);
@@ -136,7 +142,7 @@ impl Transport for CommunicatorTransport {
                 named.set_item(intern!(py, "tag"), tag)?;
                 let array = array_of(py, it.sent);
                 let request = communicator.call_method(intern!(py, "Isend"), (&array,), Some(&named))?;
-                // Whoever sends may read the array until the request is over.
+                // The array may be read until the request is over.
                 started.sent.extend([request.unbind(), array.unbind()]);
             }
             this.n_started += 1;

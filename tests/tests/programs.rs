@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use isobar_compiler::call::array::{Array, Elements};
 use isobar_compiler::call::launch::ScalarInput;
+use isobar_compiler::call::run::NoControl;
 use isobar_compiler::config::Config;
 use isobar_compiler::pass::PassOptions;
 use isobar_program::compile::compile;
 use isobar_program::group::group_calls;
-use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInstance};
+use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance};
 use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon};
 use isobar_runtime::programs::ProgramCode;
 use isobar_tests::programs::{ProgramPieces, ProgramRunner, hold_program, hold_program_levels, ran};
@@ -175,14 +177,15 @@ fn a_call_that_ends_the_run_tells_its_statement_and_point_on_each_back_end() {
 }
 
 /// A program with two groups, ready to run.
-fn prepared(text: &str, temporary: &Path) -> (ProgramInstance, ProgramCode) {
+fn prepared(text: &str, temporary: &Path, cache: Option<&Path>) -> (ProgramInstance, ProgramCode) {
     let mut compilation = compile("model.json", text, Config::default());
     let mut program = compilation.program.take().expect("the document is a program");
     group_calls(&mut program);
     let fronts = &mut compilation.fronts;
     let instance = ProgramInstance::new(&program, fronts, [6, 5, 4], HaloFill::Periodic, MOST_BYTES)
         .expect("it fits the domain");
-    let setting = OwnedSetting { temporary: temporary.to_owned(), ..OwnedSetting::embedded(2) };
+    let (temporary, cache) = (temporary.to_owned(), cache.map(Path::to_owned));
+    let setting = OwnedSetting { temporary, cache, ..OwnedSetting::embedded(2) };
     let mut code = ProgramCode::new(Arc::new(rayon::Rayon), setting, PassOptions::default());
     let refused = code.prepare(&instance).expect("its stencils have code");
     assert_eq!(refused, []);
@@ -203,14 +206,14 @@ fn equal_programs_of_a_process_share_their_code() {
     let (first, other) = (text("l"), text("s"));
     // At the same time, as ranks that are threads do.
     let threads: Vec<_> = std::thread::scope(|scope| {
-        let all = [(); 4].map(|()| scope.spawn(|| prepared(&first, folder.path())));
+        let all = [(); 4].map(|()| scope.spawn(|| prepared(&first, folder.path(), None)));
         all.into_iter().map(|it| it.join().unwrap()).collect()
     });
     let shared = addresses(&threads[0].1);
     assert_eq!(shared.len(), 2);
     assert!(threads.iter().all(|it| addresses(&it.1) == shared));
     // Of another program, the group that differs has code of its own.
-    let (_instance, code) = prepared(&other, folder.path());
+    let (_instance, code) = prepared(&other, folder.path(), None);
     let of_other = addresses(&code);
     assert_eq!((of_other[0] != shared[0], of_other[1] == shared[1]), (true, true));
     // Each runs with arrays of its own, and gives the same bits.
@@ -226,4 +229,39 @@ fn equal_programs_of_a_process_share_their_code() {
     });
     let expected = ran(&first, [6, 5, 4], &interpreter(), &n).unwrap().0;
     assert!(all.iter().all(|it| *it == expected));
+}
+
+#[test]
+fn code_of_a_program_is_found_on_disk_by_the_next_process() {
+    let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let text = document(&json!([
+        {"call": "lap", "args": {"q": "q", "out": "l"}},
+        {"call": "step", "args": {"q": "q", "l": "l", "a": "a"}},
+        {"exchange": ["q"], "kind": "scalar", "width": 2, "phase": "update"},
+        {"if": "n > 0", "then": [{"call": "down", "args": {"q": "q", "total": "s"}}]},
+        {"call": "corner", "args": {"to": "r", "of": "r"}},
+        {"call": "step", "args": {"q": "r", "l": "q", "a": "a"}}]));
+    let run = |text: &str| {
+        let (mut instance, mut code) = prepared(text, folder.path(), Some(cache.path()));
+        let shapes: Vec<_> = ["q", "r", "tracers"].map(|it| (it, instance.shape(it).unwrap())).into();
+        let fields = shapes.into_iter().map(|(name, shape)| {
+            let n = shape.iter().product::<usize>();
+            let values: Vec<f64> = (0..n).map(|at| (at * 7 % 29) as f64 * 0.3).collect();
+            (name.to_owned(), Array::from_fortran_order(Elements::Float64(values.into()), &shape).unwrap())
+        });
+        let scalars = [("a", ScalarInput::Float(0.1)), ("n", ScalarInput::Int(1))];
+        let scalars = scalars.into_iter().map(|(name, it)| (name.to_owned(), it)).collect();
+        let mut inputs = ProgramInputs { fields: fields.collect(), scalars };
+        instance.run_with(&mut inputs, &mut code, &mut NoControl).unwrap();
+        let pieces = code.n_groups() + code.n_stencils();
+        (inputs.fields, code.n_compiled(), pieces)
+    };
+    let (first, n_compiled, n_pieces) = run(&text);
+    assert!(n_compiled == n_pieces && n_pieces >= 3, "{n_compiled} of {n_pieces}");
+    // Nothing of it is left in this process.
+    let (again, n_compiled, _) = run(&text);
+    assert_eq!((again == first, n_compiled), (true, 0));
+    // A comment moves the places that traps name: it is another text.
+    let (moved, n_compiled, _) = run(&text.replace("def lap", "# a comment\\ndef lap"));
+    assert!(moved == first && n_compiled > 0, "{n_compiled}");
 }

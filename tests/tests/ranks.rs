@@ -98,13 +98,13 @@ fn value(i: i64, j: i64, k: i64) -> f64 {
 
 /// A part of the tile that starts at `first`, with a halo of NaN.
 fn part([i0, j0]: [i64; 2], [ni, nj, nk]: [i64; 3]) -> Array {
-    let shape = [ni + 2 * HALO, nj + 2 * HALO, nk].map(|it| usize::try_from(it).unwrap());
+    let shape = [ni + 2 * HALO, nj + 2 * HALO, nk].map(|it| usize::try_from(it).expect("it is positive"));
     let mut array = Array::zeros(DType::Float64, &shape);
     array.elements = Elements::filled(Value::Float64(f64::NAN), array.elements.len());
     for i in 0..ni {
         for j in 0..nj {
             for k in 0..nk {
-                let index = [i + HALO, j + HALO, k].map(|it| usize::try_from(it).unwrap());
+                let index = [i + HALO, j + HALO, k].map(|it| usize::try_from(it).expect("it is positive"));
                 let at = array.position(&index);
                 array.elements.set(at, Value::Float64(value(i0 + i, j0 + j, k)));
             }
@@ -143,10 +143,10 @@ fn ran(
         Elements::Float64(it) => it.as_mut_ptr().cast::<u8>(),
         _ => panic!("it has doubles"),
     })
-    .unwrap();
+    .expect("it has an address");
     // SAFETY: `q` lives until the run is over, and nothing else uses it.
     #[expect(unsafe_code, reason = "memory is lent as embedders lend theirs")]
-    let buffer = unsafe { Buffer::lent(q.dtype(), first, &q.shape, &q.strides) }.unwrap();
+    let buffer = unsafe { Buffer::lent(q.dtype(), first, &q.shape, &q.strides) }.expect("it fits memory");
     arguments.fields.insert("q".to_owned(), buffer);
     arguments.scalars.insert("a".to_owned(), ScalarInput::Float(0.07));
     let mut rank = ranks.map(|(ranks, it)| RankThread::new(ranks.clone(), it));
@@ -172,7 +172,7 @@ fn each_rank<T: Send>(n: u32, run: impl Fn(&Ranks, u32) -> T + Sync) -> Vec<T> {
             })
         };
         let all: Vec<_> = (0..n).map(one).collect();
-        all.into_iter().map(|it| it.join().unwrap()).collect()
+        all.into_iter().map(|it| it.join().expect("no rank panics")).collect()
     })
 }
 
@@ -203,12 +203,12 @@ fn a_tile_that_is_cut_has_the_bits_of_the_whole_one() {
                     .flat_map(|i| (0..points[1] + 4).map(move |j| (i, j)))
                     .flat_map(|(i, j)| (0..points[2]).map(move |k| (i, j, k)))
                 {
-                    let own = [i, j, k].map(|it| usize::try_from(it).unwrap());
+                    let own = [i, j, k].map(|it| usize::try_from(it).expect("it is positive"));
                     let of_whole =
                         |at: i64, cut: i64, n: i64, size: i64| (cut * n + at - HALO).rem_euclid(size) + HALO;
                     let other =
                         [of_whole(i, at[0], points[0], whole[0]), of_whole(j, at[1], points[1], whole[1]), k];
-                    let other = other.map(|it| usize::try_from(it).unwrap());
+                    let other = other.map(|it| usize::try_from(it).expect("it is positive"));
                     let (Value::Float64(is), Value::Float64(is_to_be)) =
                         (found.get(&own), expected.get(&other))
                     else {

@@ -349,7 +349,7 @@ const RUNTIME: &[Room] = &[
         &["buffer", "cache", "device", "events", "executors", "failure", "plans", "store"],
         EMBEDDED,
     ),
-    room("runtime", "programs", &["buffer", "executors", "failure", "plans"], EMBEDDED),
+    room("runtime", "programs", &["buffer", "cache", "executors", "failure", "plans", "store"], EMBEDDED),
     room("runtime", "./.", &[], EMBEDDED),
 ];
 
@@ -428,7 +428,8 @@ const OTHERS: &[Room] = &[
         &["arrays", "attended", "failures", "forks", "gpu", "plans", "scalars"],
         OF_PYTHON,
     ),
-    room("python", "program", &["arrays", "failures", "scalars", "stencil"], OF_PYTHON),
+    room("python", "ranks", &["arrays"], OF_PYTHON),
+    room("python", "program", &["arrays", "failures", "ranks", "scalars", "stencil"], OF_PYTHON),
     room("python", "stencil", &["attended", "call", "failures", "forks", "levels", "plans"], OF_PYTHON),
     room("python", "./.", &["*"], OF_PYTHON),
     // The worker: its first part has no level behind the OIR, and neither part has a document.

@@ -178,7 +178,7 @@ pub struct HaloExchange {
     /// Points of the halo on each side of I and J.
     pub width: u32,
     pub phase: ExchangePhase,
-    /// What this rank sends to others and receives of them; none where the domain is the only one.
+    /// By which this rank sends to others and receives of them; none where the domain is the only one.
     pub plan: Option<Handle<ExchangePlan>>,
 }
 

@@ -1,4 +1,4 @@
-//! The plan of an exchange between ranks: what one rank sends, and where it stores what it receives.
+//! The plan of an exchange between ranks: the strips that one rank sends, and those that it receives.
 //!
 //! ```text
 //! plan u_v tag 4
@@ -17,7 +17,7 @@ use isobar_ground::entity::{Handle, Spelled};
 
 use crate::nodes::{ContainerPart, ProgramIr};
 
-/// What one rank sends and receives in an exchange.
+/// The messages of one rank in an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangePlan {
     pub name: String,

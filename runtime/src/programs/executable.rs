@@ -129,7 +129,7 @@ impl ProgramExecutable {
     }
 }
 
-/// What a program calls outside of itself.
+/// The things that a program calls outside of itself.
 pub struct RunSurroundings<'a> {
     /// Answers callbacks, by their names in the document. Meanwhile all arguments are where the caller has them.
     pub host: &'a mut dyn FnMut(&str) -> Result<(), String>,

@@ -65,6 +65,7 @@ struct GroupCode {
 }
 
 struct StencilCode {
+    plans: Arc<Plans>,
     front: Arc<Front>,
     prepared: Prepared,
     _cell: Arc<CodeCell>,
@@ -182,7 +183,8 @@ impl ProgramCode {
         for (front, cell) in all {
             let name = front.stencil.as_deref().unwrap_or_default();
             let code = cell.wait().map_err(|why| format!("`{name}` has no code: {}", in_words(why)))?;
-            self.codes.push(StencilCode { prepared: Prepared::of(code.code), front, _cell: cell });
+            let SharedCode { plans, code } = code;
+            self.codes.push(StencilCode { plans, prepared: Prepared::of(code), front, _cell: cell });
         }
         Ok(())
     }
@@ -192,10 +194,23 @@ impl ProgramCode {
         self.groups.iter().map(|(number, it)| (*number, &**it.plans.compilation()))
     }
 
+    /// The number of groups that have code.
+    #[must_use]
+    pub fn n_groups(&self) -> usize {
+        self.groups.len()
+    }
+
     /// The number of stencils that have code of their own.
     #[must_use]
     pub fn n_stencils(&self) -> usize {
         self.codes.len()
+    }
+
+    /// How many groups and stencils were compiled in this process. All others were found on disk.
+    #[must_use]
+    pub fn n_compiled(&self) -> usize {
+        let all = self.groups.values().map(|it| &it.plans).chain(self.codes.iter().map(|it| &it.plans));
+        all.filter(|it| it.is_compiled()).count()
     }
 
     fn position(&self, front: &Arc<Front>) -> Option<usize> {
@@ -211,8 +226,9 @@ impl ProgramCode {
                 if let Some(order) = order {
                     order.done(self.maker.made(front));
                 }
-                let prepared = Prepared::of(cell.wait()?.code);
-                self.codes.push(StencilCode { front: Arc::clone(front), prepared, _cell: cell });
+                let SharedCode { plans, code } = cell.wait()?;
+                let (front, prepared) = (Arc::clone(front), Prepared::of(code));
+                self.codes.push(StencilCode { plans, front, prepared, _cell: cell });
                 self.codes.len() - 1
             }
         };

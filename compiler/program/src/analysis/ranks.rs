@@ -11,7 +11,7 @@ use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::scalar::nodes::ScalarRole;
 use crate::scalar::{ScalarExpr, ScalarVariable};
 
-/// Every exchange with a plan below a condition that ranks may decide differently. What a caller or a callback gives may
+/// Every exchange with a plan below a condition that ranks may decide differently. Numbers of a caller or a callback may
 /// differ from rank to rank.
 #[must_use]
 pub fn rank_faults(program: &ProgramIr) -> Vec<Diagnostic> {

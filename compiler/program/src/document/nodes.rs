@@ -25,7 +25,7 @@ pub struct ProgramDocument {
     /// Groups of statements, put in where they are named.
     #[serde(default)]
     pub programs: Entries<Vec<StatementEntry>>,
-    /// What this rank sends and receives in exchanges, by name.
+    /// Plans by which this rank sends and receives in exchanges.
     #[serde(default, skip_serializing_if = "Entries::is_empty")]
     pub plans: Entries<PlanEntry>,
     /// The callbacks of `host` statements, for the caller that answers them.

@@ -61,7 +61,7 @@ pub trait StencilRunner {
         Err(StencilStop::Fault { why: "nobody answers it".to_owned(), statement: None })
     }
 
-    /// What carries messages between the ranks of a program.
+    /// The carrier of messages between the ranks of a program.
     fn transport(&mut self) -> Option<&mut dyn Transport> {
         None
     }

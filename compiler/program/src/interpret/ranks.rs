@@ -1,4 +1,4 @@
-//! Exchanges between ranks: what is sent is packed as its plan says, and what arrives is stored.
+//! Exchanges between ranks: messages are packed as the plan says, and unpacked when they arrive.
 
 use isobar_ground::call::array::{Array, Elements};
 use isobar_ground::types::{DType, Value};
@@ -26,7 +26,7 @@ pub trait Transport {
     fn finish(&mut self, started: u64) -> Result<Vec<Elements>, String>;
 }
 
-/// What goes to a neighbour, and how much comes back. All elements have one type.
+/// A message to a neighbour, and the length of its answer. All elements have one type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankMessage {
     pub rank: u32,

@@ -36,7 +36,7 @@ pub(super) struct ProgramRun<'a> {
     clock: Option<StatementClock<'a>>,
 }
 
-/// What arrives in the halos of an exchange.
+/// The values that arrive in the halos of an exchange.
 enum ArrivingValues {
     /// Values of the domain itself, for each of the fields.
     Halos(Vec<ArrivingHalo>),
@@ -152,7 +152,7 @@ impl<'a> ProgramRun<'a> {
                 let touched =
                     |parts: &[ContainerPart]| is_exact.then(|| parts.iter().map(|it| it.container).collect());
                 let (mut read, written): (Option<BTreeSet<_>>, _) = (touched(reads), touched(writes));
-                // What it writes in part keeps its other elements.
+                // A field that it writes in part keeps its other elements.
                 read.iter_mut().for_each(|it| it.extend(writes.iter().map(|it| it.container)));
                 self.instance.give_copies(read.as_ref());
                 let answered = self.runner.host(name);
