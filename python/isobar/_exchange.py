@@ -54,6 +54,9 @@ def read(value: Any) -> Updater | None:
     if not isinstance(transformers, dict) or not transformers or not first or state is None:
         return None
     try:
+        # Its buffers may have messages in them.
+        if getattr(updater, "_inflight_x_quantities", None) is not None:
+            return None
         names = [*first, *(second or [])]
         found = touched(value)
         quantities = [found[it] for it in names] if found is not None else []

@@ -481,6 +481,9 @@ def _definition(function: types.FunctionType) -> _Definition | None:
     return _Definition(node, first + node.lineno - 1, frozenset(names), frozenset(attributes))
 
 
+_WORDS = (print, len, str, repr, format)
+
+
 @functools.lru_cache(maxsize=4096)
 def _is_apart(function: types.FunctionType) -> bool:
     """Whether a function touches nothing but its arguments: it logs, or prints, and stores nothing."""
@@ -497,7 +500,7 @@ def _is_apart(function: types.FunctionType) -> bool:
             continue
         value = function.__globals__.get(it.id, getattr(builtins, it.id, _MISSING))
         is_module = isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _APART
-        is_word = value is None or isinstance(value, (str, *_NUMBERS)) or value in (print, len, str, repr, format)
+        is_word = value is None or isinstance(value, (str, *_NUMBERS)) or any(value is word for word in _WORDS)
         if not (is_module or is_word or isinstance(value, logging.Logger)):
             return False
     return True
@@ -591,7 +594,11 @@ def _span(array: np.ndarray) -> tuple[int, int]:
 def _possible(value: Any, names: set[str]) -> set[str]:
     """Those of some names that an attribute may have; all where its class makes attributes up."""
     cls: Any = type(value)
-    of_class = _names_of_class(cls)
+    try:
+        of_class = _names_of_class(cls)
+    except TypeError:
+        # Its class is told from others by something else than itself.
+        return names
     if of_class is None:
         return names
     return {it for it in names if it in of_class} | (names & getattr(value, "__dict__", {}).keys())

@@ -31,14 +31,21 @@ _Fold = Callable[[Any, Any], Any]
 class Request:
     """A message on its way."""
 
-    def __init__(self, act: Callable[[], None] | None = None):
+    def __init__(self, act: Callable[[], None] | None = None, before: collections.deque[Request] | None = None):
         self._act = act
+        # Those that were asked for of the same rank with the same tag, and have not come, in order.
+        self._queue = before
+        if before is not None:
+            before.append(self)
 
     def wait(self) -> None:
         """Waits until the message is there, or has left."""
-        act, self._act = self._act, None
-        if act is not None:
-            act()
+        while self._act is not None:
+            # A message belongs to the one that asked for it first.
+            it = self if self._queue is None else self._queue.popleft()
+            act, it._act = it._act, None
+            if act is not None:
+                act()
 
     Wait = wait
 
@@ -69,6 +76,7 @@ class Communicator:
 
     def __init__(self, world: _World, rank: int):
         self._world, self._rank, self._splits = world, rank, 0
+        self._asked: dict[tuple[int, int], collections.deque[Request]] = collections.defaultdict(collections.deque)
 
     @property
     def _isobar_ranks(self) -> tuple[Any, int]:
@@ -95,7 +103,7 @@ class Communicator:
                 raise ValueError(f"rank {source} sent {arrived.size} {arrived.dtype}, and {recvbuf.size} {recvbuf.dtype} are expected")
             recvbuf[...] = arrived.reshape(recvbuf.shape)
 
-        return Request(receive)
+        return Request(receive, self._asked[source, tag])
 
     def Send(self, sendbuf: Any, dest: int, tag: int = 0, **_: Any) -> None:
         self.Isend(sendbuf, dest, tag).wait()

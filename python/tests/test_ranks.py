@@ -7,26 +7,10 @@ import numpy as np
 
 import isobar
 from isobar import ranks
+from test_program import dace_inhibitor, lap, step
 
 N, HALO = (6, 5, 3), 2
 SHAPE = (N[0] + 2 * HALO, N[1] + 2 * HALO, N[2])
-
-
-@isobar.stencil
-def lap(q: "Field[float]", out: "Field[float]"):  # noqa: F821
-    with computation(PARALLEL), interval(...):  # noqa: F821
-        out = q[-1, 0, 0] + q[1, 0, 0] + q[0, -1, 0] + q[0, 1, 0] - 4.0 * q  # noqa: F841
-
-
-@isobar.stencil
-def step(q: "Field[float]", l: "Field[float]", a: float):  # noqa: F821, E741
-    with computation(PARALLEL), interval(...):  # noqa: F821
-        q = q + a * l
-
-
-def dace_inhibitor(function):
-    """NDSL's mark of what is no part of a program."""
-    return function
 
 
 class Quantity:
@@ -240,6 +224,16 @@ class Exchanges(unittest.TestCase):
             ranks.run(2, alone)
         self.assertIn("the exchange of `q`, `r` ended: rank 1 has ended", str(told.exception))
 
+    def test_an_updater_that_is_under_way_stays_a_callback(self):
+        def main(comm):
+            model = Model(comm, comm.Get_rank())
+            model.halo._updater._inflight_x_quantities = (model.q,)
+            program = isobar.program(model, domain=N, halo=HALO)
+            program(0.1)
+            return "exact host" in program.text and "exchange" not in program.text
+
+        self.assertEqual(ranks.run(2, main), [True, True])
+
     def test_a_quantity_that_is_replaced_is_noticed(self):
         def main(comm):
             model, reference = Model(comm, comm.Get_rank()), None
@@ -302,6 +296,21 @@ class Threads(unittest.TestCase):
         with self.assertRaises(RuntimeError) as told:
             ranks.run(2, main)
         self.assertRegex(str(told.exception), "all ranks wait for each other|has ended")
+
+    def test_messages_come_in_the_order_in_which_they_were_asked_for(self):
+        def main(comm):
+            if comm.Get_rank() == 0:
+                comm.Send(np.zeros(1), dest=1)
+                comm.Send(np.ones(1), dest=1)
+                return None
+            first, second = np.full(1, 9.0), np.full(1, 9.0)
+            requests = comm.Irecv(first, source=0), comm.Irecv(second, source=0)
+            requests[1].wait()
+            requests[0].wait()
+            requests[0].wait()
+            return first[0], second[0]
+
+        self.assertEqual(ranks.run(2, main)[1], (0.0, 1.0))
 
     def test_a_message_of_another_size_is_told(self):
         def main(comm):

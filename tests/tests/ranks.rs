@@ -291,12 +291,21 @@ fn phases_may_stand_below_conditions_that_all_ranks_decide_alike() {
     );
     let differ = "P17: the exchange of `q` is refused: it stands below a condition that ranks may decide differently, \
                   and all of them must come to it";
-    assert_eq!(run(json!([below("a > 0.0", "update")])), [differ]);
+    // All ranks are called with the same numbers, and callbacks may answer others to each.
+    assert_eq!(run(json!([below("a > 0.0", "update")])), Vec::<String>::new());
+    let asked = json!({"host": "ask", "gives": {"b": "float64"}});
+    assert_eq!(run(json!([asked, below("b > 0.0", "update")])), [differ]);
+    let of_b = json!({"let": "c", "be": "b + a"});
     assert_eq!(
-        run(json!([{"let": "b", "be": "a"}, {"while": "b < 0.0", "limit": 2, "body": [exchange("update")]}])),
+        run(json!([asked, of_b, {"while": "c < 0.0", "limit": 2, "body": [exchange("update")]}])),
         [differ]
     );
-    assert_eq!(run(json!([{"for": "it", "range": ["int(a)"], "body": [exchange("update")]}])), [differ]);
+    assert_eq!(
+        run(json!([asked, {"for": "it", "range": ["int(b)"], "body": [exchange("update")]}])),
+        [differ]
+    );
+    let chosen = json!({"if": "b > 0", "then": [{"let": "n", "be": 1}], "else": [{"let": "n", "be": 2}]});
+    assert_eq!(run(json!([asked, chosen, below("n == 1", "update")])), [differ]);
     assert_eq!(run(json!([exchange("wait")])), ["P13: the exchange of `q` waits and has not started"]);
     assert_eq!(run(json!([exchange("start")])), ["P13: the exchange of `q` has no `wait` in this run"]);
     assert_eq!(

@@ -11,15 +11,14 @@ use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::scalar::nodes::ScalarRole;
 use crate::scalar::{ScalarExpr, ScalarVariable};
 
-/// Every exchange with a plan below a condition that ranks may decide differently. Numbers of a caller or a callback may
-/// differ from rank to rank.
+/// Every exchange with a plan below a condition that ranks may decide differently: one on the answer of a callback, or on a
+/// scalar that each rank keeps. Callers give all ranks the same numbers, as they do where each rank runs their Python.
 #[must_use]
 pub fn rank_faults(program: &ProgramIr) -> Vec<Diagnostic> {
     if program.plans.is_empty() {
         return Vec::new();
     }
-    let own =
-        program.scalars.iter().filter(|it| matches!(it.1.role, ScalarRole::Argument | ScalarRole::State(_)));
+    let own = program.scalars.iter().filter(|it| matches!(it.1.role, ScalarRole::State(_)));
     let mut search = RankSearch { differing: own.map(|it| it.0).collect(), grew: true };
     while std::mem::take(&mut search.grew) {
         search.body(&program.body, false, &mut |_| ());
