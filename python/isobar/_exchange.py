@@ -7,7 +7,6 @@ updaters. It is tried on made-up fields beside the updater. Where the two differ
 from __future__ import annotations
 
 import dataclasses
-import types
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,19 @@ class Updater:
     communicator: Any
     # What holds the quantities, so that a change is noticed.
     state: Any
+
+
+class _MadeUp:
+    """A field in the place of a quantity, as NDSL's transformers ask for its elements: of `data`, or of itself."""
+
+    def __init__(self, data: np.ndarray, dims: Any):
+        self.data, self.dims, self.np = data, dims, np
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.data[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index] = value
 
 
 class _Unlike(Exception):
@@ -89,8 +101,14 @@ def _plan(updater: Any, transformers: dict[Any, Any], quantities: list[Any], is_
     return {"tag": int(updater._tag), "neighbours": neighbours}, widths.pop()
 
 
+def _elements(quantity: Any) -> Any:
+    """The array of a quantity. Newer ones warn of `data`."""
+    data = getattr(quantity, "_data", None)
+    return quantity.data if data is None else data
+
+
 def _ranges(slices: Any, quantity: Any) -> list[range]:
-    shape = quantity.data.shape
+    shape = _elements(quantity).shape
     ranges = [range(*it.indices(size)) for it, size in zip(slices, shape)]
     if len(slices) != len(shape) or any(it.step != 1 or not len(it) for it in ranges):
         raise _Unlike
@@ -143,9 +161,10 @@ def _check(transformer: Any, sent: Any, received: Any, quantities: list[Any], n:
     def made_up(begin: int) -> list[Any]:
         fields, at = [], begin
         for it in quantities:
-            data = np.arange(at, at + it.data.size, dtype=it.data.dtype).reshape(it.data.shape)
-            fields.append(types.SimpleNamespace(data=data, dims=it.dims, np=np))
-            at += it.data.size
+            array = _elements(it)
+            data = np.arange(at, at + array.size, dtype=array.dtype).reshape(array.shape)
+            fields.append(_MadeUp(data, it.dims))
+            at += array.size
         return fields
 
     def halves(fields: list[Any]) -> tuple[list[Any], list[Any] | None]:

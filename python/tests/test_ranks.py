@@ -19,6 +19,9 @@ class Quantity:
     def __init__(self, seed):
         self.data, self.dims, self.np = np.random.default_rng(seed).random(SHAPE), ("x", "y", "z"), np
 
+    def __getitem__(self, index):
+        return self.data[index]
+
 
 class Buffer:
     def __init__(self, n):
@@ -40,7 +43,8 @@ class Transformer:
         self.packed, self.arrived = Buffer(size), Buffer(size)
 
     def async_pack(self, first, second=None):
-        parts = [it.data[self._infos_x[0].pack_slices] for it in [*first, *(second or [])]]
+        # NDSL asks a quantity for its `data`, and since 2026 the quantity itself.
+        parts = [it[self._infos_x[0].pack_slices] for it in [*first, *(second or [])]]
         turns = -self.turns % 4
         if turns in (1, 3):
             parts = [np.rot90(it, axes=(1, 0) if turns == 1 else (0, 1)) for it in parts]
