@@ -77,7 +77,7 @@ struct Way {
     is_program: bool,
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 10] = [
     Way {
         name: "`rayon`, six ranks as threads, first time",
         backend: "isobar",
@@ -115,10 +115,18 @@ const WAYS: [Way; 8] = [
         is_program: false,
     },
     Way {
-        name: "`rayon`, the step of each rank as one program",
+        name: "`rayon`, the step of each rank as one program, first time",
         backend: "isobar",
         threads: Some(1),
         is_mpi: false,
+        is_program: true,
+    },
+    Way { name: "the same again", backend: "isobar", threads: Some(1), is_mpi: false, is_program: true },
+    Way {
+        name: "`rayon`, programs on six ranks of MPI",
+        backend: "isobar",
+        threads: Some(1),
+        is_mpi: true,
         is_program: true,
     },
     Way { name: "`debug`", backend: "isobar:debug", threads: Some(1), is_mpi: false, is_program: false },
