@@ -131,6 +131,7 @@ Examples:
   isobar bench diffusion.py --backends numpy,openmp --domain 128,128,80
   isobar bench diffusion.py --backends openmp --mode fast --threads 1 --repeats 101 --format json
   isobar bench diffusion.py --backends cuda,wgpu --domain 512,512,80
+  isobar bench --program step.json --backends rayon,openmp --domain 128,128,80 --fields in.npz --scalars scalars.json
 
 In each round every back end is called once, and as much memory is copied as a call has to move at least: each
 input once, each output once. Each call goes on from the fields that the one before left. Nothing is taken from
@@ -155,6 +156,7 @@ Examples:
   isobar compare diffusion.py --passes --backend rayon --domain 6,5,4
   isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
   isobar compare diffusion.py --backends rayon,openmp,wgpu --domain 64,64,20
+  isobar compare --program step.json --backends rayon,openmp --domain 64,64,20 --fields in.npz --scalars scalars.json
 
 With --passes, runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains
 where the inputs are made; each in the order of its text, and with iterations without an order in that of each seed.
@@ -414,8 +416,11 @@ fn plane(text: &str) -> Result<PlaneAt, String> {
 #[command(after_help = BENCH_EXAMPLES)]
 pub struct BenchArgs {
     /// The Python file with the stencil
-    #[arg(required_unless_present = "request")]
+    #[arg(required_unless_present_any = ["request", "program"])]
     pub file: Option<PathBuf>,
+    /// A program document instead of a stencil
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "request"])]
+    pub program: Option<PathBuf>,
     /// Which back ends, as `debug,numpy,openmp`; see `isobar backends`
     #[arg(long, value_name = "B,..", value_delimiter = ',', required_unless_present = "request")]
     pub backends: Vec<String>,
@@ -532,8 +537,11 @@ pub struct ExplainMissArgs {
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
     /// The Python file with the stencil
-    #[arg(required_unless_present = "request")]
+    #[arg(required_unless_present_any = ["request", "program"])]
     pub file: Option<PathBuf>,
+    /// A program document instead of a stencil, with `--backends`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "request", "passes"])]
+    pub program: Option<PathBuf>,
     /// Run every level as it stands behind each pass
     #[arg(long, conflicts_with = "backends")]
     pub passes: bool,

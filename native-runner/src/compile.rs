@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use isobar_classes::levels;
+use isobar_classes::opened::ProgramChoice;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
-use isobar_compiler::frontend::models::{ModelChoice, models};
+use isobar_compiler::frontend::models::models;
 use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{self, Printer, Timer};
 use isobar_compiler::pipeline::registry::StageListing;
@@ -88,7 +89,7 @@ pub(crate) fn here(request: &Request, texts: &[&'static StageListing]) -> Compil
         return refused;
     }
     on_large_stack(|| {
-        if let Some(choice) = class_of(request) {
+        if let Some(choice) = program_of(request) {
             return class_here(request, &choice);
         }
         let mut timer = timer();
@@ -103,14 +104,13 @@ pub(crate) fn here(request: &Request, texts: &[&'static StageListing]) -> Compil
     })
 }
 
-/// The class that a request means in the place of a stencil.
-pub(crate) fn class_of(request: &Request) -> Option<ModelChoice> {
-    let project = ConfiguredProject::of(request).project;
-    ModelChoice::of(&project, project.stencil.as_ref()?)
+/// The program that a request means in the place of a stencil.
+pub(crate) fn program_of(request: &Request) -> Option<ProgramChoice> {
+    ProgramChoice::of(&ConfiguredProject::of(request).project)
 }
 
 /// A class as a program, with the stages that the request wants.
-fn class_here(request: &Request, choice: &ModelChoice) -> Compiled {
+fn class_here(request: &Request, choice: &ProgramChoice) -> Compiled {
     let begun = Instant::now();
     let (compiled, _) = levels::compiled(request, choice, &|| milliseconds(begun.elapsed()));
     let classes = models(&ConfiguredProject::of(request).project);

@@ -235,7 +235,7 @@ struct End(EndReason, Option<Problem>);
 fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End {
     let npz = order.has_fields.then_some(npz);
     let Order { request, .. } = order;
-    let class = compile::class_of(request);
+    let class = compile::program_of(request);
     let done = match (&request.tune, &request.bench) {
         (tune, bench) if class.is_some() => match class {
             Some(choice) if tune.is_none() => match bench {

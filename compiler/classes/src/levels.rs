@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use isobar_compiler::call::signature;
 use isobar_compiler::entity::Handle;
-use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::group::compile_group;
 use isobar_compiler::pipeline::registry;
@@ -18,7 +17,7 @@ use isobar_protocol::compile::{Compiled, Signature, StepTime};
 use isobar_protocol::diagnostic::SpanResolver;
 use isobar_protocol::request::Request;
 
-use super::opened::{OpenedClass, USUAL_HALO};
+use super::opened::{OpenedClass, ProgramChoice, USUAL_HALO};
 use super::texts::{ProgramTexts, StencilOfProgram, numbered};
 
 /// Compiles a class, and answers the stages that its request wants, and its arguments. `clock` tells milliseconds.
@@ -26,12 +25,16 @@ use super::texts::{ProgramTexts, StencilOfProgram, numbered};
 /// The program and the definitions of its stencils are always there.
 pub fn compiled(
     request: &Request,
-    choice: &ModelChoice,
+    choice: &ProgramChoice,
     clock: &dyn Fn() -> f64,
 ) -> (Compiled, Option<signature::Signature>) {
     let begun = clock();
     let mut opened = OpenedClass::of(request, choice, USUAL_HALO);
-    let mut compiled = Compiled { stencil: Some(choice.class.clone()), ..Compiled::default() };
+    let stencil = match choice {
+        ProgramChoice::Class(choice) => Some(choice.class.clone()),
+        ProgramChoice::Document => None,
+    };
+    let mut compiled = Compiled { stencil, ..Compiled::default() };
     compiled.diagnostics = opened.told(&opened.compilation.diagnostics);
     let signature = opened.compilation.program.as_ref().map(interface::signature);
     compiled.signature = signature.as_ref().map(Signature::new);

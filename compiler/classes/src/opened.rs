@@ -1,4 +1,4 @@
-//! A class that was compiled, with what its text says of a run.
+//! A class or a document that was compiled, with what its text says of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use isobar_compiler::config::Config;
 use isobar_compiler::diag;
 use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::{Directives, directive};
-use isobar_program::compile::{ProgramCompilation, compile_class};
+use isobar_compiler::project::Project;
+use isobar_program::compile::{ProgramCompilation, compile, compile_class};
 use isobar_program::from_class::ClassRequest;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::request::Request;
@@ -17,7 +18,26 @@ pub const USUAL_DOMAIN: [i64; 3] = [12, 12, 10];
 /// The points of halos along I and J, as NDSL has them without a word.
 pub const USUAL_HALO: u32 = 3;
 
-/// A class that was compiled.
+/// The program that a request means in the place of a stencil.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramChoice {
+    Class(ModelChoice),
+    /// The request's main file, which is a document or an object graph.
+    Document,
+}
+
+impl ProgramChoice {
+    /// The program of a project; `None` where it has a stencil. A main file whose name ends with `.json` is a document.
+    #[must_use]
+    pub fn of(project: &Project) -> Option<Self> {
+        if project.main.ends_with(".json") {
+            return Some(Self::Document);
+        }
+        ModelChoice::of(project, project.stencil.as_ref()?).map(Self::Class)
+    }
+}
+
+/// A program that was compiled.
 #[derive(Debug)]
 pub struct OpenedClass {
     pub compilation: ProgramCompilation,
@@ -26,11 +46,20 @@ pub struct OpenedClass {
 }
 
 impl OpenedClass {
-    /// Compiles the class that was chosen. The request's externals are arguments of its constructor.
+    /// Compiles the program that was chosen. Of a class, the request's externals are arguments of its constructor.
     #[must_use]
-    pub fn of(request: &Request, choice: &ModelChoice, halo: u32) -> Self {
+    pub fn of(request: &Request, choice: &ProgramChoice, halo: u32) -> Self {
         let project = request.project();
         let text = project.files.get(&project.main).map_or("", |it| it);
+        let choice = match choice {
+            ProgramChoice::Class(choice) => choice,
+            ProgramChoice::Document => {
+                let directives = Directives::default();
+                let compilation = compile(&project.main, text, request.config(&directives));
+                let domain = request.domain.unwrap_or(USUAL_DOMAIN);
+                return Self { compilation, directives, domain };
+            }
+        };
         let (directives, _) = directive::read(text, project.main_id().unwrap_or_default());
         let domain = request.domain.or(directives.domain).unwrap_or(USUAL_DOMAIN);
         let given = request.constructor(&directives);

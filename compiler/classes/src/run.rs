@@ -8,7 +8,6 @@ use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::call::run::Control;
 use isobar_compiler::call::signature::Signature;
 use isobar_compiler::diag;
-use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::call_for;
 use isobar_compiler::space::Domain;
 use isobar_program::analysis::interface::signature;
@@ -23,7 +22,7 @@ use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 
 use crate::calls::call_steps;
-use crate::opened::{OpenedClass, USUAL_HALO};
+use crate::opened::{OpenedClass, ProgramChoice, USUAL_HALO};
 
 /// Why a run does not begin, or ended early.
 #[derive(Debug)]
@@ -69,7 +68,7 @@ impl ClassRun {
     /// # Errors
     ///
     /// Why nothing can run.
-    pub fn begin(request: &Request, choice: &ModelChoice, setting: RunSetting) -> Result<Self, ClassStop> {
+    pub fn begin(request: &Request, choice: &ProgramChoice, setting: RunSetting) -> Result<Self, ClassStop> {
         let mut opened = OpenedClass::of(request, choice, USUAL_HALO);
         let Some(mut program) = opened.compilation.program.take() else {
             return Err(stop(&opened, Why::HasErrors, &opened.compilation.diagnostics));

@@ -27,7 +27,7 @@ use crate::error::count;
 use crate::plan::{self, LaunchResources};
 
 pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<Outcome, Usage> {
-    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let mut document = Document::read(args.program.as_deref().or(args.file.as_deref()), &args.shared)?;
     let request = &mut document.request;
     (request.bench, request.tune, request.results) = (None, None, None);
     run::make_inputs(&mut document, &args.init, args.threads)?;

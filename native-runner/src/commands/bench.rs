@@ -13,9 +13,9 @@ use crate::config::Environment;
 use crate::document::Document;
 
 pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outcome, Usage> {
-    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let mut document = Document::read(args.program.as_deref().or(args.file.as_deref()), &args.shared)?;
     let request = &mut document.request;
-    let (is_asked, is_class) = (request.bench.is_some(), compile::class_of(request).is_some());
+    let (is_asked, is_class) = (request.bench.is_some(), compile::program_of(request).is_some());
     if !args.backends.is_empty() || request.bench.is_none() {
         request.bench.get_or_insert_default().backends.clone_from(&args.backends);
     }

@@ -6,12 +6,12 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use isobar_classes::opened::ProgramChoice;
 use isobar_classes::run::{ClassRun, ClassStop, RunSetting};
 use isobar_compiler::call::array::Array;
 use isobar_compiler::call::run::Control;
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::diag::catalog::programs::RUN_INPUT;
-use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::Directives;
 use isobar_program::interpret::{ProgramBytes, StencilInterpreter};
 use isobar_protocol::bench::{CallStep, Memory};
@@ -64,7 +64,7 @@ impl ReadyClass {
 /// A class, the back end that runs it, and whether calls that stand behind each other become one piece of code there.
 #[derive(Clone, Copy)]
 struct ClassOn<'a> {
-    choice: &'a ModelChoice,
+    choice: &'a ProgramChoice,
     backend: Backend,
     joins_calls: bool,
 }
@@ -160,7 +160,7 @@ fn begin(order: &Order, backends: &[Backend]) -> Result<(), End> {
 pub(super) fn run(
     order: &Order,
     backends: &Backends,
-    choice: &ModelChoice,
+    choice: &ProgramChoice,
     npz: Option<Vec<u8>>,
     tell: Tell<'_>,
 ) -> Result<(), End> {

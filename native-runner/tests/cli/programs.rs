@@ -302,3 +302,33 @@ fn the_levels_of_a_class_are_those_of_its_stencils_and_groups() {
     assert_eq!(of_stencil.status.code(), Some(2));
     assert!(text(&of_stencil.stderr).contains("is for programs"), "{}", text(&of_stencil.stderr));
 }
+
+#[test]
+fn documents_are_compared_and_measured() {
+    let (document, given) = (program("across.json"), fields("across.npz"));
+    let scalars = file("across-scalars.json", b"{\"n\": 3}");
+    let given = ["--domain", "3,1,1", "--fields", &given, "--scalars", &scalars];
+    let run = |command: &str, more: &[&str]| {
+        let output = isobar(&[&[command, "--program", &document], more, &given].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    let compared = run("compare", &["--backends", "numpy,rayon"]);
+    assert!(compared.ends_with("numpy: the bits of `debug`\nrayon: the bits of `debug`\n"), "{compared}");
+    let measured = run("bench", &["--backends", "rayon", "--repeats", "2"]);
+    assert!(
+        measured.starts_with("rows on 3x1x1 points") && measured.contains("rayon, one by one"),
+        "{measured}"
+    );
+    assert!(measured.ends_with("all back ends wrote the same bits\n"), "{measured}");
+    let output = isobar(&["compare", "--program", &document, "--backends", "wgpu", "--domain", "3,1,1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let broken = file("across-broken.json", b"{\"isobar_program\": 1}");
+    let output = isobar(&["bench", "--program", &broken, "--backends", "rayon"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).starts_with("error[P01]: the document cannot be read"),
+        "{}",
+        text(&output.stderr)
+    );
+}

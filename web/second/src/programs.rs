@@ -1,6 +1,7 @@
 //! Classes as programs in a tab: their levels, and runs by the interpreter.
 
 use isobar_classes::levels;
+use isobar_classes::opened::ProgramChoice;
 use isobar_classes::run::{ClassRun, ClassStop, RunSetting};
 use isobar_compiler::call::run::NoControl;
 use isobar_compiler::frontend::models::ModelChoice;
@@ -22,7 +23,7 @@ pub struct ProgramDesk {
 
 impl ProgramPart for ProgramDesk {
     fn program(&mut self, request: &Request, choice: &ModelChoice, clock: &dyn Fn() -> f64) -> ProgramFound {
-        let (compiled, signature) = levels::compiled(request, choice, clock);
+        let (compiled, signature) = levels::compiled(request, &ProgramChoice::Class(choice.clone()), clock);
         ProgramFound { compiled, signature }
     }
 
@@ -88,7 +89,7 @@ fn begin(request: &Request, choice: &ModelChoice) -> Result<ClassRun, AnswerBody
         if needed > FIELD_BYTES { Err(too_large) } else { Ok(()) }
     };
     let setting = RunSetting { fields: [].into(), makes_inputs: true, joins_calls: false, admits: &admits };
-    ClassRun::begin(request, choice, setting).map_err(ended)
+    ClassRun::begin(request, &ProgramChoice::Class(choice.clone()), setting).map_err(ended)
 }
 
 fn ended(ClassStop { why, diagnostics }: ClassStop) -> AnswerBody {

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use isobar_classes::opened::ProgramChoice;
 use isobar_compiler::call::run::NoControl;
-use isobar_compiler::frontend::models::ModelChoice;
 use isobar_protocol::bench::{BackendMeasurement, Benchmark, Samples, gigabytes_per_second};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::report::MeasuredStep;
@@ -34,13 +34,13 @@ struct Contestant {
 pub(in super::super) fn measure(
     order: &Order,
     (backends, bench): (&Backends, &Bench),
-    choice: &ModelChoice,
+    choice: &ProgramChoice,
     npz: Option<Vec<u8>>,
     tell: Tell<'_>,
 ) -> Result<(), End> {
     let all = backends.all_of(&order.request).map_err(|_| unknown_backend())?;
     if !bench.axes().is_empty() {
-        let why = "layouts are measured of stencils, and this is a class: choose one of its stencils";
+        let why = "layouts are measured of stencils, and this is a program: choose one of its stencils";
         return Err(End(EndReason::Error, Some(problems::CALL_REFUSED.problem(why))));
     }
     let fields = given(order, npz, tell)?;
