@@ -11,8 +11,8 @@ use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::scalar::nodes::ScalarRole;
 use crate::scalar::{ScalarExpr, ScalarVariable};
 
-/// Every exchange with a plan below a condition that ranks may decide differently: one on the answer of a callback, or on a
-/// scalar that each rank keeps. Callers give all ranks the same numbers, as they do where each rank runs their Python.
+/// Every exchange with a plan below a condition that ranks may decide differently. Such a condition depends on the answer of a
+/// callback, or on a scalar that each rank keeps. Callers give all ranks the same numbers.
 #[must_use]
 pub fn rank_faults(program: &ProgramIr) -> Vec<Diagnostic> {
     if program.plans.is_empty() {
