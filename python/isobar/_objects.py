@@ -85,6 +85,7 @@ class Walker:
         # Callbacks, which no text tells: by key.
         self.hosts: dict[str, Any] = {}
         # Exchanges between ranks: by updater, and what carries their messages.
+        self.exchanges_itself = True
         self.exchanges: dict[int, dict[str, Any]] = {}
         self.plans: dict[str, Any] = {}
         self.communicator: Any = None
@@ -204,12 +205,17 @@ class Walker:
         known = self.exchanges.get(id(value))
         if known is not None:
             return known
-        found = _exchange.read(value)
+        found = _exchange.read(value) if self.exchanges_itself else None
         if found is None or self.communicator is not None and self.communicator is not found.communicator:
             return None
         # The plan has the dimensions of arrays, and a program those of its fields: I, J, K, and others behind them.
         arrays = [_array(it) for it in found.quantities]
         if any(it is None or _axes(of)[: len(it[1])] != it[1] or it[1] not in ("IJ", "IJK") for it, of in zip(arrays, found.quantities)):
+            return None
+        try:
+            fields = [self.tagged(of, it) for it, of in zip(found.names, found.quantities)]
+        except CaptureError:
+            # Arrays that share elements, for one.
             return None
         self.communicator = found.communicator
         plan = self.name(f"plan_{name}")
@@ -218,8 +224,7 @@ class Walker:
         self.seen.extend((state, it, of) for it, of in zip(found.names, found.quantities))
         self.seen.append((value, "_updater", value._updater))
         told = {
-            "exchange": [self.tagged(of, it) for it, of in zip(found.names, found.quantities)],
-            "kind": found.kind, "width": found.width, "plan": plan,
+            "exchange": fields, "kind": found.kind, "width": found.width, "plan": plan,
         }  # fmt: skip
         interface = _attribute(value, "interface")
         if isinstance(interface, types.MethodType):
@@ -286,8 +291,12 @@ class Walker:
         touched = _exchange.touched(value)
         if touched is None or any(_array(it) is None for it in touched.values()):
             return self.host(method)
+        try:
+            fields = [self.tagged(of, it) for it, of in touched.items()]
+        except CaptureError:
+            return self.host(method)
         self.seen.extend((value._state, it, of) for it, of in touched.items())
-        return {**self.host(method), "fields": [self.tagged(of, it) for it, of in touched.items()]}
+        return {**self.host(method), "fields": fields}
 
     def value(self, told: Any) -> Any:
         """The value of a callback's argument, which the graph told."""
@@ -652,8 +661,8 @@ class Given:
                 return None
             arrays[name] = found[0]
         fresh = {self.fields[it] for it in self.fields if arrays[self.fields[it]] is not known[self.fields[it]].array}
-        # Callbacks may have been given what the arrays were of.
-        if fresh and walker.hosts:
+        # Callbacks may have been given what the arrays were of, and updaters exchange what their states hold.
+        if fresh and (walker.hosts or walker.exchanges):
             return None
         for name in fresh:
             if any(other != name and np.may_share_memory(arrays[name], it) for other, it in arrays.items()):
@@ -681,10 +690,11 @@ def _signature(function: Any) -> inspect.Signature:
 
 
 def walk(
-    method: types.MethodType, values: dict[str, Any], domain: Any, halo: Any, name: str
+    method: types.MethodType, values: dict[str, Any], frame: tuple[Any, Any], name: str, exchanges_itself: bool = True
 ) -> tuple[dict[str, Any], Walker, Given]:
     """The graph of a call of a method; the walker, which has the arrays; and what became of the arguments."""
-    walker = Walker(domain, halo)
+    walker = Walker(*frame)
+    walker.exchanges_itself = exchanges_itself
     function: Any = method.__func__
     given = Given({}, {}, {}, {})
     told: dict[str, Any] = {}

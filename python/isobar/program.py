@@ -54,6 +54,8 @@ class Program:
         self._key: Any = None
         self._known: tuple[Walker, Given] | None = None
         self._hosts: dict[str, Any] = {}
+        # Whether halo updaters are exchanges of the program, or callbacks.
+        self._exchanges_itself = True
         # Whether a callback may change what the program was compiled with.
         self._may_change = False
         self.__name__ = f"{type(method.__self__).__name__}.{method.__name__}"
@@ -80,7 +82,7 @@ class Program:
         known = self._known
         again = known[1].again(known[0], values) if known is not None else None
         if known is None or again is None:
-            graph, walker, given = walk(self._method, values, self._domain, self._halo, self.__name__)
+            graph, walker, given = self._walk(values)
         else:
             walker, given = known
         try:
@@ -88,7 +90,17 @@ class Program:
                 key = json.dumps(graph)
                 if self._native is None or self._key != key:
                     self._known = None
-                    self._native, self._key = self._compiled(key, walker), key
+                    try:
+                        self._native = self._compiled(key, walker)
+                    except _native.Refused:
+                        if not walker.exchanges:
+                            raise
+                        # NDSL's own updaters go on from one call to the next, and start where others do not wait.
+                        self._exchanges_itself = False
+                        graph, walker, given = self._walk(values)
+                        key = json.dumps(graph)
+                        self._native = self._compiled(key, walker)
+                    self._key = key
                     document = json.loads(self._native.document)
                     self._hosts = document.get("hosts", {})
                     self._may_change = _calls_back(document["body"])
@@ -107,6 +119,9 @@ class Program:
         if changed is not None:
             why = f"a callback changed `{changed}`, which `{self.__name__}` was compiled with"
             raise ProgramError(f"{why}: the fields hold what the old value gives", [])
+
+    def _walk(self, values: dict[str, Any]) -> tuple[dict[str, Any], Walker, Given]:
+        return walk(self._method, values, (self._domain, self._halo), self.__name__, self._exchanges_itself)
 
     def _answer(self, name: str, walker: Walker) -> None:
         """A callback of the program."""

@@ -238,6 +238,54 @@ class Exchanges(unittest.TestCase):
 
         self.assertEqual(ranks.run(2, main), [True, True])
 
+    def test_an_updater_exchanges_its_own_field_whatever_a_call_is_given(self):
+        class Given(Model):
+            def of(self, q, a):
+                self.halo.update()
+                self.step(q, self.l, a)
+
+        def main(comm, is_program):
+            model = Given(comm, comm.Get_rank() + 1)
+            model.l[:] = np.random.default_rng(3).random(SHAPE)
+            run = isobar.program(model, "of", domain=N, halo=HALO) if is_program else model.of
+            if not is_program:
+                at = {"domain": N, "origin": (HALO, HALO, 0)}
+                model.step = lambda q, l, a: step(q.data, l, a, **at)  # noqa: E741
+            other = Quantity(20 + comm.Get_rank())
+            for q in (model.q, other, model.q):
+                run(q, 0.1)
+            return model.q.data, model.r.data, other.data
+
+        for one, other in zip(ranks.run(2, main, True), ranks.run(2, main, False)):
+            self.assertTrue(all(np.array_equal(*it) for it in zip(one, other)))
+
+    def test_an_exchange_may_go_on_from_one_call_to_the_next(self):
+        class Halves(Model):
+            def begin(self, a):
+                self.lap(self.q, self.l)
+                self.halo.start()
+
+            def end(self, a):
+                self.halo.wait()
+                self.step(self.q, self.l, a)
+
+        def main(comm):
+            model = Halves(comm, comm.Get_rank() + 1)
+            begin, end = (isobar.program(model, it, domain=N, halo=HALO) for it in ("begin", "end"))
+            for _ in range(2):
+                begin(0.1)
+                end(0.1)
+            plain = Model(comm, comm.Get_rank() + 1)
+            at = {"domain": N, "origin": (HALO, HALO, 0)}
+            for _ in range(2):
+                lap(plain.q.data, plain.l, **at)
+                plain.halo.start()
+                plain.halo.wait()
+                step(plain.q.data, plain.l, 0.1, **at)
+            return np.array_equal(model.q.data, plain.q.data) and "exact host" in begin.text
+
+        self.assertEqual(ranks.run(2, main), [True, True])
+
     def test_a_quantity_that_is_replaced_is_noticed(self):
         def main(comm):
             model, reference = Model(comm, comm.Get_rank()), None

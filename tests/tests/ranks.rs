@@ -307,9 +307,17 @@ fn phases_may_stand_below_conditions_that_all_ranks_decide_alike() {
     let chosen = json!({"if": "b > 0", "then": [{"let": "n", "be": 1}], "else": [{"let": "n", "be": 2}]});
     assert_eq!(run(json!([asked, chosen, below("n == 1", "update")])), [differ]);
     assert_eq!(run(json!([exchange("wait")])), ["P13: the exchange of `q` waits and has not started"]);
-    assert_eq!(run(json!([exchange("start")])), ["P13: the exchange of `q` has no `wait` in this run"]);
+    assert_eq!(run(json!([exchange("start")])), ["P13: the exchange of `q` has no `wait`"]);
     assert_eq!(
-        run(json!([exchange("start"), exchange("update")])),
+        run(json!([exchange("wait"), exchange("start")])),
+        ["P13: the exchange of `q` waits and has not started"]
+    );
+    assert_eq!(
+        run(json!([exchange("start"), below("a > 1.0", "wait")])),
+        ["P13: the exchange of `q` has no `wait` in this run"]
+    );
+    assert_eq!(
+        run(json!([exchange("start"), exchange("update"), exchange("wait")])),
         ["P13: the exchange of `q` starts again before its `wait`"]
     );
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use isobar_ground::diag::Diagnostic;
 use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::diag::{Diagnostic, Span};
 use isobar_ground::entity::Handle;
 
 use super::exchanges::spelled;
-use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
+use crate::nodes::{ExchangePhase, HaloExchange, ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::scalar::nodes::ScalarRole;
 use crate::scalar::{ScalarExpr, ScalarVariable};
 
@@ -18,12 +18,12 @@ pub fn rank_faults(program: &ProgramIr) -> Vec<Diagnostic> {
     if program.plans.is_empty() {
         return Vec::new();
     }
+    let mut wrong = halves(program);
     let own = program.scalars.iter().filter(|it| matches!(it.1.role, ScalarRole::State(_)));
     let mut search = RankSearch { differing: own.map(|it| it.0).collect(), grew: true };
     while std::mem::take(&mut search.grew) {
         search.body(&program.body, false, &mut |_| ());
     }
-    let mut wrong = Vec::new();
     search.body(&program.body, false, &mut |stmt| {
         if let ProgramStmtKind::Exchange(it) = &stmt.kind
             && it.plan.is_some()
@@ -34,6 +34,40 @@ pub fn rank_faults(program: &ProgramIr) -> Vec<Diagnostic> {
         }
     });
     wrong
+}
+
+/// Every exchange with a plan that starts nowhere in a program, or ends nowhere.
+fn halves<'p>(program: &'p ProgramIr) -> Vec<Diagnostic> {
+    let mut found: Vec<(&'p HaloExchange, Span, [bool; 2])> = Vec::new();
+    let mut add = |stmt: &'p ProgramStmt| {
+        let ProgramStmtKind::Exchange(exchange) = &stmt.kind else { return };
+        let is_same = |it: &&mut (&HaloExchange, Span, [bool; 2])| {
+            (&it.0.fields, it.0.kind, it.0.width, it.0.plan)
+                == (&exchange.fields, exchange.kind, exchange.width, exchange.plan)
+        };
+        if exchange.plan.is_none() || exchange.phase == ExchangePhase::Update {
+            return;
+        }
+        let phase = usize::from(exchange.phase == ExchangePhase::Wait);
+        match found.iter_mut().find(is_same) {
+            Some(known) => known.2[phase] = true,
+            None => {
+                let mut phases = [false; 2];
+                phases[phase] = true;
+                found.push((exchange, stmt.span, phases));
+            }
+        }
+    };
+    program.body.iter().for_each(|it| it.walk(&mut add));
+    let told = |(exchange, span, [starts, waits]): (&HaloExchange, Span, [bool; 2])| {
+        let why = match (starts, waits) {
+            (true, false) => "has no `wait`",
+            (false, true) => "waits and has not started",
+            _ => return None,
+        };
+        Some(catalog::exchange_order(&spelled(program, &exchange.fields), why, span))
+    };
+    found.into_iter().filter_map(told).collect()
 }
 
 struct RankSearch {
