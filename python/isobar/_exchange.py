@@ -24,7 +24,7 @@ class Updater:
     # As a document has it.
     plan: dict[str, Any]
     communicator: Any
-    # What holds the quantities, so that a change is noticed.
+    # The object or dictionary that holds the quantities; a change of it is noticed.
     state: Any
 
 

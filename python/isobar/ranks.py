@@ -95,7 +95,7 @@ class Communicator:
         return Request()
 
     def Irecv(self, recvbuf: Any, source: int, tag: int = 0, **_: Any) -> Request:
-        """Receives the elements of an array when somebody waits for them."""
+        """Asks for the elements of an array. They are stored when the request is waited for."""
 
         def receive() -> None:
             arrived = self._world.messages.receive(source, self._rank, tag)

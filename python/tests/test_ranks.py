@@ -332,7 +332,7 @@ class Threads(unittest.TestCase):
 
         self.assertEqual(ranks.run(4, main), [0, 1, 2, 3])
 
-    def test_an_exception_of_a_rank_comes_out_and_nobody_waits_for_it(self):
+    def test_an_exception_of_a_rank_comes_out_and_the_others_end(self):
         def main(comm):
             if comm.Get_rank() == 1:
                 raise KeyError("no such thing")

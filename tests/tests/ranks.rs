@@ -1,4 +1,4 @@
-//! Programs on several ranks: the same bits as on one, whatever way the domain is cut, and faults that are told.
+//! Programs on several ranks have the bits of one rank, however the domain is cut. Faults of ranks are told.
 
 use std::sync::Arc;
 
@@ -390,7 +390,7 @@ fn ranks_that_do_not_meet_are_told() {
     let nothing = json!([]);
     let found = run(2, &|rank| document(if rank == 0 { &update } else { &nothing }, &with(1, 1)));
     assert_eq!(found[0], ["P20: the exchange of `q` ended: rank 1 has ended, and rank 0 waits for it"]);
-    // Each waits for the next one, which sends to nobody that waits for it.
+    // Each rank sends to the next one, and waits for a message of the next one: none ever comes.
     let found = run(3, &|rank| {
         let neighbours = json!([{"rank": (rank + 1) % 3, "send": strip(1), "receive": strip(1)}]);
         document(&update, &json!({"other": {"tag": 1, "neighbours": neighbours}}))

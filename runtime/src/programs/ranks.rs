@@ -22,7 +22,7 @@ struct SharedMailboxes {
 
 #[derive(Debug, Default)]
 struct Mailboxes {
-    /// The messages that nobody has taken, in the order in which they were sent.
+    /// The messages that are not received yet, in the order of sending.
     sent: BTreeMap<MessageKey, VecDeque<Elements>>,
     /// The messages that ranks wait for.
     awaited: BTreeMap<u32, MessageKey>,
