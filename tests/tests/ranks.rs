@@ -346,6 +346,19 @@ fn a_plan_that_does_not_fit_is_told() {
         no("of `q`, a strip has the dimensions [0, 0, 2], and the field has 3")
     );
     assert_eq!(refused(&strip(1, json!([[0, 5, 1, 1]]))), no("there is no field 1 in it"));
+    // One neighbour gets the doubles, and another the integers.
+    let neighbour = |strip: &Json| json!({"east": {"tag": 1, "neighbours": [{"rank": 0, "send": strip, "receive": strip}]}});
+    let of_n = strip(1, json!([[0, 2, 1, 1], [1, 2, 1, 1], [2, 0, 1, 1]]));
+    let mut text: Json = serde_json::from_str(&document(
+        &json!([{"exchange": ["q", "n"], "plan": "east"}]),
+        &neighbour(&of_n),
+    ))
+    .unwrap();
+    text["fields"]["n"] = json!({"role": "argument", "dtype": "int32", "axes": "IJK",
+        "shape": ["I+4", "J+4", "K"], "origin": [HALO, HALO, 0]});
+    let found =
+        executable(&text.to_string(), [2, 2, 1], &executor).map_or_else(|it| told(&it), |_| Vec::new());
+    assert_eq!(found, ["P17: the exchange of `q`, `n` is refused: its fields differ in type"]);
     let whole = |what: &str, body: Json, plans: Json| {
         let text = document(&body, &plans);
         let found = executable(&text, [2, 2, 1], &executor).map_or_else(|it| told(&it), |_| Vec::new());

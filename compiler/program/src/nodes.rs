@@ -203,6 +203,15 @@ pub enum ExchangePhase {
     Update,
 }
 
+impl HaloExchange {
+    /// Whether two phases are of one exchange.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.fields, self.kind, self.width, self.plan)
+            == (&other.fields, other.kind, other.width, other.plan)
+    }
+}
+
 impl ExchangeKind {
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Scalar, "scalar"), (Self::Vector, "vector"), (Self::Interface, "interface")];

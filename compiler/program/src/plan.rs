@@ -113,7 +113,6 @@ pub fn plan_fault(
     }
     let shapes: Vec<Vec<usize>> = fields.iter().map(shape_of).collect();
     plan.neighbours.iter().find_map(|neighbour| {
-        let mut dtypes = Vec::new();
         for strip in neighbour.sent.iter().chain(&neighbour.received) {
             let Some(part) = fields.get(strip.field) else {
                 return Some(format!("there is no field {} in it", strip.field));
@@ -125,9 +124,10 @@ pub fn plan_fault(
             if strip.is_negated && !dtype.is_float() {
                 return Some(format!("`{}` is {dtype}, which has no sign to turn", part.spelled(program)));
             }
-            dtypes.push(dtype);
+            if dtype != program.containers[fields[0].container].dtype {
+                return Some("its fields differ in type".to_owned());
+            }
         }
-        let first = dtypes.first()?;
-        dtypes.iter().any(|it| it != first).then(|| "its fields differ in type".to_owned())
+        None
     })
 }

@@ -184,6 +184,18 @@ impl Elements {
     }
 }
 
+/// The distances between neighbours along each dimension in C order.
+#[must_use]
+pub fn c_strides(shape: &[usize]) -> Vec<i64> {
+    let mut strides = vec![0; shape.len()];
+    let mut n = 1_usize;
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        *stride = signed(n);
+        n = n.saturating_mul(size);
+    }
+    strides
+}
+
 fn signed(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -257,12 +269,8 @@ impl Array {
     /// An array over elements in C order (the last axis contiguous); `None` where their number does not fit the shape.
     #[must_use]
     pub fn from_c_order(elements: Elements, shape: &[usize]) -> Option<Self> {
-        let mut strides = vec![0; shape.len()];
-        let mut n: usize = 1;
-        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-            *stride = signed(n);
-            n = n.checked_mul(size)?;
-        }
+        let n = shape.iter().try_fold(1_usize, |n, &size| n.checked_mul(size))?;
+        let strides = c_strides(shape);
         (n == elements.len()).then(|| Self { elements, first: 0, shape: shape.to_vec(), strides })
     }
 

@@ -4,6 +4,8 @@
 //! each cache line of one side would be loaded many times, and evicted in between. Blocks of eight by eight
 //! elements have whole lines of both.
 
+use super::array::c_strides;
+
 /// Elements of a block along both of its dimensions.
 const SIDE: usize = 8;
 
@@ -29,14 +31,8 @@ pub(super) struct BoxPlace<'a> {
 ///
 /// When it is not within `all`.
 pub(super) fn gather<T: Copy + Default>(all: &[T], from: BoxPlace, shape: &[usize]) -> Vec<T> {
-    let mut strides = vec![0; shape.len()];
-    let mut n = 1;
-    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-        *stride = signed(n);
-        n *= size;
-    }
-    let mut out = vec![T::default(); n];
-    copy((all, from), (&mut out, BoxPlace { start: 0, strides: &strides }), shape);
+    let mut out = vec![T::default(); shape.iter().product()];
+    copy((all, from), (&mut out, BoxPlace { start: 0, strides: &c_strides(shape) }), shape);
     out
 }
 
@@ -199,7 +195,7 @@ mod tests {
                 continue;
             }
             // And back to where they were: nothing beside them is written.
-            let own: Vec<i64> = (0..shape.len()).map(|at| signed(shape[at + 1..].iter().product())).collect();
+            let own = c_strides(&shape);
             let mut back = vec![u32::MAX; all.len()];
             let c_order = BoxPlace { start: 0, strides: &own };
             copy((&found, c_order), (&mut back, place), &shape);

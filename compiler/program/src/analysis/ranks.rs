@@ -41,15 +41,11 @@ fn halves<'p>(program: &'p ProgramIr) -> Vec<Diagnostic> {
     let mut found: Vec<(&'p HaloExchange, Span, [bool; 2])> = Vec::new();
     let mut add = |stmt: &'p ProgramStmt| {
         let ProgramStmtKind::Exchange(exchange) = &stmt.kind else { return };
-        let is_same = |it: &&mut (&HaloExchange, Span, [bool; 2])| {
-            (&it.0.fields, it.0.kind, it.0.width, it.0.plan)
-                == (&exchange.fields, exchange.kind, exchange.width, exchange.plan)
-        };
         if exchange.plan.is_none() || exchange.phase == ExchangePhase::Update {
             return;
         }
         let phase = usize::from(exchange.phase == ExchangePhase::Wait);
-        match found.iter_mut().find(is_same) {
+        match found.iter_mut().find(|it| it.0.is_same(exchange)) {
             Some(known) => known.2[phase] = true,
             None => {
                 let mut phases = [false; 2];

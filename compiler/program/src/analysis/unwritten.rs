@@ -110,11 +110,11 @@ impl UnwrittenWays<'_> {
             ProgramStmtKind::Exchange(exchange) => {
                 for part in &exchange.fields {
                     self.read_any(part, stmt.span);
-                    // The corners of a cube's faces have no neighbour.
-                    if exchange.plan.is_some() {
-                        self.may_write(part);
-                    } else if exchange.phase != ExchangePhase::Start {
-                        self.write_halo(part, i64::from(exchange.width));
+                    match exchange.plan {
+                        _ if exchange.phase == ExchangePhase::Start => {}
+                        None => self.write_halo(part, i64::from(exchange.width)),
+                        // The corners of a cube's faces have no neighbour.
+                        Some(_) => self.may_write(part),
                     }
                 }
             }

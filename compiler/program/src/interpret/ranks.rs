@@ -1,7 +1,7 @@
 //! Exchanges between ranks: messages are packed as the plan says, and unpacked when they arrive.
 
-use isobar_ground::call::array::{Array, Elements};
-use isobar_ground::types::{DType, Value};
+use isobar_ground::call::array::{Array, Elements, c_strides};
+use isobar_ground::types::DType;
 
 use super::ProgramInstance;
 use crate::nodes::HaloExchange;
@@ -56,17 +56,6 @@ impl StripBox {
             strides: strip.along.iter().map(|it| stride(it.dimension, it.is_backwards)).collect(),
         }
     }
-}
-
-/// The distances between neighbours of a box that has its last dimension fastest.
-fn c_strides(shape: &[usize]) -> Vec<i64> {
-    let mut strides = vec![0; shape.len()];
-    let mut n = 1_i64;
-    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-        *stride = n;
-        n = n.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX));
-    }
-    strides
 }
 
 /// A message as an array of one dimension.
@@ -147,7 +136,6 @@ fn negate(elements: &mut Elements, range: std::ops::Range<usize>) {
     match elements {
         Elements::Float64(it) => it[range].iter_mut().for_each(|it| *it = -*it),
         Elements::Float32(it) => it[range].iter_mut().for_each(|it| *it = -*it),
-        // Plans turn the sign of floating-point numbers alone.
-        other => range.for_each(|at| other.set(at, Value::zero(other.dtype()))),
+        other => unreachable!("no plan turns the sign of {}", other.dtype()),
     }
 }

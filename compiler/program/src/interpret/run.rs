@@ -313,11 +313,7 @@ impl<'a> ProgramRun<'a> {
     }
 
     fn exchange(&mut self, exchange: &HaloExchange, span: Span) -> RunResult {
-        let is_same = |it: &(HaloExchange, _)| {
-            (&it.0.fields, it.0.kind, it.0.width, it.0.plan)
-                == (&exchange.fields, exchange.kind, exchange.width, exchange.plan)
-        };
-        let at = self.under_way.iter().position(is_same);
+        let at = self.under_way.iter().position(|it| it.0.is_same(exchange));
         let arrived = match (exchange.phase, at) {
             (ExchangePhase::Start, None) => {
                 let arriving = self.started(exchange, span)?;
