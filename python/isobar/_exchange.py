@@ -6,6 +6,7 @@ updaters. It is tried on made-up fields beside the updater. Where the two differ
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from typing import Any
 
@@ -77,6 +78,110 @@ def read(value: Any) -> Updater | None:
     except (_Unlike, AttributeError, KeyError, TypeError, ValueError, IndexError):
         return None
     return Updater(names, quantities, "vector" if second else "scalar", width, plan, communicator, state)
+
+
+def read_edges(value: Any) -> Updater | None:
+    """The exchange of a `WrappedHaloUpdater` that gives the edges which two ranks share one value; nothing where it is none."""
+    own = getattr(value, "__dict__", {})
+    first, second, communicator, state = (own.get(it) for it in ("_qtx_x_names", "_qtx_y_names", "_comm", "_state"))
+    found = touched(value)
+    if found is None or not first or not second or len(first) != 1 or len(second) != 1 or not hasattr(communicator, "comm"):
+        return None
+    names = [first[0], second[0]]
+    quantities = [found[it] for it in names]
+    try:
+        plan = _recorded(communicator, quantities)
+    except Exception:
+        # NDSL has none for this layout or these fields, or asks a recorder for something else than messages.
+        return None
+    return Updater(names, quantities, "interface", 1, plan, communicator.comm, state)
+
+
+class _Recorder:
+    """A communicator that sends nothing, and lets numbers arrive that all differ."""
+
+    def __init__(self, comm: Any):
+        self.comm, self.sent, self.received, self.tags = comm, [], [], set()  # type: ignore[var-annotated]
+        self.n_received = 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("Get_rank", "Get_size"):
+            raise _Unlike
+        return getattr(self.comm, name)
+
+    def Isend(self, array: Any, dest: int, tag: int = 0) -> _Done:
+        self.sent.append((np.array(array), dest))
+        self.tags.add(tag)
+        return _Done()
+
+    def Irecv(self, array: Any, source: int, tag: int = 0) -> _Done:
+        begin = self.n_received
+        self.n_received += array.size
+        array[...] = -1 - np.arange(begin, self.n_received).reshape(array.shape)
+        self.received.append((np.array(array), source))
+        self.tags.add(tag)
+        return _Done()
+
+
+class _Done:
+    def wait(self) -> None:
+        """Nothing is under way."""
+
+
+def _recorded(communicator: Any, quantities: list[Any]) -> dict[str, Any]:
+    """The plan of an exchange of edges, from what it sends and stores on fields whose elements all differ."""
+    recorder = _Recorder(communicator.comm)
+    through = copy.copy(communicator)
+    through.comm = recorder
+    fields = [copy.deepcopy(it) for it in quantities]
+    arrays = [_elements(it) for it in fields]
+    # The number of the first element of each field, and the one behind the last.
+    numbers = np.cumsum([1, *(it.size for it in arrays)])
+    if numbers[-1] >= 2 ** (np.finfo(arrays[0].dtype).nmant + 1):
+        raise _Unlike
+    for array, begin in zip(arrays, numbers):
+        array[...] = np.arange(begin, begin + array.size).reshape(array.shape)
+    through.synchronize_vector_interfaces(*fields)
+    now = np.concatenate([it.ravel() for it in arrays])
+    # The element in which each number that arrived is stored.
+    stored = np.zeros(recorder.n_received, dtype=int)
+    changed = np.flatnonzero(now != np.arange(1, numbers[-1]))
+    stored[(-1 - now[changed]).astype(int)] = changed + 1
+    if changed.size != recorder.n_received or not stored.all() or len(recorder.tags) != 1:
+        raise _Unlike
+    neighbours: dict[int, dict[str, Any]] = {}
+    for kind, messages in (("send", recorder.sent), ("receive", recorder.received)):
+        for message, rank in messages:
+            own = neighbours.setdefault(int(rank), {"rank": int(rank), "send": [], "receive": []})
+            if own[kind]:
+                # Two messages to one rank would be one here.
+                raise _Unlike
+            elements = message if kind == "send" else stored[(-1 - message).astype(int)]
+            own[kind].append(_strip(elements, numbers, [it.shape for it in arrays]))
+    return {"tag": int(recorder.tags.pop()), "neighbours": list(neighbours.values())}
+
+
+def _strip(message: np.ndarray, numbers: np.ndarray, shapes: list[Any]) -> dict[str, Any]:
+    """The strip that has these elements, by their numbers, in this order."""
+    elements = np.abs(message).astype(int)
+    field = int(np.searchsorted(numbers, elements.flat[0], side="right")) - 1
+    shape = shapes[field]
+    index = np.stack(np.unravel_index(elements - numbers[field], shape))
+    first = index[(slice(None), *[0] * message.ndim)]
+    along = []
+    for dimension, n in enumerate(message.shape):
+        if n > 1:
+            step = index[(slice(None), *[int(it == dimension) for it in range(message.ndim)])] - first
+            (axis,) = np.flatnonzero(step)
+            along.append([int(axis), int(first[axis]), n, int(step[axis])])
+    used = [it[0] for it in along]
+    along = [[axis, int(first[axis]), 1, 1] for axis in range(len(shape)) if axis not in used] + along
+    strip = {"field": field, "along": along}
+    numbered = np.arange(numbers[field], numbers[field + 1]).reshape(shape)
+    is_negated = bool(message.flat[0] < 0)
+    if any(abs(it[3]) != 1 for it in along) or not np.array_equal(_part(numbered, strip).ravel(), (-message if is_negated else message).ravel()):
+        raise _Unlike
+    return {**strip, "negated": True} if is_negated else strip
 
 
 def _plan(updater: Any, transformers: dict[Any, Any], quantities: list[Any], is_vector: bool) -> tuple[dict[str, Any], int]:

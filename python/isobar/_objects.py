@@ -205,7 +205,20 @@ class Walker:
         known = self.exchanges.get(id(value))
         if known is not None:
             return known
-        found = _exchange.read(value) if self.exchanges_itself else None
+        if not self.exchanges_itself:
+            return None
+        told = self.exchange_told(_exchange.read(value), value, name)
+        edges = self.exchange_told(_exchange.read_edges(value), value, f"{name}_edges")
+        if edges is not None:
+            # A pair may have no halos that are exchanged.
+            told = {**(edges if told is None else told), "interface": edges}
+        elif told is not None and isinstance(interface := _attribute(value, "interface"), types.MethodType):
+            told["interface"] = self.host_of(interface, value)
+        if told is not None:
+            self.exchanges[id(value)] = told
+        return told
+
+    def exchange_told(self, found: _exchange.Updater | None, value: Any, name: str) -> dict[str, Any] | None:
         if found is None or self.communicator is not None and self.communicator is not found.communicator:
             return None
         # The plan has the dimensions of arrays, and a program those of its fields: I, J, K, and others behind them.
@@ -223,14 +236,7 @@ class Walker:
         state = found.state
         self.seen.extend((state, it, of) for it, of in zip(found.names, found.quantities))
         self.seen.append((value, "_updater", value._updater))
-        told = {
-            "exchange": fields, "kind": found.kind, "width": found.width, "plan": plan,
-        }  # fmt: skip
-        interface = _attribute(value, "interface")
-        if isinstance(interface, types.MethodType):
-            told["interface"] = self.host_of(interface, value)
-        self.exchanges[id(value)] = told
-        return told
+        return {"exchange": fields, "kind": found.kind, "width": found.width, "plan": plan}
 
     def stencil(self, it: Placed) -> str:
         key = it.key
@@ -689,9 +695,42 @@ def _signature(function: Any) -> inspect.Signature:
     return inspect.signature(function)
 
 
+def _reached(graph: dict[str, Any]) -> list[str]:
+    """The fields that are arguments of the entry, or parts of its arguments."""
+    open_, known, fields = list(graph["entry"]["keywords"].values()), set(), set()
+    while open_:
+        told = open_.pop()
+        if isinstance(told, list):
+            open_.extend(told)
+        elif not isinstance(told, dict):
+            continue
+        elif "field" in told:
+            fields.add(told["field"])
+        elif "dict" in told:
+            open_.extend(it for _, it in told["dict"])
+        elif told.get("object") is not None and told["object"] not in known:
+            known.add(told["object"])
+            open_.extend(graph["objects"][told["object"]]["attributes"].values())
+    return [name for name in graph["fields"] if name in fields]
+
+
+def _results(wanted: Any, graph: dict[str, Any], walker: Walker) -> list[str]:
+    """The names of the fields that a caller reads behind a call."""
+    if wanted == "arguments":
+        return _reached(graph)
+    names = set()
+    for value in wanted:
+        found = _array(value)
+        if found is None:
+            raise CaptureError(f"a result is an array or a quantity, and no {type(value).__name__}")
+        names.update(it.name for it in walker.arrays if np.shares_memory(it.array, found[0]))
+    return [name for name in graph["fields"] if name in names]
+
+
 def walk(
-    method: types.MethodType, values: dict[str, Any], frame: tuple[Any, Any], name: str, exchanges_itself: bool = True
-) -> tuple[dict[str, Any], Walker, Given]:
+    method: types.MethodType, values: dict[str, Any], frame: tuple[Any, Any], name: str, exchanges_itself: bool = True,
+    results: Any = "all",
+) -> tuple[dict[str, Any], Walker, Given]:  # fmt: skip
     """The graph of a call of a method; the walker, which has the arrays; and what became of the arguments."""
     walker = Walker(*frame)
     walker.exchanges_itself = exchanges_itself
@@ -718,6 +757,8 @@ def walk(
         "isobar_objects": 1, "name": name, "files": {**texts, **walker.texts}, "fields": walker.fields(), "scalars": declared, "stencils": stencils, "plans": walker.plans, "objects": objects,
         "functions": walker.functions, "entry": entry,
     }  # fmt: skip
+    if results != "all":
+        graph["results"] = _results(results, graph, walker)
     return graph, walker, given
 
 

@@ -43,7 +43,11 @@ class Program:
         exchange: str = "none",
         backend: str = "rayon",
         threads: int | None = None,
+        results: Any = "all",
     ):
+        if isinstance(results, str) and results not in ("all", "arguments"):
+            raise CallError(f'`results` is "all", "arguments" or a list of arrays, and not "{results}"')
+        self._results = results if isinstance(results, str) else list(results)
         self._method = method
         self._domain = None if domain is None else tuple(int(it) for it in domain)
         halo = 0 if halo is None and domain is not None else halo
@@ -54,6 +58,8 @@ class Program:
         self._key: Any = None
         self._known: tuple[Walker, Given] | None = None
         self._hosts: dict[str, Any] = {}
+        # The names of the fields that it is given: all arrays but those that are its locals.
+        self._fields: list[str] = []
         # Whether halo updaters are exchanges of the program, or callbacks.
         self._exchanges_itself = True
         # Whether a callback may change what the program was compiled with.
@@ -101,6 +107,7 @@ class Program:
                         key = json.dumps(graph)
                         self._native = self._compiled(key, walker)
                     self._key = key
+                    self._fields = self._native.fields
                     document = json.loads(self._native.document)
                     self._hosts = document.get("hosts", {})
                     self._may_change = _calls_back(document["body"])
@@ -109,6 +116,7 @@ class Program:
                 self._known = walker, given
             else:
                 arrays, scalars = again
+            arrays = {name: arrays[name] for name in self._fields}
             self._native.run(arrays, scalars, lambda name: self._answer(name, walker), walker.communicator)
             changed = walker.changed() if self._may_change else None
         except _native.Refused as refused:
@@ -121,7 +129,8 @@ class Program:
             raise ProgramError(f"{why}: the fields hold what the old value gives", [])
 
     def _walk(self, values: dict[str, Any]) -> tuple[dict[str, Any], Walker, Given]:
-        return walk(self._method, values, (self._domain, self._halo), self.__name__, self._exchanges_itself)
+        frame = self._domain, self._halo
+        return walk(self._method, values, frame, self.__name__, self._exchanges_itself, self._results)
 
     def _answer(self, name: str, walker: Walker) -> None:
         """A callback of the program."""
@@ -149,6 +158,7 @@ def program(
     exchange: str = "none",
     backend: str = "rayon",
     threads: int | None = None,
+    results: Any = "all",
 ) -> Program:
     """A method of an object as one program.
 
@@ -156,10 +166,14 @@ def program(
     each array: one number for I and J, or one for each axis. Stencils of NDSL know both themselves. `exchange` says what halo updates store: `none`, `periodic`
     or `zero-gradient`.
 
+    `results` says which arrays are read behind a call: `all` of them, the `arguments` of the method and what these hold, or a list of arrays and quantities. Arrays
+    that are no results become locals where each call writes every element before it reads that. They are faster, share
+    memory, and leave what the object holds as it was.
+
         step = isobar.program(model, domain=(64, 64, 20), halo=3)
         step(q, dt=0.1)
     """
-    return Program(getattr(obj, method), domain, halo=halo, exchange=exchange, backend=backend, threads=threads)
+    return Program(getattr(obj, method), domain, halo=halo, exchange=exchange, backend=backend, threads=threads, results=results)
 
 
 def _calls_back(body: Any) -> bool:

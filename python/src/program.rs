@@ -25,6 +25,7 @@ pub(crate) struct Program {
     executable: Mutex<ProgramExecutable>,
     text: String,
     document: String,
+    fields: Vec<String>,
     /// The fields that it may write.
     written: BTreeSet<String>,
 }
@@ -62,13 +63,20 @@ impl Program {
         let text = executable.text().to_owned();
         let document = executable.document().to_owned();
         let written = executable.written().map(str::to_owned).collect();
-        Ok(Self { executable: Mutex::new(executable), text, document, written })
+        let fields = executable.fields().map(str::to_owned).collect();
+        Ok(Self { executable: Mutex::new(executable), text, document, fields, written })
     }
 
     /// The text of the program, with the groups of calls that are one piece of code.
     #[getter]
     fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The names of the fields that a run is given.
+    #[getter]
+    fn fields(&self) -> Vec<&str> {
+        self.fields.iter().map(String::as_str).collect()
     }
 
     /// The document that was compiled, as JSON.

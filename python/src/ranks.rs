@@ -105,8 +105,8 @@ pub(crate) struct CommunicatorTransport {
 
 struct StartedMessages {
     sent: Vec<Py<PyAny>>,
-    /// The requests with the arrays that they fill.
-    received: Vec<(Py<PyAny>, Py<PyAny>)>,
+    /// The requests with the arrays that they fill; none where no element arrives.
+    received: Vec<(Option<Py<PyAny>>, Py<PyAny>)>,
 }
 
 impl CommunicatorTransport {
@@ -130,13 +130,17 @@ impl Transport for CommunicatorTransport {
             // Messages that arrive have their places before anything is sent.
             for it in &messages {
                 let array = array_of(py, Elements::zeros(it.sent.dtype(), it.n_received));
+                if it.n_received == 0 {
+                    started.received.push((None, array.unbind()));
+                    continue;
+                }
                 let named = PyDict::new(py);
                 named.set_item(intern!(py, "source"), it.rank)?;
                 named.set_item(intern!(py, "tag"), tag)?;
                 let request = communicator.call_method(intern!(py, "Irecv"), (&array,), Some(&named))?;
-                started.received.push((request.unbind(), array.unbind()));
+                started.received.push((Some(request.unbind()), array.unbind()));
             }
-            for it in messages {
+            for it in messages.into_iter().filter(|it| !it.sent.is_empty()) {
                 let named = PyDict::new(py);
                 named.set_item(intern!(py, "dest"), it.rank)?;
                 named.set_item(intern!(py, "tag"), tag)?;
@@ -159,7 +163,9 @@ impl Transport for CommunicatorTransport {
             }
             let mut arrived = Vec::with_capacity(started.received.len());
             for (request, array) in &started.received {
-                request.bind(py).call_method0(intern!(py, "wait"))?;
+                if let Some(request) = request {
+                    request.bind(py).call_method0(intern!(py, "wait"))?;
+                }
                 arrived.push(elements_of(array.bind(py).cast::<PyUntypedArray>()?)?);
             }
             Ok(arrived)

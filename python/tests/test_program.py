@@ -221,6 +221,30 @@ class Programs(unittest.TestCase):
             program(q, 1, 2)
         self.assertIn("its type is float, and that of `a_1` is int64", str(told.exception))
 
+    def test_arrays_that_are_no_results_are_locals(self):
+        first = np.random.default_rng(7).random(SHAPE)
+        expected, outcome = first.copy(), Diffusion()
+        isobar.program(outcome, domain=DOMAIN, halo=(3, 3, 0))(expected, 0.1, 3)
+        self.assertGreater(np.abs(outcome.l).max(), 0)
+        for results, is_local in [("all", False), ("arguments", True), ([], True)]:
+            model, q = Diffusion(), first.copy()
+            program = isobar.program(model, domain=DOMAIN, halo=(3, 3, 0), results=results)
+            for _ in range(2):
+                np.copyto(q, first)
+                program(q, 0.1, 3)
+                # Whatever it held decides nothing.
+                self.assertEqual("local l:" in program.text, is_local)
+                model.l[:] = np.nan if is_local else model.l
+            np.testing.assert_array_equal(q, expected)
+        model, q = Diffusion(), first.copy()
+        program = isobar.program(model, domain=DOMAIN, halo=(3, 3, 0), results=[model.l, q])
+        program(q, 0.1, 3)
+        np.testing.assert_array_equal(model.l, outcome.l)
+        with self.assertRaisesRegex(isobar.CallError, "all of them"):
+            isobar.program(model, domain=DOMAIN, results="all of them")
+        with self.assertRaisesRegex(isobar.CaptureError, "no int"):
+            isobar.program(model, domain=DOMAIN, halo=(3, 3, 0), results=[3])(q, 0.1, 3)
+
     def test_one_array_that_becomes_two_parameters_is_one_field(self):
         model, reference = Diffusion(), alone()
         program = isobar.program(model, domain=DOMAIN, halo=3)

@@ -16,8 +16,10 @@ SHAPE = (N[0] + 2 * HALO, N[1] + 2 * HALO, N[2])
 class Quantity:
     """NDSL's arrays, as far as updaters look at them."""
 
+    np = np
+
     def __init__(self, seed):
-        self.data, self.dims, self.np = np.random.default_rng(seed).random(SHAPE), ("x", "y", "z"), np
+        self.data, self.dims = np.random.default_rng(seed).random(SHAPE), ("x", "y", "z")
 
     def __getitem__(self, index):
         return self.data[index]
@@ -119,6 +121,53 @@ class WrappedHaloUpdater:
         self.start()
         self.wait()
 
+    @dace_inhibitor
+    def interface(self):
+        self._comm.synchronize_vector_interfaces(*(self._state[it] for it in (*self._qtx_x_names, *self._qtx_y_names)))
+
+
+class Edges:
+    """NDSL's communicator, as far as shared edges go: the western one of a pair becomes the other rank's eastern one."""
+
+    def __init__(self, comm, is_twice=False, adds=0.0):
+        self.comm, self.is_twice, self.adds = comm, is_twice, adds
+
+    def synchronize_vector_interfaces(self, first, second):
+        other = 1 - self.comm.Get_rank()
+        west, east = np.index_exp[HALO, HALO:-HALO], np.index_exp[N[0] + HALO - 1, HALO:-HALO]
+        # Faces are turned to each other: backwards, and with the other sign.
+        sent = [-second.data[west][::-1] + self.adds, *([first.data[west]] if self.is_twice else [])]
+        requests = [self.comm.Isend(np.ascontiguousarray(it), dest=other, tag=1) for it in sent]
+        arrived = [np.zeros_like(it) for it in sent]
+        requests.extend(self.comm.Irecv(it, source=other, tag=1) for it in arrived)
+        for it in requests:
+            it.wait()
+        for field, it in zip((second, first), arrived):
+            field.data[east] = it
+
+
+class EdgeModel:
+    """A step that gives shared edges one value between its stencils."""
+
+    def __init__(self, comm, seed, **how):
+        self.q, self.r, self.l = Quantity(seed), Quantity(seed + 10), np.zeros(SHAPE)
+        self.lap, self.step = lap, step
+        self.pair = WrappedHaloUpdater(None, {"q": self.q, "r": self.r}, ["q"], ["r"])
+        self.pair._comm = Edges(comm, **how)
+
+    def __call__(self, a):
+        self.lap(self.q, self.l)
+        self.pair.interface()
+        self.step(self.r, self.l, a)
+        self.lap(self.r, self.q)
+
+    def plainly(self, a):
+        at = {"domain": N, "origin": (HALO, HALO, 0)}
+        lap(self.q.data, self.l, **at)
+        self.pair.interface()
+        step(self.r.data, self.l, a, **at)
+        lap(self.r.data, self.q.data, **at)
+
 
 class Model:
     """A step that exchanges two fields beside its stencils."""
@@ -171,26 +220,26 @@ class Plain:
 
 
 class Exchanges(unittest.TestCase):
-    def held(self, is_program, wrap=lambda it: it, **how):
+    def held(self, is_program, wrap=lambda it: it, of=Model, **how):
         """Three steps on two ranks; `is_program` says of each whether its step is one program. Answers the texts."""
 
         def main(comm):
             rank = comm.Get_rank()
-            model = Model(wrap(comm), rank + 1, **how)
+            model = of(wrap(comm), rank + 1, **how)
             run = isobar.program(model, domain=N, halo=HALO) if is_program[rank] else model.plainly
             for _ in range(3):
                 run(0.1)
             return model.q.data, model.r.data, run.text if is_program[rank] else ""
 
-        expected = ranks.run(2, lambda comm: self.plain(comm, how))
+        expected = ranks.run(2, lambda comm: self.plain(comm, of, how))
         found = ranks.run(2, main)
         for one, other in zip(expected, found):
             self.assertTrue(np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]))
         return [it[2] for it in found]
 
     @staticmethod
-    def plain(comm, how):
-        model = Model(comm, comm.Get_rank() + 1, **how)
+    def plain(comm, of, how):
+        model = of(comm, comm.Get_rank() + 1, **how)
         for _ in range(3):
             model.plainly(0.1)
         return model.q.data, model.r.data
@@ -214,6 +263,20 @@ class Exchanges(unittest.TestCase):
         for text in self.held([True, True], is_reversed=True):
             self.assertNotIn("exchange", text)
             self.assertIn("exact host", text)
+
+    def test_edges_that_two_ranks_share_are_an_exchange(self):
+        for is_program in ([True, True], [True, False], [False, True]):
+            for text in filter(None, self.held(is_program, of=EdgeModel)):
+                self.assertIn("exchange update interface", text)
+                self.assertNotIn("host", text)
+        self.assertNotIn("host", self.held([True, True], Plain, of=EdgeModel)[0])
+
+    def test_edges_that_a_plan_does_not_say_stay_a_callback(self):
+        # Two messages to one rank, and a message that is no copy of elements.
+        for how in ({"is_twice": True}, {"adds": 0.5}):
+            for text in self.held([True, True], of=EdgeModel, **how):
+                self.assertIn("exact host", text)
+                self.assertNotIn("exchange", text)
 
     def test_an_exchange_that_never_ends_is_told(self):
         def main(comm):

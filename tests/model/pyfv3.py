@@ -98,7 +98,7 @@ def run(me, given, made):
     told = {"built": time.perf_counter() - begun, "stencils": len({*made}), "objects": len(made), "steps": [], "hashes": []}
     step = core.step_dynamics
     if given.program:
-        step = isobar.program(core, "step_dynamics")
+        step = isobar.program(core, "step_dynamics", results=given.results)
     for _ in range(given.steps):
         begun = time.perf_counter()
         step(state)
@@ -121,6 +121,7 @@ def main():
     parser.add_argument("--levels", type=int, default=10)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--program", action="store_true", help="compile each rank's step as one program")
+    parser.add_argument("--results", default="arguments", help="the arrays of a program that are read behind it: all, or arguments")
     parser.add_argument("--plugin", default="isobar.ndsl", help="a module to import first; none with an empty one")
     parser.add_argument("--validate", action="store_true", help="have GT4Py's checks at each call")
     parser.add_argument("--out", help="where the last state of each rank is written: OUT_RANK.npz")

@@ -8,12 +8,16 @@ use isobar_compiler::call::launch::ScalarInput;
 use isobar_compiler::call::run::NoControl;
 use isobar_compiler::config::Config;
 use isobar_compiler::pass::PassOptions;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
 use isobar_program::compile::compile;
 use isobar_program::group::group_calls;
-use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance};
+use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance};
 use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon};
 use isobar_runtime::programs::ProgramCode;
-use isobar_tests::programs::{ProgramPieces, ProgramRunner, hold_program, hold_program_levels, ran};
+use isobar_tests::programs::{
+    PrivateFields, ProgramPieces, ProgramRunner, hold_program, hold_program_levels, hold_results, ran,
+};
 use serde_json::{Value as Json, json};
 
 const STENCILS: &str = "
@@ -125,6 +129,71 @@ fn generated_programs_have_the_bits_of_the_interpreter() {
         }
     }
     assert!(all.n_groups > 100 && all.n_stencils > 100, "{all:?}");
+}
+
+#[test]
+fn fields_that_nobody_reads_are_locals_and_change_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = PrivateFields::default();
+    for (name, runner) in runners(folder.path()) {
+        let n_seeds = if name == "rayon" && runner.joins_calls { 10 } else { 2 };
+        for seed in 0..n_seeds {
+            let found = hold_results(seed, &runner).unwrap_or_else(|it| panic!("{name}: {it}"));
+            all =
+                PrivateFields { n_locals: all.n_locals + found.n_locals, n_kept: all.n_kept + found.n_kept };
+        }
+    }
+    for seed in 100..150 {
+        let found = hold_results(seed, &interpreter()).unwrap_or_else(|it| panic!("{it}"));
+        all = PrivateFields { n_locals: all.n_locals + found.n_locals, n_kept: all.n_kept + found.n_kept };
+    }
+    assert!(all.n_locals > 50 && all.n_kept > 50, "{all:?}");
+}
+
+#[test]
+fn locals_share_memory_and_take_what_is_told_before_a_run() {
+    let names: Vec<String> = (0..6).map(|it| format!("l{it}")).collect();
+    let mut model: Json = serde_json::from_str(&document(&json!([]))).unwrap();
+    let mut body = Vec::new();
+    let mut before = "q";
+    for name in &names {
+        model["fields"][name] = field("local");
+        body.push(json!({"fill": name, "with": 0.0}));
+        body.push(json!({"call": "lap", "args": {"q": before, "out": name}}));
+        // Nothing joins across a mark of this kind.
+        body.push(json!({"if": "n > 1", "then": [{"mark": "late"}]}));
+        before = name;
+    }
+    body.push(json!({"call": "step", "args": {"q": "q", "l": before, "a": "a"}}));
+    model["body"] = Json::from(body);
+    let domain = Domain::new(9, 7, 4);
+    let bytes = 13 * 11 * 4 * 8;
+    for shares_memory in [false, true] {
+        let mut compilation = compile("model.json", &model.to_string(), Config::default());
+        let program = compilation.program.take().unwrap();
+        let fronts = &mut compilation.fronts;
+        let sizes = [domain.i, domain.j, domain.k];
+        let mut instance = ProgramInstance::new(&program, fronts, sizes, HaloFill::None, MOST_BYTES).unwrap();
+        let [each, shared] =
+            [ProgramBytes::of(&program, domain), ProgramBytes::sharing(&program, fronts, domain)];
+        // `l` is a local that no statement touches, and `s` a state.
+        assert_eq!([each.own, shared.own], [8 * bytes, 4 * bytes]);
+        let of = |name: &str| Array::zeros(DType::Float64, &instance.shape(name).unwrap());
+        let fields = ["q", "r", "tracers"].map(|it| (it.to_owned(), of(it)));
+        let scalars = [("a", ScalarInput::Float(0.1)), ("n", ScalarInput::Int(2))];
+        let scalars = scalars.map(|(name, value)| (name.to_owned(), value)).into();
+        let mut inputs = ProgramInputs { fields: fields.into(), scalars };
+        let setting = OwnedSetting::embedded(1);
+        let mut code = ProgramCode::new(Arc::new(rayon::Rayon), setting, PassOptions::default());
+        let ended = if shares_memory {
+            code.prepare(&instance).unwrap();
+            instance.run_with(&mut inputs, &mut code, &mut NoControl)
+        } else {
+            instance.run(&mut inputs, &mut NoControl)
+        };
+        ended.unwrap();
+        assert_eq!(instance.local_bytes(), if shares_memory { 2 * bytes } else { 6 * bytes });
+    }
 }
 
 #[test]

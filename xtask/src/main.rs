@@ -179,8 +179,8 @@ enum Chore {
         /// `cuda-emulation`
         #[arg(long, value_delimiter = ',')]
         backend: Vec<String>,
-        /// `kernels` holds that level alone, in each form of launches; `programs` holds the groups of generated programs on
-        /// all levels
+        /// `kernels` holds that level alone, in each form of launches. `programs` holds the groups of generated programs on
+        /// all levels. `results` holds programs whose fields are mostly no results
         #[arg(long, conflicts_with = "backend")]
         levels: Option<String>,
         /// Instead of generated stencils hold what people wrote: gallery, kernels, conformance pages, and what is below

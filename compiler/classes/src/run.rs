@@ -39,6 +39,8 @@ pub struct RunSetting<'a> {
     pub makes_inputs: bool,
     /// Whether calls that stand behind each other become one piece of code.
     pub joins_calls: bool,
+    /// Whether locals share memory, as those of compiled code do.
+    pub shares_memory: bool,
     /// Is told the bytes of all fields before they are made; its error ends the run.
     pub admits: &'a dyn Fn(ProgramBytes) -> Result<(), Why>,
 }
@@ -83,7 +85,12 @@ impl ClassRun {
         let [i, j, k] = opened.domain;
         let is_domain = opened.domain.iter().all(|it| (1..=Domain::MAX_ALONG_AXIS).contains(it));
         if is_domain {
-            let bytes = ProgramBytes::of(&program, Domain::new(i, j, k));
+            let (fronts, domain) = (&mut opened.compilation.fronts, Domain::new(i, j, k));
+            let bytes = if setting.shares_memory {
+                ProgramBytes::sharing(&program, fronts, domain)
+            } else {
+                ProgramBytes::of(&program, domain)
+            };
             (setting.admits)(bytes).map_err(|it| stop(&opened, it, &[]))?;
         }
         let fronts = &mut opened.compilation.fronts;

@@ -6,10 +6,12 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Diagnostics, FileId, Severity, Span, render};
 
 use crate::analysis::calls::aliases;
-use crate::analysis::{exchanges, ranks, unwritten};
+use crate::analysis::element_boxes::StencilElements;
+use crate::analysis::{exchanges, halo_validity, ranks, unwritten};
 use crate::document::read;
 use crate::from_class::ClassRequest;
-use crate::from_document::elaborate;
+use crate::from_document::{Elaborated, elaborate};
+use crate::localize::{FieldKept, localize};
 use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::stencils::ProgramFronts;
 use crate::{from_class, from_objects};
@@ -22,6 +24,8 @@ pub struct ProgramCompilation {
     pub fronts: ProgramFronts,
     /// In order of their places.
     pub diagnostics: Vec<Diagnostic>,
+    /// The fields that are no results, and that stay what they were.
+    pub kept: Vec<FieldKept>,
     /// Name and text of the document, which stands behind the files of its stencils.
     pub document: (String, String),
 }
@@ -51,7 +55,7 @@ fn compile_graph(name: &str, text: &str, config: Config) -> ProgramCompilation {
     };
     let fronts = ProgramFronts::new(from_objects::files(text), config);
     let document = (name.to_owned(), text.to_owned());
-    ProgramCompilation { program: None, fronts, diagnostics: found, document }
+    ProgramCompilation { program: None, fronts, diagnostics: found, kept: Vec::new(), document }
 }
 
 /// Compiles a class of the files, whose constructor is evaluated.
@@ -66,7 +70,8 @@ pub fn compile_class(project: &Project, request: &ClassRequest<'_>, config: Conf
     };
     let files = project.files.iter().map(|(name, text)| (name.clone(), text.to_string()));
     let fronts = ProgramFronts::new(files, config);
-    ProgramCompilation { program: None, fronts, diagnostics: found, document: (name, String::new()) }
+    let document = (name, String::new());
+    ProgramCompilation { program: None, fronts, diagnostics: found, kept: Vec::new(), document }
 }
 
 fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilation {
@@ -75,18 +80,22 @@ fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilatio
         Ok(read) => read,
         Err(diagnostics) => {
             let fronts = ProgramFronts::new([], config);
-            return ProgramCompilation { program: None, fronts, diagnostics, document };
+            return ProgramCompilation { program: None, fronts, diagnostics, kept: Vec::new(), document };
         }
     };
     let files = std::mem::take(&mut read.document.files.0);
     read.file = FileId(u16::try_from(files.len()).unwrap_or(u16::MAX));
     let mut fronts = ProgramFronts::new(files, config);
-    let (program, mut found) = elaborate(&read, &mut fronts);
+    let Elaborated { mut program, mut found, results } = elaborate(&read, &mut fronts);
+    let mut kept = Vec::new();
     if !found.has_errors() {
         found.extend(exchanges::order_faults(&program));
         found.extend(ranks::rank_faults(&program));
-        found.extend(unwritten::faults(&program));
         unify(&program, &mut fronts, &mut found);
+        let elements = StencilElements::of(&program, &mut fronts);
+        found.extend(unwritten::faults(&program, &elements));
+        found.extend(halo_validity::faults(&program, &elements));
+        kept = results.map(|it| localize(&mut program, &elements, &it)).unwrap_or_default();
     }
     let is_right = !found.has_errors();
     if cfg!(debug_assertions) && is_right {
@@ -94,7 +103,7 @@ fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilatio
         assert!(violations.is_empty(), "{violations:#?}");
     }
     let diagnostics = found.sorted();
-    ProgramCompilation { program: is_right.then_some(program), fronts, diagnostics, document }
+    ProgramCompilation { program: is_right.then_some(program), fronts, diagnostics, kept, document }
 }
 
 /// Compiles the stencils of calls in which several parameters are one field.

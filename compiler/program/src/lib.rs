@@ -26,7 +26,8 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 
-// Its statements, put together.
+// Its fields that nobody else needs, and its statements, put together.
+pub mod localize;
 pub mod group;
 
 // All of it together.

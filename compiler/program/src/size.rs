@@ -60,6 +60,15 @@ impl AffineSize {
         (self.axis == other.axis).then_some(self.offset - other.offset)
     }
 
+    /// Whether it has no more points than `other` on any domain of at least these points along I, J, K.
+    #[must_use]
+    pub fn is_at_most(self, other: Self, least: [i64; 3]) -> bool {
+        match (self.axis, other.axis) {
+            (None, Some(axis)) => self.offset <= other.offset.saturating_add(least[axis.index()]),
+            (one, another) => one == another && self.offset <= other.offset,
+        }
+    }
+
     /// As many points more.
     #[must_use]
     pub fn moved(self, by: i64) -> Self {

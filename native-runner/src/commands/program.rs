@@ -27,6 +27,7 @@ use isobar_program::interpret::{
     HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance, ProgramStop, StatementMeasure,
     StencilInterpreter, make_inputs,
 };
+use isobar_program::localize::FieldKept;
 use isobar_program::nodes::{Container, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
 use isobar_protocol::bench::Memory;
@@ -92,6 +93,11 @@ pub(super) fn emit(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome,
         Format::Human => {
             opened.say(&report.diagnostics);
             print(&report.level.text);
+            for it in opened.compilation.kept.iter().filter(|_| args.remarks) {
+                let FieldKept { name, role, why, span } = it;
+                let place = opened.place(*span);
+                print(&format!("{place}: `{name}` stays {role}: {why}\n"));
+            }
         }
     }
     Ok(Outcome::of(&report.diagnostics))
@@ -492,8 +498,10 @@ impl OpenedProgram {
             group_calls(&mut program);
         }
         let [i, j, k] = domain;
-        let ProgramBytes { given: fields_bytes, own: workspace_bytes } =
-            ProgramBytes::of(&program, Domain::new(i, j, k));
+        let ProgramBytes { given: fields_bytes, own: workspace_bytes } = match code {
+            Some(_) => ProgramBytes::sharing(&program, &mut self.compilation.fronts, Domain::new(i, j, k)),
+            None => ProgramBytes::of(&program, Domain::new(i, j, k)),
+        };
         let (scratch_bytes, allowed_bytes) = (0, MOST_BYTES);
         let memory = Memory { fields_bytes, workspace_bytes, scratch_bytes, threads, allowed_bytes };
         if is_told {

@@ -126,6 +126,7 @@ fn ready(
     let setting = RunSetting {
         fields,
         makes_inputs: order.request.init.is_some(),
+        shares_memory: code.is_some(),
         joins_calls: joins_calls && code.as_ref().is_some_and(ProgramCode::joins_calls),
         admits: &admits,
     };

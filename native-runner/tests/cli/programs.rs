@@ -53,6 +53,32 @@ fn a_program_is_emitted_as_its_level() {
 }
 
 #[test]
+fn fields_that_are_no_results_are_locals_or_told_with_the_reason() {
+    let mut document: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(program("results.json")).unwrap()).unwrap();
+    document["results"] = json!(["q"]);
+    document["fields"]["kept"] = document["fields"]["q"].clone();
+    let copies = [json!({"copy": "q", "to": "other"}), json!({"copy": "other", "to": "kept"})];
+    let body = document["body"].as_array_mut().unwrap();
+    body.splice(0..0, copies);
+    body.push(json!({"call": "shift", "args": {"a": "other", "b": "q"}}));
+    body.push(json!({"call": "add", "args": {"q": "kept", "by": "1.0"}}));
+    body.insert(0, json!({"call": "add", "args": {"q": "kept", "by": "1.0"}}));
+    let path = file("results.json", document.to_string().as_bytes());
+    let output = isobar(&["emit", "--program", &path, "--stage", "program", "--remarks"]);
+    let told = text(&output.stdout);
+    assert!(told.contains("\nlocal other: ") && told.contains("\nargument kept: "), "{told}");
+    let remark = "results.json:1: `kept` stays argument: it may be read before this run has written it\n";
+    assert!(told.ends_with(remark), "{told}");
+    // It is not given any more.
+    let scalars = file("results-scalars.json", b"{\"n\": 1}");
+    let (given, all) = (fields("results.npz"), ["--domain", "3,1,1", "--scalars", &scalars]);
+    let run = [&["run", "--program", &path, "--fields", &given][..], &all].concat();
+    let told = text(&isobar(&run).stderr);
+    assert!(told.contains("the program takes no `other`"), "{told}");
+}
+
+#[test]
 fn a_program_runs_on_the_fields_of_a_file() {
     let (document, given) = (program("run.json"), fields("run.npz"));
     let scalars = file("run-scalars.json", b"{\"n\": 1}");

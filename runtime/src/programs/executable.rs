@@ -16,6 +16,7 @@ use isobar_program::interpret::{
     GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
     StencilRunner, StencilStop, Transport,
 };
+use isobar_program::nodes::{Container, ContainerRole};
 use isobar_program::print::listing;
 
 use super::ProgramCode;
@@ -103,6 +104,13 @@ impl ProgramExecutable {
                 refusal(&self.compilation, vec![catalog::run_input("the run was cancelled", "run it again")])
             }
         })
+    }
+
+    /// The names of the fields that a run is given.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        let all = self.instance.program().containers.values();
+        let is_given = |it: &&Container| matches!(it.role, ContainerRole::Argument | ContainerRole::Constant);
+        all.filter(is_given).map(|it| it.name.as_str())
     }
 
     /// The names of the arguments that a run may write.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use isobar_compiler::call::array::Elements;
+use isobar_compiler::types::DType;
 use isobar_program::interpret::{RankMessage, Transport};
 
 /// The ranks of one run, which are threads: their messages lie in memory.
@@ -112,8 +113,8 @@ impl Ranks {
 pub struct RankThread {
     ranks: Ranks,
     rank: u32,
-    /// The messages that exchanges wait for.
-    started: BTreeMap<u64, Vec<MessageKey>>,
+    /// The messages that exchanges wait for, with the type of their elements; no key where none arrive.
+    started: BTreeMap<u64, Vec<(Option<MessageKey>, DType)>>,
     n_started: u64,
 }
 
@@ -128,9 +129,11 @@ impl RankThread {
 impl Transport for RankThread {
     fn start(&mut self, tag: u32, messages: Vec<RankMessage>) -> Result<u64, String> {
         let mut expected = Vec::with_capacity(messages.len());
-        for RankMessage { rank, sent, .. } in messages {
-            self.ranks.send(self.rank, rank, tag, sent)?;
-            expected.push((rank, self.rank, tag));
+        for RankMessage { rank, sent, n_received } in messages {
+            expected.push(((n_received > 0).then_some((rank, self.rank, tag)), sent.dtype()));
+            if !sent.is_empty() {
+                self.ranks.send(self.rank, rank, tag, sent)?;
+            }
         }
         self.n_started += 1;
         self.started.insert(self.n_started, expected);
@@ -139,6 +142,10 @@ impl Transport for RankThread {
 
     fn finish(&mut self, started: u64) -> Result<Vec<Elements>, String> {
         let expected = self.started.remove(&started).unwrap_or_default();
-        expected.into_iter().map(|(from, to, tag)| self.ranks.receive(from, to, tag)).collect()
+        let arrived = expected.into_iter().map(|(key, dtype)| match key {
+            Some((from, to, tag)) => self.ranks.receive(from, to, tag),
+            None => Ok(Elements::zeros(dtype, 0)),
+        });
+        arrived.collect()
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 /// The stencils of generated programs.
-const STENCILS: &str = "
+pub(super) const STENCILS: &str = "
 def lap(a: Field[float], b: Field[float]):
     with computation(PARALLEL), interval(...):
         b = a[-1, 0, 0] + a[1, 0, 0] + a[0, -1, 0] + a[0, 1, 0] - 4.0 * a
@@ -97,15 +97,15 @@ const FUNCTIONS: [&str; 14] = [
 const FIELDS: [&str; 5] = ["q", "r", "s", "l", "m"];
 
 /// Numbers that look random and are the same for the same seed.
-struct Draw(u64);
+pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(super) fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[usize::try_from(self.below(of.len() as u64)).unwrap_or(0)]
     }
 }

@@ -2,10 +2,13 @@
 
 mod generate;
 mod levels;
+mod results;
 
 pub use generate::generated;
 pub use levels::hold_program_levels;
+pub use results::{PrivateFields, hold_results, hold_results_in_code};
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +24,7 @@ use isobar_program::group::group_calls;
 use isobar_program::interpret::{
     HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
 };
+use isobar_program::nodes::{Container, ContainerRole};
 use isobar_runtime::executors::{Executor, OwnedSetting, openmp};
 use isobar_runtime::programs::ProgramCode;
 
@@ -67,6 +71,32 @@ pub fn ran(
     runner: &ProgramRunner,
     scalars: &[(&str, ScalarInput)],
 ) -> Result<(ProgramResult, ProgramPieces), String> {
+    let (inputs, instance, report, pieces) = ran_twice(text, (domain, HaloFill::Periodic), runner, scalars)?;
+    let mut bits: Vec<_> = inputs.fields.values().map(bits_of).collect();
+    bits.extend(instance.state("s").map(bits_of));
+    Ok((ProgramResult { bits, report }, pieces))
+}
+
+/// Some of the fields after two runs.
+fn ran_fields(
+    text: &str,
+    domain: ([i64; 3], HaloFill),
+    runner: &ProgramRunner,
+    names: &[&str],
+) -> Result<BTreeMap<String, Array>, String> {
+    let (inputs, ..) = ran_twice(text, domain, runner, &[])?;
+    Ok(inputs.fields.into_iter().filter(|it| names.contains(&it.0.as_str())).collect())
+}
+
+/// A program after two runs.
+type RanProgram = (ProgramInputs, ProgramInstance, ProgramReport, ProgramPieces);
+
+fn ran_twice(
+    text: &str,
+    (domain, fill): ([i64; 3], HaloFill),
+    runner: &ProgramRunner,
+    scalars: &[(&str, ScalarInput)],
+) -> Result<RanProgram, String> {
     let mut compilation = compile("model.json", text, Config::default());
     let Some(mut program) = compilation.program.take() else {
         let told = compilation.diagnostics.iter().map(|it| compilation.rendered(it));
@@ -78,8 +108,7 @@ pub fn ran(
     let faults = |wrong: &[Diagnostic], compilation: &ProgramCompilation| {
         wrong.iter().map(|it| compilation.rendered(it)).collect::<String>()
     };
-    let made =
-        ProgramInstance::new(&program, &mut compilation.fronts, domain, HaloFill::Periodic, MOST_BYTES);
+    let made = ProgramInstance::new(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
     let mut instance = made.map_err(|it| faults(&it, &compilation))?;
     let mut pieces = ProgramPieces::default();
     let mut code = None;
@@ -106,18 +135,18 @@ pub fn ran(
             ProgramStop::Fault(told) => faults(&told, &compilation),
         })?;
     }
-    let mut bits: Vec<_> = inputs.fields.values().map(bits_of).collect();
-    bits.extend(instance.state("s").map(bits_of));
-    Ok((ProgramResult { bits, report }, pieces))
+    Ok((inputs, instance, report, pieces))
 }
 
 /// The fields that a program is given, and the scalars. `a` is 0.1 without another value.
 fn inputs_of(instance: &ProgramInstance, scalars: &[(&str, ScalarInput)]) -> ProgramInputs {
     let mut inputs = ProgramInputs::default();
-    for (seed, name) in (1..).zip(["q", "r", "tracers"]) {
-        if let Some(shape) = instance.shape(name) {
-            inputs.fields.insert(name.to_owned(), in_c_order(&shape, seed));
-        }
+    let is_given = |it: &&Container| it.role == ContainerRole::Argument;
+    for it in instance.program().containers.values().filter(is_given) {
+        // The same in every program that has a field of this name.
+        let seed = it.name.bytes().fold(1, |seed: u32, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+        let shape = instance.shape(&it.name).unwrap_or_default();
+        inputs.fields.insert(it.name.clone(), in_c_order(&shape, seed));
     }
     inputs.scalars.insert("a".to_owned(), ScalarInput::Float(0.1));
     inputs.scalars.extend(scalars.iter().map(|(name, value)| ((*name).to_owned(), *value)));

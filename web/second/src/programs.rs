@@ -88,7 +88,13 @@ fn begin(request: &Request, choice: &ModelChoice) -> Result<ClassRun, AnswerBody
         let too_large = Why::TooLarge { needed: mib(needed), most: mib(FIELD_BYTES) };
         if needed > FIELD_BYTES { Err(too_large) } else { Ok(()) }
     };
-    let setting = RunSetting { fields: [].into(), makes_inputs: true, joins_calls: false, admits: &admits };
+    let setting = RunSetting {
+        fields: [].into(),
+        makes_inputs: true,
+        joins_calls: false,
+        shares_memory: false,
+        admits: &admits,
+    };
     ClassRun::begin(request, &ProgramChoice::Class(choice.clone()), setting).map_err(ended)
 }
 

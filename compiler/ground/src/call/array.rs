@@ -254,6 +254,16 @@ impl Array {
     /// Zeros, the first axis contiguous.
     #[must_use]
     pub fn zeros(dtype: DType, shape: &[usize]) -> Self {
+        Self::over(Elements::zeros(dtype, shape.iter().product()), shape)
+    }
+
+    /// An array over the first of these elements, the first axis contiguous.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer elements than the shape has.
+    #[must_use]
+    pub fn over(elements: Elements, shape: &[usize]) -> Self {
         let mut n = 1;
         let strides = shape
             .iter()
@@ -263,7 +273,8 @@ impl Array {
                 stride
             })
             .collect();
-        Self { elements: Elements::zeros(dtype, n), first: 0, shape: shape.to_vec(), strides }
+        assert!(n <= elements.len(), "an array has elements for its whole shape");
+        Self { elements, first: 0, shape: shape.to_vec(), strides }
     }
 
     /// An array over elements in C order (the last axis contiguous); `None` where their number does not fit the shape.

@@ -2,7 +2,10 @@
 
 pub mod calls;
 pub mod exchanges;
+pub mod halo_validity;
 pub mod interface;
+pub mod lifetimes;
 pub mod ranks;
 pub mod traffic;
+pub mod element_boxes;
 pub mod unwritten;

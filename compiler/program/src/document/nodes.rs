@@ -31,6 +31,9 @@ pub struct ProgramDocument {
     /// The callbacks of `host` statements, for the caller that answers them.
     #[serde(default, skip_serializing_if = "Entries::is_empty")]
     pub hosts: Entries<HostEntry>,
+    /// The arguments and the state that the caller reads behind a run; all of them where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Vec<String>>,
     pub body: Vec<StatementEntry>,
 }
 

@@ -93,6 +93,8 @@ impl<'p> ObjectBuilder<'p> {
             stencils: Entries(std::mem::take(&mut self.stencils)),
             objects: Entries(objects),
             functions: Entries(found.told),
+            // Its own fields cannot be asked for behind a run.
+            results: Some(Vec::new()),
             entry: GraphEntry {
                 function: entry_key,
                 object: Some(self.objects[object].name.clone()),

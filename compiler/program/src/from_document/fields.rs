@@ -1,7 +1,10 @@
 //! The fields of a document, and their parts with names.
 
+use std::collections::BTreeSet;
+
 use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
+use isobar_ground::entity::Handle;
 use isobar_ground::space::{Axis, AxisSet};
 
 use super::{DocumentPath, Elaboration};
@@ -226,5 +229,24 @@ impl<'a> Elaboration<'a> {
             return None;
         }
         Some(ContainerPart { container, data_index })
+    }
+
+    /// The fields that the document names as results; none where it names them not.
+    pub(super) fn results(&mut self) -> Option<BTreeSet<Handle<Container>>> {
+        let names = self.read.document.results.as_ref()?;
+        let mut found = BTreeSet::new();
+        for (at, name) in names.iter().enumerate() {
+            let span = self.span(&[PathStep::Name("results"), PathStep::Index(at)]);
+            let part = self.views.get(name.as_str()).cloned();
+            let Some(part) = part.or_else(|| self.part_of(name, Vec::new(), span)) else { continue };
+            let role = self.program.containers[part.container].role;
+            if matches!(role, ContainerRole::Local | ContainerRole::Constant) {
+                let name = format!("the result `{name}`");
+                let why = format!("a {} has no value of its own behind a run", role.name());
+                self.tell(catalog::unsupported(&name, &why, span));
+            }
+            found.insert(part.container);
+        }
+        Some(found)
     }
 }

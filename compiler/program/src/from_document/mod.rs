@@ -13,20 +13,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Diagnostics, LineCol, LineIndex, Span};
+use isobar_ground::entity::Handle;
 
 use self::scopes::ScalarScope;
 pub(crate) use self::scopes::ends;
 use crate::document::ReadDocument;
 use crate::document::nodes::PlaceEntry;
 use crate::document::places::PathStep;
-use crate::nodes::{ContainerPart, ProgramIr};
+use crate::nodes::{Container, ContainerPart, ProgramIr};
 use crate::stencils::ProgramFronts;
 
-/// The program of a document, as far as it is understood, with the faults that were found.
-///
-/// Without an error among these the program is valid.
+/// The program of a document, as far as it is understood.
+#[derive(Debug)]
+pub struct Elaborated {
+    /// Valid where no fault is an error.
+    pub program: ProgramIr,
+    pub found: Diagnostics,
+    /// The fields that the caller reads behind a run; none where these are all.
+    pub results: Option<BTreeSet<Handle<Container>>>,
+}
+
+/// Makes the program of a document.
 #[must_use]
-pub fn elaborate(read: &ReadDocument, fronts: &mut ProgramFronts) -> (ProgramIr, Diagnostics) {
+pub fn elaborate(read: &ReadDocument, fronts: &mut ProgramFronts) -> Elaborated {
     let mut elaboration = Elaboration {
         read,
         fronts,
@@ -43,7 +52,8 @@ pub fn elaborate(read: &ReadDocument, fronts: &mut ProgramFronts) -> (ProgramIr,
     elaboration.declarations();
     let body = elaboration.body(&read.document.body, &[PathStep::Name("body")]);
     elaboration.program.body = body;
-    (elaboration.program, elaboration.found)
+    let results = elaboration.results();
+    Elaborated { program: elaboration.program, found: elaboration.found, results }
 }
 
 struct Elaboration<'a> {

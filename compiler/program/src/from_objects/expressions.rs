@@ -157,11 +157,18 @@ impl ObjectReader<'_> {
                 let why = "it is the part inside of its halo, and programs have whole fields: use `data`";
                 Err(self.refused(&format!("`.{name}`"), why, at))
             }
-            ObjectValue::Exchange(_) if matches!(name, "start" | "wait" | "update") => {
-                Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })
+            ObjectValue::Exchange(ExchangeValue { interface: Some(it), .. }) if name == "interface" => {
+                Ok(match &**it {
+                    ObjectValue::Exchange(_) => {
+                        ObjectValue::Bound { of: it.clone(), method: "update".to_owned() }
+                    }
+                    host => host.clone(),
+                })
             }
-            ObjectValue::Exchange(ExchangeValue { interface: Some(host), .. }) if name == "interface" => {
-                Ok((**host).clone())
+            ObjectValue::Exchange(it)
+                if matches!(name, "start" | "wait" | "update") && it.kind != "interface" =>
+            {
+                Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })
             }
             ObjectValue::Table(_) if matches!(name, "keys" | "values" | "items" | "get") => {
                 Ok(ObjectValue::Bound { of: Box::new(of), method: name.to_owned() })

@@ -36,6 +36,9 @@ pub struct ObjectGraph {
     pub objects: Entries<GraphObject>,
     #[serde(default)]
     pub functions: Entries<GraphFunction>,
+    /// The fields that the caller reads behind a run, beside those that it gives by paths; all where it says nothing.
+    #[serde(default)]
+    pub results: Option<Vec<String>>,
     pub entry: GraphEntry,
 }
 

@@ -99,6 +99,8 @@ pub fn document_of(graph: &ObjectGraph) -> Result<ProgramDocument, Vec<Diagnosti
     let body = reader.out.pop().unwrap_or_default();
     let WholeArrays { text, fields, stencils } = std::mem::take(&mut reader.whole_arrays);
     let (free_fields, free_scalars) = reader.free_entries();
+    let free = free_fields.iter().map(|it| it.0.clone());
+    let results = graph.results.as_ref().map(|it| it.iter().cloned().chain(free).collect());
     let own = graph.stencils.0.iter().map(|(name, it)| (name.clone(), it.stencil.clone()));
     let own_file = (!text.is_empty()).then(|| (whole::FILE.to_owned(), text));
     Ok(ProgramDocument {
@@ -112,6 +114,7 @@ pub fn document_of(graph: &ObjectGraph) -> Result<ProgramDocument, Vec<Diagnosti
         programs: Entries::default(),
         plans: graph.plans.clone(),
         hosts: Entries(std::mem::take(&mut reader.hosts)),
+        results,
         body,
     })
 }

@@ -65,7 +65,7 @@ pub(super) struct ExchangeValue {
     pub(super) width: u32,
     /// Its plan between ranks, by name.
     pub(super) plan: Option<String>,
-    /// The callback that gives a shared edge of a pair one value.
+    /// The exchange, or the callback, that gives a shared edge of a pair one value.
     pub(super) interface: Option<Box<ObjectValue>>,
 }
 

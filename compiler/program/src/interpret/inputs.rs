@@ -8,7 +8,7 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::entity::Handle;
 use isobar_ground::types::{DType, Value};
 
-use super::arrays::{self, absent, filled, shape};
+use super::arrays::{self, absent, shape};
 use super::{ProgramInputs, ProgramInstance, StencilRunner};
 use crate::nodes::{Container, ContainerRole};
 use crate::scalar::evaluate::stored;
@@ -19,11 +19,11 @@ impl ProgramInstance {
     pub(super) fn take(
         &mut self,
         inputs: &mut ProgramInputs,
-        runner: &dyn StencilRunner,
+        runner: &mut dyn StencilRunner,
     ) -> Result<(), Vec<Diagnostic>> {
         let scalars = self.check(inputs)?;
-        let (in_rows, forgets_locals) = (runner.prefers_rows(), runner.forgets_locals());
-        self.begun.clear();
+        let in_rows = runner.prefers_rows();
+        self.forget_locals(runner);
         for (handle, container) in self.program.containers.iter() {
             let array = &mut self.arrays[handle.index()];
             match container.role {
@@ -36,25 +36,11 @@ impl ProgramInstance {
                         }
                     }
                 }
-                ContainerRole::Local => {
-                    let is_made = !array.elements.is_empty();
-                    if is_made && !forgets_locals && !self.needing.contains(&handle) {
-                        self.begun.insert(handle);
-                    }
-                }
-                ContainerRole::State(_) => {}
+                ContainerRole::Local | ContainerRole::State(_) => {}
             }
         }
         self.scalars = scalars;
         Ok(())
-    }
-
-    /// Sees to it that a local has an array. Its elements are undefined, or left from before where nobody reads them.
-    pub(super) fn begin(&mut self, handle: Handle<Container>) {
-        let container = &self.program.containers[handle];
-        if container.role == ContainerRole::Local && self.begun.insert(handle) {
-            self.arrays[handle.index()] = filled(container, self.domain, Value::undefined(container.dtype));
-        }
     }
 
     /// Stores the elements of copied fields where the caller has them; of `only` these, where some are named.

@@ -14,6 +14,7 @@ mod halos;
 mod inputs;
 mod made;
 mod measure;
+mod memory;
 mod prepare;
 mod ranks;
 mod rehearse;
@@ -35,6 +36,7 @@ use isobar_reference::front::Front;
 use itertools::Itertools;
 pub use made::make_inputs;
 pub use measure::StatementMeasure;
+use memory::LocalMemory;
 pub use prepare::ProgramBytes;
 pub use ranks::{RankMessage, Transport};
 
@@ -120,6 +122,8 @@ pub struct ProgramInstance {
     needing: BTreeSet<Handle<Container>>,
     /// The containers that some statement may write.
     written: BTreeSet<Handle<Container>>,
+    /// The memory that locals share; none where each has its own.
+    memory: Option<LocalMemory>,
 }
 
 type CallKey = (Handle<ProgramStencil>, Vec<[usize; 2]>);

@@ -15,9 +15,13 @@ use super::arrays::{absent, filled, shape};
 use super::calls::origin;
 use super::{CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::{aliases, written};
+use crate::analysis::element_boxes::StencilElements;
 use crate::analysis::exchanges::spelled;
+use crate::analysis::lifetimes::{shared_memory, whole_groups};
 use crate::analysis::unwritten::needing_values;
-use crate::nodes::{ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall};
+use crate::nodes::{
+    Container, ContainerRole, ExchangeKind, HaloExchange, ProgramIr, ProgramStmtKind, StencilCall,
+};
 use crate::plan::plan_fault;
 use crate::scalar::nodes::ScalarRole;
 use crate::stencils::ProgramFronts;
@@ -37,7 +41,7 @@ pub(super) fn instance(
         return Err(vec![catalog::run_input(&what, &help)]);
     }
     let domain = Domain::new(i, j, k);
-    let mut wrong = sizes(program, domain, most_bytes);
+    let mut wrong = sizes(program, domain, (most_bytes, has_callbacks));
     let mut found = BTreeMap::new();
     // Making a contract takes longer than a check against it, and few stencils have many calls.
     let mut contracts: BTreeMap<CallKey, Option<Contract>> = BTreeMap::new();
@@ -97,8 +101,9 @@ pub(super) fn instance(
         lent: BTreeMap::new(),
         scalars: scalars.collect(),
         begun: BTreeSet::new(),
-        needing: needing_values(program),
+        needing: needing_values(program, &StencilElements::of(program, fronts)),
         written: written(program),
+        memory: None,
         program: program.clone(),
     })
 }
@@ -108,23 +113,38 @@ pub(super) fn instance(
 pub struct ProgramBytes {
     /// Of arguments and constants.
     pub given: u64,
-    /// Of its state and its locals, if each of them has an array.
+    /// Of its state and its locals.
     pub own: u64,
 }
 
 impl ProgramBytes {
-    /// The bytes on a domain.
+    /// The bytes on a domain, where each local has an array of its own.
     #[must_use]
     pub fn of(program: &ProgramIr, domain: Domain) -> Self {
         let mut all = Self::default();
         for it in program.containers.values() {
-            let n = shape(it, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
-            let bytes = n.saturating_mul(it.dtype.size_bytes() as u64);
+            let bytes = bytes_of(it, domain);
             let sum = match it.role {
                 ContainerRole::Argument | ContainerRole::Constant => &mut all.given,
                 ContainerRole::State(_) | ContainerRole::Local => &mut all.own,
             };
             *sum = sum.saturating_add(bytes);
+        }
+        all
+    }
+
+    /// The most bytes on a domain, where locals share memory, as those of compiled code do.
+    #[must_use]
+    pub fn sharing(program: &ProgramIr, fronts: &mut ProgramFronts, domain: Domain) -> Self {
+        let alone = needing_values(program, &StencilElements::of(program, fronts));
+        let groups = whole_groups(program);
+        let elements = |it: &Container| shape(it, domain).into_iter().fold(1, usize::saturating_mul);
+        let plan = shared_memory(program, &groups, &elements, &|it| alone.contains(&it));
+        let mut all = Self::of(program, domain);
+        for (handle, it) in program.containers.iter().filter(|it| plan.memory_of[it.0.index()].is_some()) {
+            all.own = all.own.saturating_sub(bytes_of(it, domain));
+            let is_first = plan.largest.contains(&handle);
+            all.own = all.own.saturating_add(if is_first { bytes_of(it, domain) } else { 0 });
         }
         all
     }
@@ -136,8 +156,14 @@ impl ProgramBytes {
     }
 }
 
-/// Sizes that are negative on the domain, and fields that take too much memory together.
-fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic> {
+fn bytes_of(container: &Container, domain: Domain) -> u64 {
+    let n = shape(container, domain).into_iter().map(|it| it as u64).fold(1, u64::saturating_mul);
+    n.saturating_mul(container.dtype.size_bytes() as u64)
+}
+
+/// Sizes that are negative on the domain, and fields that take too much memory together. Where a caller `has_fields`, as
+/// those that answer callbacks, they have their memory already.
+fn sizes(program: &ProgramIr, domain: Domain, (most_bytes, has_fields): (u64, bool)) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     for it in program.containers.values() {
         if let Some(size) = it.shape.iter().find(|it| it.on(domain) < 0) {
@@ -151,7 +177,8 @@ fn sizes(program: &ProgramIr, domain: Domain, most_bytes: u64) -> Vec<Diagnostic
             wrong.push(catalog::run_input(&what, "give a larger domain"));
         }
     }
-    let bytes = ProgramBytes::of(program, domain).sum();
+    let bytes = ProgramBytes::of(program, domain);
+    let bytes = if has_fields { bytes.own } else { bytes.sum() };
     if bytes > most_bytes {
         let what = format!("the fields take {bytes} bytes, and {most_bytes} are the most");
         wrong.push(catalog::run_input(&what, "give a smaller domain, or allow more memory"));

@@ -11,7 +11,7 @@ use crate::plan::{HaloStrip, Neighbour};
 /// they were sent.
 pub trait Transport {
     /// Sends a message to each neighbour, and lets one of each arrive. It waits for nothing. Answers a number for
-    /// [`finish`](Self::finish).
+    /// [`finish`](Self::finish). A message without elements is not sent, and none is received where no elements arrive.
     ///
     /// # Errors
     ///

@@ -96,7 +96,7 @@ fn a_constructor_makes_stencils_with_their_ranges_and_fields_with_their_roles() 
                 self._step(q, self._l, a * self.weight)
 ",
         &expect![[r#"
-            state l: float64 IJK [I+7, J+7, K+1] at [3, 3, 0] = 0.0
+            local l: float64 IJK [I+7, J+7, K+1] at [3, 3, 0]
             argument q: float64 IJK [I+7, J+7, K+1] at [3, 3, 0]
             scalar argument a: float64
             scalar argument n: int64

@@ -4,9 +4,11 @@ mod classes;
 mod generated;
 mod golden;
 mod groups;
+mod halos;
 mod mutated;
 mod objects;
 mod refused;
+mod results;
 mod statements;
 mod texts;
 
@@ -51,6 +53,11 @@ def corner(a: Field[float], b: Field[float]):
     with computation(PARALLEL), interval(...):
         with horizontal(region[i_start - 1, j_start - 1], region[i_end + 1, j_start - 1]):
             b = a[0, 1, 0] + a
+
+def first(a: Field[float], b: Field[float]):
+    with computation(PARALLEL), interval(...):
+        with horizontal(region[I[0], :]):
+            b = a
 
 def last(q: Field[float]):
     from __externals__ import k_end

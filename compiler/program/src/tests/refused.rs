@@ -1,11 +1,12 @@
 //! Refusals, each with its words.
 
 use expect_test::expect;
+use isobar_ground::space::Domain;
 use serde_json::{Value as Json, json};
 
 use super::{Run, STENCILS, bare_field, compiled, document, halo_field, told};
 use crate::compile::compile;
-use crate::interpret::{HaloFill, MOST_BYTES, ProgramInstance};
+use crate::interpret::{HaloFill, MOST_BYTES, ProgramBytes, ProgramInstance};
 
 /// A program that is right, for documents with one fault.
 fn right() -> Json {
@@ -61,7 +62,7 @@ fn every_fault_of_a_document_has_its_code_and_its_words() {
         (
             with(&["filds"], json!({})),
             vec![
-                "P01: the document cannot be read: `filds`: unknown field `filds`, expected one of `isobar_program`, `name`, `files`, `grid`, `fields`, `scalars`, `stencils`, `programs`, `plans`, `hosts`, `body`",
+                "P01: the document cannot be read: `filds`: unknown field `filds`, expected one of `isobar_program`, `name`, `files`, `grid`, `fields`, `scalars`, `stencils`, `programs`, `plans`, `hosts`, `results`, `body`",
             ],
         ),
         (
@@ -281,6 +282,11 @@ fn every_fault_of_a_document_has_its_code_and_its_words() {
             with(&["stencils", "x"], json!({"function": "main.last"})),
             vec!["E06: the external `k_end` has no value"],
         ),
+        (with(&["results"], json!(["q", "qq"])), vec!["P02: there is no field `qq`"]),
+        (
+            with(&["results"], json!(["l"])),
+            vec!["P17: the result `l` is refused: a local has no value of its own behind a run"],
+        ),
         (with(&["fields", "q", "init"], json!(0)), vec!["P01: `init` is no entry of `field`"]),
         (
             with(&["scalars", "s"], json!({"role": "state", "dtype": "int8", "init": 300})),
@@ -466,6 +472,16 @@ fn what_only_a_domain_or_a_run_can_tell_is_told_before_anything_runs() {
         assert!(told.starts_with(&expected[..4]), "{told}");
     }
     assert!(fault(&program, [2, 2, 2], 100).starts_with("P18: the fields take "));
+    // A caller that answers callbacks has its own fields already.
+    let mut compilation = compiled(&program);
+    let checked = compilation.program.take().unwrap();
+    let own = ProgramBytes::of(&checked, Domain::new(2, 2, 2)).own;
+    for (most_bytes, is_right) in [(own, true), (own - 1, false)] {
+        let fronts = &mut compilation.fronts;
+        let made =
+            ProgramInstance::with_callbacks(&checked, fronts, [2, 2, 2], HaloFill::None, most_bytes);
+        assert_eq!(made.is_ok(), is_right);
+    }
     program["body"] = json!([{"exchange": ["q"], "width": 1}]);
     assert_eq!(
         fault(&program, [4, 1, 1], MOST_BYTES),

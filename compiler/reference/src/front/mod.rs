@@ -26,11 +26,13 @@ use crate::frontend::missing::MissingModule;
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Directives, KeepDirective, LoopProperty};
+use crate::oir::analysis::element_boxes::elements_of_params;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::analysis::{program_order, touches_of_params};
 use crate::oir::passes::PinnedStmts;
 use crate::pass::{Hook, Level as _, Notes, PassOptions, Trace, Trip, check};
 use crate::project::Project;
+use crate::space::FieldElements;
 use crate::{defir, gtir, npir, oir};
 
 pub use memory::Fronts;
@@ -161,6 +163,18 @@ impl Front {
     #[must_use]
     pub fn reference(&self) -> Option<(&oir::nodes::Stencil, &Extents)> {
         self.oir.as_ref().zip(self.extents.as_ref())
+    }
+
+    /// For each parameter, the elements that a run writes for sure, and those that it may read before.
+    #[must_use]
+    pub fn elements(&self) -> Vec<FieldElements> {
+        let Some((oir, extents)) = self.reference() else { return Vec::new() };
+        let mut all = elements_of_params(oir, extents);
+        let of_param = |it: &oir::nodes::Param| match it.what {
+            oir::nodes::ParamKind::Field(field) => all.remove(field).unwrap_or_default(),
+            oir::nodes::ParamKind::Scalar(_) => FieldElements::default(),
+        };
+        oir.params.iter().map(of_param).collect()
     }
 
     /// The stencil as operations on whole arrays, after the passes of OIR; `None` where these were not

@@ -71,12 +71,47 @@ pub fn written_whole(stencil: &Stencil, extents: &Extents) -> FxHashSet<Handle<F
     fields.filter(needs_nothing).filter(|&it| at.is_whole(it)).collect()
 }
 
+/// Elements of a field on all columns of an extent and some levels; only those in the region, where there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ElementSet {
+    pub field: Handle<Field>,
+    /// Along I and J, around the compute domain.
+    pub extent: Extent,
+    pub region: Option<Region>,
+    /// The columns lie so far from the extent and the region.
+    pub offset: Offset,
+    /// None where they may be any.
+    pub levels: Option<Interval>,
+    /// The index of the data dimensions, where it is known.
+    pub data: Option<Vec<i64>>,
+}
+
+/// The elements of the caller's fields that a run writes for sure, and those that it may read before it wrote them.
+pub(super) fn written_and_read(stencil: &Stencil, extents: &Extents) -> [Vec<ElementSet>; 2] {
+    let at = DefiniteAssignment::through(stencil, extents, Subject::Elements);
+    let mut written = Vec::new();
+    for field in stencil.fields.handles().filter(|&it| at.is_meant(it)) {
+        let sure = at.written.get(field).into_iter().flatten().filter(|it| it.condition.is_none());
+        written.extend(sure.map(|it| ElementSet {
+            field,
+            extent: it.extent,
+            region: it.region,
+            offset: Offset::default(),
+            levels: Some(it.levels),
+            data: Some(it.data.clone()),
+        }));
+    }
+    [written, at.first_reads]
+}
+
 /// Which fields an analysis is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
     Temporaries,
     /// Those of the caller that a statement writes.
     Parameters,
+    /// All of the caller's, element by element.
+    Elements,
 }
 
 /// The analysis of a whole stencil, in program order.
@@ -92,6 +127,8 @@ struct DefiniteAssignment<'a> {
     written: SideTable<Field, Vec<ElementWrite<'a>>>,
     n_written: usize,
     found: Vec<UndefinedRead<'a>>,
+    /// Of [`Subject::Elements`]: what may be read before it is written.
+    first_reads: Vec<ElementSet>,
 }
 
 /// How much of what a read touches was written before it.
@@ -129,8 +166,18 @@ impl<'a> DefiniteAssignment<'a> {
                 }
             });
         }
-        let (written, found) = (SideTable::default(), Vec::new());
-        let mut at = Self { stencil, extents, subject, min_levels, changed, written, n_written: 0, found };
+        let (written, found, first_reads) = (SideTable::default(), Vec::new(), Vec::new());
+        let mut at = Self {
+            stencil,
+            extents,
+            subject,
+            min_levels,
+            changed,
+            written,
+            n_written: 0,
+            found,
+            first_reads,
+        };
         for vertical_loop in &stencil.vertical_loops {
             vertical_loop.sections.iter().for_each(|it| at.section(vertical_loop.order, it));
         }
@@ -142,6 +189,7 @@ impl<'a> DefiniteAssignment<'a> {
         match self.subject {
             Subject::Temporaries => is_temporary,
             Subject::Parameters => !is_temporary && self.changed.contains(&Target::Field(field)),
+            Subject::Elements => !is_temporary,
         }
     }
 
@@ -215,7 +263,18 @@ impl<'a> DefiniteAssignment<'a> {
             let written = self.written.get(field).into_iter().flatten();
             let written: Vec<&ElementWrite<'_>> = written.filter(is_visible).collect();
             let cover = self.cover(&written, section, execution, field, &read);
-            self.note(field, &read, cover);
+            if self.subject != Subject::Elements {
+                self.note(field, &read, cover);
+            } else if !matches!(cover, Coverage::Whole) {
+                self.first_reads.push(ElementSet {
+                    field,
+                    extent: self.extents.executions[execution],
+                    region: read.region,
+                    offset: read.offset,
+                    levels: read.k.map(|k| moved(section.interval, k)),
+                    data: read.data,
+                });
+            }
         }
     }
 
@@ -255,7 +314,7 @@ impl<'a> DefiniteAssignment<'a> {
         let levels = read.k.map_or(Interval::FULL, |k| moved(section.interval, k));
         let has_levels = field.axes.has(Axis::K);
         // The caller's arrays have levels outside the domain, which a temporary lacks.
-        if self.subject == Subject::Parameters && has_levels && (read.k.is_none() || !self.exist(levels)) {
+        if self.subject != Subject::Temporaries && has_levels && (read.k.is_none() || !self.exist(levels)) {
             return Coverage::Nothing;
         }
         let hold_levels = |writes: &[&ElementWrite<'_>]| {
@@ -322,7 +381,7 @@ impl Coverage {
     }
 }
 
-fn moved(interval: Interval, by: i32) -> Interval {
+pub(super) fn moved(interval: Interval, by: i32) -> Interval {
     let moved = |bound: Bound| Bound { offset: bound.offset.saturating_add(by), ..bound };
     Interval::new(moved(interval.start), moved(interval.end))
 }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod definite_assignment;
 pub mod extents;
+pub mod element_boxes;
 pub mod touches;
 pub mod caches;
 pub mod program_order;

@@ -87,6 +87,11 @@ pub const NO_VALUE: Code = Code("P19");
 ///
 /// A `trap` was reached, a `while` reached its limit, or a stencil did what it must not.
 pub const ENDED: Code = Code("P20");
+/// A call reads points of a halo that are older than the points beside them.
+///
+/// An exchange makes a halo valid as far as it is wide, and a write of the domain makes it stale. This is a warning: the
+/// results of such a call may be of no use there.
+pub const STALE_HALO: Code = Code("P21");
 
 /// `message` says what is wrong.
 pub fn unreadable(message: &str, at: Span) -> Diagnostic {
@@ -301,4 +306,14 @@ pub fn no_value(text: &str, why: &str, at: Span) -> Diagnostic {
 /// `why` is the message of the trap, or what the statement did.
 pub fn ended(why: &str, at: Span) -> Diagnostic {
     Diagnostic::error(ENDED, why, at, "the run ended here")
+}
+
+/// `side` is an axis and its start or end. `points` are those that are read, and those that are valid.
+pub fn stale_halo(name: &str, (axis, side): (&str, &str), points: (i64, i64), at: Span) -> Diagnostic {
+    let (read, valid) = points;
+    let message = format!(
+        "`{name}` is read {read} points into its halo at the {side} of {axis}, and {valid} are valid"
+    );
+    Diagnostic::warning(STALE_HALO, message, at, "read here")
+        .help(format!("exchange it before: `{{\"exchange\": [\"{name}\"], \"width\": {read}}}`"))
 }
