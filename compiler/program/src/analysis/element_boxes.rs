@@ -123,7 +123,7 @@ impl StencilElements {
                     let key = (call.stencil, aliases(program, call));
                     if !all.contains_key(&key) {
                         let front = fronts.unified(&program.stencils[call.stencil], &key.1);
-                        all.extend(front.ok().map(|it| (key, it.elements())));
+                        all.extend(front.ok().map(|it| (key, it.elements().to_vec())));
                     }
                 }
             });

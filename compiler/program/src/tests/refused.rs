@@ -478,8 +478,7 @@ fn what_only_a_domain_or_a_run_can_tell_is_told_before_anything_runs() {
     let own = ProgramBytes::of(&checked, Domain::new(2, 2, 2)).own;
     for (most_bytes, is_right) in [(own, true), (own - 1, false)] {
         let fronts = &mut compilation.fronts;
-        let made =
-            ProgramInstance::with_callbacks(&checked, fronts, [2, 2, 2], HaloFill::None, most_bytes);
+        let made = ProgramInstance::with_callbacks(&checked, fronts, [2, 2, 2], HaloFill::None, most_bytes);
         assert_eq!(made.is_ok(), is_right);
     }
     program["body"] = json!([{"exchange": ["q"], "width": 1}]);

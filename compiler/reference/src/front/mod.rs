@@ -72,6 +72,8 @@ pub struct Front {
     pub notes: Notes,
     /// Made when it is first asked for, since only one back end and users who look at it need it.
     npir: OnceLock<npir::Stencil>,
+    /// Made when it is first asked for: only programs ask.
+    elements: OnceLock<Vec<FieldElements>>,
     texts: KeptTexts,
 }
 
@@ -167,7 +169,11 @@ impl Front {
 
     /// For each parameter, the elements that a run writes for sure, and those that it may read before.
     #[must_use]
-    pub fn elements(&self) -> Vec<FieldElements> {
+    pub fn elements(&self) -> &[FieldElements] {
+        self.elements.get_or_init(|| self.made_elements())
+    }
+
+    fn made_elements(&self) -> Vec<FieldElements> {
         let Some((oir, extents)) = self.reference() else { return Vec::new() };
         let mut all = elements_of_params(oir, extents);
         let of_param = |it: &oir::nodes::Param| match it.what {
