@@ -83,7 +83,8 @@ def read(value: Any) -> Updater | None:
 def read_edges(value: Any) -> Updater | None:
     """The exchange of a `WrappedHaloUpdater` that gives the edges which two ranks share one value; nothing where it is none."""
     own = getattr(value, "__dict__", {})
-    first, second, communicator, state = (own.get(it) for it in ("_qtx_x_names", "_qtx_y_names", "_comm", "_state"))
+    first, second, state = (own.get(it) for it in ("_qtx_x_names", "_qtx_y_names", "_state"))
+    communicator: Any = own.get("_comm")
     found = touched(value)
     if found is None or not first or not second or len(first) != 1 or len(second) != 1 or not hasattr(communicator, "comm"):
         return None
@@ -167,11 +168,13 @@ def _strip(message: np.ndarray, numbers: np.ndarray, shapes: list[Any]) -> dict[
     field = int(np.searchsorted(numbers, elements.flat[0], side="right")) - 1
     shape = shapes[field]
     index = np.stack(np.unravel_index(elements - numbers[field], shape))
-    first = index[(slice(None), *[0] * message.ndim)]
+    at_first: Any = (slice(None), *[0] * message.ndim)
+    first = index[at_first]
     along = []
     for dimension, n in enumerate(message.shape):
         if n > 1:
-            step = index[(slice(None), *[int(it == dimension) for it in range(message.ndim)])] - first
+            at_next: Any = (slice(None), *[int(it == dimension) for it in range(message.ndim)])
+            step = index[at_next] - first
             (axis,) = np.flatnonzero(step)
             along.append([int(axis), int(first[axis]), n, int(step[axis])])
     used = [it[0] for it in along]

@@ -718,7 +718,7 @@ def _results(wanted: Any, graph: dict[str, Any], walker: Walker) -> list[str]:
     """The names of the fields that a caller reads behind a call."""
     if wanted == "arguments":
         return _reached(graph)
-    names = set()
+    names: set[str] = set()
     for value in wanted:
         found = _array(value)
         if found is None:
