@@ -26,7 +26,7 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 
-// Its fields that nobody else needs, and its statements, put together.
+// Passes: fields that are no results become locals, and calls become groups.
 pub mod localize;
 pub mod group;
 

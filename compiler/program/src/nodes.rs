@@ -332,6 +332,26 @@ impl ProgramStmt {
         }
     }
 
+    /// The fields that the statement itself touches, without those inside.
+    #[must_use]
+    pub fn own_parts<'p>(&'p self, program: &'p ProgramIr) -> Vec<&'p ContainerPart> {
+        match &self.kind {
+            ProgramStmtKind::Call(call) => call.used_fields(program).map(|it| it.2).collect(),
+            ProgramStmtKind::Copy { from, to } => vec![from, to],
+            ProgramStmtKind::Fill { target, .. } => vec![target],
+            ProgramStmtKind::Swap(one, other) => vec![one, other],
+            ProgramStmtKind::Exchange(it) => it.fields.iter().collect(),
+            ProgramStmtKind::Host { reads, writes, .. } => reads.iter().chain(writes).collect(),
+            ProgramStmtKind::For { .. }
+            | ProgramStmtKind::While { .. }
+            | ProgramStmtKind::If { .. }
+            | ProgramStmtKind::Let { .. }
+            | ProgramStmtKind::Group { .. }
+            | ProgramStmtKind::Mark(_)
+            | ProgramStmtKind::Trap(_) => Vec::new(),
+        }
+    }
+
     /// Calls `each` for this statement and each one inside.
     pub fn walk<'p>(&'p self, each: &mut dyn FnMut(&'p ProgramStmt)) {
         each(self);

@@ -474,9 +474,7 @@ fn accessed(tree: &Tree) -> BTreeMap<Handle<Container>, TreeAccess> {
 
 /// The containers that statements touch.
 fn touched_in(program: &ProgramIr, body: &[ProgramStmt]) -> BTreeSet<Handle<ProgramContainer>> {
-    let mut found = BTreeSet::new();
-    body.iter().for_each(|it| touch(program, it, &mut found));
-    found
+    body.iter().flat_map(|it| it.own_parts(program)).map(|it| it.container).collect()
 }
 
 /// The containers that statements outside of a group touch.
@@ -491,32 +489,11 @@ fn touched_outside(program: &ProgramIr, number: usize) -> BTreeSet<Handle<Progra
             if matches!(stmt.kind, ProgramStmtKind::Group { number: own, .. } if own == number) {
                 continue;
             }
-            touch(program, stmt, found);
+            found.extend(stmt.own_parts(program).into_iter().map(|it| it.container));
             stmt.blocks().into_iter().for_each(|it| visit(program, number, it, found));
         }
     }
     let mut found = BTreeSet::new();
     visit(program, number, &program.body, &mut found);
     found
-}
-
-/// Adds the containers that a statement itself touches.
-fn touch(program: &ProgramIr, stmt: &ProgramStmt, found: &mut BTreeSet<Handle<ProgramContainer>>) {
-    match &stmt.kind {
-        ProgramStmtKind::Call(call) => found.extend(call.used_fields(program).map(|it| it.2.container)),
-        ProgramStmtKind::Copy { from, to } => found.extend([from.container, to.container]),
-        ProgramStmtKind::Fill { target, .. } => found.extend([target.container]),
-        ProgramStmtKind::Swap(one, other) => found.extend([one.container, other.container]),
-        ProgramStmtKind::Exchange(it) => found.extend(it.fields.iter().map(|it| it.container)),
-        ProgramStmtKind::Host { reads, writes, .. } => {
-            found.extend(reads.iter().chain(writes).map(|it| it.container));
-        }
-        ProgramStmtKind::For { .. }
-        | ProgramStmtKind::While { .. }
-        | ProgramStmtKind::If { .. }
-        | ProgramStmtKind::Let { .. }
-        | ProgramStmtKind::Group { .. }
-        | ProgramStmtKind::Mark(_)
-        | ProgramStmtKind::Trap(_) => {}
-    }
 }

@@ -206,7 +206,7 @@ pub struct CompareArgs {
     /// A program document instead of a stencil, with `--backends`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "request", "passes"])]
     pub program: Option<PathBuf>,
-    /// Run every level as it stands behind each pass
+    /// Compare the level behind each pass with the meaning of the stencil
     #[arg(long, conflicts_with = "backends")]
     pub passes: bool,
     /// With `--passes`: the levels of this back end, as for this machine; without, those for C on a common one

@@ -1,4 +1,4 @@
-//! Generated programs with results: fields that nobody reads become locals, and share memory.
+//! Generated programs that name their results. Their other fields become locals, which share memory.
 
 use std::sync::Arc;
 

@@ -16,8 +16,8 @@ pub struct ElementBox {
 /// The elements of a field of the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldElements {
-    /// At least these are written, whatever the values and the size of the domain.
+    /// A run writes at least these, whatever the values and the size of the domain.
     pub written: Vec<ElementBox>,
-    /// At most these are read before this run has written them.
+    /// A run reads at most these before it has written them.
     pub read_first: Vec<ElementBox>,
 }

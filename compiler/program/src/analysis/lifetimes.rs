@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use isobar_ground::entity::Handle;
 
-use crate::nodes::{CallArgument, Container, ContainerRole, ProgramIr, ProgramStmt, ProgramStmtKind};
+use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStmt, ProgramStmtKind};
 
 /// The first and the last position at which a container is touched.
 type Life = [usize; 2];
@@ -80,7 +80,8 @@ pub fn whole_groups(program: &ProgramIr) -> GroupContainers {
     program.body.iter().for_each(|it| {
         it.walk(&mut |stmt| {
             if let ProgramStmtKind::Group { number, body } = &stmt.kind {
-                groups.insert(*number, body.iter().flat_map(|it| containers(&it.kind)).collect());
+                let parts = body.iter().flat_map(|it| it.own_parts(program));
+                groups.insert(*number, parts.map(|it| it.container).collect());
             }
         });
     });
@@ -89,7 +90,7 @@ pub fn whole_groups(program: &ProgramIr) -> GroupContainers {
 
 /// The lives of all containers that run as arrays. Two whose arrays are exchanged are left out.
 fn lives(program: &ProgramIr, groups: &GroupContainers) -> BTreeMap<Handle<Container>, Life> {
-    let mut walk = LifeWalk { groups, n_positions: 0, touches: BTreeMap::new(), loops: Vec::new() };
+    let mut walk = LifeWalk { program, groups, n_positions: 0, touches: BTreeMap::new(), loops: Vec::new() };
     walk.body(&program.body);
     let LifeWalk { touches, mut loops, .. } = walk;
     // Inner loops first: a life that grows may reach into a loop around.
@@ -110,6 +111,7 @@ fn lives(program: &ProgramIr, groups: &GroupContainers) -> BTreeMap<Handle<Conta
 }
 
 struct LifeWalk<'p> {
+    program: &'p ProgramIr,
     groups: &'p GroupContainers,
     n_positions: usize,
     /// In order.
@@ -126,7 +128,8 @@ impl LifeWalk<'_> {
     fn statement(&mut self, stmt: &ProgramStmt) {
         let start = self.n_positions;
         self.n_positions += 1;
-        let mut touched = containers(&stmt.kind);
+        let mut touched: BTreeSet<_> =
+            stmt.own_parts(self.program).into_iter().map(|it| it.container).collect();
         match &stmt.kind {
             ProgramStmtKind::Group { number, .. } if self.groups.contains_key(number) => {
                 touched.clone_from(&self.groups[number]);
@@ -139,33 +142,6 @@ impl LifeWalk<'_> {
         if matches!(stmt.kind, ProgramStmtKind::For { .. } | ProgramStmtKind::While { .. }) {
             self.loops.push([start, self.n_positions - 1]);
         }
-    }
-}
-
-/// The containers that a statement itself touches.
-fn containers(kind: &ProgramStmtKind) -> BTreeSet<Handle<Container>> {
-    match kind {
-        ProgramStmtKind::Call(call) => {
-            let fields = call.arguments.iter().flatten().filter_map(|it| match it {
-                CallArgument::Field(part) => Some(part.container),
-                CallArgument::Scalar(_) => None,
-            });
-            fields.collect()
-        }
-        ProgramStmtKind::Copy { from, to } => [from.container, to.container].into(),
-        ProgramStmtKind::Fill { target, .. } => [target.container].into(),
-        ProgramStmtKind::Swap(one, other) => [one.container, other.container].into(),
-        ProgramStmtKind::Exchange(it) => it.fields.iter().map(|it| it.container).collect(),
-        ProgramStmtKind::Host { reads, writes, .. } => {
-            reads.iter().chain(writes).map(|it| it.container).collect()
-        }
-        ProgramStmtKind::For { .. }
-        | ProgramStmtKind::While { .. }
-        | ProgramStmtKind::If { .. }
-        | ProgramStmtKind::Let { .. }
-        | ProgramStmtKind::Group { .. }
-        | ProgramStmtKind::Mark(_)
-        | ProgramStmtKind::Trap(_) => BTreeSet::new(),
     }
 }
 

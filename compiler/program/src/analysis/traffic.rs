@@ -90,17 +90,8 @@ type Mentions = BTreeMap<Handle<Container>, usize>;
 
 /// How often a statement itself names each container.
 fn mentions(program: &ProgramIr, stmt: &ProgramStmt) -> Mentions {
-    let parts: Vec<&ContainerPart> = match &stmt.kind {
-        ProgramStmtKind::Call(call) => call.used_fields(program).map(|it| it.2).collect(),
-        ProgramStmtKind::Copy { from, to } => vec![from, to],
-        ProgramStmtKind::Swap(one, other) => vec![one, other],
-        ProgramStmtKind::Fill { target, .. } => vec![target],
-        ProgramStmtKind::Exchange(it) => it.fields.iter().collect(),
-        ProgramStmtKind::Host { reads, writes, .. } => reads.iter().chain(writes).collect(),
-        _ => Vec::new(),
-    };
     let mut found = Mentions::new();
-    parts.into_iter().for_each(|it| *found.entry(it.container).or_default() += 1);
+    stmt.own_parts(program).into_iter().for_each(|it| *found.entry(it.container).or_default() += 1);
     found
 }
 

@@ -3,7 +3,7 @@
 //! A local takes over the memory of the one before it when it is first touched. Nothing of what it finds there is read:
 //! locals that may be read where nothing has written them have memory of their own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use isobar_ground::call::array::{Array, Elements};
@@ -12,14 +12,17 @@ use isobar_ground::types::Value;
 
 use super::arrays::{absent, filled, shape};
 use super::{GroupParam, ProgramInstance, StencilRunner};
-use crate::analysis::lifetimes::{GroupContainers, SharedMemory, shared_memory};
+use crate::analysis::lifetimes::{SharedMemory, shared_memory};
 use crate::nodes::{Container, ContainerRole, ProgramStmtKind};
+
+/// The parameters of the groups that run as one piece of code, by their numbers.
+type GroupParams = BTreeMap<usize, Arc<[GroupParam]>>;
 
 /// The memory that locals share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalMemory {
     /// The groups that run as one piece of code, on which the plan rests.
-    groups: GroupContainers,
+    groups: GroupParams,
     plan: SharedMemory,
     /// The local that has each memory.
     tenants: Vec<Option<Handle<Container>>>,
@@ -41,7 +44,8 @@ impl ProgramInstance {
             self.drop_locals();
             let elements = |it: &Container| shape(it, self.domain).into_iter().product();
             let is_alone = |it| self.needing.contains(&it);
-            let plan = shared_memory(&self.program, &groups, &elements, &is_alone);
+            let containers = groups.iter().map(|(number, it)| (*number, containers_of(it))).collect();
+            let plan = shared_memory(&self.program, &containers, &elements, &is_alone);
             let tenants = vec![None; plan.sizes.len()];
             self.memory = Some(LocalMemory { groups, plan, tenants });
         }
@@ -66,20 +70,19 @@ impl ProgramInstance {
         }
     }
 
-    /// The groups for which a runner has code, with their containers.
-    fn groups_of(&self, runner: &mut dyn StencilRunner) -> GroupContainers {
-        let mut groups = GroupContainers::new();
+    /// The groups for which a runner has code.
+    fn groups_of(&self, runner: &mut dyn StencilRunner) -> GroupParams {
+        let mut groups = GroupParams::new();
         self.program.body.iter().for_each(|it| {
             it.walk(&mut |stmt| {
                 let ProgramStmtKind::Group { number, .. } = &stmt.kind else { return };
-                let Some(params) = runner.group(*number) else { return };
-                groups.insert(*number, containers_of(&params));
+                groups.extend(runner.group(*number).map(|it| (*number, it)));
             });
         });
         groups
     }
 
-    /// Sees to it that a local has an array. Its elements are undefined, or left from before where nobody reads them.
+    /// Gives a local its array. The elements are undefined; in shared memory they are those of the local before.
     pub(super) fn begin(&mut self, handle: Handle<Container>) {
         let container = &self.program.containers[handle];
         if container.role != ContainerRole::Local || !self.begun.insert(handle) {
@@ -116,7 +119,7 @@ impl ProgramInstance {
     }
 }
 
-fn containers_of(params: &Arc<[GroupParam]>) -> BTreeSet<Handle<Container>> {
+fn containers_of(params: &[GroupParam]) -> BTreeSet<Handle<Container>> {
     let containers = params.iter().filter_map(|it| match it {
         GroupParam::Container(handle) => Some(*handle),
         GroupParam::Scalar { .. } => None,
