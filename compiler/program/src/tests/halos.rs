@@ -34,7 +34,7 @@ fn exchange(width: u32, phase: &str) -> Json {
     json!({"exchange": ["q"], "width": width, "phase": phase})
 }
 
-const STALE: &str = "P21: `q` is read 1 points into its halo at the start of I, and 0 are valid";
+const STALE: &str = "P21: `q` is read to depth 1 of its halo at the start of I, and is valid to 0";
 
 #[test]
 fn a_halo_is_stale_behind_a_write_and_valid_behind_an_exchange() {
@@ -45,7 +45,7 @@ fn a_halo_is_stale_behind_a_write_and_valid_behind_an_exchange() {
     assert_eq!(warned(&json!([update(), set("set"), lap("lap")])), [STALE]);
     assert_eq!(warned(&json!([set("set"), update(), lap("lap")])), none);
     // As wide as the exchange, or as the write, and no wider.
-    let deeper = STALE.replace("read 1", "read 2").replace("0 are", "1 are");
+    let deeper = STALE.replace("depth 1", "depth 2").replace("to 0", "to 1");
     assert_eq!(warned(&json!([set("set"), update(), lap("wide")])), [deeper.as_str()]);
     assert_eq!(warned(&json!([update(), set("set_wide"), lap("lap")])), none);
     assert_eq!(warned(&json!([update(), set("set_wide"), lap("wide")])), [deeper]);

@@ -312,7 +312,7 @@ pub fn ended(why: &str, at: Span) -> Diagnostic {
 pub fn stale_halo(name: &str, (axis, side): (&str, &str), points: (i64, i64), at: Span) -> Diagnostic {
     let (read, valid) = points;
     let message = format!(
-        "`{name}` is read {read} points into its halo at the {side} of {axis}, and {valid} are valid"
+        "`{name}` is read to depth {read} of its halo at the {side} of {axis}, and is valid to {valid}"
     );
     Diagnostic::warning(STALE_HALO, message, at, "read here")
         .help(format!("exchange it before: `{{\"exchange\": [\"{name}\"], \"width\": {read}}}`"))
