@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use calls::{BenchArgs, BisectArgs, CompareArgs, RunArgs, TuneArgs};
+pub use calls::{BenchArgs, BisectArgs, CUBE, CompareArgs, RunArgs, TuneArgs};
 pub use machine::{
     BackendsArgs, CacheArgs, CacheCommand, ConfigArgs, DoctorArgs, ExplainMissArgs, LogFormat, ServeArgs,
 };

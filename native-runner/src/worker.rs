@@ -237,6 +237,10 @@ fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End
     let Order { request, .. } = order;
     let class = compile::program_of(request);
     let done = match (&request.tune, &request.bench) {
+        _ if class.is_none() && request.halo.is_some() => {
+            let why = "a stencil has no exchanges: `halo` is for programs";
+            Err(End(EndReason::Error, Some(problems::CALL_REFUSED.problem(why))))
+        }
         (tune, bench) if class.is_some() => match class {
             Some(choice) if tune.is_none() => match bench {
                 Some(bench) => classes::measure(order, (backends, bench), &choice, npz, tell),

@@ -61,6 +61,9 @@ pub struct Request {
     /// Points of the compute domain along I, J, K.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<[i64; 3]>,
+    /// Of a program: the values that its exchanges store in halos; as its text says where this is left out, and else none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halo: Option<HaloValues>,
     /// Index of the first compute point in each field; `_all_` for all others.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub origin: BTreeMap<String, Vec<i64>>,
@@ -281,6 +284,15 @@ pub enum Constants {
     Ufs,
     Gfdl,
     Geos,
+}
+
+/// The values that exchanges of the only domain store in halos: nothing, those of the opposite edge, or of the nearest points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HaloValues {
+    None,
+    Periodic,
+    ZeroGradient,
 }
 
 /// Whose meaning an operation has where NumPy and C++ differ.

@@ -10,6 +10,7 @@ mod builtins;
 mod by_hand;
 mod client_text;
 mod conformance;
+mod cut;
 mod emulation;
 mod equivalence;
 mod exported;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::page::Profile;
-use crate::process::{output, program, root, run, say, target_dir};
+use crate::process::{built, output, program, root, run, say, target_dir};
 use crate::{agree, python};
 
 /// The packages that NDSL 2025.05 and PyFV3 import.
@@ -149,6 +149,7 @@ pub(crate) fn model(order: &Order) -> Result<()> {
         fs::remove_dir_all(&cache).with_context(|| cache.display().to_string())?;
     }
     let runs = Runs { order, interpreter, folder, cache };
+    runs.updates()?;
     let mut table = String::new();
     let mut meant: Option<Vec<String>> = None;
     for way in &WAYS {
@@ -199,6 +200,15 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// Holds exchanges of ranks that cut a cube or a tile against NDSL's updates of halos.
+    fn updates(&self) -> Result<()> {
+        let isobar = built("isobar")?;
+        let mut command = program(&self.interpreter);
+        command.current_dir(&self.folder).args(["-W", "ignore"]).arg(root().join("tests/model/cube.py"));
+        command.env("PYTHONPATH", absolute(&self.order.ndsl)?).env("ISOBAR_BIN", isobar.get_program());
+        run(&mut command, "compare exchanges between ranks with NDSL's updates of halos")
+    }
+
     fn once(&self, way: &Way, plugin: &str, out: &str) -> Result<Told> {
         let Order { ndsl, pyfv3, points, levels, steps, .. } = self.order;
         let mut command = if way.is_mpi {

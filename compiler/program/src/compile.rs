@@ -13,7 +13,7 @@ use crate::from_class::ClassRequest;
 use crate::from_document::{Elaborated, elaborate};
 use crate::localize::{FieldKept, localize};
 use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
-use crate::stencils::ProgramFronts;
+use crate::stencils::{ProgramFronts, SharedStencils};
 use crate::{from_class, from_objects};
 
 /// A document, compiled.
@@ -30,30 +30,48 @@ pub struct ProgramCompilation {
     pub document: (String, String),
 }
 
-/// Compiles a document, or an object graph. `name` is what diagnostics call it; `config` has the options of all stencils.
+/// The options of a program.
+#[derive(Clone, Debug)]
+pub struct ProgramOptions {
+    /// Of all its stencils.
+    pub config: Config,
+    /// The edges of the tile that the domain has, in the order of [`EDGES`](crate::nodes::EDGES), of those of the document.
+    pub edges: [bool; 4],
+    /// The stencils of other programs.
+    pub shared: SharedStencils,
+}
+
+impl From<Config> for ProgramOptions {
+    fn from(config: Config) -> Self {
+        Self { config, edges: [true; 4], shared: SharedStencils::default() }
+    }
+}
+
+/// Compiles a document, or an object graph. `name` is what diagnostics call it.
 ///
 /// # Panics
 ///
 /// When a program without errors breaks a rule of the Program IR, which is a bug of this compiler.
 #[must_use]
-pub fn compile(name: &str, text: &str, config: Config) -> ProgramCompilation {
+pub fn compile(name: &str, text: &str, options: impl Into<ProgramOptions>) -> ProgramCompilation {
+    let options = options.into();
     if from_objects::is_graph(text) {
-        return compile_graph(name, text, config);
+        return compile_graph(name, text, options);
     }
-    compile_document(name, text, config)
+    compile_document(name, text, options)
 }
 
 /// Compiles the document of an object graph. Its entries are those that were made of the texts.
-fn compile_graph(name: &str, text: &str, config: Config) -> ProgramCompilation {
+fn compile_graph(name: &str, text: &str, options: ProgramOptions) -> ProgramCompilation {
     let made = from_objects::document(text);
     let found = match made {
         Ok(document) => match serde_json::to_string_pretty(&document) {
-            Ok(made) => return compile_document(name, &made, config),
+            Ok(made) => return compile_document(name, &made, options),
             Err(error) => vec![catalog::unreadable(&error.to_string(), Span::default())],
         },
         Err(found) => found,
     };
-    let fronts = ProgramFronts::new(from_objects::files(text), config);
+    let fronts = ProgramFronts::new(from_objects::files(text), options.config, &options.shared);
     let document = (name.to_owned(), text.to_owned());
     ProgramCompilation { program: None, fronts, diagnostics: found, kept: Vec::new(), document }
 }
@@ -64,28 +82,30 @@ pub fn compile_class(project: &Project, request: &ClassRequest<'_>, config: Conf
     let name = format!("{}.json", request.class);
     let made = from_class::graph(project, &config, request).and_then(|it| from_objects::document_of(&it));
     let found = match made.map(|it| serde_json::to_string_pretty(&it)) {
-        Ok(Ok(made)) => return compile_document(&name, &made, config),
+        Ok(Ok(made)) => return compile_document(&name, &made, config.into()),
         Ok(Err(error)) => vec![catalog::unreadable(&error.to_string(), Span::default())],
         Err(found) => found,
     };
     let files = project.files.iter().map(|(name, text)| (name.clone(), text.to_string()));
-    let fronts = ProgramFronts::new(files, config);
+    let fronts = ProgramFronts::new(files, config, &SharedStencils::default());
     let document = (name, String::new());
     ProgramCompilation { program: None, fronts, diagnostics: found, kept: Vec::new(), document }
 }
 
-fn compile_document(name: &str, text: &str, config: Config) -> ProgramCompilation {
+fn compile_document(name: &str, text: &str, options: ProgramOptions) -> ProgramCompilation {
+    let ProgramOptions { config, edges, shared } = options;
     let document = (name.to_owned(), text.to_owned());
     let mut read = match read(text, FileId(0)) {
         Ok(read) => read,
         Err(diagnostics) => {
-            let fronts = ProgramFronts::new([], config);
+            let fronts = ProgramFronts::new([], config, &shared);
             return ProgramCompilation { program: None, fronts, diagnostics, kept: Vec::new(), document };
         }
     };
+    read.document.grid.keep_edges(edges);
     let files = std::mem::take(&mut read.document.files.0);
     read.file = FileId(u16::try_from(files.len()).unwrap_or(u16::MAX));
-    let mut fronts = ProgramFronts::new(files, config);
+    let mut fronts = ProgramFronts::new(files, config, &shared);
     let Elaborated { mut program, mut found, results } = elaborate(&read, &mut fronts);
     let mut kept = Vec::new();
     if !found.has_errors() {

@@ -11,6 +11,9 @@ pub mod size;
 pub mod nodes;
 pub mod plan;
 
+// Ranks that cut its domain.
+pub mod decomposition;
+
 // Facts about it.
 pub mod analysis;
 

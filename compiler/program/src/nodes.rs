@@ -3,7 +3,7 @@
 use isobar_ground::call::signature::Param;
 use isobar_ground::diag::Span;
 use isobar_ground::entity::{Arena, Handle, Spelled};
-use isobar_ground::space::AxisSet;
+use isobar_ground::space::{Axis, AxisSet};
 use isobar_ground::types::{DType, Value};
 
 use crate::plan::ExchangePlan;
@@ -45,6 +45,8 @@ pub struct Container {
     pub shape: Vec<AffineSize>,
     /// The sizes of the dimensions behind the axes.
     pub data_dims: Vec<u32>,
+    /// The axes along which its points lie between those of the compute domain: it has one more of them there.
+    pub staggered: AxisSet,
     /// The index of the first point of the compute domain along I, J, K; 0 along an axis that it lacks.
     pub origin: [i64; 3],
     pub span: Span,
@@ -251,6 +253,14 @@ impl ContainerRole {
             ContainerRole::State(_) => "state",
             ContainerRole::Local => "local",
         }
+    }
+}
+
+impl Container {
+    /// The index behind its last own point along I or J. Its halo starts there.
+    #[must_use]
+    pub fn end_of_points(&self, axis: Axis) -> AffineSize {
+        AffineSize::along(axis).moved(self.origin[axis.index()] + i64::from(self.staggered.has(axis)))
     }
 }
 

@@ -172,6 +172,7 @@ impl ProgramReader {
         let (name, dtype, rest) = declared(text)?;
         let (rest, first) = rest.split_once(" = ").map_or((rest, None), |(rest, it)| (rest, Some(it)));
         let (rest, origin) = rest.split_once(" at ")?;
+        let (rest, staggered) = rest.split_once(" staggered ").map_or((rest, "-"), |(rest, it)| (rest, it));
         let (rest, data_dims) = with_data(rest)?;
         let (of, shape) = rest.split_once(' ')?;
         let shape = items(shape)?.into_iter().map(AffineSize::parse).collect::<Option<_>>()?;
@@ -181,8 +182,9 @@ impl ProgramReader {
             "state" => ContainerRole::State(Value::from_digits(first?, dtype)?),
             _ => ContainerRole::Local,
         };
-        let (name, axes, origin) = (name.to_owned(), axes(of)?, three(origin)?);
-        self.program.containers.push(Container { name, role, dtype, axes, shape, data_dims, origin, span });
+        let (name, axes, staggered, origin) = (name.to_owned(), axes(of)?, axes(staggered)?, three(origin)?);
+        let container = Container { name, role, dtype, axes, shape, data_dims, staggered, origin, span };
+        self.program.containers.push(container);
         Some(())
     }
 

@@ -69,8 +69,10 @@ impl ProgramPrinter<'_> {
                 ContainerRole::Argument | ContainerRole::Constant | ContainerRole::Local => String::new(),
             };
             self.out.open(handle.to_string(), "container", []);
+            let staggered =
+                if it.staggered.is_empty() { String::new() } else { format!(" staggered {}", it.staggered) };
             self.out.line(format_args!(
-                "{} {}: {} {} {}{} at {}{first}",
+                "{} {}: {} {} {}{}{staggered} at {}{first}",
                 it.role.name(),
                 it.name,
                 it.dtype,

@@ -1,7 +1,7 @@
 //! The stencils of a program, compiled once for each function, its externals and its aliases.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use isobar_front::config::{Config, External, Tile};
 use isobar_front::frontend::program::SourceFile;
@@ -16,18 +16,70 @@ use isobar_reference::front::{Front, front_of_files};
 
 use crate::nodes::{ProgramGrid, ProgramStencil};
 
-/// The compiled stencils of one program.
+/// Stencils that programs of a process share where texts and options are the same, as those of ranks that are threads.
+/// They live as long as a program has them.
+#[derive(Clone, Debug, Default)]
+pub struct SharedStencils(Arc<Mutex<Vec<Weak<StencilTexts>>>>);
+
+impl SharedStencils {
+    /// The texts of a program, which another one may have read already.
+    fn texts(&self, project: Project, config: Config) -> Arc<StencilTexts> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|it| it.strong_count() > 0);
+        let same = known.iter().filter_map(Weak::upgrade);
+        let mut same = same.filter(|it| it.config == config && it.project.files == project.files);
+        if let Some(known) = same.next() {
+            return known;
+        }
+        let files = ParsedFiles::default().of(&project);
+        let made = Arc::new(StencilTexts { project, files, config, fronts: Mutex::default() });
+        known.push(Arc::downgrade(&made));
+        made
+    }
+}
+
+/// Texts with their options, and the stencils that were compiled of them.
 #[derive(Debug)]
-pub struct ProgramFronts {
+struct StencilTexts {
     project: Project,
     files: Vec<Arc<SourceFile>>,
     config: Config,
+    fronts: Mutex<BTreeMap<SharedKey, FrontCell>>,
+}
+
+/// A stencil that one thread compiles, and others wait for; none where it has faults, which each program tells itself.
+type FrontCell = Arc<OnceLock<Option<Arc<Front>>>>;
+
+/// A stencil, and the pairs of its parameters that are one field.
+type SharedKey = (FrontKey, Vec<[usize; 2]>);
+
+impl StencilTexts {
+    /// A stencil that some program has compiled, or that `make` compiles.
+    fn front(&self, key: SharedKey, make: impl FnOnce() -> Option<Arc<Front>>) -> Option<Arc<Front>> {
+        let cell = {
+            let mut fronts = self.fronts.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(fronts.entry(key).or_default())
+        };
+        cell.get_or_init(make).clone()
+    }
+
+    /// A stencil that some program has compiled.
+    fn known(&self, key: &SharedKey) -> Option<Arc<Front>> {
+        let fronts = self.fronts.lock().unwrap_or_else(PoisonError::into_inner);
+        fronts.get(key)?.get()?.clone()
+    }
+}
+
+/// The compiled stencils of one program.
+#[derive(Debug)]
+pub struct ProgramFronts {
+    texts: Arc<StencilTexts>,
     /// Whether each edge of the tile is the domain's own, in the order of [`EDGES`](crate::nodes::EDGES).
     edges: [bool; 4],
     /// By function and externals, and by the edges where the function reads some.
     fronts: BTreeMap<FrontKey, Arc<Front>>,
     /// Those in which pairs of parameters are one field.
-    unified: BTreeMap<(FrontKey, Vec<[usize; 2]>), Arc<Front>>,
+    unified: BTreeMap<SharedKey, Arc<Front>>,
 }
 
 /// A function, its externals, and the externals that tell edges.
@@ -37,18 +89,21 @@ impl ProgramFronts {
     /// Reads the files of a program. `config` has the options of all its stencils, but for their levels. Each range
     /// has its own, so NDSL's `k_end` has no value here.
     #[must_use]
-    pub fn new(files: impl IntoIterator<Item = (String, String)>, config: Config) -> Self {
+    pub fn new(
+        files: impl IntoIterator<Item = (String, String)>,
+        config: Config,
+        shared: &SharedStencils,
+    ) -> Self {
         let config = Config { levels: None, ..config };
         let files = files.into_iter().map(|(name, text)| (name, text.into())).collect();
-        let project = Project { files, ..Project::default() };
-        let files = ParsedFiles::default().of(&project);
-        Self { project, files, config, edges: [true; 4], fronts: BTreeMap::new(), unified: BTreeMap::new() }
+        let texts = shared.texts(Project { files, ..Project::default() }, config);
+        Self { texts, edges: [true; 4], fronts: BTreeMap::new(), unified: BTreeMap::new() }
     }
 
     /// The files, whose order gives the numbers of places.
     #[must_use]
     pub fn project(&self) -> &Project {
-        &self.project
+        &self.texts.project
     }
 
     /// Takes the edges of the tile, for the externals by which NDSL tells them.
@@ -67,7 +122,14 @@ impl ProgramFronts {
         if let Some(known) = self.fronts.get(&plain).or_else(|| self.fronts.get(&own)) {
             return Ok(Arc::clone(known));
         }
-        let front = Arc::new(self.compiled(stencil, &edges)?);
+        let is_right = |it: &Arc<Front>| !it.has_errors() && it.contract().is_some();
+        let make = || self.compiled(stencil, &edges).ok().map(Arc::new).filter(is_right);
+        let [shared, own_shared] = [&plain, &own].map(|it| (it.clone(), Vec::new()));
+        let known = self.texts.known(&shared);
+        let front = match known.or_else(|| self.texts.front(own_shared, make)) {
+            Some(front) => front,
+            None => Arc::new(self.compiled(stencil, &edges)?),
+        };
         if front.has_errors() || front.contract().is_none() {
             return Err(front.notes.diagnostics.clone());
         }
@@ -80,7 +142,13 @@ impl ProgramFronts {
                 return Err(vec![told]);
             }
         }
-        let key = if edges.iter().any(|it| is_read(it.0)) { own } else { plain };
+        let key = if edges.iter().any(|it| is_read(it.0)) {
+            own
+        } else {
+            // Programs with other edges have the same stencil.
+            self.texts.front(shared, || Some(Arc::clone(&front)));
+            plain
+        };
         self.fronts.insert(key, Arc::clone(&front));
         Ok(front)
     }
@@ -104,7 +172,11 @@ impl ProgramFronts {
         if let Some(known) = self.unified.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let unified = Arc::new(front.unified(pairs, &PassOptions::default(), &mut NoHook)?);
+        let make = || front.unified(pairs, &PassOptions::default(), &mut NoHook);
+        let unified = match self.texts.front(key.clone(), || make().ok().map(Arc::new)) {
+            Some(unified) => unified,
+            None => Arc::new(make()?),
+        };
         self.unified.insert(key, Arc::clone(&unified));
         Ok(unified)
     }
@@ -115,7 +187,7 @@ impl ProgramFronts {
         edges: &[(&'static str, External)],
     ) -> Result<Front, Vec<Diagnostic>> {
         let (main, name) = self.found(&stencil.function, stencil.span).map_err(|it| vec![it])?;
-        let mut config = self.config.clone();
+        let mut config = self.texts.config.clone();
         config.externals.extend(edges.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         for (name, value) in &stencil.externals {
             let read = serde_json::from_str(value).ok().and_then(|it| external(&it));
@@ -125,8 +197,8 @@ impl ProgramFronts {
             };
             config.externals.insert(name.clone(), read);
         }
-        let project = Project { main, stencil: Some(name), ..self.project.clone() };
-        Ok(front_of_files(&project, self.files.clone(), &config, &mut NoHook))
+        let project = Project { main, stencil: Some(name), ..self.texts.project.clone() };
+        Ok(front_of_files(&project, self.texts.files.clone(), &config, &mut NoHook))
     }
 
     /// The externals of NDSL that tell edges, seen from the range of a stencil. `i_start` is the first point of the
@@ -158,7 +230,7 @@ impl ProgramFronts {
         for dot in dots.into_iter().rev() {
             let (module, name) = (&function[..dot], &function[dot + 1..]);
             let named = |is: fn(&[String], &str) -> bool| -> Vec<&Arc<SourceFile>> {
-                self.files.iter().filter(|it| is(&it.module, module)).collect()
+                self.texts.files.iter().filter(|it| is(&it.module, module)).collect()
             };
             let mut files = named(|path, module| dotted(path) == module);
             if files.is_empty() {
@@ -176,7 +248,7 @@ impl ProgramFronts {
             known.extend(stencils.into_iter().map(|it| format!("{module}.{}", it.name)));
         }
         if known.is_empty() {
-            let all = self.files.iter().flat_map(|file| {
+            let all = self.texts.files.iter().flat_map(|file| {
                 file.stencils().into_iter().map(|it| format!("{}.{}", dotted(&file.module), it.name))
             });
             known.extend(all);

@@ -56,6 +56,7 @@ Examples:
   isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
   isobar compare diffusion.py --backends rayon,openmp,wgpu --domain 64,64,20
   isobar compare --program step.json --backends rayon,openmp --domain 64,64,20 --fields in.npz --scalars scalars.json
+  isobar compare --program step.json --layout 2,2 --halo periodic --domain 64,64,20 --fields in.npz
 
 With --passes, runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains
 where the inputs are made; each in the order of its text, and with iterations without an order in that of each seed.
@@ -77,9 +78,14 @@ pub struct RunArgs {
     /// --domain
     #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
     pub program: Option<PathBuf>,
-    /// Of a program: the values that its exchanges store in halos; without, `none`
-    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(["none", "periodic", "zero-gradient"]))]
+    /// Of a program: the values that its exchanges store in halos; without, `none`. On a `cube`, six faces are neighbours of
+    /// each other, and fields have the faces as their last dimension
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(TOPOLOGIES))]
     pub halo: Option<String>,
+    /// Of a program document: cut the domain, or each face, into so many ranks along I and J, as `2,2`. Each is a thread, and
+    /// exchanges are messages between them
+    #[arg(long, value_name = "I,J", value_parser = layout)]
+    pub layout: Option<[u32; 2]>,
     /// Of a program: `program` makes one piece of code of calls that stand behind each other; `stencil` makes code of each
     /// stencil. Both have the same bits; without, `program`
     #[arg(long, value_name = "SCOPE", value_parser = clap::builder::PossibleValuesParser::new(["program", "stencil"]))]
@@ -113,6 +119,22 @@ pub struct RunArgs {
     pub shared: Taking<{ TEXT | SCHEDULE | MACHINE | MODE | TUNED | DOMAIN | CALL | OUT | RUNNER }>,
 }
 
+/// The values of `--halo` for one domain.
+const FILLS: [&str; 3] = ["none", "periodic", "zero-gradient"];
+
+/// The value of `--halo` for six faces.
+pub const CUBE: &str = "cube";
+
+/// The values of `--halo` for ranks.
+const TOPOLOGIES: [&str; 4] = ["none", "periodic", "zero-gradient", CUBE];
+
+/// `2,3` as the ranks along I and J.
+fn layout(text: &str) -> Result<[u32; 2], String> {
+    let both = text.split_once(',').and_then(|(i, j)| Some([i.trim().parse().ok()?, j.trim().parse().ok()?]));
+    let is_fine = |it: &[u32; 2]| it.iter().all(|it| (1..=64).contains(it));
+    both.filter(is_fine).ok_or_else(|| "a layout is I,J, each from 1 to 64, as `2,2`".to_owned())
+}
+
 /// `k=40` as a plane.
 fn plane(text: &str) -> Result<PlaneAt, String> {
     let (axis, at) = text.split_once('=').ok_or("a plane is AXIS=POINT, as `k=40`")?;
@@ -136,6 +158,9 @@ pub struct BenchArgs {
     /// A program document instead of a stencil
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "request"])]
     pub program: Option<PathBuf>,
+    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(FILLS))]
+    pub halo: Option<String>,
     /// Which back ends, as `debug,numpy,openmp`; see `isobar backends`
     #[arg(long, value_name = "B,..", value_delimiter = ',', required_unless_present = "request")]
     pub backends: Vec<String>,
@@ -206,6 +231,14 @@ pub struct CompareArgs {
     /// A program document instead of a stencil, with `--backends`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "request", "passes"])]
     pub program: Option<PathBuf>,
+    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`. A document may run on
+    /// the six faces of a `cube`
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(TOPOLOGIES), conflicts_with = "passes")]
+    pub halo: Option<String>,
+    /// Of a program document: cut the domain, or each face, into so many ranks along I and J, as `2,2`. Their results are compared
+    /// with those of one rank. Without `--backends`, `debug` runs them
+    #[arg(long, value_name = "I,J", value_parser = layout, requires = "program")]
+    pub layout: Option<[u32; 2]>,
     /// Compare the level behind each pass with the meaning of the stencil
     #[arg(long, conflicts_with = "backends")]
     pub passes: bool,

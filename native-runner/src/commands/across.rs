@@ -7,7 +7,8 @@ use isobar_compiler::call::launch::Argument;
 use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::types::DType;
 use isobar_equivalence::compare::{DifferingElement, ReferenceRun};
-use isobar_protocol::diagnostic::SpanResolver;
+use isobar_program::decomposition::RankGrid;
+use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::fields::{ResultField, difference, exact};
 use isobar_protocol::job::EndReason;
@@ -17,7 +18,8 @@ use isobar_runtime::plans::Plans;
 
 use super::compare::MEMORY;
 use super::job::{self, JobResults};
-use super::{Outcome, Usage, human, print, print_json, run, say};
+use super::program::WrittenFields;
+use super::{Outcome, Usage, human, print, print_json, program, run, say};
 use crate::backends::Backend;
 use crate::cli::{CompareArgs, Format};
 use crate::compile::{self, ConfiguredProject};
@@ -30,17 +32,27 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
     let mut document = Document::read(args.program.as_deref().or(args.file.as_deref()), &args.shared)?;
     let request = &mut document.request;
     (request.bench, request.tune, request.results) = (None, None, None);
+    let grid = program::grid(args.halo.as_deref(), args.layout);
+    if grid.is_none() {
+        run::ask_halo(request, args.halo.as_deref())?;
+    }
     run::make_inputs(&mut document, &args.init, args.threads)?;
 
     let mut report = CompareReport::default();
-    let meant = ran(Backend::DEBUG.name(), &document, args, environment, &mut report)?;
+    let one = grid.map(|it| RankGrid { layout: [1, 1], ..it });
+    let meant = ran(Backend::DEBUG.name(), &document, (args, one), environment, &mut report)?;
     if let (EndReason::Ok | EndReason::Trap, meant) = &meant {
-        for name in args.backends.iter().filter(|it| *it != Backend::DEBUG.name()) {
-            let (reason, left) = ran(name, &document, args, environment, &mut report)?;
+        let debug = Backend::DEBUG.name().to_owned();
+        let of_ranks = if args.backends.is_empty() { vec![debug.clone()] } else { args.backends.clone() };
+        let asked = if grid.is_some() { of_ranks } else { args.backends.clone() };
+        for name in asked.iter().filter(|it| grid.is_some() || **it != debug) {
+            let (reason, left) = ran(name, &document, (args, grid), environment, &mut report)?;
             let fields = if reason == EndReason::Ok { differences(meant, &left)? } else { Vec::new() };
             let is_other = fields.iter().any(|it| it.differing > 0);
-            let first = if is_other { first(&document, &left) } else { None };
-            report.backends.push(BackendComparison { backend: name.clone(), reason, fields, first });
+            let first = if is_other && grid.is_none() { first(&document, &left) } else { None };
+            let backend =
+                grid.map_or(name.clone(), |it| format!("{name}, {}x{} ranks", it.layout[0], it.layout[1]));
+            report.backends.push(BackendComparison { backend, reason, fields, first });
         }
     }
     let is_same =
@@ -61,18 +73,24 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
     Ok(if is_fine { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// The written fields of a back end.
-type WrittenFields = Vec<(FieldInfo, Vec<u8>)>;
-
 /// Runs the call with one back end. Diagnostics of the stencil, the same for all back ends, are reported
 /// once.
 fn ran(
     backend: &str,
     document: &Document,
-    args: &CompareArgs,
+    (args, grid): (&CompareArgs, Option<RankGrid>),
     environment: &Environment,
     report: &mut CompareReport,
 ) -> Result<(EndReason, WrittenFields), Usage> {
+    if let Some(grid) = grid {
+        let Some(path) = args.program.as_deref() else {
+            return Err(Usage::Wrong("--halo cube is for program documents: --program FILE".to_owned()));
+        };
+        let init = document.request.init.as_ref();
+        let (ran, fields) = program::on_ranks(path, args, (grid, backend), init, environment)?;
+        add_told(report, ran.diagnostics);
+        return Ok((ran.reason, fields));
+    }
     let mut document = document.clone();
     document.request.backend = Some(backend.to_owned());
     let is_on_gpu =
@@ -82,12 +100,17 @@ fn ran(
     }
     let (reason, JobResults { diagnostics, fields, .. }) =
         job::done(&mut document, &args.shared, environment)?;
+    add_told(report, diagnostics);
+    Ok((reason, fields))
+}
+
+/// Tells what no other back end has told.
+fn add_told(report: &mut CompareReport, diagnostics: Vec<Diagnostic>) {
     for diagnostic in diagnostics {
         if !report.diagnostics.contains(&diagnostic) {
             report.diagnostics.push(diagnostic);
         }
     }
-    Ok((reason, fields))
 }
 
 fn differences(meant: &WrittenFields, left: &WrittenFields) -> Result<Vec<Difference>, Usage> {

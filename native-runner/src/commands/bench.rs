@@ -20,6 +20,7 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
         request.bench.get_or_insert_default().backends.clone_from(&args.backends);
     }
     request.tune = None;
+    run::ask_halo(request, args.halo.as_deref())?;
     run::for_gpu(args.target.as_deref(), request, environment)?;
     if let Some(bench) = &mut request.bench
         && args.repeats.is_some()

@@ -34,7 +34,7 @@ const SMALL: [[i64; 2]; 4] = [[1, 1], [1, 5], [5, 1], [2, 3]];
 pub(super) const MEMORY: u64 = 1 << 30;
 
 pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<Outcome, Usage> {
-    if !args.backends.is_empty() {
+    if !args.backends.is_empty() || args.layout.is_some() {
         return across::compare(args, environment);
     }
     if !args.passes {

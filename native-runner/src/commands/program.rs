@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use isobar_classes::calls::call_steps;
@@ -21,6 +22,7 @@ use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::space::Domain;
 use isobar_program::analysis::calls::aliases;
 use isobar_program::compile::{ProgramCompilation, compile, compile_class};
+use isobar_program::decomposition::{RankGrid, Topology};
 use isobar_program::from_class::ClassRequest;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
@@ -38,20 +40,23 @@ use isobar_protocol::fields::statistics;
 use isobar_protocol::job::EndReason;
 use isobar_protocol::report::{EmitReport, MeasuredStep, RunReport};
 use isobar_protocol::request::{Mode, Request};
-use isobar_runtime::executors::OwnedSetting;
-use isobar_runtime::programs::ProgramCode;
+use isobar_runtime::executors::{Executor, OwnedSetting};
+use isobar_runtime::programs::{CodeSetting, CutProgram, ProgramCode};
 
 use super::emit::ask_passes;
 use super::run::{add_generators, check_writable, hash, tell, write};
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::backends::Backend;
 use crate::backends::events::milliseconds;
-use crate::cli::{EmitArgs, Format, GraphFormat, RunArgs, Shared};
+use crate::cli::{CUBE, CompareArgs, EmitArgs, Format, GraphFormat, RunArgs, Shared};
 use crate::compile::{ConfiguredProject, on_large_stack};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::error::ApiError;
 use crate::npz;
+
+/// The written fields of a run.
+pub(super) type WrittenFields = Vec<(FieldInfo, Vec<u8>)>;
 
 /// The stage that a program has.
 pub(super) const STAGE: &str = "program";
@@ -249,43 +254,41 @@ pub(super) fn run(
     ];
     refuse(&others)?;
     let tools = Tools::find(environment);
-    let backend = backend(args, &tools)?;
+    let backend = backend(args.backend.as_deref(), &tools)?;
     let mut opened = OpenedProgram::read(path, &args.shared, args.halo_points)?;
     add_generators(&mut opened.document.request, &args.init)?;
     if let Some(out) = &opened.document.out {
         check_writable(out)?;
     }
-    let mut report = RunReport {
-        diagnostics: opened.told(),
-        backend: backend.name().to_owned(),
-        reason: EndReason::Error,
-        fields: Vec::new(),
-        hashes: BTreeMap::new(),
-        timings: Vec::new(),
-        mode: Mode::default(),
-        memory: None,
-        copy: None,
-        layout: None,
-        steps: Vec::new(),
-        calls: Vec::new(),
-        tuned: None,
-        out: None,
-    };
-    let fill = args.halo.as_deref().or(opened.directives.halo.as_deref());
-    let fill = fill.and_then(HaloFill::from_name).unwrap_or_default();
+    let mut report = begun(backend, opened.told());
+    let halo = args.halo.as_deref().or(opened.directives.halo.as_deref());
+    let fill = halo.and_then(HaloFill::from_name).unwrap_or_default();
+    let grid = grid(halo, args.layout);
+    if grid.is_some() && matches!(path, ProgramSource::Class(..)) {
+        let why =
+            "--layout and --halo cube are for program documents: the constructor of a class has its edges";
+        return Err(Usage::Wrong(why.to_owned()));
+    }
     // The C compiler writes there; libraries stay loaded until the program ends.
     let temporary = tempfile::tempdir_in(&tools.temporary)
         .map_err(|error| Usage::Unreadable { path: shown(&tools.temporary), error })?;
     let joins_calls = args.scope.as_deref() != Some("stencil");
-    let code = (backend != Backend::DEBUG)
-        .then(|| code(backend, args, (&tools, temporary.path()), &opened.document.request));
-    let fields = match opened.compilation.program {
-        Some(_) => {
-            let threads = args.threads.unwrap_or(tools.cores);
-            let told = args.shared.format == Format::Human;
+    let n_ranks = grid.map_or(1, |it| it.n_ranks());
+    // Ranks share the cores.
+    let threads = args.threads.unwrap_or((tools.cores / n_ranks).max(1));
+    let code: CodeSetting =
+        (backend != Backend::DEBUG).then(|| code(backend, threads, (&tools, temporary.path())));
+    let told = args.shared.format == Format::Human;
+    let fields = match (&opened.compilation.program, grid) {
+        (None, _) => Vec::new(),
+        (Some(_), Some(grid)) => {
+            opened.run_on_ranks(grid, (&code, joins_calls), (threads * n_ranks, told), &mut report)?
+        }
+        (Some(_), None) => {
+            let options = opened.document.request.config(&Directives::default()).passes;
+            let code = code.map(|(executor, setting)| ProgramCode::new(executor, setting, options));
             opened.run(fill, (code, joins_calls), (threads, told), &mut report)?
         }
-        None => Vec::new(),
     };
     if report.reason == EndReason::Ok {
         if let Some(out) = &opened.document.out {
@@ -302,10 +305,56 @@ pub(super) fn run(
     Ok(if report.reason == EndReason::Ok { Outcome::Fine } else { Outcome::Failed })
 }
 
+/// The report of a run that has not ended yet.
+fn begun(backend: Backend, diagnostics: Vec<Diagnostic>) -> RunReport {
+    RunReport {
+        diagnostics,
+        backend: backend.name().to_owned(),
+        reason: EndReason::Error,
+        fields: Vec::new(),
+        hashes: BTreeMap::new(),
+        timings: Vec::new(),
+        mode: Mode::default(),
+        memory: None,
+        copy: None,
+        layout: None,
+        steps: Vec::new(),
+        calls: Vec::new(),
+        tuned: None,
+        out: None,
+    }
+}
+
+/// Runs a document on ranks, for a comparison; answers how it ended, with the fields that it may write, whole.
+pub(super) fn on_ranks(
+    path: &Path,
+    args: &CompareArgs,
+    (grid, name): (RankGrid, &str),
+    init: Option<&BTreeMap<String, String>>,
+    environment: &Environment,
+) -> Result<(RunReport, WrittenFields), Usage> {
+    let tools = Tools::find(environment);
+    let backend = backend(Some(name), &tools)?;
+    let mut opened = OpenedProgram::read(&ProgramSource::Document(path), &args.shared, None)?;
+    opened.document.request.init = init.cloned();
+    let mut report = begun(backend, opened.told());
+    let temporary = tempfile::tempdir_in(&tools.temporary)
+        .map_err(|error| Usage::Unreadable { path: shown(&tools.temporary), error })?;
+    let n_ranks = grid.n_ranks();
+    let threads = args.threads.unwrap_or((tools.cores / n_ranks).max(1));
+    let code: CodeSetting =
+        (backend != Backend::DEBUG).then(|| code(backend, threads, (&tools, temporary.path())));
+    let fields = match opened.compilation.program {
+        Some(_) => opened.run_on_ranks(grid, (&code, true), (threads * n_ranks, false), &mut report)?,
+        None => Vec::new(),
+    };
+    Ok((report, fields))
+}
+
 /// The back end that runs the stencils: the interpreter where none is named.
-fn backend(args: &RunArgs, tools: &Tools) -> Result<Backend, Usage> {
-    let Some(name) = &args.backend else { return Ok(Backend::DEBUG) };
-    let named = Request { backend: Some(name.clone()), ..Request::default() };
+fn backend(name: Option<&str>, tools: &Tools) -> Result<Backend, Usage> {
+    let Some(name) = name else { return Ok(Backend::DEBUG) };
+    let named = Request { backend: Some(name.to_owned()), ..Request::default() };
     let wrong = |why: ApiError| Usage::Wrong(why.to_string());
     let backend = tools.backends.of(&named).map_err(wrong)?;
     if backend.is_on_gpu() {
@@ -316,22 +365,31 @@ fn backend(args: &RunArgs, tools: &Tools) -> Result<Backend, Usage> {
     Ok(backend)
 }
 
-/// The code that a back end has of the stencils; none yet.
+/// The ranks that cut the domain; none where one has all of it.
+pub(super) fn grid(halo: Option<&str>, layout: Option<[u32; 2]>) -> Option<RankGrid> {
+    let is_cube = halo == Some(CUBE);
+    let topology = if is_cube {
+        Topology::Cube
+    } else {
+        Topology::Tile(halo.and_then(HaloFill::from_name).unwrap_or_default())
+    };
+    (is_cube || layout.is_some()).then(|| RankGrid { topology, layout: layout.unwrap_or([1, 1]) })
+}
+
+/// The executor of a back end for the stencils, and where it works.
 fn code(
     backend: Backend,
-    args: &RunArgs,
+    threads: u32,
     (tools, temporary): (&Tools, &Path),
-    request: &Request,
-) -> ProgramCode {
+) -> (Arc<dyn Executor>, OwnedSetting) {
     let setting = OwnedSetting {
         cc: tools.cc.clone(),
         cache: tools.cache.clone(),
         temporary: temporary.to_owned(),
         is_embedded: false,
-        ..OwnedSetting::embedded(args.threads.unwrap_or(tools.cores))
+        ..OwnedSetting::embedded(threads)
     };
-    let options = request.config(&Directives::default()).passes;
-    ProgramCode::new(backend.executor().into(), setting, options)
+    (backend.executor().into(), setting)
 }
 
 /// Options that say something about one stencil only.
@@ -458,42 +516,11 @@ impl OpenedProgram {
         (code, joins_calls): (Option<ProgramCode>, bool),
         (threads, is_told): (u32, bool),
         report: &mut RunReport,
-    ) -> Result<Vec<(FieldInfo, Vec<u8>)>, Usage> {
-        let Some(domain) = self.document.request.domain else {
-            return Err(Usage::Wrong("a program needs --domain I,J,K".to_owned()));
-        };
-        let mut inputs = ProgramInputs::default();
-        match self.document.request.scalar_inputs() {
-            Ok(scalars) => inputs.scalars = scalars,
-            Err(wrong) => {
-                report.diagnostics.extend(self.resolved(&wrong));
-                return Ok(Vec::new());
-            }
-        }
-        if let Some(path) = &self.document.fields {
-            let unreadable = |error| Usage::Unreadable { path: shown(path), error };
-            let bytes = std::fs::read(path).map_err(unreadable)?;
-            match npz::read(&bytes, MOST_BYTES) {
-                Ok(fields) => inputs.fields = fields,
-                Err(why) => {
-                    let told = call::cannot_read("the input fields", &why.to_string());
-                    report.diagnostics.extend(self.resolved(&[told]));
-                    return Ok(Vec::new());
-                }
-            }
-        }
+    ) -> Result<WrittenFields, Usage> {
+        let domain = self.domain()?;
+        let Some(mut inputs) = self.given(report)? else { return Ok(Vec::new()) };
         let Some(mut program) = self.compilation.program.take() else { return Ok(Vec::new()) };
-        if let Some(generators) = &self.document.request.init {
-            for (name, text) in generators {
-                let generator =
-                    parse::generator(text).map_err(|why| Usage::Wrong(format!("--init {name}: {why}")))?;
-                self.directives.inputs.retain(|it| it.field != *name);
-                let span = diag::Span::default();
-                self.directives.inputs.push(InputDirective { field: name.clone(), generator, span });
-            }
-            let [i, j, k] = domain;
-            make_inputs(&program, &self.directives, Domain::new(i, j, k), &mut inputs);
-        }
+        self.make(&program, domain, &mut inputs)?;
         if joins_calls && code.as_ref().is_some_and(ProgramCode::joins_calls) {
             group_calls(&mut program);
         }
@@ -537,6 +564,117 @@ impl OpenedProgram {
     }
 }
 
+impl OpenedProgram {
+    fn domain(&self) -> Result<[i64; 3], Usage> {
+        self.document.request.domain.ok_or_else(|| Usage::Wrong("a program needs --domain I,J,K".to_owned()))
+    }
+
+    /// The scalars and fields of the call; none where they cannot be read, which the report tells.
+    fn given(&self, report: &mut RunReport) -> Result<Option<ProgramInputs>, Usage> {
+        let mut inputs = ProgramInputs::default();
+        match self.document.request.scalar_inputs() {
+            Ok(scalars) => inputs.scalars = scalars,
+            Err(wrong) => {
+                report.diagnostics.extend(self.resolved(&wrong));
+                return Ok(None);
+            }
+        }
+        if let Some(path) = &self.document.fields {
+            let unreadable = |error| Usage::Unreadable { path: shown(path), error };
+            let bytes = std::fs::read(path).map_err(unreadable)?;
+            match npz::read(&bytes, MOST_BYTES) {
+                Ok(fields) => inputs.fields = fields,
+                Err(why) => {
+                    let told = call::cannot_read("the input fields", &why.to_string());
+                    report.diagnostics.extend(self.resolved(&[told]));
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(inputs))
+    }
+
+    /// Makes the inputs that are not given, where generators are asked for.
+    fn make(
+        &mut self,
+        program: &ProgramIr,
+        domain: [i64; 3],
+        inputs: &mut ProgramInputs,
+    ) -> Result<(), Usage> {
+        let Some(generators) = &self.document.request.init else { return Ok(()) };
+        for (name, text) in generators {
+            let generator =
+                parse::generator(text).map_err(|why| Usage::Wrong(format!("--init {name}: {why}")))?;
+            self.directives.inputs.retain(|it| it.field != *name);
+            let span = diag::Span::default();
+            self.directives.inputs.push(InputDirective { field: name.clone(), generator, span });
+        }
+        let [i, j, k] = domain;
+        make_inputs(program, &self.directives, Domain::new(i, j, k), inputs);
+        Ok(())
+    }
+
+    /// Runs the program once on ranks that cut the domain; answers the fields that it may write, whole.
+    fn run_on_ranks(
+        &mut self,
+        grid: RankGrid,
+        (code, joins_calls): (&CodeSetting, bool),
+        (threads, is_told): (u32, bool),
+        report: &mut RunReport,
+    ) -> Result<WrittenFields, Usage> {
+        let domain = self.domain()?;
+        let Some(mut inputs) = self.given(report)? else { return Ok(Vec::new()) };
+        let config = self.document.request.config(&Directives::default());
+        let begun = Instant::now();
+        let (name, text) = self.compilation.document.clone();
+        let made =
+            on_large_stack(|| CutProgram::new((&name, &text), &config, (domain, grid), code, joins_calls));
+        let made = made.map_err(|_| Usage::Wrong("the compiler crashed".to_owned()))?;
+        let mut program = match made {
+            Ok(program) => program,
+            Err(refused) => {
+                report.diagnostics.extend(self.resolved(&refused.diagnostics));
+                return Ok(Vec::new());
+            }
+        };
+        report.timings.push(timed("prepare", begun));
+        let whole = program.whole().clone();
+        self.make(&whole, domain, &mut inputs)?;
+        let ProgramBytes { given: fields_bytes, own: workspace_bytes } = program.bytes();
+        let (scratch_bytes, allowed_bytes) = (0, MOST_BYTES);
+        let memory = Memory { fields_bytes, workspace_bytes, scratch_bytes, threads, allowed_bytes };
+        if is_told {
+            say(&human::memory(&memory));
+        }
+        report.memory = Some(memory);
+        let clock = Instant::now();
+        let ended = program.run(&mut inputs, &|| milliseconds(clock.elapsed()));
+        report.timings.push(timed("run", clock));
+        match ended {
+            Ok(ran) => {
+                report.reason = EndReason::Ok;
+                let of_rank = program.domain_of_rank();
+                if let Some(first) = program.first() {
+                    report.calls = call_steps(first, &ran.measures, of_rank, &self.resolver());
+                }
+                let written = program.results();
+                Ok(written
+                    .filter_map(|it| Some(described(it, inputs.fields.get(&it.name)?, domain)))
+                    .collect())
+            }
+            Err(refused) => {
+                report.diagnostics.extend(self.resolved(&refused.diagnostics));
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+/// A step that began then, and has ended.
+fn timed(step: &str, since: Instant) -> MeasuredStep {
+    MeasuredStep { step: step.to_owned(), ms: since.elapsed().as_secs_f64() * 1e3, bytes: None }
+}
+
 /// Runs a program once, and measures it.
 fn ran(
     instance: &mut ProgramInstance,
@@ -546,10 +684,7 @@ fn ran(
 ) -> Result<Vec<StatementMeasure>, ProgramStop> {
     let clock = Instant::now();
     let now = || milliseconds(clock.elapsed());
-    let mut measure = |step: &str, since: Instant| {
-        let ms = since.elapsed().as_secs_f64() * 1e3;
-        timings.push(MeasuredStep { step: step.to_owned(), ms, bytes: None });
-    };
+    let mut measure = |step: &str, since: Instant| timings.push(timed(step, since));
     let ended = match code {
         None => {
             let begun = Instant::now();

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::program::{self, ProgramSource};
 use super::{Outcome, Usage, human, job, print, print_json, say};
-use crate::cli::{Format, RunArgs};
+use crate::cli::{CUBE, Format, RunArgs};
+use crate::compile;
 use crate::config::Environment;
 use crate::document::{Document, shown};
 use crate::npz;
@@ -41,7 +42,11 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
     {
         return program::run(&class, &args, environment);
     }
-    let of_programs = [("--halo", args.halo.is_some()), ("--scope", args.scope.is_some())];
+    let of_programs = [
+        ("--halo cube", args.halo.as_deref() == Some(CUBE)),
+        ("--layout", args.layout.is_some()),
+        ("--scope", args.scope.is_some()),
+    ];
     let of_classes = [("--halo-points", args.halo_points.is_some())];
     if let Some((option, _)) = of_programs.iter().chain(&of_classes).find(|it| it.1) {
         return Err(Usage::Wrong(format!(
@@ -49,6 +54,7 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
         )));
     }
     let mut document = read(&mut args)?;
+    ask_halo(&mut document.request, args.halo.as_deref())?;
     for_gpu(args.target.as_deref(), &mut document.request, environment)?;
     // Measurements have their own commands.
     (document.request.bench, document.request.tune) = (None, None);
@@ -110,6 +116,18 @@ fn read(args: &mut RunArgs) -> Result<Document, Usage> {
     }
     add_generators(request, &args.init)?;
     Ok(document)
+}
+
+/// Takes the values that exchanges of a program store in halos.
+pub(super) fn ask_halo(request: &mut Request, halo: Option<&str>) -> Result<(), Usage> {
+    let Some(halo) = halo else { return Ok(()) };
+    if compile::program_of(request).is_none() {
+        return Err(Usage::Wrong(
+            "--halo is for programs: --program FILE, or a class as --stencil".to_owned(),
+        ));
+    }
+    request.halo = serde_json::from_value(halo.into()).ok();
+    Ok(())
 }
 
 /// Has everything made that is not given, for what keeps no result.

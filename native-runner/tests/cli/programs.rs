@@ -358,3 +358,92 @@ fn documents_are_compared_and_measured() {
         text(&output.stderr)
     );
 }
+
+#[test]
+fn a_domain_that_ranks_cut_has_the_bits_of_the_whole_one() {
+    let field =
+        |role: &str| json!({"role": role, "dtype": "float64", "axes": "IJK", "shape": ["I+2", "J+2", "K"]});
+    let stencils = "\
+def lap(q: Field[float], out: Field[float]):
+    with computation(PARALLEL), interval(...):
+        out = q[-1, 0, 0] + q[1, 0, 0] + q[0, -1, 0] + q[0, 1, 0] - 4.0 * q
+
+def step(q: Field[float], l: Field[float]):
+    with computation(PARALLEL), interval(...):
+        q = q + 0.1 * l
+";
+    let document = |exchange: serde_json::Value| {
+        let body = json!([{"for": "it", "range": [3], "body": [
+            exchange,
+            {"call": "lap", "args": {"q": "q", "out": "l"}},
+            {"call": "step", "args": {"q": "q", "l": "l"}}]}]);
+        let document = json!({
+            "isobar_program": 1, "name": "diffuse", "files": {"main.py": stencils}, "grid": {"halo": 1},
+            "fields": {"q": field("argument"), "l": field("local")},
+            "stencils": {"lap": {"function": "main.lap"}, "step": {"function": "main.step"}},
+            "body": body});
+        file("cut.json", document.to_string().as_bytes())
+    };
+    let path = document(json!({"exchange": ["q"], "width": 1}));
+    let run = |more: &[&str]| {
+        let made = ["--init", "q=random(low=0, high=1, seed=1)", "--format", "json"];
+        json(&isobar(&[&["run", "--program", &path, "--domain", "6,6,2"], more, &made[..]].concat()))
+    };
+    let hash = |more: &[&str]| {
+        let report = run(more);
+        assert_eq!(report["reason"], "ok", "{report}");
+        (report["hashes"]["q"].clone(), report["fields"][0]["shape"].clone())
+    };
+    for halo in ["none", "periodic", "zero-gradient"] {
+        let whole = hash(&["--halo", halo]);
+        assert_eq!(whole.1, json!([8, 8, 2]));
+        // As a runner does it, and for back ends beside each other.
+        let made = ["--domain", "6,6,2", "--init", "q=random(low=0, high=1, seed=1)", "--halo", halo];
+        let job =
+            json(&isobar(&[&["run", &path, "--backend", "rayon", "--format", "json"], &made[..]].concat()));
+        assert_eq!(job["hashes"]["q"], whole.0, "{job}");
+        let compared = isobar(&[&["compare", "--program", &path, "--backends", "numpy"], &made[..]].concat());
+        assert!(
+            text(&compared.stdout).ends_with("numpy: the bits of `debug`\n"),
+            "{}",
+            text(&compared.stderr)
+        );
+        for more in
+            [&["--layout", "1,1"][..], &["--layout", "3,2"], &["--layout", "2,3", "--backend", "rayon"]]
+        {
+            assert_eq!(hash(&[&["--halo", halo], more].concat()), whole, "{halo} {more:?}");
+        }
+    }
+    let cube = hash(&["--halo", "cube"]);
+    assert_eq!(cube.1, json!([8, 8, 2, 6]));
+    assert_eq!(hash(&["--halo", "cube", "--layout", "2,2", "--backend", "numpy"]), cube);
+    // Ranks beside one rank; an exchange that is missing shows in them.
+    let made = ["--domain", "6,6,2", "--init", "q=random(low=0, high=1, seed=1)"];
+    let compared = |path: &str, more: &[&str]| {
+        let output = isobar(&[&["compare", "--program", path], &made[..], more].concat());
+        (output.status.code(), text(&output.stdout).to_owned())
+    };
+    let (code, said) = compared(&path, &["--halo", "periodic", "--layout", "3,2"]);
+    assert!(code == Some(0) && said.ends_with("debug, 3x2 ranks: the bits of `debug`\n"), "{said}");
+    let (code, said) = compared(&path, &["--halo", "cube", "--layout", "2,2", "--backends", "rayon"]);
+    assert!(code == Some(0) && said.ends_with("rayon, 2x2 ranks: the bits of `debug`\n"), "{said}");
+    let lacking = document(json!({"mark": "no exchange"}));
+    let (code, said) = compared(&lacking, &["--halo", "periodic", "--layout", "3,2"]);
+    assert!(
+        code == Some(1) && said.contains("3x2 ranks: ") && said.contains("not as `debug` leaves"),
+        "{said}"
+    );
+    let told = |more: &[&str]| run(more)["diagnostics"][0]["message"].clone();
+    assert_eq!(told(&["--layout", "4,1"]), "6 points along I are not cut into 4 equal parts");
+    assert_eq!(
+        told(&["--layout", "3,2", "--halo", "cube"]),
+        "faces of a cube are square, and these have 6x6 points on 3x2 ranks"
+    );
+    let wrong = isobar(&["run", "--program", &path, "--domain", "6,6,2", "--layout", "0,2"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("a layout is I,J, each from 1 to 64"), "{}", text(&wrong.stderr));
+    let stencil = isobar(&["run", &class("halo.py"), "--stencil", "shift", "--halo", "periodic"]);
+    assert!(text(&stencil.stderr).contains("--halo is for programs"), "{}", text(&stencil.stderr));
+    let class = isobar(&["run", &class("cut.py"), "--layout", "2,2"]);
+    assert!(text(&class.stderr).contains("are for program documents"), "{}", text(&class.stderr));
+}

@@ -10,7 +10,7 @@ use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::programs as catalog;
 use isobar_compiler::front::Front;
-use isobar_program::compile::{ProgramCompilation, compile};
+use isobar_program::compile::{ProgramCompilation, ProgramOptions, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
     GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
@@ -20,6 +20,7 @@ use isobar_program::nodes::{Container, ContainerRole};
 use isobar_program::print::listing;
 
 use super::ProgramCode;
+use super::shared::STENCILS;
 use crate::buffer::Buffer;
 use crate::executors::{Executor, OwnedSetting};
 
@@ -63,7 +64,8 @@ impl ProgramExecutable {
         setting: OwnedSetting,
     ) -> Result<Self, ProgramRefusal> {
         let options = config.passes.clone();
-        let mut compilation = compile(name, text, config);
+        let shared = STENCILS.clone();
+        let mut compilation = compile(name, text, ProgramOptions { config, edges: [true; 4], shared });
         let Some(mut program) = compilation.program.take() else {
             let diagnostics = std::mem::take(&mut compilation.diagnostics);
             return Err(refusal(&compilation, diagnostics));
@@ -154,9 +156,9 @@ impl fmt::Debug for RunSurroundings<'_> {
 }
 
 /// The code of a program, beside its surroundings.
-struct HostedCode<'c, 'a> {
-    code: &'c mut ProgramCode,
-    around: RunSurroundings<'a>,
+pub(super) struct HostedCode<'c, 'a> {
+    pub(super) code: &'c mut dyn StencilRunner,
+    pub(super) around: RunSurroundings<'a>,
 }
 
 impl StencilRunner for HostedCode<'_, '_> {
@@ -202,7 +204,7 @@ impl StencilRunner for HostedCode<'_, '_> {
     }
 }
 
-fn refusal(compilation: &ProgramCompilation, diagnostics: Vec<Diagnostic>) -> ProgramRefusal {
+pub(super) fn refusal(compilation: &ProgramCompilation, diagnostics: Vec<Diagnostic>) -> ProgramRefusal {
     let files = compilation.fronts.project().files.iter();
     let mut files: Vec<(String, String)> =
         files.map(|(name, text)| (name.clone(), text.to_string())).collect();

@@ -1,5 +1,6 @@
 //! The stencils of a program of calls, as code of a back end.
 
+mod cut;
 mod executable;
 mod ranks;
 mod shared;
@@ -29,6 +30,7 @@ use crate::plans::Plans;
 use crate::store::file::StencilFile;
 use shared::{CodeCell, CodeKey, SharedCode, claim};
 
+pub use cut::{CodeSetting, CutProgram, CutReport};
 pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
 pub use ranks::{RankThread, Ranks};
 

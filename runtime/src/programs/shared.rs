@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+
+use isobar_program::stencils::SharedStencils;
 
 use crate::executors::{Code, Prepared};
 use crate::failure::Failure;
@@ -36,6 +38,9 @@ impl fmt::Debug for CodeCell {
 
 /// A digest of all that decides some code.
 pub(super) type CodeKey = [u8; 32];
+
+/// The stencils of all programs that embedders make.
+pub(super) static STENCILS: LazyLock<SharedStencils> = LazyLock::new(SharedStencils::default);
 
 /// The cells of all programs.
 static CELLS: Mutex<BTreeMap<CodeKey, Weak<CodeCell>>> = Mutex::new(BTreeMap::new());

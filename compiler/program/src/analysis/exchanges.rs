@@ -7,7 +7,6 @@ use isobar_ground::space::Axis;
 use crate::nodes::{
     ContainerPart, ExchangeKind, ExchangePhase, HaloExchange, ProgramIr, ProgramStmt, ProgramStmtKind,
 };
-use crate::size::AffineSize;
 
 /// Two phases with the same key belong together.
 type UpdaterKey = (Vec<ContainerPart>, ExchangeKind, u32);
@@ -125,7 +124,7 @@ pub fn size_faults(program: &ProgramIr, exchange: &HaloExchange, span: Span) -> 
                     span,
                 ));
             }
-            let end = AffineSize::along(axis).moved(origin).moved(width);
+            let end = container.end_of_points(axis).moved(width);
             if let Some(lacks) = end.beyond(container.shape[at]).filter(|it| *it > 0) {
                 wrong.push(catalog::field_too_small(&name, "exchange", axis.name(), "end", lacks, span));
             }

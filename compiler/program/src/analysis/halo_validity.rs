@@ -208,9 +208,10 @@ impl HaloWays<'_> {
         let container = &program.containers[part.container];
         for (at, (axis, is_end)) in SIDES.into_iter().enumerate() {
             let depth = range(container, read, axis).map_or(0, |it| depth(container, axis, is_end, it));
-            // Fields between the points of the domain have one more than it, and arrays of models have room for it.
-            let spare =
-                container.axes.iter().zip(&container.shape).any(|(of, size)| {
+            // Fields between the points of the domain have one more than it, and arrays of models have room for it. Where
+            // nothing tells which ones they are, any may be.
+            let spare = !container.staggered.has(axis)
+                && container.axes.iter().zip(&container.shape).any(|(of, size)| {
                     of == axis && is_end && size.offset > 2 * container.origin[axis.index()]
                 });
             if depth > halo.valid[at].saturating_add(i64::from(spare)) {
@@ -233,7 +234,7 @@ impl HaloWays<'_> {
             for axis in [Axis::I, Axis::J] {
                 let Some([start, end]) = range(container, it, axis) else { continue };
                 let first = AffineSize::constant(container.origin[axis.index()]);
-                let behind = AffineSize::along(axis).moved(first.offset);
+                let behind = container.end_of_points(axis);
                 is_whole &= start.is_at_most(first, least) && behind.is_at_most(end, least);
                 is_beside |= end.is_at_most(first, least) || behind.is_at_most(start, least);
             }
@@ -270,7 +271,7 @@ fn depth(container: &Container, axis: Axis, is_end: bool, [start, end]: IndexRan
     let first = container.origin[axis.index()];
     let reached = match (is_end, start.axis, end.axis) {
         (false, None, _) => first - start.offset,
-        (true, _, Some(_)) => end.offset - first,
+        (true, _, Some(_)) => end.offset - container.end_of_points(axis).offset,
         _ => 0,
     };
     reached.max(0)

@@ -224,7 +224,7 @@ impl UnwrittenWays<'_> {
             let (mut is_whole, mut ranges) = (true, ranges.clone());
             for (axis, range) in container.axes.iter().zip(&mut ranges).filter(|it| it.0 != Axis::K) {
                 let start = AffineSize::constant(container.origin[axis.index()]);
-                let end = AffineSize::along(axis).moved(start.offset);
+                let end = container.end_of_points(axis);
                 is_whole &= range[0].is_at_most(start, least) && end.is_at_most(range[1], least);
                 let wider = [start.moved(-width), end.moved(width)];
                 if !range[0].is_at_most(wider[0], least) {
@@ -248,7 +248,7 @@ impl UnwrittenWays<'_> {
             Axis::K => [AffineSize::constant(0), size],
             Axis::I | Axis::J => {
                 let first = container.origin[axis.index()];
-                [AffineSize::constant(first), AffineSize::along(axis).moved(first)]
+                [AffineSize::constant(first), container.end_of_points(axis)]
             }
         };
         let ranges = container.axes.iter().zip(&container.shape).map(along).collect();

@@ -89,6 +89,16 @@ pub struct GridEntry {
     pub edges: Option<Vec<EdgeEntry>>,
 }
 
+impl GridEntry {
+    /// Leaves edges of the tile out that are not the domain's, in the order west, east, south, north.
+    pub(crate) fn keep_edges(&mut self, are_own: [bool; 4]) {
+        let all = [EdgeEntry::West, EdgeEntry::East, EdgeEntry::South, EdgeEntry::North];
+        let given = self.edges.take().unwrap_or_else(|| all.to_vec());
+        let kept = all.into_iter().zip(are_own).filter(|it| it.1 && given.contains(&it.0));
+        self.edges = Some(kept.map(|it| it.0).collect());
+    }
+}
+
 /// An edge of the tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -129,7 +139,10 @@ pub struct FieldEntry {
     /// The index of the first point of the compute domain, for each axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Vec<i64>>,
-    /// A field with the same type, axes, shape and origin.
+    /// The axes along which it has one more point than the compute domain, each between two of its points: `I`, `J` or `IJ`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staggered: Option<String>,
+    /// A field with the same type, axes, shape, origin and staggering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
     /// The first value of a state; zero where it says nothing.

@@ -19,7 +19,7 @@ impl<'a> Elaboration<'a> {
         self.check_name(name, &path);
         let span = self.place(entry.at.as_ref(), &path);
         if entry.data_index.is_some() {
-            let known = ["role", "dtype", "axes", "shape", "origin", "like", "init", "at"];
+            let known = ["role", "dtype", "axes", "shape", "origin", "staggered", "like", "init", "at"];
             self.tell(catalog::foreign_entry("data_index", "field", &known, span));
         }
         if !self.check_like(name, entry) {
@@ -46,8 +46,12 @@ impl<'a> Elaboration<'a> {
                 [(Axis::I, halo), (Axis::J, halo), (Axis::K, 0)].map(along)
             }
         };
+        let staggered = self.property(named, |it| it.staggered.as_ref());
+        let staggered =
+            staggered.map_or(Some(AxisSet::of(&[])), |(owner, it)| self.staggered(it, axes, &own(owner)));
+        let Some(staggered) = staggered else { return };
         if entry.init.is_some() && role != RoleEntry::State {
-            let known = ["role", "dtype", "axes", "shape", "origin", "like", "at"];
+            let known = ["role", "dtype", "axes", "shape", "origin", "staggered", "like", "at"];
             self.tell(catalog::foreign_entry("init", "field", &known, span));
         }
         let role = match role {
@@ -57,7 +61,7 @@ impl<'a> Elaboration<'a> {
             RoleEntry::State => ContainerRole::State(self.first_value(entry.init.as_ref(), dtype, &path)),
         };
         let container =
-            Container { name: name.to_owned(), role, dtype, axes, shape, data_dims, origin, span };
+            Container { name: name.to_owned(), role, dtype, axes, shape, data_dims, staggered, origin, span };
         self.program.containers.push(container);
     }
 
@@ -107,6 +111,19 @@ impl<'a> Elaboration<'a> {
         }
         let span = self.span_of(path, &[PathStep::Name("axes")]);
         self.tell(catalog::unknown("set of axes", text, ["IJK", "IJ", "K", "IK", "JK", "I", "J"], span));
+        None
+    }
+
+    /// The axes along which a field is staggered: some of I and J that it has.
+    fn staggered(&mut self, text: &str, axes: AxisSet, path: &DocumentPath<'_>) -> Option<AxisSet> {
+        let known: Vec<&str> =
+            ["I", "J", "IJ"].into_iter().filter(|it| axes.to_string().contains(it)).collect();
+        if known.contains(&text) {
+            let found: Vec<Axis> = Axis::ALL.into_iter().filter(|it| text.contains(it.name())).collect();
+            return Some(AxisSet::of(&found));
+        }
+        let span = self.span_of(path, &[PathStep::Name("staggered")]);
+        self.tell(catalog::unknown("set of axes", text, known, span));
         None
     }
 
@@ -170,14 +187,26 @@ impl<'a> Elaboration<'a> {
         let path = [PathStep::Name("fields"), PathStep::Name(name)];
         self.check_name(name, &path);
         let span = self.place(entry.at.as_ref(), &path);
-        let FieldEntry { role, dtype, axes, shape, origin, like, init, view: _, data_index: _, at: _ } =
-            entry;
+        let FieldEntry {
+            role,
+            dtype,
+            axes,
+            shape,
+            origin,
+            staggered,
+            like,
+            init,
+            view: _,
+            data_index: _,
+            at: _,
+        } = entry;
         let others = [
             ("role", role.is_some()),
             ("dtype", dtype.is_some()),
             ("axes", axes.is_some()),
             ("shape", shape.is_some()),
             ("origin", origin.is_some()),
+            ("staggered", staggered.is_some()),
             ("like", like.is_some()),
             ("init", init.is_some()),
         ];

@@ -73,16 +73,18 @@ fn positions(
         return vec![HaloPosition { index: 0, source: 0, is_beside: false }];
     };
     let (n, width, origin) = (domain.along(axis), i64::from(width), container.origin[axis.index()]);
+    let own = n + i64::from(container.staggered.has(axis));
     let position = |index: usize| {
         let position = i64::try_from(index).ok()? - origin;
         let from = match fill {
+            HaloFill::Periodic if (0..own).contains(&position) => position,
             HaloFill::Periodic => position.rem_euclid(n),
-            HaloFill::ZeroGradient => position.clamp(0, n - 1),
+            HaloFill::ZeroGradient => position.clamp(0, own - 1),
             HaloFill::None => position,
         };
         let source = usize::try_from(from + origin).ok()?;
-        let is_beside = !(0..n).contains(&position);
-        (-width..n + width).contains(&position).then_some(HaloPosition { index, source, is_beside })
+        let is_beside = !(0..own).contains(&position);
+        (-width..own + width).contains(&position).then_some(HaloPosition { index, source, is_beside })
     };
     (0..array.shape[dimension]).filter_map(position).collect()
 }

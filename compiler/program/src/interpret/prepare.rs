@@ -229,15 +229,16 @@ fn exchange_faults(
     (domain, span): (Domain, Span),
 ) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
-    if exchange.kind != ExchangeKind::Scalar {
+    // Without faces beside it, components of vectors do not turn.
+    if exchange.kind == ExchangeKind::Interface {
         let what = format!("an exchange of kind `{}`", exchange.kind.name());
-        let why = "one domain has no face beside it, whose components would turn";
+        let why = "it is between ranks, and this run has none: give it a layout, as `--layout 1,1`";
         wrong.push(catalog::unsupported(&what, why, span));
     }
     for part in &exchange.fields {
         let container = &program.containers[part.container];
         for (axis, size) in container.axes.iter().zip(&container.shape).filter(|it| it.0 != Axis::K) {
-            let end = container.origin[axis.index()] + domain.along(axis) + i64::from(exchange.width);
+            let end = container.end_of_points(axis).on(domain) + i64::from(exchange.width);
             let lacks = end - size.on(domain);
             if lacks > 0 {
                 let name = part.spelled(program);

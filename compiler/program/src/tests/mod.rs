@@ -9,6 +9,7 @@ mod mutated;
 mod objects;
 mod refused;
 mod results;
+mod shared;
 mod statements;
 mod texts;
 

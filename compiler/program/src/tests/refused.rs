@@ -84,6 +84,13 @@ fn every_fault_of_a_document_has_its_code_and_its_words() {
             with(&["fields", "x"], json!({"view": "tracers", "role": "local", "data_index": [0]})),
             vec!["P01: `role` is no entry of `view`"],
         ),
+        (
+            with(
+                &["fields", "x"],
+                json!({"role": "local", "dtype": "int8", "axes": "I", "shape": ["I"], "staggered": "J"}),
+            ),
+            vec!["P02: there is no set of axes `J`"],
+        ),
         (body(call("lapp", json!({}))), vec!["P02: there is no stencil `lapp`"]),
         (body(call("add", json!({"q": "qq"}))), vec!["P02: there is no field `qq`"]),
         (body(call("add", json!({"q": "q", "by": "aa"}))), vec!["P02: there is no scalar `aa`"]),
@@ -486,10 +493,11 @@ fn what_only_a_domain_or_a_run_can_tell_is_told_before_anything_runs() {
         fault(&program, [4, 1, 1], MOST_BYTES),
         "P16: `q` lacks 1 elements at the end of I, which `exchange` touches"
     );
-    program["body"] = json!([{"exchange": ["q"], "kind": "vector"}]);
+    program["body"] = json!([{"exchange": ["q"], "kind": "interface"}]);
     assert_eq!(
         fault(&program, [1, 1, 1], MOST_BYTES),
-        "P17: an exchange of kind `vector` is refused: one domain has no face beside it, whose components would turn"
+        "P17: an exchange of kind `interface` is refused: it is between ranks, and this run has none: give it a layout, as \
+         `--layout 1,1`"
     );
     program["body"] = json!([{"host": "log", "reads": ["q"]}]);
     assert_eq!(
