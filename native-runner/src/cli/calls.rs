@@ -56,7 +56,7 @@ Examples:
   isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
   isobar compare diffusion.py --backends rayon,openmp,wgpu --domain 64,64,20
   isobar compare --program step.json --backends rayon,openmp --domain 64,64,20 --fields in.npz --scalars scalars.json
-  isobar compare --program step.json --layout 2,2 --halo periodic --domain 64,64,20 --fields in.npz
+  isobar compare --program step.json --layout 4,1 --halo periodic --domain 64,64,20 --fields in.npz --scalars scalars.json
 
 With --passes, runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains
 where the inputs are made; each in the order of its text, and with iterations without an order in that of each seed.
