@@ -16,7 +16,7 @@ pub struct ElementBox {
 /// The elements of a field of the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldElements {
-    /// A run writes at least these, whatever the values and the size of the domain.
+    /// Every run on every domain writes at least these.
     pub written: Vec<ElementBox>,
     /// A run reads at most these before it has written them.
     pub read_first: Vec<ElementBox>,
