@@ -1,13 +1,20 @@
 //! The page's files, inside the binary.
 
+use std::io::Read;
+
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use rust_embed::Embed;
+use flate2::read::GzDecoder;
+use rust_embed::{Embed, EmbeddedFile};
 
 /// The files that `cargo xtask page` built. In debug builds they are read from the folder at each request.
+///
+/// WebAssembly is here in its packed forms alone: as it is it would be a sixth of the program, and browsers take it
+/// packed. [`plain`] unpacks it for other clients.
 #[derive(Embed)]
 #[folder = "../dist/"]
+#[exclude = "*.wasm"]
 #[allow_missing = true]
 struct Page;
 
@@ -29,7 +36,27 @@ pub(crate) fn has_page() -> bool {
 
 /// Whether a path of a request names a file of the page.
 pub(crate) fn is_file(path: &str) -> bool {
-    path == "/" || Page::get(path.trim_start_matches('/')).is_some()
+    let name = path.trim_start_matches('/');
+    path == "/"
+        || Page::get(name).is_some()
+        || (is_packed_alone(name) && Page::get(&format!("{name}.gz")).is_some())
+}
+
+/// Whether this program holds a file in its packed forms alone.
+fn is_packed_alone(name: &str) -> bool {
+    name.ends_with(".wasm")
+}
+
+/// A file as it is before it is packed, and the mark that its `ETag` has where the bytes come from a packed form.
+fn plain(name: &str) -> Option<(EmbeddedFile, &'static str)> {
+    if !is_packed_alone(name) {
+        return Some((Page::get(name)?, ""));
+    }
+    let mut file = Page::get(&format!("{name}.gz"))?;
+    let mut bytes = Vec::new();
+    GzDecoder::new(file.data.as_ref()).read_to_end(&mut bytes).ok()?;
+    file.data = bytes.into();
+    Some((file, "-plain"))
 }
 
 /// Endings of the packed twins that lie beside files, as `Content-Encoding` calls them; what is smaller comes first.
@@ -48,10 +75,10 @@ pub(crate) fn file(path: &str, headers: &HeaderMap) -> Response {
     let has_twins = !twins.is_empty();
     let twin = twins.into_iter().find(|(encoding, _)| accepts(headers, encoding));
     let (encoding, file) = match twin {
-        Some((encoding, file)) => (Some(encoding), Some(file)),
-        None => (None, Page::get(name)),
+        Some((encoding, file)) => (Some(encoding), Some((file, ""))),
+        None => (None, plain(name)),
     };
-    let Some(file) = file else {
+    let Some((file, mark)) = file else {
         let mut response = (StatusCode::NOT_FOUND, NO_PAGE).into_response();
         response
             .headers_mut()
@@ -60,7 +87,7 @@ pub(crate) fn file(path: &str, headers: &HeaderMap) -> Response {
     };
     // Of the bytes that are sent: twins have other ones.
     let hash: String = file.metadata.sha256_hash()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    let etag = format!("\"{hash}\"");
+    let etag = format!("\"{hash}{mark}\"");
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|it| it.as_bytes() == etag.as_bytes());
     let mut response = if is_known {
         StatusCode::NOT_MODIFIED.into_response()

@@ -1,7 +1,7 @@
 // How the page gets to somebody, and that it stays.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
 import { newcomer, scenario } from "./harness.mjs";
@@ -24,12 +24,13 @@ const cached = (page) =>
     return found;
   });
 
-/** The headers of an answer, as they are sent. */
-const headers = (url, encoding) =>
+/** An answer as it is sent: its headers, and its bytes before they are unpacked. */
+const answer = (url, encoding) =>
   new Promise((resolve, reject) => {
     get(url, { headers: { "accept-encoding": encoding } }, (response) => {
-      response.resume();
-      resolve(response.headers);
+      const parts = [];
+      response.on("data", (part) => parts.push(part));
+      response.on("end", () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
     }).on("error", reject);
   });
 
@@ -72,10 +73,11 @@ scenario("files are packed, and kept as long as they are the same", async (t) =>
   const names = [style, style.replace("style/main.css", "worker_bg.wasm"), "index.html", "sw.js"];
   for (const name of names) {
     for (const [encoding, ending] of [["br", ".br"], ["gzip", ".gz"], ["identity", ""]]) {
-      const found = await headers(`${t.runner.origin}/${name}`, encoding);
+      const { headers: found, bytes } = await answer(`${t.runner.origin}/${name}`, encoding);
       // A build for developers is not packed.
       const isPacked = ending !== "" && existsSync(join(DIST, name + ending));
       assert.equal(found["content-encoding"], isPacked ? encoding : undefined, `${name}, ${encoding}`);
+      assert.ok(bytes.equals(readFileSync(join(DIST, isPacked ? name + ending : name))), `${name}, ${encoding}`);
       const policy = name.startsWith("v-") ? "public, max-age=31536000, immutable" : "no-cache";
       assert.equal(found["cache-control"], policy, name);
       assert.ok(found.etag, name);
