@@ -9,6 +9,7 @@ use std::fmt;
 
 use isobar_compiler::pass::GpuModel;
 
+use crate::boxes::BoxCopy;
 use crate::copying::CopyMeasurement;
 use crate::failure::Failure;
 
@@ -39,6 +40,27 @@ pub trait Device: fmt::Debug + Send + Sync {
     #[expect(unsafe_code, reason = "the memory is somebody else's")]
     unsafe fn lend(&self, _start: u64, _bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
         Err(Failure::Machine(format!("{} takes its own memory alone", self.name())))
+    }
+
+    /// Whether it copies boxes of elements that have so many bytes each.
+    fn copies_boxes(&self, _size: usize) -> bool {
+        false
+    }
+
+    /// Starts a copy of elements of `size` bytes between two memories of this device, which differ. Work that was submitted
+    /// before is over then.
+    ///
+    /// # Errors
+    ///
+    /// Where the box leaves a memory, or the device fails.
+    fn copy_box(
+        &self,
+        _from: &dyn DeviceMemory,
+        _to: &dyn DeviceMemory,
+        _size: usize,
+        _copy: &BoxCopy,
+    ) -> Result<(), Failure> {
+        Err(Failure::Machine(format!("{} copies no boxes", self.name())))
     }
 
     /// Facts about the device, in the words of its driver, by name: model, driver, versions.
@@ -82,7 +104,7 @@ pub trait DeviceMemory: Any + fmt::Debug + Send {
     fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure>;
 
     /// The memory itself, for the back end of its device.
-    fn as_any(&mut self) -> &mut dyn Any;
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// A call that a device carries out.

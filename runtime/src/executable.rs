@@ -381,10 +381,9 @@ impl CheckedCall {
 
     fn start(&mut self) -> (Option<Prepared>, Result<Box<dyn Ticket>, Failure>) {
         let mut caller = self.callable.caller();
-        let mut memories: Vec<_> =
-            self.memories.iter_mut().map(|it| it.as_mut().map(|it| &mut *it.memory)).collect();
+        let memories: Vec<_> = self.memories.iter().map(|it| it.as_ref().map(|it| &*it.memory)).collect();
         let ticket = if self.callable.is_on_device {
-            caller.start(&mut self.launch, &mut memories)
+            caller.start(&mut self.launch, &memories)
         } else {
             caller.run(&mut self.launch).map(|()| Box::new(FinishedTicket) as Box<dyn Ticket>)
         };

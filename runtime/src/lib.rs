@@ -21,6 +21,8 @@ pub mod failure;
 pub mod events;
 
 // Devices and fields.
+mod bytes;
+pub mod boxes;
 pub mod device;
 pub mod buffer;
 pub mod wanted;

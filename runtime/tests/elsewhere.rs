@@ -68,7 +68,7 @@ impl DeviceMemory for RemoteMemory {
         Ok(())
     }
 
-    fn as_any(&mut self) -> &mut dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 }
@@ -120,12 +120,12 @@ impl Caller for InterpreterCaller {
     fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn DeviceMemory>],
+        memories: &[Option<&dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
-        let far = |it: &mut Option<&mut dyn DeviceMemory>| {
-            it.as_mut().and_then(|it| it.as_any().downcast_ref::<RemoteMemory>()).map(|it| Arc::clone(&it.0))
+        let far = |it: &Option<&dyn DeviceMemory>| {
+            it.and_then(|it| it.as_any().downcast_ref::<RemoteMemory>()).map(|it| Arc::clone(&it.0))
         };
-        let fields: Vec<Option<Bytes>> = memories.iter_mut().map(far).collect();
+        let fields: Vec<Option<Bytes>> = memories.iter().map(far).collect();
         let (mut launch, made) = (launch.clone(), Arc::clone(&self.0));
         let thread = std::thread::spawn(move || {
             held(&made.may_begin).recv().expect("somebody lets it begin");

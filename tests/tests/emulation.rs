@@ -113,36 +113,42 @@ fn cuda_by_hand_leaves_the_bits_of_debug() {
 }
 
 #[test]
-fn the_kernel_that_cuts_planes_takes_what_lies_there() {
+fn the_kernel_that_copies_boxes_takes_what_lies_there() {
     if !has_compiler() {
         return skip("emulated kernels", "there is no `g++`");
     }
-    let folder = Folder::new("slice");
-    let text = include_str!("../../shaders/slice.cuh").to_owned();
-    let mut program = ByHand::of(&[("slice", text, vec!["slice".to_owned()])], folder.path()).unwrap();
+    let folder = Folder::new("boxes");
+    let text = include_str!("../../shaders/boxes.cuh").to_owned();
+    let mut program = ByHand::of(&[("boxes", text, vec!["copy_box".to_owned()])], folder.path()).unwrap();
     for size in [1_usize, 2, 4, 8] {
         let whole: Vec<u8> = (0..=255).cycle().take(400 * size).map(|it: u8| it.wrapping_mul(97)).collect();
-        // Points and distances of four dimensions, the fastest first.
-        for dimensions in [[[300, 1], [1, 0], [1, 0], [1, 0]], [[5, 1], [4, 9], [3, 40], [2, 130]]] {
-            let n: u64 = dimensions.iter().map(|it| it[0]).product();
-            let mut numbers = vec![n, size as u64, 7];
+        // Points of four dimensions, the fastest first, with distances where elements come from and where they come to.
+        for (to, dimensions) in [
+            (0, [[300, 1, 1], [1, 0, 0], [1, 0, 0], [1, 0, 0]]),
+            (0, [[5, 1, 1], [4, 9, 5], [3, 40, 20], [2, 130, 60]]),
+            (399, [[5, 0, -1], [4, 9, -5], [3, 40, -20], [2, 130, -60]]),
+        ] {
+            let n: i64 = dimensions.iter().map(|it| it[0]).product();
+            let mut numbers = vec![n, size as i64, 7, to];
             numbers.extend(dimensions.iter().flatten());
-            numbers.remove(numbers.len() - 2);
+            numbers.remove(numbers.len() - 3);
             let mut arguments = vec![Given::Buffer { at: 0, byte: 0 }, Given::Buffer { at: 1, byte: 0 }];
-            arguments.extend(numbers.into_iter().map(Given::Bits));
-            let room = vec![0_u8; usize::try_from(n).unwrap() * size];
-            let blocks = u32::try_from(n.div_ceil(256)).unwrap();
+            arguments.extend(numbers.into_iter().map(|it| Given::Bits(it.cast_unsigned())));
+            let room = vec![0_u8; 400 * size];
+            let blocks = u32::try_from(n.cast_unsigned().div_ceil(256)).unwrap();
             let shape = [[blocks, 1, 1], [256, 1, 1]];
-            let left = program.launch("slice", shape, 0, &arguments, &[whole.clone(), room], 3).unwrap();
-            let mut expected = Vec::new();
+            let left =
+                program.launch("copy_box", shape, 0, &arguments, &[whole.clone(), room.clone()], 3).unwrap();
+            let mut expected = room;
             for at in 0..n {
-                let (mut rest, mut from) = (at, 7);
-                for [points, between] in dimensions {
-                    from += rest % points * between;
+                let (mut rest, mut from, mut to) = (at, 7, to);
+                for [points, from_between, to_between] in dimensions {
+                    from += rest % points * from_between;
+                    to += rest % points * to_between;
                     rest /= points;
                 }
-                let from = usize::try_from(from).unwrap() * size;
-                expected.extend_from_slice(&whole[from..from + size]);
+                let [from, to] = [from, to].map(|it| usize::try_from(it).unwrap() * size);
+                expected[to..to + size].copy_from_slice(&whole[from..from + size]);
             }
             assert_eq!(left[1], expected, "{size} {dimensions:?}");
         }

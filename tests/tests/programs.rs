@@ -13,7 +13,7 @@ use isobar_compiler::types::DType;
 use isobar_program::compile::compile;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance};
-use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon};
+use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon, wgpu};
 use isobar_runtime::programs::ProgramCode;
 use isobar_tests::programs::{
     PrivateFields, ProgramPieces, ProgramRunner, hold_program, hold_program_levels, hold_results, ran,
@@ -88,7 +88,7 @@ fn model() -> String {
             {"call": "step", "args": {"q": "r", "l": "s", "a": "0.5 if it > 0 else -a"}}]}]))
 }
 
-/// The back ends of the host that can run here, by name.
+/// The back ends that can run here, by name.
 fn executors() -> Vec<(&'static str, Arc<dyn Executor>)> {
     let mut all: Vec<(&'static str, Arc<dyn Executor>)> =
         vec![("numpy", Arc::new(interpreters::Numpy)), ("rayon", Arc::new(rayon::Rayon))];
@@ -96,6 +96,10 @@ fn executors() -> Vec<(&'static str, Arc<dyn Executor>)> {
     match openmp::find_compiler(None, Path::new(&path).as_os_str()) {
         Ok(_) => all.push(("openmp", Arc::new(openmp::Openmp))),
         Err(why) => isobar_testing::skip_part("a program on `openmp`", &why),
+    }
+    match wgpu::check() {
+        Ok(_) => all.push(("wgpu", Arc::new(wgpu::Wgpu))),
+        Err(why) => isobar_testing::skip_part("a program on `wgpu`", &why),
     }
     all
 }
@@ -136,7 +140,12 @@ fn fields_that_nobody_reads_are_locals_and_change_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let mut all = PrivateFields::default();
     for (name, runner) in runners(folder.path()) {
-        let n_seeds = if name == "rayon" && runner.joins_calls { 10 } else { 2 };
+        // A GPU that the processor pretends to be takes a second for each piece of code.
+        let n_seeds = match (name, runner.joins_calls) {
+            ("rayon", true) => 10,
+            ("wgpu", joins_calls) => u64::from(joins_calls),
+            _ => 2,
+        };
         for seed in 0..n_seeds {
             let found = hold_results(seed, &runner).unwrap_or_else(|it| panic!("{name}: {it}"));
             all =

@@ -88,6 +88,12 @@ impl JoinedGroup {
         self.front.signature.as_ref().map_or("", |it| &it.name)
     }
 
+    /// The parameters of its code.
+    #[must_use]
+    pub fn signature(&self) -> Option<&Signature> {
+        self.front.signature.as_ref()
+    }
+
     /// The text that decides its code, together with its files.
     #[must_use]
     pub fn text(&self) -> String {

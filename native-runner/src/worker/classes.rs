@@ -99,10 +99,6 @@ fn ready(
     tell: Tell<'_>,
 ) -> Result<ReadyClass, End> {
     let ClassOn { choice, backend, joins_calls } = class;
-    if backend.is_on_gpu() {
-        let why = format!("a program keeps its fields on the host, and `{}` runs on a GPU", backend.name());
-        return Err(End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why))));
-    }
     let mut code = code(order, backend);
     let allowed = order.memory_bytes;
     let asked = Cell::new(None);

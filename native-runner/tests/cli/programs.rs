@@ -170,7 +170,6 @@ fn a_program_that_cannot_run_is_told() {
     let run = |others: &[&str]| isobar(&[&["run", "--program", &document][..], others].concat());
     for (others, sentence) in [
         (&["--plane", "k=0", "--domain", "3,1,1"][..], "--plane is for a stencil, and not for --program"),
-        (&["--backend", "wgpu"], "--program keeps its fields on the host, and `wgpu` runs on a GPU"),
         (&["--backend", "nothing"], "no back end named `nothing`"),
         (&[], "a program needs --domain I,J,K"),
         (&["--halo", "closed"], "invalid value 'closed'"),
@@ -282,7 +281,6 @@ fn a_runner_runs_a_class_as_this_machine_does() {
     assert_eq!(wanted["fields"][0]["shape"], json!([17, 15]), "{wanted}");
     for (others, told) in [
         (&["--init", "nothing=constant(1)"][..], "`Diffusion` has no parameter `nothing`"),
-        (&["--backend", "wgpu"], "keeps its fields on the host"),
         (&["--domain", "9000,9000,900"], "more memory than it may have"),
         (&["--stencil", "Diffusion:away"], "no such method"),
     ] {

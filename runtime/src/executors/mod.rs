@@ -246,6 +246,11 @@ pub trait Code: Send + Sync {
         Ok(())
     }
 
+    /// Whether a call may end early because of its values.
+    fn may_trap(&self) -> bool {
+        true
+    }
+
     /// Makes one more caller.
     fn caller(self: Arc<Self>) -> Box<dyn Caller>;
 }
@@ -288,7 +293,7 @@ pub trait Caller: Send {
     fn start(
         &mut self,
         _launch: &mut Launch,
-        _memories: &mut [Option<&mut dyn DeviceMemory>],
+        _memories: &[Option<&dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         Err(Failure::Machine("this back end runs on the host alone".to_owned()))
     }
@@ -354,11 +359,16 @@ impl Prepared {
         Arc::clone(&self.code)
     }
 
+    /// Whether a call may end early because of its values.
+    pub(crate) fn may_trap(&self) -> bool {
+        self.code.may_trap()
+    }
+
     /// Has the device of the back end call it once; see [`Caller::start`].
     pub(crate) fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn DeviceMemory>],
+        memories: &[Option<&dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         self.caller.start(launch, memories)
     }

@@ -13,8 +13,8 @@ use isobar_compiler::front::Front;
 use isobar_program::compile::{ProgramCompilation, ProgramOptions, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
-    StencilRunner, StencilStop, Transport,
+    DeviceRunner, GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport,
+    ProgramStop, StencilRunner, StencilStop, Transport,
 };
 use isobar_program::nodes::{Container, ContainerRole};
 use isobar_program::print::listing;
@@ -197,6 +197,10 @@ impl StencilRunner for HostedCode<'_, '_> {
 
     fn forgets_locals(&self) -> bool {
         self.code.forgets_locals()
+    }
+
+    fn device(&mut self) -> Option<&mut dyn DeviceRunner> {
+        self.code.device()
     }
 
     fn prefers_rows(&self) -> bool {

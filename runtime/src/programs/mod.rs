@@ -1,7 +1,9 @@
 //! The stencils of a program of calls, as code of a back end.
 
 mod cut;
+mod device_fields;
 mod executable;
+mod on_device;
 mod ranks;
 mod shared;
 
@@ -12,12 +14,14 @@ use std::sync::Arc;
 
 use isobar_compiler::call::launch::Launch;
 use isobar_compiler::call::run::Control;
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::front::Front;
 use isobar_compiler::pass::PassOptions;
 use isobar_compiler::pipeline::group::{GroupStatements, JoinedGroup, join_group};
 use isobar_compiler::pipeline::{Compilation, NoHook, ProgramKind, Stage, Variant, back};
 use isobar_program::interpret::{
-    GroupParam, GroupStop, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner, StencilStop,
+    DeviceRunner, GroupParam, GroupStop, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner,
+    StencilStop,
 };
 use isobar_program::nodes::{ProgramStmt, ProgramStmtKind, StencilCall};
 use rayon::prelude::*;
@@ -28,6 +32,7 @@ use crate::executors::{Executor, OwnedSetting, Prepared, prepare};
 use crate::failure::Failure;
 use crate::plans::Plans;
 use crate::store::file::StencilFile;
+use device_fields::DeviceFields;
 use shared::{CodeCell, CodeKey, SharedCode, claim};
 
 pub use cut::{CodeSetting, CutProgram, CutReport};
@@ -40,6 +45,8 @@ pub struct ProgramCode {
     codes: Vec<StencilCode>,
     /// By the numbers of the groups.
     groups: BTreeMap<usize, GroupCode>,
+    /// The fields of a program, where the back end runs on a device.
+    device: Option<DeviceFields>,
 }
 
 /// The back end that makes the code, and how.
@@ -60,6 +67,7 @@ struct GroupCode {
     plans: Arc<Plans>,
     statements: GroupStatements,
     params: Arc<[GroupParam]>,
+    signature: Option<Signature>,
     fronts: CallFronts,
     prepared: Prepared,
     /// Keeps the code for other programs.
@@ -88,17 +96,20 @@ impl fmt::Debug for ProgramCode {
 }
 
 impl ProgramCode {
-    /// Code of a back end whose fields lie on the host. `options` are those of all stencils.
+    /// Code of a back end. `options` are those of all stencils. Where the back end runs on a device, the fields of a run
+    /// stay there from call to call.
     #[must_use]
-    pub fn new(executor: Arc<dyn Executor>, setting: OwnedSetting, options: PassOptions) -> Self {
+    pub fn new(executor: Arc<dyn Executor>, setting: OwnedSetting, mut options: PassOptions) -> Self {
+        let device = executor.device();
+        options.gpu = options.gpu.or_else(|| device.as_ref()?.model());
         let maker = CodeMaker { executor, setting, options };
-        Self { maker, codes: Vec::new(), groups: BTreeMap::new() }
+        Self { maker, codes: Vec::new(), groups: BTreeMap::new(), device: device.map(DeviceFields::new) }
     }
 
     /// Whether the back end makes code of groups of calls.
     #[must_use]
     pub fn joins_calls(&self) -> bool {
-        self.maker.makes_loops()
+        self.maker.joins_calls()
     }
 
     /// Prepares the groups of a program, and the stencils of its other calls, before the first run. All cores work at the
@@ -141,7 +152,9 @@ impl ProgramCode {
                 Ok(SharedCode { plans, code }) => {
                     let (params, statements) = (joined.params.clone().into(), joined.statements.clone());
                     let prepared = Prepared::of(code);
-                    let group = GroupCode { plans, statements, params, fronts, prepared, _cell: cell };
+                    let signature = joined.signature().cloned();
+                    let group =
+                        GroupCode { plans, statements, params, signature, fronts, prepared, _cell: cell };
                     self.groups.insert(number, group);
                 }
                 Err(failure) => refused.push((number, in_words(failure))),
@@ -238,10 +251,44 @@ impl ProgramCode {
     }
 }
 
+impl GroupCode {
+    /// Why its call ended the run.
+    fn stop(&self, failure: Failure) -> GroupStop {
+        match failure {
+            Failure::Cancelled => GroupStop { stop: StencilStop::Cancelled, statement: None },
+            Failure::Trap { message, statement, cell } => {
+                let position = self.statements.statement_of(statement);
+                let own = self.statements.in_stencil(statement, cell).unwrap_or((statement, cell));
+                let (own, [i, j, k]) = own;
+                let why = format!("{message}, in {own} at i={i}, j={j}, k={k}");
+                let front = position.and_then(|it| self.fronts.get(it)?.as_ref());
+                let statement = front.and_then(|it| it.place(own));
+                GroupStop { stop: StencilStop::Fault { why, statement }, statement: position }
+            }
+            other => GroupStop { stop: not_made(other), statement: None },
+        }
+    }
+}
+
+impl StencilCode {
+    /// Why its call ended the run.
+    fn stop(&self, failure: Failure) -> StencilStop {
+        match failure {
+            Failure::Cancelled => StencilStop::Cancelled,
+            Failure::Trap { message, statement, cell: [i, j, k] } => {
+                let why = format!("{message}, in {statement} at i={i}, j={j}, k={k}");
+                StencilStop::Fault { why, statement: self.front.place(statement) }
+            }
+            other => not_made(other),
+        }
+    }
+}
+
 impl CodeMaker {
-    /// Whether the back end makes code of loops.
-    fn makes_loops(&self) -> bool {
-        matches!(self.executor.program(self.setting.borrow()), ProgramKind::Loops(_))
+    /// Whether the back end makes code of loops or kernels.
+    fn joins_calls(&self) -> bool {
+        let program = self.executor.program(self.setting.borrow());
+        matches!(program, ProgramKind::Loops(_) | ProgramKind::Kernels)
     }
 
     /// The digest of all that decides the code of a stencil or a group: the back end, its text, and the files of its
@@ -390,22 +437,7 @@ impl StencilRunner for ProgramCode {
             let stop = StencilStop::Fault { why: "it has no code".to_owned(), statement: None };
             return Err(GroupStop { stop, statement: None });
         };
-        code.prepared.run(launch).map_err(|failure| match failure {
-            Failure::Cancelled => GroupStop { stop: StencilStop::Cancelled, statement: None },
-            Failure::Trap { message, statement, cell } => {
-                let position = code.statements.statement_of(statement);
-                let own = code.statements.in_stencil(statement, cell).unwrap_or((statement, cell));
-                let (own, [i, j, k]) = own;
-                let why = format!("{message}, in {own} at i={i}, j={j}, k={k}");
-                let front = position.and_then(|it| code.fronts.get(it)?.as_ref());
-                let statement = front.and_then(|it| it.place(own));
-                GroupStop { stop: StencilStop::Fault { why, statement }, statement: position }
-            }
-            other => {
-                let stop = StencilStop::Fault { why: in_words(other), statement: None };
-                GroupStop { stop, statement: None }
-            }
-        })
+        code.prepared.run(launch).map_err(|failure| code.stop(failure))
     }
 
     fn run(
@@ -414,16 +446,8 @@ impl StencilRunner for ProgramCode {
         launch: &mut Launch,
         _control: &mut dyn Control,
     ) -> Result<(), StencilStop> {
-        let fault = |why: String, statement| StencilStop::Fault { why, statement };
-        let code = self.code(front).map_err(|it| fault(in_words(it), None))?;
-        code.prepared.run(launch).map_err(|failure| match failure {
-            Failure::Cancelled => StencilStop::Cancelled,
-            Failure::Trap { message, statement, cell: [i, j, k] } => {
-                let why = format!("{message}, in {statement} at i={i}, j={j}, k={k}");
-                fault(why, code.front.place(statement))
-            }
-            other => fault(in_words(other), None),
-        })
+        let code = self.code(front).map_err(not_made)?;
+        code.prepared.run(launch).map_err(|failure| code.stop(failure))
     }
 
     fn forgets_locals(&self) -> bool {
@@ -432,7 +456,11 @@ impl StencilRunner for ProgramCode {
 
     /// Loops run along I. Other arrays would be copied at each call.
     fn prefers_rows(&self) -> bool {
-        self.maker.makes_loops()
+        self.maker.joins_calls()
+    }
+
+    fn device(&mut self) -> Option<&mut dyn DeviceRunner> {
+        self.device.is_some().then_some(self)
     }
 }
 

@@ -43,16 +43,18 @@ pub(super) fn copy(from: &Array, to: &mut Array) {
     to.copy_box((first, &strides), (from, from.first, &from.strides), &from.shape);
 }
 
-/// A part of a container's array: where its first element lies, and points and strides along the dimensions that are
-/// left.
-struct PartBox {
-    start: usize,
-    shape: Vec<usize>,
-    strides: Vec<i64>,
+/// Elements of an array that form a box: where its first element lies, and points and strides along its dimensions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ElementBox {
+    pub start: usize,
+    pub shape: Vec<usize>,
+    /// In elements.
+    pub strides: Vec<i64>,
 }
 
-impl PartBox {
-    fn of(array: &Array, container: &Container, part: &ContainerPart) -> Self {
+impl ElementBox {
+    /// A part of a container's array; its dimensions are those that no index fixes.
+    pub(super) fn of_part(array: &Array, container: &Container, part: &ContainerPart) -> Self {
         let n_axes = container.axes.len().min(array.shape.len());
         let fixed = n_axes..n_axes + part.data_index.len();
         let mut index = vec![0; array.shape.len()];
@@ -66,11 +68,30 @@ impl PartBox {
             strides: left.iter().map(|&it| array.strides[it]).collect(),
         }
     }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// A part as an array that tells how its elements lie, and has none.
+pub(super) fn part_view(array: &Array, container: &Container, part: &ContainerPart) -> Array {
+    let ElementBox { start, shape, strides } = ElementBox::of_part(array, container, part);
+    Array { elements: Elements::zeros(container.dtype, 0), first: start, shape, strides }
+}
+
+/// Whether an array has exactly the elements of its shape, none of them twice, and no stride is negative.
+pub(super) fn is_dense(array: &Array) -> bool {
+    let n: usize = array.shape.iter().product();
+    let is_ahead = |(&n, &stride): (&usize, &i64)| n <= 1 || stride > 0;
+    array.first == 0 && n == array.elements.len() && array.shape.iter().zip(&array.strides).all(is_ahead)
 }
 
 /// A copy of a part.
 pub(super) fn gather(array: &Array, container: &Container, part: &ContainerPart) -> Array {
-    let PartBox { start, shape, strides } = PartBox::of(array, container, part);
+    let ElementBox { start, shape, strides } = ElementBox::of_part(array, container, part);
     let mut copied = Array::zeros(container.dtype, &shape);
     let own = copied.strides.clone();
     copied.copy_box((0, &own), (array, start, &strides), &shape);
@@ -79,6 +100,6 @@ pub(super) fn gather(array: &Array, container: &Container, part: &ContainerPart)
 
 /// Stores a part. `from` has its shape.
 pub(super) fn scatter(array: &mut Array, container: &Container, part: &ContainerPart, from: &Array) {
-    let PartBox { start, shape, strides } = PartBox::of(array, container, part);
+    let ElementBox { start, shape, strides } = ElementBox::of_part(array, container, part);
     array.copy_box((start, &strides), (from, from.first, &from.strides), &shape);
 }

@@ -13,6 +13,7 @@ use isobar_reference::{debug, numpy};
 
 use super::arrays::{absent, gather, scatter};
 use super::groups::{GroupParam, GroupStop};
+use super::on_device::DeviceRunner;
 use super::ranks::Transport;
 use super::{ProgramInstance, ProgramStop};
 use crate::analysis::calls::aliases;
@@ -59,6 +60,11 @@ pub trait StencilRunner {
     /// Why the run ends here.
     fn host(&mut self, _name: &str) -> Result<(), StencilStop> {
         Err(StencilStop::Fault { why: "nobody answers it".to_owned(), statement: None })
+    }
+
+    /// The device that runs its stencils and keeps the elements of fields, where they are not on the host.
+    fn device(&mut self) -> Option<&mut dyn DeviceRunner> {
+        None
     }
 
     /// The carrier of messages between the ranks of a program.
@@ -183,6 +189,10 @@ impl ProgramInstance {
         let mut arguments: Vec<Argument> = (0..n)
             .map(|at| scalars.get(at).copied().flatten().map_or(Argument::Unused, Argument::Scalar))
             .collect();
+        if let Some(device) = runner.device() {
+            let ended = self.start_call(call, (&front, &used), arguments, (device, control));
+            return ended.map_err(|stop| self.call_stop(call, stop, span));
+        }
         let mut lent: Vec<Option<Lent>> = (0..n).map(|_| None).collect();
         // Copies first, while all arrays are there.
         for (n, (at, part, is_written)) in used.iter().enumerate() {
@@ -219,17 +229,17 @@ impl ProgramInstance {
                 Lent::Copy { is_written: false, .. } => {}
             }
         }
-        result.map_err(|stop| match stop {
-            StencilStop::Cancelled => ProgramStop::Cancelled,
-            StencilStop::Fault { why, statement } => {
-                let why = format!("`{}` ended: {why}", self.program.stencils[call.stencil].name);
-                let told = catalog::ended(&why, span);
-                let told = match statement {
-                    Some(place) => told.also(place, "by this statement"),
-                    None => told,
-                };
-                ProgramStop::Fault(vec![told])
-            }
-        })
+        result.map_err(|stop| self.call_stop(call, stop, span))
+    }
+
+    /// Why a call ended the run.
+    fn call_stop(&self, call: &StencilCall, stop: StencilStop, span: Span) -> ProgramStop {
+        let StencilStop::Fault { why, statement } = stop else { return ProgramStop::Cancelled };
+        let why = format!("`{}` ended: {why}", self.program.stencils[call.stencil].name);
+        let told = catalog::ended(&why, span);
+        ProgramStop::Fault(vec![match statement {
+            Some(place) => told.also(place, "by this statement"),
+            None => told,
+        }])
     }
 }

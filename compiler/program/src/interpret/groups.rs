@@ -48,6 +48,10 @@ impl ProgramInstance {
         scalars: &[Vec<Option<Value>>],
         (runner, control): (&mut dyn StencilRunner, &mut dyn Control),
     ) -> Result<(), ProgramStop> {
+        if let Some(device) = runner.device() {
+            let ended = self.start_group(number, params, scalars, (device, control));
+            return ended.map_err(|stop| self.group_stop(body, stop));
+        }
         let mut arguments = Vec::with_capacity(params.len());
         for param in params {
             arguments.push(match *param {

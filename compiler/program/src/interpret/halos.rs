@@ -2,13 +2,10 @@
 
 use isobar_ground::call::array::Array;
 use isobar_ground::space::{Axis, Domain};
-use isobar_ground::types::Value;
 
 use super::HaloFill;
+use super::arrays::ElementBox;
 use crate::nodes::{Container, ContainerPart};
-
-/// The values that arrive in the halo of a part, each with the place of its element.
-pub(super) type ArrivingHalo = Vec<(usize, Value)>;
 
 /// A position of a halo's reach along I or J, as an index of the array.
 #[derive(Clone, Copy, Debug)]
@@ -20,46 +17,72 @@ struct HaloPosition {
     is_beside: bool,
 }
 
-/// Takes the values of a part's halo, as wide as `width` along I and J, on all levels.
-pub(super) fn arriving(
+/// Neighbouring positions, all beside the domain or all in it.
+#[derive(Clone, Copy, Debug)]
+struct HaloRun {
+    first: HaloPosition,
+    n: usize,
+    /// The distance of the sources of neighbours.
+    step: i64,
+}
+
+/// The boxes of a part's halo, as wide as `width` along I and J, on all levels: where elements come from, and where to. No
+/// element is in two of them.
+pub(super) fn halo_boxes(
     array: &Array,
     (container, part): (&Container, &ContainerPart),
     domain: Domain,
     width: u32,
     fill: HaloFill,
-) -> ArrivingHalo {
+) -> Vec<[ElementBox; 2]> {
     if fill == HaloFill::None {
         return Vec::new();
     }
-    let mut index = vec![0; array.shape.len()];
-    for (slot, &at) in index[container.axes.len()..].iter_mut().zip(&part.data_index) {
-        *slot = at as usize;
-    }
-    let along = |axis| positions(array, container, axis, (domain, width, fill));
+    let whole = ElementBox::of_part(array, container, part);
+    let along = |axis| runs(&positions(array, container, axis, (domain, width, fill)));
     let (along_i, along_j) = (along(Axis::I), along(Axis::J));
-    let beside_j: Vec<HaloPosition> = along_j.iter().copied().filter(|it| it.is_beside).collect();
-    let columns = columns(array, container, part);
-    let mut place = |axis: [Option<usize>; 2], at: [usize; 2]| {
-        for (dimension, at) in axis.into_iter().zip(at) {
-            if let Some(dimension) = dimension {
-                index[dimension] = at;
+    // Axes come first, so that their positions are those of the whole array.
+    let dimensions = [Axis::I, Axis::J].map(|it| container.axes.iter().position(|axis| axis == it));
+    let mut all = Vec::new();
+    for i in &along_i {
+        for j in along_j.iter().filter(|j| i.first.is_beside || j.first.is_beside) {
+            let (mut from, mut to) = (whole.clone(), whole.clone());
+            for (dimension, run) in dimensions.into_iter().zip([i, j]) {
+                let Some(dimension) = dimension else { continue };
+                let stride = whole.strides[dimension];
+                let start = |start: usize, at: usize| {
+                    let distance = isize::try_from(stride).unwrap_or(0) * isize::try_from(at).unwrap_or(0);
+                    start.saturating_add_signed(distance)
+                };
+                from.start = start(from.start, run.first.source);
+                from.shape[dimension] = run.n;
+                from.strides[dimension] = stride * run.step;
+                to.start = start(to.start, run.first.index);
+                to.shape[dimension] = run.n;
+            }
+            all.push([from, to]);
+        }
+    }
+    all
+}
+
+/// Positions as runs whose sources lie in equal steps.
+fn runs(positions: &[HaloPosition]) -> Vec<HaloRun> {
+    let mut runs: Vec<HaloRun> = Vec::new();
+    let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
+    for &it in positions {
+        if let Some(run) = runs.last_mut().filter(|run| run.first.is_beside == it.is_beside) {
+            let last = signed(run.first.source) + run.step * signed(run.n - 1);
+            let step = signed(it.source) - last;
+            if run.n == 1 || step == run.step {
+                run.step = step;
+                run.n += 1;
+                continue;
             }
         }
-        array.position(&index)
-    };
-    let dimensions = [Axis::I, Axis::J].map(|it| container.axes.iter().position(|axis| axis == it));
-    let mut found = Vec::new();
-    for i in along_i {
-        for j in if i.is_beside { &along_j } else { &beside_j } {
-            let target = place(dimensions, [i.index, j.index]);
-            let source = place(dimensions, [i.source, j.source]);
-            found.extend(columns.iter().map(|&it| {
-                let value = array.elements.get(source.saturating_add_signed(it));
-                (target.saturating_add_signed(it), value)
-            }));
-        }
+        runs.push(HaloRun { first: it, n: 1, step: 0 });
     }
-    found
+    runs
 }
 
 /// The reach of a halo along an axis, within the array; one position where the field lacks the axis.
@@ -87,28 +110,4 @@ fn positions(
         (-width..own + width).contains(&position).then_some(HaloPosition { index, source, is_beside })
     };
     (0..array.shape[dimension]).filter_map(position).collect()
-}
-
-/// The distances, in elements, of all levels and data elements of a part from its first one.
-fn columns(array: &Array, container: &Container, part: &ContainerPart) -> Vec<isize> {
-    let n_axes = container.axes.len();
-    let is_fixed = |at: usize| at >= n_axes && at - n_axes < part.data_index.len();
-    let is_horizontal = |at: usize| container.axes.iter().nth(at).is_some_and(|it| it != Axis::K);
-    let mut distances = vec![0];
-    for (at, (&size, &stride)) in array.shape.iter().zip(&array.strides).enumerate() {
-        if is_fixed(at) || is_horizontal(at) {
-            continue;
-        }
-        let stride = isize::try_from(stride).unwrap_or(0);
-        let steps: Vec<isize> = (0..).take(size).map(|it: isize| it * stride).collect();
-        distances = distances.iter().flat_map(|it| steps.iter().map(move |step| it + step)).collect();
-    }
-    distances
-}
-
-/// Stores what arrived.
-pub(super) fn store(array: &mut Array, arrived: ArrivingHalo) {
-    for (at, value) in arrived {
-        array.elements.set(at, value);
-    }
 }

@@ -22,7 +22,8 @@ impl ProgramInstance {
         runner: &mut dyn StencilRunner,
     ) -> Result<(), Vec<Diagnostic>> {
         let scalars = self.check(inputs)?;
-        let in_rows = runner.prefers_rows();
+        let (in_rows, is_on_device) = (runner.prefers_rows(), runner.device().is_some());
+        self.begin_on_device(runner);
         self.forget_locals(runner);
         for (handle, container) in self.program.containers.iter() {
             let array = &mut self.arrays[handle.index()];
@@ -30,7 +31,10 @@ impl ProgramInstance {
                 ContainerRole::Argument | ContainerRole::Constant => {
                     if let Some(given) = inputs.fields.get_mut(&container.name) {
                         *array = std::mem::replace(given, absent(container.dtype));
-                        if in_rows && !arrays::is_in_rows(array, container) {
+                        // A device has all elements of an array, and stores all of them.
+                        let is_copied = in_rows && !arrays::is_in_rows(array, container)
+                            || is_on_device && !arrays::is_dense(array);
+                        if is_copied {
                             let rows = arrays::in_rows(array, container);
                             self.lent.insert(handle, std::mem::replace(array, rows));
                         }

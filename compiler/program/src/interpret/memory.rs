@@ -11,6 +11,7 @@ use isobar_ground::entity::Handle;
 use isobar_ground::types::Value;
 
 use super::arrays::{absent, filled, shape};
+use super::on_device::BegunLocal;
 use super::{GroupParam, ProgramInstance, StencilRunner};
 use crate::analysis::lifetimes::{SharedMemory, shared_memory};
 use crate::nodes::{Container, ContainerRole, ProgramStmtKind};
@@ -91,6 +92,8 @@ impl ProgramInstance {
         let memory = self.memory.as_mut().and_then(|it| Some((it.plan.memory_of[handle.index()]?, it)));
         let Some((at, memory)) = memory else {
             self.arrays[handle.index()] = filled(container, self.domain, Value::undefined(container.dtype));
+            let has_values = self.needing.contains(&handle);
+            self.begun_locals.push(BegunLocal { container: handle, before: None, has_values });
             return;
         };
         let before = memory.tenants[at].replace(handle);
@@ -107,6 +110,12 @@ impl ProgramInstance {
         };
         let shape = shape(container, self.domain);
         self.arrays[handle.index()] = Array::over(elements, &shape);
+        self.begun_locals.push(BegunLocal { container: handle, before, has_values: false });
+    }
+
+    /// Whether a container has an array now.
+    pub(super) fn has_begun(&self, handle: Handle<Container>) -> bool {
+        self.program.containers[handle].role != ContainerRole::Local || self.begun.contains(&handle)
     }
 
     /// The bytes of the memory of locals that runs have made so far.

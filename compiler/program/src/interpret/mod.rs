@@ -15,6 +15,8 @@ mod inputs;
 mod made;
 mod measure;
 mod memory;
+mod messages;
+mod on_device;
 mod prepare;
 mod ranks;
 mod rehearse;
@@ -23,6 +25,7 @@ mod run;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use arrays::ElementBox;
 pub use calls::{StencilInterpreter, StencilRunner, StencilStop, StencilsOnArrays};
 pub use groups::{GroupParam, GroupStop};
 use isobar_ground::call::array::Array;
@@ -37,6 +40,8 @@ use itertools::Itertools;
 pub use made::make_inputs;
 pub use measure::StatementMeasure;
 use memory::LocalMemory;
+use on_device::BegunLocal;
+pub use on_device::DeviceRunner;
 pub use prepare::ProgramBytes;
 pub use ranks::{RankMessage, Transport};
 
@@ -124,6 +129,10 @@ pub struct ProgramInstance {
     written: BTreeSet<Handle<Container>>,
     /// The memory that locals share; none where each has its own.
     memory: Option<LocalMemory>,
+    /// The locals that began in this run, and that no device knows yet.
+    begun_locals: Vec<BegunLocal>,
+    /// The number of its last run, where that was on a device.
+    last_run: Option<u64>,
 }
 
 type CallKey = (Handle<ProgramStencil>, Vec<[usize; 2]>);

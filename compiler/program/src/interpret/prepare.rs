@@ -104,6 +104,8 @@ pub(super) fn instance(
         needing: needing_values(program, &StencilElements::of(program, fronts)),
         written: written(program),
         memory: None,
+        begun_locals: Vec::new(),
+        last_run: None,
         program: program.clone(),
     })
 }

@@ -1,9 +1,12 @@
 //! Exchanges between ranks: messages are packed as the plan says, and unpacked when they arrive.
 
-use isobar_ground::call::array::{Array, Elements, c_strides};
+use isobar_ground::call::array::{Array, Elements};
 use isobar_ground::types::DType;
 
 use super::ProgramInstance;
+use super::arrays::ElementBox;
+use super::calls::{StencilRunner, StencilStop};
+use super::messages::MessageBoxes;
 use crate::nodes::HaloExchange;
 use crate::plan::{HaloStrip, Neighbour};
 
@@ -35,70 +38,74 @@ pub struct RankMessage {
     pub n_received: usize,
 }
 
-/// Where a strip lies in an array: its start, its shape, and its strides, in the order of the message.
-struct StripBox {
-    start: usize,
-    shape: Vec<usize>,
-    strides: Vec<i64>,
-}
-
-impl StripBox {
-    fn of(array: &Array, strip: &HaloStrip) -> Self {
-        let mut index = vec![0; array.shape.len()];
-        strip.along.iter().for_each(|it| index[it.dimension] = it.first);
-        let stride = |at: usize, is_backwards: bool| {
-            let stride = array.strides[at];
-            if is_backwards { -stride } else { stride }
-        };
-        Self {
-            start: array.position(&index),
-            shape: strip.along.iter().map(|it| it.n).collect(),
-            strides: strip.along.iter().map(|it| stride(it.dimension, it.is_backwards)).collect(),
-        }
+/// Where a strip lies in an array, in the order of the message.
+fn box_of(array: &Array, strip: &HaloStrip) -> ElementBox {
+    let mut index = vec![0; array.shape.len()];
+    strip.along.iter().for_each(|it| index[it.dimension] = it.first);
+    let stride = |at: usize, is_backwards: bool| {
+        let stride = array.strides[at];
+        if is_backwards { -stride } else { stride }
+    };
+    ElementBox {
+        start: array.position(&index),
+        shape: strip.along.iter().map(|it| it.n).collect(),
+        strides: strip.along.iter().map(|it| stride(it.dimension, it.is_backwards)).collect(),
     }
 }
 
-/// A message as an array of one dimension.
-fn message(elements: Elements) -> Array {
-    let n = elements.len();
-    Array { elements, first: 0, shape: vec![n], strides: vec![1] }
+/// Changes the sign of the elements of strips that turn.
+fn turn(elements: &mut Elements, strips: &[HaloStrip]) {
+    let mut at = 0;
+    for strip in strips {
+        let end = at + strip.n_elements();
+        if strip.is_negated {
+            negate(elements, at..end);
+        }
+        at = end;
+    }
 }
 
 impl ProgramInstance {
-    /// The messages of an exchange that has a plan.
-    pub(super) fn packed(&self, exchange: &HaloExchange, neighbours: &[Neighbour]) -> Vec<RankMessage> {
-        let array_of = |strip: &HaloStrip| &self.arrays[exchange.fields[strip.field].container.index()];
-        let packed = |neighbour: &Neighbour| {
-            let [n_received, n_sent] = neighbour.lengths();
-            let mut sent = message(Elements::zeros(self.dtype_of(exchange), n_sent));
-            let mut at = 0;
-            for strip in &neighbour.sent {
-                let from = array_of(strip);
-                let StripBox { start, shape, strides } = StripBox::of(from, strip);
-                sent.copy_box((at, &c_strides(&shape)), (from, start, &strides), &shape);
-                let end = at + strip.n_elements();
-                if strip.is_negated {
-                    negate(&mut sent.elements, at..end);
-                }
-                at = end;
-            }
-            RankMessage { rank: neighbour.rank, sent: sent.elements, n_received }
-        };
-        neighbours.iter().map(packed).collect()
+    /// The boxes of strips.
+    fn boxes_of(&mut self, exchange: &HaloExchange, strips: &[HaloStrip]) -> MessageBoxes {
+        let mut boxes = MessageBoxes::with_capacity(strips.len());
+        for strip in strips {
+            let container = exchange.fields[strip.field].container;
+            self.begin(container);
+            boxes.push((container, box_of(&self.arrays[container.index()], strip)));
+        }
+        boxes
     }
 
-    /// Stores what arrived. Answers why it cannot.
-    pub(super) fn unpack(
+    /// The messages of an exchange that has a plan.
+    pub(super) fn packed(
         &mut self,
         exchange: &HaloExchange,
         neighbours: &[Neighbour],
-        arrived: Vec<Elements>,
+        runner: &mut dyn StencilRunner,
+    ) -> Result<Vec<RankMessage>, StencilStop> {
+        let boxes: Vec<_> = neighbours.iter().map(|it| self.boxes_of(exchange, &it.sent)).collect();
+        let all = self.picked_apart(&boxes, self.dtype_of(exchange), runner)?;
+        let packed = neighbours.iter().zip(all).map(|(neighbour, mut sent)| {
+            turn(&mut sent, &neighbour.sent);
+            let [n_received, _] = neighbour.lengths();
+            RankMessage { rank: neighbour.rank, sent, n_received }
+        });
+        Ok(packed.collect())
+    }
+
+    /// Holds what arrived against a plan. Answers why it is something else.
+    pub(super) fn check_arrived(
+        &self,
+        exchange: &HaloExchange,
+        neighbours: &[Neighbour],
+        arrived: &[Elements],
     ) -> Result<(), String> {
         let dtype = self.dtype_of(exchange);
         if arrived.len() != neighbours.len() {
             return Err(format!("{} of {} messages arrived", arrived.len(), neighbours.len()));
         }
-        for (neighbour, elements) in neighbours.iter().zip(&arrived) {
+        for (neighbour, elements) in neighbours.iter().zip(arrived) {
             let [expected, _] = neighbour.lengths();
             if (elements.dtype(), elements.len()) != (dtype, expected) {
                 let (is, n) = (elements.dtype(), elements.len());
@@ -109,21 +116,23 @@ impl ProgramInstance {
                 ));
             }
         }
-        for (neighbour, elements) in neighbours.iter().zip(arrived) {
-            let mut received = message(elements);
-            let mut at = 0;
-            for strip in &neighbour.received {
-                let end = at + strip.n_elements();
-                if strip.is_negated {
-                    negate(&mut received.elements, at..end);
-                }
-                let to = &mut self.arrays[exchange.fields[strip.field].container.index()];
-                let StripBox { start, shape, strides } = StripBox::of(to, strip);
-                to.copy_box((start, &strides), (&received, at, &c_strides(&shape)), &shape);
-                at = end;
-            }
-        }
         Ok(())
+    }
+
+    /// Stores what arrived.
+    pub(super) fn unpack(
+        &mut self,
+        exchange: &HaloExchange,
+        neighbours: &[Neighbour],
+        arrived: Vec<Elements>,
+        runner: &mut dyn StencilRunner,
+    ) -> Result<(), StencilStop> {
+        let messages = neighbours.iter().zip(arrived).map(|(neighbour, mut elements)| {
+            turn(&mut elements, &neighbour.received);
+            (elements, self.boxes_of(exchange, &neighbour.received))
+        });
+        let messages = messages.collect();
+        self.store_apart(messages, self.dtype_of(exchange), runner)
     }
 
     fn dtype_of(&self, exchange: &HaloExchange) -> DType {

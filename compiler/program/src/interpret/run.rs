@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use isobar_ground::call::array::Array;
+use isobar_ground::call::array::Elements;
 use isobar_ground::call::run::Control;
 use isobar_ground::call::signature::ParamKind;
 use isobar_ground::diag::Span;
@@ -11,14 +11,14 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::entity::Handle;
 use isobar_ground::types::{DType, Value};
 
-use super::arrays::{gather, scatter};
-use super::halos::{ArrivingHalo, arriving, store};
+use super::halos::halo_boxes;
 use super::measure::{StatementClock, StatementMeasure};
+use super::messages::{Message, MessageBoxes};
 use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop};
 use crate::analysis::exchanges::spelled;
 use crate::nodes::{
-    CallArgument, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt, ProgramStmtKind,
-    StencilCall,
+    CallArgument, Container, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt,
+    ProgramStmtKind, StencilCall,
 };
 use crate::plan::Neighbour;
 use crate::scalar::evaluate::{is_true, stored};
@@ -39,7 +39,7 @@ pub(super) struct ProgramRun<'a> {
 /// The values that arrive in the halos of an exchange.
 enum ArrivingValues {
     /// Values of the domain itself, for each of the fields.
-    Halos(Vec<ArrivingHalo>),
+    Halos(Vec<(Message, MessageBoxes)>),
     /// Messages of other ranks: the number of the transport.
     Messages(u64),
 }
@@ -78,7 +78,12 @@ impl<'a> ProgramRun<'a> {
         let body = std::mem::take(&mut self.instance.program.body);
         let result = self.body(&body);
         self.instance.program.body = body;
+        let ended = self.instance.end_on_device(self.runner);
         result?;
+        ended.map_err(|stop| match stop {
+            StencilStop::Cancelled => ProgramStop::Cancelled,
+            StencilStop::Fault { why, .. } => ProgramStop::Fault(vec![catalog::ended(&why, Span::default())]),
+        })?;
         match self.under_way.first() {
             None => Ok(()),
             Some((exchange, _)) => {
@@ -127,25 +132,24 @@ impl<'a> ProgramRun<'a> {
                 self.instance.scalars[variable.index()] = value;
             }
             ProgramStmtKind::Copy { from, to } => {
-                let copied = self.gather(from);
-                self.scatter(to, &copied);
+                let (from, to) = (self.instance.box_of(from), self.instance.box_of(to));
+                let copied = self.picked(vec![from], span)?;
+                self.store(copied, vec![to], span)?;
             }
             ProgramStmtKind::Fill { target, value } => {
                 let dtype = self.instance.program.containers[target.container].dtype;
                 let value = self.stored(value, dtype, span)?;
-                let mut filled = self.gather(target);
-                (0..filled.elements.len()).for_each(|it| filled.elements.set(it, value));
-                self.scatter(target, &filled);
+                let filled = self.instance.fill(target, value, self.runner);
+                filled.map_err(|stop| self.instance.not_moved(target.container, stop, span))?;
             }
             ProgramStmtKind::Swap(one, other) if self.are_own(one, other) => {
-                let [first, second] = [one, other].map(|it| it.container);
-                [first, second].into_iter().for_each(|it| self.instance.begin(it));
-                self.instance.arrays.swap(first.index(), second.index());
+                self.instance.swap([one, other].map(|it| it.container), self.runner);
             }
             ProgramStmtKind::Swap(one, other) => {
-                let [first, second] = [one, other].map(|it| self.gather(it));
-                self.scatter(one, &second);
-                self.scatter(other, &first);
+                let [one, other] = [one, other].map(|it| vec![self.instance.box_of(it)]);
+                let (first, second) = (self.picked(one.clone(), span)?, self.picked(other.clone(), span)?);
+                self.store(second, one, span)?;
+                self.store(first, other, span)?;
             }
             ProgramStmtKind::Exchange(exchange) => self.exchange(exchange, span)?,
             ProgramStmtKind::Host { name, reads, writes, is_exact, .. } => {
@@ -154,9 +158,11 @@ impl<'a> ProgramRun<'a> {
                 let (mut read, written): (Option<BTreeSet<_>>, _) = (touched(reads), touched(writes));
                 // A field that it writes in part keeps its other elements.
                 read.iter_mut().for_each(|it| it.extend(writes.iter().map(|it| it.container)));
+                self.touched(read.as_ref()).into_iter().try_for_each(|it| self.bring(it, span))?;
                 self.instance.give_copies(read.as_ref());
                 let answered = self.runner.host(name);
                 self.instance.take_copies(written.as_ref());
+                self.touched(written.as_ref()).into_iter().for_each(|it| self.is_changed(it));
                 answered.map_err(|stop| match stop {
                     StencilStop::Cancelled => ProgramStop::Cancelled,
                     StencilStop::Fault { why, .. } => {
@@ -300,16 +306,43 @@ impl<'a> ProgramRun<'a> {
         Ok(all)
     }
 
-    fn gather(&mut self, part: &ContainerPart) -> Array {
-        self.instance.begin(part.container);
-        let container = &self.instance.program.containers[part.container];
-        gather(&self.instance.arrays[part.container.index()], container, part)
+    /// Gives a container its newest elements.
+    fn bring(&mut self, handle: Handle<Container>, span: Span) -> RunResult {
+        let brought = self.instance.bring(handle, self.runner);
+        brought.map_err(|stop| self.instance.not_moved(handle, stop, span))
     }
 
-    fn scatter(&mut self, part: &ContainerPart, from: &Array) {
-        self.instance.begin(part.container);
-        let container = &self.instance.program.containers[part.container];
-        scatter(&mut self.instance.arrays[part.container.index()], container, part, from);
+    fn is_changed(&mut self, handle: Handle<Container>) {
+        self.instance.is_changed(handle, self.runner);
+    }
+
+    /// The containers that a callback touches, where a device has their elements: these, or all but locals.
+    fn touched(&mut self, only: Option<&BTreeSet<Handle<Container>>>) -> Vec<Handle<Container>> {
+        if self.runner.device().is_none() {
+            return Vec::new();
+        }
+        let containers = self.instance.program.containers.iter();
+        let is_touched = |(handle, container): &(Handle<Container>, &Container)| match only {
+            Some(only) => only.contains(handle) && self.instance.has_begun(*handle),
+            None => container.role != ContainerRole::Local,
+        };
+        containers.filter(is_touched).map(|it| it.0).collect()
+    }
+
+    /// Takes the elements of boxes, all of one type.
+    fn picked(&mut self, boxes: MessageBoxes, span: Span) -> Result<Message, ProgramStop> {
+        let Some(&(first, _)) = boxes.first() else {
+            return Ok(Message::Here(Elements::zeros(DType::Bool, 0)));
+        };
+        let dtype = self.instance.program.containers[first].dtype;
+        let picked = self.instance.picked(&boxes, dtype, self.runner);
+        picked.map_err(|stop| self.instance.not_moved(first, stop, span))
+    }
+
+    fn store(&mut self, message: Message, boxes: MessageBoxes, span: Span) -> RunResult {
+        let Some(&(first, _)) = boxes.first() else { return Ok(()) };
+        let stored = self.instance.store(message, &boxes, self.runner);
+        stored.map_err(|stop| self.instance.not_moved(first, stop, span))
     }
 
     fn exchange(&mut self, exchange: &HaloExchange, span: Span) -> RunResult {
@@ -331,26 +364,26 @@ impl<'a> ProgramRun<'a> {
         };
         match arrived {
             ArrivingValues::Halos(halos) => {
-                for (part, arrived) in exchange.fields.iter().zip(halos) {
-                    store(&mut self.instance.arrays[part.container.index()], arrived);
-                }
-                Ok(())
+                halos.into_iter().try_for_each(|(message, boxes)| self.store(message, boxes, span))
             }
             ArrivingValues::Messages(number) => {
                 let arrived =
                     self.runner.transport().map_or(Err(NO_RANKS.to_owned()), |it| it.finish(number));
                 let neighbours = self.neighbours(exchange);
-                let stored = arrived.and_then(|it| self.instance.unpack(exchange, &neighbours, it));
-                stored.map_err(|why| self.not_exchanged(exchange, &why, span))
+                let arrived = arrived
+                    .and_then(|it| self.instance.check_arrived(exchange, &neighbours, &it).map(|()| it));
+                let arrived = arrived.map_err(|why| self.not_exchanged(exchange, &why, span))?;
+                let stored = self.instance.unpack(exchange, &neighbours, arrived, self.runner);
+                stored.map_err(|stop| self.exchange_stop(exchange, stop, span))
             }
         }
     }
 
     fn started(&mut self, exchange: &HaloExchange, span: Span) -> Result<ArrivingValues, ProgramStop> {
-        let Some(plan) = exchange.plan else { return Ok(ArrivingValues::Halos(self.arriving(exchange))) };
-        exchange.fields.iter().for_each(|it| self.instance.begin(it.container));
+        let Some(plan) = exchange.plan else { return self.arriving(exchange, span) };
         let neighbours = self.neighbours(exchange);
-        let messages = self.instance.packed(exchange, &neighbours);
+        let messages = self.instance.packed(exchange, &neighbours, self.runner);
+        let messages = messages.map_err(|stop| self.exchange_stop(exchange, stop, span))?;
         let tag = self.instance.program.plans[plan].tag;
         let started = self.runner.transport().map_or(Err(NO_RANKS.to_owned()), |it| it.start(tag, messages));
         started.map(ArrivingValues::Messages).map_err(|why| self.not_exchanged(exchange, &why, span))
@@ -372,13 +405,25 @@ impl<'a> ProgramRun<'a> {
         ProgramStop::Fault(vec![catalog::ended(&format!("the exchange of `{fields}` ended: {why}"), span)])
     }
 
-    fn arriving(&mut self, exchange: &HaloExchange) -> Vec<ArrivingHalo> {
-        exchange.fields.iter().for_each(|it| self.instance.begin(it.container));
-        let ProgramInstance { program, arrays, domain, fill, .. } = &*self.instance;
-        let of = |part: &ContainerPart| {
-            let container = &program.containers[part.container];
-            arriving(&arrays[part.container.index()], (container, part), *domain, exchange.width, *fill)
-        };
-        exchange.fields.iter().map(of).collect()
+    /// Takes the values that arrive in the halos of the only domain.
+    fn arriving(&mut self, exchange: &HaloExchange, span: Span) -> Result<ArrivingValues, ProgramStop> {
+        let mut all = Vec::with_capacity(exchange.fields.len());
+        for part in &exchange.fields {
+            let handle = part.container;
+            self.instance.begin(handle);
+            let ProgramInstance { program, arrays, domain, fill, .. } = &*self.instance;
+            let of = (&program.containers[handle], part);
+            let boxes = halo_boxes(&arrays[handle.index()], of, *domain, exchange.width, *fill);
+            let (from, to) = boxes.into_iter().map(|[from, to]| ((handle, from), (handle, to))).unzip();
+            all.push((self.picked(from, span)?, to));
+        }
+        Ok(ArrivingValues::Halos(all))
+    }
+
+    fn exchange_stop(&self, exchange: &HaloExchange, stop: StencilStop, span: Span) -> ProgramStop {
+        match stop {
+            StencilStop::Cancelled => ProgramStop::Cancelled,
+            StencilStop::Fault { why, .. } => self.not_exchanged(exchange, &why, span),
+        }
     }
 }

@@ -158,10 +158,6 @@ fn backend(name: Option<&str>, tools: &Tools) -> Result<Backend, Usage> {
     let named = Request { backend: Some(name.to_owned()), ..Request::default() };
     let wrong = |why: ApiError| Usage::Wrong(why.to_string());
     let backend = tools.backends.of(&named).map_err(wrong)?;
-    if backend.is_on_gpu() {
-        let why = format!("--program keeps its fields on the host, and `{name}` runs on a GPU");
-        return Err(Usage::Wrong(why));
-    }
     backend.check(&tools.found()).map_err(wrong)?;
     Ok(backend)
 }

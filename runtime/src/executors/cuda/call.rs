@@ -22,14 +22,14 @@ use isobar_compiler::entity::SideTable;
 use isobar_compiler::loops::nodes::{Array, ArrayKind};
 use isobar_compiler::space::Domain;
 
-use super::bytes::{bytes_of, with_bytes};
 use super::error::{CudaError, said};
 use super::gpu::CudaMemory;
 use super::plan::{CallPlan, LaunchArgument, bits};
-use super::{CudaCode, StoredModule, slice};
+use super::{CudaCode, StoredModule, boxes};
+use crate::bytes::{bytes_of, with_bytes};
 use crate::device::{DeviceMemory, FinishedTicket, Ticket};
 use crate::executors::{Caller, Failure, Progress};
-use crate::wanted::{ArrayPlane, FetchSelection};
+use crate::wanted::FetchSelection;
 use isobar_compiler::kernel::call::{ArrayArgument, ended};
 
 /// The longest sleep of a waiting thread between two queries.
@@ -309,13 +309,8 @@ impl CudaCaller {
             if let (Argument::Field(field), Some(Some(memory))) =
                 (&mut launch.arguments[*position], self.fields.get(*position))
             {
-                let plane = wanted.plane_of(*axes, field).map(|it| it.as_it_lies());
-                let cut = |it: &ArrayPlane| slice::cut(&made.gpu, memory, array.dtype.size_bytes(), it);
-                if let Some((plane, bytes)) = plane
-                    .map(|it| Ok::<_, Failure>(cut(&it)?.map(|bytes| (it, bytes))))
-                    .transpose()?
-                    .flatten()
-                {
+                if let Some(plane) = wanted.plane_of(*axes, field).map(|it| it.as_it_lies()) {
+                    let bytes = boxes::cut(&made.gpu, memory, array.dtype.size_bytes(), &plane)?;
                     let came = Elements::from_le_bytes(array.dtype, &bytes);
                     plane.put(&mut field.array, &came);
                     continue;
@@ -381,7 +376,7 @@ impl Caller for CudaCaller {
     fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn DeviceMemory>],
+        memories: &[Option<&dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         if launch.domain.points() == 0 {
             return Ok(Box::new(FinishedTicket));
@@ -389,7 +384,7 @@ impl Caller for CudaCaller {
         let elsewhere = || Failure::Machine("a field lies on another device than its kernels".to_owned());
         let mut starts = vec![0; launch.arguments.len()];
         for place in self.made.places.values().filter(|it| it.axes.is_some()) {
-            let Some(memory) = memories.get_mut(place.position).and_then(Option::as_mut) else { continue };
+            let Some(memory) = memories.get(place.position).copied().flatten() else { continue };
             let memory = memory.as_any().downcast_ref::<CudaMemory>().ok_or_else(elsewhere)?;
             starts[place.position] = memory.start;
         }

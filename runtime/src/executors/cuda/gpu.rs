@@ -16,11 +16,13 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use isobar_compiler::pass::GpuModel;
 
+use super::boxes;
 use super::context::ContextGuard;
 use super::copying;
 use super::error::{CudaError, LEAST_DRIVER};
 use super::nvrtc::Nvrtc;
 use super::staging::Staging;
+use crate::boxes::BoxCopy;
 use crate::copying::CopyMeasurement;
 use crate::device::{Device, DeviceMemory};
 use crate::failure::Failure;
@@ -237,6 +239,25 @@ impl Device for CudaDevice {
         Ok(Box::new(CudaMemory { gpu: Arc::clone(&self.0), start, bytes, owner: Owner::Other }))
     }
 
+    fn copies_boxes(&self, size: usize) -> bool {
+        matches!(size, 1 | 2 | 4 | 8)
+    }
+
+    fn copy_box(
+        &self,
+        from: &dyn DeviceMemory,
+        to: &dyn DeviceMemory,
+        size: usize,
+        copy: &BoxCopy,
+    ) -> Result<(), Failure> {
+        let own = |it: &dyn DeviceMemory| it.as_any().is::<CudaMemory>();
+        let [Some(from), Some(to)] = [from, to].map(|it| it.as_any().downcast_ref::<CudaMemory>()) else {
+            let which = if own(from) { "target" } else { "source" };
+            return Err(Failure::Machine(format!("the {which} of a copy lies on another device")));
+        };
+        boxes::copy(&self.0, (from, to), size, copy)
+    }
+
     fn about(&self) -> BTreeMap<&'static str, String> {
         let gpu = &self.0;
         let (major, minor) = (gpu.driver / 1000, gpu.driver % 1000 / 10);
@@ -337,7 +358,7 @@ impl DeviceMemory for CudaMemory {
         Ok(read?)
     }
 
-    fn as_any(&mut self) -> &mut dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 }

@@ -19,13 +19,12 @@ pub mod places;
 pub mod plan;
 pub mod written;
 
-mod bytes;
+mod boxes;
 mod call;
 mod copying;
 mod lent;
 mod library;
 mod module;
-mod slice;
 mod staging;
 
 use std::path::PathBuf;
@@ -216,6 +215,10 @@ impl Code for CudaCode {
         }
         let plan = self.plan(launch)?;
         self.module(plan.module, sink).map(drop)
+    }
+
+    fn may_trap(&self) -> bool {
+        !self.kernels.places.is_empty()
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {

@@ -100,7 +100,25 @@ impl HandWrittenModule {
         unsafe { self.launch_words(kernel, shape, &mut words) }
     }
 
-    /// The same with addresses.
+    /// Launches it with addresses, without waiting.
+    ///
+    /// # Safety
+    ///
+    /// As for [`launch`](Self::launch), where all memory lives until the stream comes there.
+    #[expect(unsafe_code, reason = "kernels that a person wrote are launched here")]
+    pub(super) unsafe fn submit_words(
+        &self,
+        kernel: usize,
+        shape: LaunchShape,
+        words: &mut [u64],
+    ) -> Result<(), Failure> {
+        self.gpu.usable()?;
+        let _order = self.gpu.order();
+        // SAFETY: the caller vouches for the arguments.
+        unsafe { self.put(kernel, shape, words) }
+    }
+
+    /// The same with addresses; waits, and returns the milliseconds that the GPU took.
     ///
     /// # Safety
     ///
@@ -109,17 +127,34 @@ impl HandWrittenModule {
     pub(super) unsafe fn launch_words(
         &self,
         kernel: usize,
-        LaunchShape { blocks: [x, y, z], threads: [i, j, k], shared_bytes }: LaunchShape,
+        shape: LaunchShape,
         words: &mut [u64],
     ) -> Result<f64, Failure> {
         let gpu = &self.gpu;
         let failed = |why| CudaError::from(why);
-        let missing = || Failure::Machine("there is no such kernel".to_owned());
-        let function = self.module.kernels.get(kernel).ok_or_else(missing)?;
         gpu.usable()?;
         let _order = gpu.order();
-        let mut arguments: Vec<*mut c_void> = words.iter_mut().map(|it| (&raw mut *it).cast()).collect();
         self.events[0].record(&gpu.stream).map_err(failed)?;
+        // SAFETY: the caller vouches for the arguments.
+        unsafe { self.put(kernel, shape, words) }?;
+        self.events[1].record(&gpu.stream).map_err(failed)?;
+        self.events[1].synchronize().map_err(|why| gpu.note(why.into()))?;
+        let ms = self.events[0].elapsed_ms(&self.events[1]).map_err(failed)?;
+        Ok(f64::from(ms))
+    }
+
+    /// Puts a launch on the stream, which the caller holds.
+    #[expect(unsafe_code, reason = "kernels that a person wrote are launched here")]
+    unsafe fn put(
+        &self,
+        kernel: usize,
+        LaunchShape { blocks: [x, y, z], threads: [i, j, k], shared_bytes }: LaunchShape,
+        words: &mut [u64],
+    ) -> Result<(), Failure> {
+        let gpu = &self.gpu;
+        let missing = || Failure::Machine("there is no such kernel".to_owned());
+        let function = self.module.kernels.get(kernel).ok_or_else(missing)?;
+        let mut arguments: Vec<*mut c_void> = words.iter_mut().map(|it| (&raw mut *it).cast()).collect();
         // SAFETY: the caller vouches for the arguments, which the driver copies.
         let launched = unsafe {
             result::launch_kernel(
@@ -131,10 +166,6 @@ impl HandWrittenModule {
                 &mut arguments,
             )
         };
-        launched.map_err(|why| gpu.note(why.into()))?;
-        self.events[1].record(&gpu.stream).map_err(failed)?;
-        self.events[1].synchronize().map_err(|why| gpu.note(why.into()))?;
-        let ms = self.events[0].elapsed_ms(&self.events[1]).map_err(failed)?;
-        Ok(f64::from(ms))
+        Ok(launched.map_err(|why| gpu.note(why.into()))?)
     }
 }

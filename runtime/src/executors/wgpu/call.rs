@@ -26,10 +26,10 @@ use wgpu::{
     QueryType, SubmissionIndex,
 };
 
+use super::boxes;
 use super::device::{Devices, Gpu, PipelineInputs, TextPipelines};
 use super::error::WgpuError;
 use super::memory::{WgpuMemory, is_alike, narrowed, sent, take, widened};
-use super::slice;
 use super::stored::{self, PipelineStore};
 use crate::cache::KeyParts;
 use crate::device::{DeviceMemory, Ticket};
@@ -77,6 +77,10 @@ impl Code for WgpuCode {
             return Ok(());
         }
         self.text_for(launch, sink).map(drop)
+    }
+
+    fn may_trap(&self) -> bool {
+        !self.kernels.places.is_empty()
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {
@@ -256,7 +260,7 @@ impl Caller for WgpuCaller {
     fn start(
         &mut self,
         launch: &mut Launch,
-        memories: &mut [Option<&mut dyn DeviceMemory>],
+        memories: &[Option<&dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         if launch.domain.points() == 0 {
             return Ok(Box::new(crate::device::FinishedTicket));
@@ -269,8 +273,7 @@ impl Caller for WgpuCaller {
         // with others only where the device binds too few.
         let mut held: BTreeMap<Handle<Array>, Buffer> = BTreeMap::new();
         for (array, place) in made.places.iter() {
-            let memory = memories.get_mut(place.position).and_then(|it| it.as_mut());
-            let Some(memory) = memory else { continue };
+            let Some(memory) = memories.get(place.position).copied().flatten() else { continue };
             let Some(it) = memory.as_any().downcast_ref::<WgpuMemory>() else {
                 return Err(WgpuError::Elsewhere.into());
             };
@@ -465,7 +468,7 @@ impl WgpuCaller {
                 let axes = place.and_then(|it| it.axes);
                 if let Some(plane) = axes.and_then(|axes| wanted.plane_of(axes, field)) {
                     let plane = plane.as_it_lies();
-                    let bytes = slice::cut(gpu, buffer, it.first * size, size, &plane)?;
+                    let bytes = boxes::cut(gpu, buffer, it.first * size, size, &plane)?;
                     let mut came = Elements::zeros(dtype, plane.n());
                     take(&mut came, &bytes);
                     plane.put(&mut field.array, &came);

@@ -12,9 +12,10 @@ use isobar_compiler::call::array::Elements;
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::types::DType;
 
-use super::copying;
 use super::device::{Devices, Gpu};
 use super::error::WgpuError;
+use super::{boxes, copying};
+use crate::boxes::BoxCopy;
 use crate::copying::CopyMeasurement;
 use crate::device::{Device, DeviceMemory};
 use crate::failure::Failure;
@@ -38,6 +39,28 @@ impl Device for WgpuDevice {
         let gpu = self.0.find()?;
         let buffer = gpu.storage(size)?;
         Ok(Box::new(WgpuMemory { gpu, buffer, bytes }))
+    }
+
+    fn copies_boxes(&self, size: usize) -> bool {
+        // Narrower elements share words with their neighbours.
+        matches!(size, 4 | 8)
+    }
+
+    fn copy_box(
+        &self,
+        from: &dyn DeviceMemory,
+        to: &dyn DeviceMemory,
+        size: usize,
+        copy: &BoxCopy,
+    ) -> Result<(), Failure> {
+        let [Some(from), Some(to)] = [from, to].map(|it| it.as_any().downcast_ref::<WgpuMemory>()) else {
+            return Err(WgpuError::Elsewhere.into());
+        };
+        if !Arc::ptr_eq(&from.gpu, &to.gpu) || from.gpu.lost().is_some() {
+            return Err(WgpuError::FieldLost.into());
+        }
+        copy.fits(from.bytes / size.max(1), to.bytes / size.max(1))?;
+        boxes::copy(&to.gpu, (&from.buffer, &to.buffer), size as u64, copy)
     }
 
     fn about(&self) -> BTreeMap<&'static str, String> {
@@ -116,7 +139,7 @@ impl DeviceMemory for WgpuMemory {
         Ok(())
     }
 
-    fn as_any(&mut self) -> &mut dyn Any {
+    fn as_any(&self) -> &dyn Any {
         self
     }
 }

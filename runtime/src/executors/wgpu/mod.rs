@@ -4,6 +4,7 @@
 //! A call is one command buffer with all its launches. Its fields are copied to the device and back, unless they lie
 //! there already (`start`), or stay there for calls to come (`keep`).
 
+mod boxes;
 mod call;
 mod copying;
 pub(crate) mod device;
@@ -13,7 +14,6 @@ mod faults;
 mod memory;
 mod model;
 mod probe;
-mod slice;
 mod spirv;
 mod stored;
 #[cfg(test)]

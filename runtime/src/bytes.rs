@@ -1,9 +1,9 @@
-//! Elements of the host as the bytes that a GPU has.
+//! Elements of the host as the bytes that a device has.
 
 use isobar_compiler::call::array::Elements;
 
 /// The bytes of elements, as they lie in memory.
-pub(super) fn bytes_of(elements: &Elements) -> &[u8] {
+pub(crate) fn bytes_of(elements: &Elements) -> &[u8] {
     fn of<T>(elements: &[T]) -> &[u8] {
         // SAFETY: any byte of an initialized integer, float or bool may be read as one, and none lies between them.
         #[expect(unsafe_code, reason = "numbers are read as bytes")]
@@ -23,7 +23,7 @@ pub(super) fn bytes_of(elements: &Elements) -> &[u8] {
 }
 
 /// Lets `fill` write the bytes of elements. Bytes that it does not write keep their values.
-pub(super) fn with_bytes<E>(
+pub(crate) fn with_bytes<E>(
     elements: &mut Elements,
     fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
