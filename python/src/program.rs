@@ -54,9 +54,6 @@ impl Program {
         let mut config = options.config(&Directives::default());
         config.passes.machine = Some(DetectedMachine::here().machine);
         let (executor, setting) = ready(&wanted)?;
-        if executor.device().is_some() {
-            return Err(PyValueError::new_err("programs run on the host: choose another back end"));
-        }
         let named = ("program.json", document);
         let made = py.detach(|| ProgramExecutable::new(named, config, (domain, fill), executor, setting));
         let executable = made.map_err(|why| refused(&why))?;

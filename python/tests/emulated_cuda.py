@@ -6,6 +6,7 @@ bit. Device memory can be touched by kernels and by copies that are asked for al
 
 import ctypes
 import gc
+import json
 import os
 import pickle
 import sys
@@ -16,7 +17,9 @@ import warnings
 import emulated_gpu
 import isobar
 import numpy as np
+import test_program
 from emulated_gpu import Dlpack, Interface, OnGpu, count, made_stream, n_capsules
+from isobar import _config, _native
 
 N = (13, 9, 7)
 
@@ -83,6 +86,71 @@ def filled(layout, seed, n=N):
 
 def zeros(*shape, gpu=0):
     return OnGpu(np.zeros(shape or N), gpu)
+
+
+class Programs(unittest.TestCase):
+    def test_fields_of_a_program_stay_on_the_gpu_from_call_to_call(self):
+        model = test_program.Diffusion()
+        frame = {"domain": test_program.DOMAIN, "halo": 3}
+        meant, made = isobar.program(model, **frame), isobar.program(model, backend="cuda", **frame)
+        copies = []
+        for n in (1, 4, 4):
+            q, model.l[:] = np.asfortranarray(np.random.default_rng(n).random(test_program.SHAPE)), 0.5
+            own, l = q.copy(order="F"), model.l.copy()  # noqa: E741
+            meant(q, 0.1, n)
+            left, model.l[:] = model.l.copy(), l
+            before = count("to device"), count("to host")
+            made(own, 0.1, n)
+            copies.append((count("to device") - before[0], count("to host") - before[1]))
+            self.assertTrue(np.array_equal(q, own) and np.array_equal(left, model.l), n)
+        # Both fields once in each direction, however many calls there are.
+        self.assertEqual(copies[1:], copies[:2])
+        self.assertLessEqual(sum(copies[0]), 4)
+        self.assertGreater(count("graph launches"), 0)
+
+    def test_halos_copies_and_fills_need_no_copy_to_the_host(self):
+        field = {"dtype": "float64", "axes": "IJK", "shape": ["I+4", "J+4", "K"], "origin": [2, 2, 0]}
+        document = {
+            "isobar_program": 1,
+            "name": "halos",
+            "files": {"main.py": HALO_STENCIL},
+            "grid": {"halo": 2},
+            "fields": {"q": {"role": "argument", **field}, "l": {"role": "local", **field}},
+            "scalars": {"n": {"role": "argument", "dtype": "int64"}},
+            "stencils": {"around": {"function": "main.around", "domain": ["I", "J", "K"]}},
+            "body": [
+                {"fill": "l", "with": 0.5},
+                {"for": "it", "range": [0, "n"], "body": [
+                    {"exchange": ["q"], "width": 2},
+                    {"call": "around", "args": {"q": "q", "l": "l"}},
+                    {"swap": ["l", "q"]},
+                ]},
+                {"copy": "l", "to": "q"},
+            ],
+        }  # fmt: skip
+        document = json.dumps(document)
+        for halo in ("periodic", "zero-gradient"):
+            made = {it: _native.Program(document, _wanted(it), (9, 8, 4), halo, "{}") for it in ("rayon", "cuda")}
+            copies = []
+            for n in (1, 5):
+                arrays = {it: np.asfortranarray(np.random.default_rng(n).random((13, 12, 4))) for it in made}
+                for backend, program in made.items():
+                    before = count("to host")
+                    program.run({"q": arrays[backend]}, {"n": n}, None)
+                copies.append(count("to host") - before)
+                self.assertTrue(np.array_equal(arrays["rayon"], arrays["cuda"]), (halo, n))
+            self.assertEqual(copies, [1, 1])
+
+
+def _wanted(backend):
+    return _config.wanted(backend, None, "reproducible", 0)
+
+
+HALO_STENCIL = """
+def around(q: Field[float], l: Field[float]):
+    with computation(PARALLEL), interval(...):
+        l = q[-2, 0, 0] + q[2, 1, 0] + q[0, -2, 0] - q[1, 2, 0] * l
+"""
 
 
 class Compute(unittest.TestCase):

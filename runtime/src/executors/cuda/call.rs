@@ -1,7 +1,7 @@
 //! A caller: the memory of its runs, its launches as a graph, and how it waits for them.
 //!
 //! A call plans its launches, takes as much memory as they need, and puts them on the stream. First all bits
-//! of the slots are set; then one kernel follows the other. Where plan and arguments are those of the call
+//! of the slots are set; then one kernel follows the other. Where plan and arguments are those of a call
 //! before, the launches are captured into a graph, and later calls like it launch that graph. Events stand
 //! between the steps of a run, and their times are read after it; in a graph they are nodes. Another event
 //! stands behind the last kernel, and a ticket waits for it. Then the slots are read. The earliest place in
@@ -9,6 +9,7 @@
 //!
 //! Nothing is freed that may still be in use: freeing waits for the stream, and a run holds its module.
 
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -50,16 +51,20 @@ pub(super) struct CudaCaller {
     own: SideTable<Array, CudaMemory>,
     /// A word for each place where a run may have to end, if there are any.
     slots: Option<Arc<CudaMemory>>,
-    /// Events between the steps of a run, and behind the last one.
-    events: Arc<Vec<CudaEvent>>,
-    last: Option<PreviousCall>,
+    /// The calls before this one that differ, the last one first. A program calls a stencil with some arguments in turn.
+    before: VecDeque<PreviousCall>,
 }
 
-/// The call before this one, and its launches as a graph as soon as a second one was the same.
+/// The most calls that a caller remembers.
+const MOST_BEFORE: usize = 8;
+
+/// A call before this one, and its launches as a graph as soon as a second one was the same.
 struct PreviousCall {
     plan: CallPlan,
     /// The bits of each argument of each launch, addresses among them.
     words: Vec<Vec<u64>>,
+    /// Events between the steps of the run, and behind the last one.
+    events: Arc<Vec<CudaEvent>>,
     graph: Option<LaunchGraph>,
 }
 
@@ -74,9 +79,8 @@ unsafe impl Send for LaunchGraph {}
 impl CudaCaller {
     /// A caller that has not called yet, and has no memory.
     pub(super) fn new(made: Arc<CudaCode>, progress: Arc<Progress>) -> Self {
-        let (fields, is_resident, events) = (Vec::new(), false, Arc::default());
-        let own = SideTable::default();
-        Self { made, progress, fields, is_resident, own, slots: None, events, last: None }
+        let (fields, own) = (Vec::new(), SideTable::default());
+        Self { made, progress, fields, is_resident: false, own, slots: None, before: VecDeque::new() }
     }
 
     /// Puts a run on the stream, with fields that begin at these addresses, by position in the launch.
@@ -96,24 +100,28 @@ impl CudaCaller {
             }
         }
         let _order = gpu.order();
-        let is_same = self.last.as_ref().is_some_and(|it| it.plan == plan && it.words == words);
         self.progress.done.store(0, Ordering::Relaxed);
-        match self.last.as_mut().filter(|_| is_same) {
-            Some(PreviousCall { graph: Some(graph), .. }) => {
-                graph.0.launch().map_err(|why| gpu.note(why.into()))?
-            }
-            Some(_) => {
-                let graph = self.captured(&module, &plan, &words)?;
+        let at = self.before.iter().position(|it| it.words == words && it.plan == plan);
+        let call = match at.and_then(|it| self.before.remove(it)) {
+            Some(mut call) => {
+                let graph = match call.graph.take() {
+                    Some(graph) => graph,
+                    None => self.captured(&module, &call)?,
+                };
                 graph.0.launch().map_err(|why| gpu.note(why.into()))?;
-                self.last = Some(PreviousCall { plan, words, graph: Some(graph) });
+                call.graph = Some(graph);
+                call
             }
             None => {
-                // The events of the run before may be those of another plan.
-                self.events = Arc::new(self.new_events()?);
-                self.put(&module, &plan, &words, EventRecordMode::Plainly)?;
-                self.last = Some(PreviousCall { plan, words, graph: None });
+                let events = Arc::new(self.new_events()?);
+                let call = PreviousCall { plan, words, events, graph: None };
+                self.put(&module, &call, EventRecordMode::Plainly)?;
+                call
             }
-        }
+        };
+        let events = Arc::clone(&call.events);
+        self.before.push_front(call);
+        self.before.truncate(MOST_BEFORE);
         let over = gpu.context.new_event(None).map_err(CudaError::from)?;
         over.record(&gpu.stream).map_err(|why| gpu.note(why.into()))?;
         Ok(CudaTicket {
@@ -122,7 +130,7 @@ impl CudaCaller {
             _module: module,
             domain: launch.domain,
             slots: self.slots.clone(),
-            events: Arc::clone(&self.events),
+            events,
             progress: Arc::clone(&self.progress),
             begun: Instant::now(),
         })
@@ -184,17 +192,12 @@ impl CudaCaller {
     }
 
     /// The launches of a run as a graph.
-    fn captured(
-        &self,
-        module: &StoredModule,
-        plan: &CallPlan,
-        words: &[Vec<u64>],
-    ) -> Result<LaunchGraph, Failure> {
+    fn captured(&self, module: &StoredModule, call: &PreviousCall) -> Result<LaunchGraph, Failure> {
         let stream = &self.made.gpu.stream;
         let failed = |why| self.made.gpu.note(CudaError::from(why));
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         stream.begin_capture(mode).map_err(failed)?;
-        let put = self.put(module, plan, words, EventRecordMode::InGraph);
+        let put = self.put(module, call, EventRecordMode::InGraph);
         // The capture ends also where `put` failed: until then nothing runs on the stream.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         put?;
@@ -209,8 +212,7 @@ impl CudaCaller {
     fn put(
         &self,
         module: &StoredModule,
-        plan: &CallPlan,
-        words: &[Vec<u64>],
+        PreviousCall { plan, words, events, .. }: &PreviousCall,
         recorded: EventRecordMode,
     ) -> Result<(), Failure> {
         let made = &self.made;
@@ -220,7 +222,7 @@ impl CudaCaller {
         }
         let mut n_recorded = 0;
         let mut record_up_to = |step: usize| -> Result<(), CudaError> {
-            for event in self.events.iter().take(step + 1).skip(n_recorded) {
+            for event in events.iter().take(step + 1).skip(n_recorded) {
                 // SAFETY: event and stream are those of one context, which is there as long as they are.
                 unsafe { sys::cuEventRecordWithFlags(event.cu_event(), stream, recorded as u32) }.result()?;
             }

@@ -5,7 +5,7 @@
 //! `docs/gpu.md` reports the runs on a GPU, and their times. Memory that other programs lend (`lent`) was not
 //! tested there.
 //!
-//! All work of the process is on one stream, in order. A call plans its launches. A call like the one before,
+//! All work of the process is on one stream, in order. A call plans its launches. A call like one of those before,
 //! with the same memory, is a graph from its second time on. Events between the steps measure their times.
 //! Fields of the host go to the GPU and back with each call, unless they stay there for later calls (`keep`).
 //! Fields of a program lie on the GPU, in memory of ours or of its own (`lent`).
