@@ -10,7 +10,7 @@ use isobar_compiler::config::Config;
 use isobar_program::compile::compile;
 use isobar_program::decomposition::{RankGrid, Topology};
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, StencilInterpreter};
-use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, rayon};
+use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, rayon, wgpu};
 use isobar_runtime::programs::{CodeSetting, CutProgram, ProgramRefusal};
 use serde_json::{Value as Json, json};
 
@@ -154,6 +154,28 @@ fn ranks_that_cut_a_tile_have_its_bits() {
             }
         }
     }
+}
+
+#[test]
+fn ranks_share_a_gpu() {
+    if let Err(why) = wgpu::check() {
+        return isobar_testing::skip("ranks on a GPU", why);
+    }
+    let code = on(Arc::new(wgpu::Wgpu));
+    let text = steps();
+    let given = inputs(&[("q", vec![16, 12, 3])]);
+    let expected = on_one(&text, [12, 8, 3], HaloFill::Periodic, given.clone());
+    let mut found = given;
+    cut(&text, ([12, 8, 3], tile(HaloFill::Periodic, [2, 1])), &code, &mut found).unwrap();
+    hold(&found, &expected, &"tile");
+    let given = inputs(&[("q", vec![16, 16, 2, 6])]);
+    let [expected, found] = [None, code].map(|code| {
+        let mut given = given.clone();
+        let grid = RankGrid { topology: Topology::Cube, layout: [1, 1] };
+        cut(&text, ([12, 12, 2], grid), &code, &mut given).unwrap();
+        given
+    });
+    hold(&found, &expected, &"cube");
 }
 
 #[test]

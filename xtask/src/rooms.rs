@@ -334,13 +334,18 @@ const RUNTIME: &[Room] = &[
     room("runtime", "failure", &[], EMBEDDED),
     room("runtime", "store", &["cache", "failure"], EMBEDDED),
     room("runtime", "plans", &["failure", "store"], EMBEDDED),
-    room("runtime", "device", &["copying", "failure"], EMBEDDED),
+    room("runtime", "bytes", &[], EMBEDDED),
+    room("runtime", "boxes", &["failure"], EMBEDDED),
+    room("runtime", "device", &["boxes", "copying", "failure"], EMBEDDED),
     room("runtime", "buffer", &["device", "failure"], EMBEDDED),
     room("runtime", "wanted", &[], EMBEDDED),
     room(
         "runtime",
         "executors",
-        &["cache", "copying", "device", "events", "failure", "machine", "plans", "store", "wanted"],
+        &[
+            "boxes", "bytes", "cache", "copying", "device", "events", "failure", "machine", "plans", "store",
+            "wanted",
+        ],
         EMBEDDED,
     ),
     room(
@@ -349,7 +354,12 @@ const RUNTIME: &[Room] = &[
         &["buffer", "cache", "device", "events", "executors", "failure", "plans", "store"],
         EMBEDDED,
     ),
-    room("runtime", "programs", &["buffer", "cache", "executors", "failure", "plans", "store"], EMBEDDED),
+    room(
+        "runtime",
+        "programs",
+        &["boxes", "buffer", "bytes", "cache", "device", "executors", "failure", "plans", "store"],
+        EMBEDDED,
+    ),
     room("runtime", "./.", &[], EMBEDDED),
 ];
 

@@ -221,6 +221,17 @@ fn class(name: &str) -> String {
     file(name, format!("{STENCILS}\n{CLASS}").as_bytes())
 }
 
+/// Whether Vulkan has a device; where there is none, that is said.
+fn has_gpu() -> bool {
+    match isobar_runtime::executors::wgpu::check() {
+        Ok(_) => true,
+        Err(why) => {
+            isobar_testing::skip_part("a program on `wgpu`", &why);
+            false
+        }
+    }
+}
+
 #[test]
 fn a_class_is_a_program_without_a_document() {
     let text_of = class("shifting.py");
@@ -240,6 +251,10 @@ fn a_class_is_a_program_without_a_document() {
     };
     let usual = hashes(&[]);
     assert_eq!(hashes(&["--backend", "rayon"]), usual);
+    if has_gpu() {
+        assert_eq!(hashes(&["--backend", "wgpu"]), usual);
+        assert_eq!(hashes(&["--backend", "wgpu", "--scope", "stencil"]), usual);
+    }
     assert_eq!(hashes(&["--backend", "openmp", "--scope", "stencil"]), usual);
     assert_ne!(hashes(&["--externals", &by]), usual);
     assert_ne!(hashes(&["--init", "q=constant(2)"]), usual);
@@ -273,7 +288,8 @@ fn a_runner_runs_a_class_as_this_machine_does() {
     let there = |others: &[&str]| run(&[others, &["--runner", &runner.1]].concat());
     let here = run(&[]);
     assert_eq!(here["reason"], "ok", "{here}");
-    for backend in ["debug", "numpy", "rayon", "openmp"] {
+    let on_gpu = has_gpu().then_some("wgpu");
+    for backend in ["debug", "numpy", "rayon", "openmp"].into_iter().chain(on_gpu) {
         let report = there(&["--backend", backend]);
         assert_eq!(report["hashes"], here["hashes"], "{backend}: {report}");
     }
@@ -345,8 +361,11 @@ fn documents_are_compared_and_measured() {
         "{measured}"
     );
     assert!(measured.ends_with("all back ends wrote the same bits\n"), "{measured}");
-    let output = isobar(&["compare", "--program", &document, "--backends", "wgpu", "--domain", "3,1,1"]);
-    assert_eq!(output.status.code(), Some(1));
+    if has_gpu() {
+        assert!(run("compare", &["--backends", "wgpu"]).ends_with("wgpu: the bits of `debug`\n"));
+        let measured = run("bench", &["--backends", "rayon,wgpu", "--repeats", "2"]);
+        assert!(measured.contains("wgpu, one by one"), "{measured}");
+    }
     let broken = file("across-broken.json", b"{\"isobar_program\": 1}");
     let output = isobar(&["bench", "--program", &broken, "--backends", "rayon"]);
     assert_eq!(output.status.code(), Some(1));

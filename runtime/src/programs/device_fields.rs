@@ -57,6 +57,8 @@ pub(super) struct DeviceFields {
     /// Elements on their way, by number.
     messages: BTreeMap<u64, FieldMessage>,
     n_messages: u64,
+    /// Whether a copy may not be over.
+    is_copying: bool,
     /// Memory of messages that are over.
     spare: Vec<Box<dyn DeviceMemory>>,
 }
@@ -98,6 +100,7 @@ impl DeviceFields {
             under_way: VecDeque::new(),
             messages: BTreeMap::new(),
             n_messages: 0,
+            is_copying: false,
             spare: Vec::new(),
         }
     }
@@ -135,7 +138,7 @@ impl DeviceFields {
         if self.fields.get(&container).filter(is_newer).is_none() {
             return Ok(());
         }
-        self.wait()?;
+        self.wait_for_calls()?;
         if let Some(field) = self.fields.get_mut(&container) {
             with_bytes(&mut array.elements, |bytes| field.memory.read(0, bytes))?;
             field.newer = NewerElements::Neither;
@@ -208,6 +211,7 @@ impl DeviceFields {
             self.device.copy_box(self.memory_of(*container)?, &*memory, dtype.size_bytes(), &copy)?;
             at += it.n();
         }
+        self.is_copying = true;
         Ok(Some(self.keep(FieldMessage { dtype, n, memory })))
     }
 
@@ -225,6 +229,7 @@ impl DeviceFields {
             self.is_newer_there(*container);
             at += it.n();
         }
+        self.is_copying = true;
         self.put_away(message);
         Ok(())
     }
@@ -259,6 +264,7 @@ impl DeviceFields {
         copy.dimensions.iter_mut().for_each(|it| it.from = 0);
         self.device.copy_box(&*one.memory, self.memory_of(container)?, value.dtype().size_bytes(), &copy)?;
         self.is_newer_there(container);
+        self.is_copying = true;
         self.put_away(one);
         Ok(true)
     }
@@ -278,8 +284,19 @@ impl DeviceFields {
         }
     }
 
-    /// Waits for all calls.
+    /// Waits for all calls and copies.
     pub(super) fn wait(&mut self) -> Result<(), Failure> {
+        let mut ended = self.wait_for_calls();
+        // A copy has no ticket; a read comes behind it.
+        if std::mem::take(&mut self.is_copying)
+            && let Some(field) = self.fields.values().find(|it| it.memory.bytes() > 0)
+        {
+            ended = ended.and(field.memory.read(0, &mut [0]));
+        }
+        ended
+    }
+
+    fn wait_for_calls(&mut self) -> Result<(), Failure> {
         let mut ended = Ok(());
         for ticket in std::mem::take(&mut self.under_way) {
             ended = ended.and(ticket.wait());

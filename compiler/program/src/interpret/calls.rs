@@ -3,145 +3,17 @@
 use std::sync::Arc;
 
 use isobar_ground::call::launch::{Argument, FieldArgument, Launch};
-use isobar_ground::call::run::{Control, Stop};
+use isobar_ground::call::run::Control;
 use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::space::{Axis, Domain};
 use isobar_ground::types::Value;
-use isobar_reference::front::Front;
-use isobar_reference::{debug, numpy};
 
 use super::arrays::{absent, gather, scatter};
-use super::groups::{GroupParam, GroupStop};
-use super::on_device::DeviceRunner;
-use super::ranks::Transport;
+use super::runner::{StencilRunner, StencilStop};
 use super::{ProgramInstance, ProgramStop};
 use crate::analysis::calls::aliases;
 use crate::nodes::{ContainerPart, ProgramIr, StencilCall};
-
-/// Runs the stencils that a program calls.
-pub trait StencilRunner {
-    /// Runs a stencil on the arrays of a call. In `front`, parameters that are one field are one parameter.
-    ///
-    /// # Errors
-    ///
-    /// Why it ended early. The arrays then hold what was computed so far.
-    fn run(
-        &mut self,
-        front: &Arc<Front>,
-        launch: &mut Launch,
-        control: &mut dyn Control,
-    ) -> Result<(), StencilStop>;
-
-    /// The parameters of the code of a group, by its number, where there is such code.
-    fn group(&mut self, _number: usize) -> Option<Arc<[GroupParam]>> {
-        None
-    }
-
-    /// Runs the code of a group that has some.
-    ///
-    /// # Errors
-    ///
-    /// As for [`run`](Self::run).
-    fn run_group(
-        &mut self,
-        _number: usize,
-        _launch: &mut Launch,
-        _control: &mut dyn Control,
-    ) -> Result<(), GroupStop> {
-        let stop = StencilStop::Fault { why: "it has no code".to_owned(), statement: None };
-        Err(GroupStop { stop, statement: None })
-    }
-
-    /// Answers a callback of the program, by its name in the document.
-    ///
-    /// # Errors
-    ///
-    /// Why the run ends here.
-    fn host(&mut self, _name: &str) -> Result<(), StencilStop> {
-        Err(StencilStop::Fault { why: "nobody answers it".to_owned(), statement: None })
-    }
-
-    /// The device that runs its stencils and keeps the elements of fields, where they are not on the host.
-    fn device(&mut self) -> Option<&mut dyn DeviceRunner> {
-        None
-    }
-
-    /// The carrier of messages between the ranks of a program.
-    fn transport(&mut self) -> Option<&mut dyn Transport> {
-        None
-    }
-
-    /// Whether each run starts with locals that hold NaN, or the smallest integer. Otherwise a local may hold what the run
-    /// before left, where nobody reads it before it is written.
-    fn forgets_locals(&self) -> bool {
-        true
-    }
-
-    /// Whether calls are faster where neighbours along I lie side by side. A run then copies the fields of the caller that lie
-    /// otherwise, once, and stores them at its end.
-    fn prefers_rows(&self) -> bool {
-        false
-    }
-}
-
-/// Why a stencil ended before its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StencilStop {
-    Cancelled,
-    Fault {
-        /// In one sentence.
-        why: String,
-        /// The statement at fault, in the stencil's text.
-        statement: Option<Span>,
-    },
-}
-
-/// Runs stencils as `debug` does, which defines their meaning.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StencilInterpreter;
-
-impl StencilRunner for StencilInterpreter {
-    fn run(
-        &mut self,
-        front: &Arc<Front>,
-        launch: &mut Launch,
-        control: &mut dyn Control,
-    ) -> Result<(), StencilStop> {
-        let (oir, extents) = front.reference().expect("a stencil that was accepted has an OIR");
-        debug::run(oir, extents, launch, control).map_err(StencilStop::from)
-    }
-}
-
-/// Runs stencils as operations on whole arrays, with the bits of `debug`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StencilsOnArrays;
-
-impl StencilRunner for StencilsOnArrays {
-    fn run(
-        &mut self,
-        front: &Arc<Front>,
-        launch: &mut Launch,
-        control: &mut dyn Control,
-    ) -> Result<(), StencilStop> {
-        match front.npir() {
-            Some(npir) => numpy::run(npir, launch, control).map_err(StencilStop::from),
-            None => StencilInterpreter.run(front, launch, control),
-        }
-    }
-}
-
-impl From<Stop> for StencilStop {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => StencilStop::Cancelled,
-            Stop::Trap(trap) => {
-                let statement = Some(trap.origin.span());
-                StencilStop::Fault { why: Stop::Trap(trap).to_string(), statement }
-            }
-        }
-    }
-}
 
 /// The index of the first point of a parameter's range in its array; 0 along an axis that it lacks.
 pub(super) fn origin(program: &ProgramIr, call: &StencilCall, at: usize) -> [i64; 3] {

@@ -4,30 +4,12 @@ use isobar_ground::call::launch::{Argument, FieldArgument, Launch};
 use isobar_ground::call::run::Control;
 use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
-use isobar_ground::entity::Handle;
 use isobar_ground::types::Value;
 
 use super::arrays::absent;
-use super::calls::{StencilRunner, StencilStop};
+use super::runner::{GroupParam, GroupStop, StencilRunner, StencilStop};
 use super::{ProgramInstance, ProgramStop};
-use crate::nodes::{Container, ProgramStmt, ProgramStmtKind};
-
-/// A parameter of the code of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GroupParam {
-    /// All of a container; its origin is that of the compute domain.
-    Container(Handle<Container>),
-    /// The scalar that a call of the group has for a parameter, both by position; that of a fill has the position 0.
-    Scalar { statement: usize, param: usize },
-}
-
-/// Why the code of a group ended before its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupStop {
-    pub stop: StencilStop,
-    /// The statement of the group at fault, by position.
-    pub statement: Option<usize>,
-}
+use crate::nodes::{ProgramStmt, ProgramStmtKind};
 
 impl ProgramInstance {
     /// Whether each range of a group has points. Code of a group counts on that.

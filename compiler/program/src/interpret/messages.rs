@@ -6,14 +6,14 @@ use isobar_ground::types::{DType, Value};
 
 use super::ProgramInstance;
 use super::arrays::ElementBox;
-use super::calls::{StencilRunner, StencilStop};
+use super::runner::{StencilRunner, StencilStop};
 use crate::nodes::{Container, ContainerPart};
 
 /// Boxes of containers, in the order of their elements in a message.
 pub(super) type MessageBoxes = Vec<(Handle<Container>, ElementBox)>;
 
 /// Elements of boxes, one box behind the other, each in C order.
-pub(super) enum Message {
+pub(super) enum BoxMessage {
     Here(Elements),
     /// By the number that the device gave it.
     OnDevice(u64),
@@ -39,15 +39,15 @@ impl ProgramInstance {
         boxes: &MessageBoxes,
         dtype: DType,
         runner: &mut dyn StencilRunner,
-    ) -> Result<Message, StencilStop> {
+    ) -> Result<BoxMessage, StencilStop> {
         boxes.iter().try_for_each(|it| self.send(it.0, runner))?;
         if let Some(device) = runner.device()
             && let Some(number) = device.gather(dtype, boxes)?
         {
-            return Ok(Message::OnDevice(number));
+            return Ok(BoxMessage::OnDevice(number));
         }
         boxes.iter().try_for_each(|it| self.bring(it.0, runner))?;
-        Ok(Message::Here(self.picked_here(boxes, dtype)))
+        Ok(BoxMessage::Here(self.picked_here(boxes, dtype)))
     }
 
     /// The elements of boxes of the arrays.
@@ -66,16 +66,16 @@ impl ProgramInstance {
     /// Stores the elements of a message in boxes.
     pub(super) fn store(
         &mut self,
-        message: Message,
+        message: BoxMessage,
         boxes: &MessageBoxes,
         runner: &mut dyn StencilRunner,
     ) -> Result<(), StencilStop> {
         match message {
-            Message::OnDevice(number) => {
+            BoxMessage::OnDevice(number) => {
                 boxes.iter().try_for_each(|it| self.send(it.0, runner))?;
                 runner.device().map_or(Ok(()), |it| it.scatter(number, boxes))
             }
-            Message::Here(elements) => {
+            BoxMessage::Here(elements) => {
                 boxes.iter().try_for_each(|it| self.bring(it.0, runner))?;
                 self.store_here(elements, boxes);
                 boxes.iter().for_each(|it| self.is_changed(it.0, runner));
@@ -107,8 +107,8 @@ impl ProgramInstance {
         }
         let all: MessageBoxes = messages.iter().flatten().cloned().collect();
         let all = match self.picked(&all, dtype, runner)? {
-            Message::Here(elements) => elements,
-            Message::OnDevice(number) => match runner.device() {
+            BoxMessage::Here(elements) => elements,
+            BoxMessage::OnDevice(number) => match runner.device() {
                 Some(device) => device.read(number)?,
                 None => Elements::zeros(dtype, 0),
             },
@@ -150,7 +150,7 @@ impl ProgramInstance {
             Some(device) => device.message(&all.elements)?,
             None => None,
         };
-        let message = sent.map_or(Message::Here(all.elements), Message::OnDevice);
+        let message = sent.map_or(BoxMessage::Here(all.elements), BoxMessage::OnDevice);
         self.store(message, &boxes, runner)
     }
 
@@ -169,6 +169,6 @@ impl ProgramInstance {
             return Ok(());
         }
         let elements = Elements::filled(value, its.n());
-        self.store(Message::Here(elements), &vec![(handle, its)], runner)
+        self.store(BoxMessage::Here(elements), &vec![(handle, its)], runner)
     }
 }

@@ -21,13 +21,12 @@ mod prepare;
 mod ranks;
 mod rehearse;
 mod run;
+mod runner;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use arrays::ElementBox;
-pub use calls::{StencilInterpreter, StencilRunner, StencilStop, StencilsOnArrays};
-pub use groups::{GroupParam, GroupStop};
 use isobar_ground::call::array::Array;
 use isobar_ground::call::launch::ScalarInput;
 use isobar_ground::call::run::Control;
@@ -41,9 +40,11 @@ pub use made::make_inputs;
 pub use measure::StatementMeasure;
 use memory::LocalMemory;
 use on_device::BegunLocal;
-pub use on_device::DeviceRunner;
 pub use prepare::ProgramBytes;
-pub use ranks::{RankMessage, Transport};
+pub use runner::{
+    DeviceRunner, GroupParam, GroupStop, RankMessage, StencilInterpreter, StencilRunner, StencilStop,
+    StencilsOnArrays, Transport,
+};
 
 use crate::analysis::calls::aliases;
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStencil, StencilCall};

@@ -12,126 +12,14 @@ use isobar_ground::diag::Span;
 use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::entity::Handle;
 use isobar_ground::space::Domain;
-use isobar_ground::types::{DType, Value};
+use isobar_ground::types::Value;
 use isobar_reference::front::Front;
 
-use super::arrays::{ElementBox, gather, part_view, scatter};
-use super::calls::{StencilRunner, StencilStop, origin};
-use super::groups::{GroupParam, GroupStop};
+use super::arrays::{gather, part_view, scatter};
+use super::calls::origin;
+use super::runner::{DeviceRunner, GroupParam, GroupStop, StencilRunner, StencilStop};
 use super::{ProgramInstance, ProgramStop};
 use crate::nodes::{Container, ContainerPart, ContainerRole, StencilCall};
-
-/// Runs stencils on a device, which has memory for each container.
-///
-/// The arrays of a launch tell shapes and strides. Their elements are those of the containers beside the launch, by the
-/// positions of the arguments. An argument without a container has its elements in its own array.
-pub trait DeviceRunner {
-    /// Begins a run of an instance, whose last run has this number. Answers the number of the new run. Elements of any other
-    /// run are forgotten.
-    fn begin_run(&mut self, last: Option<u64>) -> u64;
-
-    /// Gives a container memory, with the elements of its array where these are newer.
-    ///
-    /// # Errors
-    ///
-    /// Why the device has no such memory.
-    fn send(&mut self, container: Handle<Container>, array: &Array) -> Result<(), StencilStop>;
-
-    /// Stores the elements of a container in its array, where those of the device are newer.
-    ///
-    /// # Errors
-    ///
-    /// Why a call that was started did not end, or the device cannot be read.
-    fn bring(&mut self, container: Handle<Container>, array: &mut Array) -> Result<(), StencilStop>;
-
-    /// Notes that the array of a container has newer elements.
-    fn is_newer_here(&mut self, container: Handle<Container>);
-
-    /// Notes that a container has elements that nobody reads. `before` is one that lives no more, whose memory it may have.
-    fn begins(&mut self, container: Handle<Container>, before: Option<Handle<Container>>);
-
-    /// Copies the elements of boxes, all of one type, to a message on the device, and answers its number. The containers were
-    /// sent. None where the device copies no such elements.
-    ///
-    /// # Errors
-    ///
-    /// Why the device does not copy them.
-    fn gather(
-        &mut self,
-        dtype: DType,
-        boxes: &[(Handle<Container>, ElementBox)],
-    ) -> Result<Option<u64>, StencilStop>;
-
-    /// Stores the elements of a message, which is over then. The containers were sent.
-    ///
-    /// # Errors
-    ///
-    /// As for [`gather`](Self::gather).
-    fn scatter(&mut self, message: u64, boxes: &[(Handle<Container>, ElementBox)])
-    -> Result<(), StencilStop>;
-
-    /// The elements of a message, which is over then.
-    ///
-    /// # Errors
-    ///
-    /// Why the device cannot be read.
-    fn read(&mut self, message: u64) -> Result<Elements, StencilStop>;
-
-    /// Sends elements as a message; none where the device copies no such elements.
-    ///
-    /// # Errors
-    ///
-    /// Why the device has no such memory.
-    fn message(&mut self, elements: &Elements) -> Result<Option<u64>, StencilStop>;
-
-    /// Stores a value in all elements of a box. The container was sent. False where the device copies no such elements.
-    ///
-    /// # Errors
-    ///
-    /// Why the device does not store it.
-    fn fill(
-        &mut self,
-        container: Handle<Container>,
-        its: &ElementBox,
-        value: Value,
-    ) -> Result<bool, StencilStop>;
-
-    /// Exchanges the elements of two containers.
-    fn swaps(&mut self, one: Handle<Container>, other: Handle<Container>);
-
-    /// Starts a stencil, as [`StencilRunner::run`] runs one. Where it may end early, this waits for its end.
-    ///
-    /// # Errors
-    ///
-    /// Why it did not begin, or ended early.
-    fn start(
-        &mut self,
-        front: &Arc<Front>,
-        launch: &mut Launch,
-        containers: &[Option<Handle<Container>>],
-        control: &mut dyn Control,
-    ) -> Result<(), StencilStop>;
-
-    /// Starts the code of a group.
-    ///
-    /// # Errors
-    ///
-    /// As for [`start`](Self::start).
-    fn start_group(
-        &mut self,
-        number: usize,
-        launch: &mut Launch,
-        containers: &[Option<Handle<Container>>],
-        control: &mut dyn Control,
-    ) -> Result<(), GroupStop>;
-
-    /// Waits until all that was started is over.
-    ///
-    /// # Errors
-    ///
-    /// Why something did not end.
-    fn wait(&mut self) -> Result<(), StencilStop>;
-}
 
 /// A local whose first touch a device has not been told.
 #[derive(Clone, Copy, Debug)]

@@ -5,38 +5,10 @@ use isobar_ground::types::DType;
 
 use super::ProgramInstance;
 use super::arrays::ElementBox;
-use super::calls::{StencilRunner, StencilStop};
 use super::messages::MessageBoxes;
+use super::runner::{RankMessage, StencilRunner, StencilStop};
 use crate::nodes::HaloExchange;
 use crate::plan::{HaloStrip, Neighbour};
-
-/// Carries messages between the ranks of a program. Two ranks get each other's messages with one tag in the order in which
-/// they were sent.
-pub trait Transport {
-    /// Sends a message to each neighbour, and lets one of each arrive. It waits for nothing. Answers a number for
-    /// [`finish`](Self::finish). A message without elements is not sent, and none is received where no elements arrive.
-    ///
-    /// # Errors
-    ///
-    /// Why nothing can be sent.
-    fn start(&mut self, tag: u32, messages: Vec<RankMessage>) -> Result<u64, String>;
-
-    /// Waits for what arrives, in the order of the messages. All that was sent has left then.
-    ///
-    /// # Errors
-    ///
-    /// Why something did not arrive.
-    fn finish(&mut self, started: u64) -> Result<Vec<Elements>, String>;
-}
-
-/// A message to a neighbour, and the length of its answer. All elements have one type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RankMessage {
-    pub rank: u32,
-    pub sent: Elements,
-    /// The number of elements that arrive.
-    pub n_received: usize,
-}
 
 /// Where a strip lies in an array, in the order of the message.
 fn box_of(array: &Array, strip: &HaloStrip) -> ElementBox {
@@ -94,7 +66,7 @@ impl ProgramInstance {
         Ok(packed.collect())
     }
 
-    /// Holds what arrived against a plan. Answers why it is something else.
+    /// Holds what arrived against a plan. Answers why it does not fit.
     pub(super) fn check_arrived(
         &self,
         exchange: &HaloExchange,

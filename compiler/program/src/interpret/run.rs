@@ -13,7 +13,7 @@ use isobar_ground::types::{DType, Value};
 
 use super::halos::halo_boxes;
 use super::measure::{StatementClock, StatementMeasure};
-use super::messages::{Message, MessageBoxes};
+use super::messages::{BoxMessage, MessageBoxes};
 use super::{ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop};
 use crate::analysis::exchanges::spelled;
 use crate::nodes::{
@@ -39,7 +39,7 @@ pub(super) struct ProgramRun<'a> {
 /// The values that arrive in the halos of an exchange.
 enum ArrivingValues {
     /// Values of the domain itself, for each of the fields.
-    Halos(Vec<(Message, MessageBoxes)>),
+    Halos(Vec<(BoxMessage, MessageBoxes)>),
     /// Messages of other ranks: the number of the transport.
     Messages(u64),
 }
@@ -80,10 +80,7 @@ impl<'a> ProgramRun<'a> {
         self.instance.program.body = body;
         let ended = self.instance.end_on_device(self.runner);
         result?;
-        ended.map_err(|stop| match stop {
-            StencilStop::Cancelled => ProgramStop::Cancelled,
-            StencilStop::Fault { why, .. } => ProgramStop::Fault(vec![catalog::ended(&why, Span::default())]),
-        })?;
+        ended.map_err(|stop| self.device_stop(stop, Span::default()))?;
         match self.under_way.first() {
             None => Ok(()),
             Some((exchange, _)) => {
@@ -98,11 +95,29 @@ impl<'a> ProgramRun<'a> {
         body.iter().try_for_each(|it| {
             let since = self.clock.as_ref().map(StatementClock::now);
             self.statement(it)?;
+            if self.clock.is_some()
+                && let Some(device) = self.runner.device()
+            {
+                // A statement takes as long as the work that it starts.
+                let ended = device.wait();
+                ended.map_err(|stop| self.device_stop(stop, it.span))?;
+            }
             if let Some((clock, since)) = self.clock.as_mut().zip(since) {
                 clock.ended(it, since);
             }
             Ok(())
         })
+    }
+
+    /// Why a call that was started before did not end.
+    fn device_stop(&self, stop: StencilStop, span: Span) -> ProgramStop {
+        match stop {
+            StencilStop::Cancelled => ProgramStop::Cancelled,
+            StencilStop::Fault { why, .. } => {
+                let why = format!("a call on the device ended: {why}");
+                ProgramStop::Fault(vec![catalog::ended(&why, span)])
+            }
+        }
     }
 
     fn statement(&mut self, stmt: &ProgramStmt) -> RunResult {
@@ -330,16 +345,16 @@ impl<'a> ProgramRun<'a> {
     }
 
     /// Takes the elements of boxes, all of one type.
-    fn picked(&mut self, boxes: MessageBoxes, span: Span) -> Result<Message, ProgramStop> {
+    fn picked(&mut self, boxes: MessageBoxes, span: Span) -> Result<BoxMessage, ProgramStop> {
         let Some(&(first, _)) = boxes.first() else {
-            return Ok(Message::Here(Elements::zeros(DType::Bool, 0)));
+            return Ok(BoxMessage::Here(Elements::zeros(DType::Bool, 0)));
         };
         let dtype = self.instance.program.containers[first].dtype;
         let picked = self.instance.picked(&boxes, dtype, self.runner);
         picked.map_err(|stop| self.instance.not_moved(first, stop, span))
     }
 
-    fn store(&mut self, message: Message, boxes: MessageBoxes, span: Span) -> RunResult {
+    fn store(&mut self, message: BoxMessage, boxes: MessageBoxes, span: Span) -> RunResult {
         let Some(&(first, _)) = boxes.first() else { return Ok(()) };
         let stored = self.instance.store(message, &boxes, self.runner);
         stored.map_err(|stop| self.instance.not_moved(first, stop, span))
