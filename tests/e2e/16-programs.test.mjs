@@ -61,6 +61,16 @@ scenario("a program gives the same picture on the runner", async (t) => {
   await t.shot("calls");
   assert.equal(await t.hash(), inTab, "the two pictures differ");
 
+  // On a GPU of the runner the fields stay there, and only results come back.
+  const onGpu = t.get("target-select").locator('option[value="runner:wgpu"]:not([disabled])');
+  if (await onGpu.count()) {
+    await t.get("target-select").selectOption("runner:wgpu");
+    await t.get("run").click();
+    await t.see("run-result", { "data-state": "done", "data-backend": "wgpu" });
+    await t.shot("on a GPU");
+    assert.equal(await t.hash(), inTab, "the picture of the GPU differs");
+  }
+
   // A call opens its stencil.
   await t.get("call-open").filter({ hasText: "call rub(" }).first().click();
   await t.settled();

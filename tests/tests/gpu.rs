@@ -334,6 +334,7 @@ fn what_verify_writes_tells_what_was_held_and_measured_and_what_is_absent() {
     };
     assert_eq!((of("gallery", 64).stencils, of("gallery", 32).failures), (1, 0));
     assert_eq!((of("generated", 64).stencils, of("generated", 64).failures), (3, 0));
+    assert_eq!((of("programs", 64).stencils, of("programs", 64).failures), (1, 0));
     assert_eq!(report.benchmark.len(), 2, "{said}");
     for case in &report.benchmark {
         let measured = case.measured.iter().find(|it| it.who == "wgpu").expect("it is there");

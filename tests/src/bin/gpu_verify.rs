@@ -12,7 +12,7 @@ use isobar_compiler::pass::GpuModel;
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::{AvailableTools, Backend};
 use isobar_tests::gpu::bench::{Absent, Case, HAND as BY_HAND, measure};
-use isobar_tests::gpu::correct::{Answer, by_hand, generated, written};
+use isobar_tests::gpu::correct::{Answer, by_hand, generated, programs, written};
 use isobar_tests::gpu::hand::HAND;
 use isobar_tests::gpu::report::{Correctness, FORMAT, Model, OfDevice, Report};
 use isobar_tests::gpu::{BACKENDS, GALLERY, KERNELS, MEASURED, PRECISIONS, Stencil, stencil};
@@ -143,6 +143,11 @@ enum Part {
         first: u64,
         count: u64,
     },
+    Programs {
+        backend: String,
+        first: u64,
+        count: u64,
+    },
     ByHand,
     Bench {
         kernel: String,
@@ -173,6 +178,10 @@ impl Part {
             }
             Self::Generated { backend, first, count } => {
                 generated(self::backend(&backend)?, first, count, each)
+            }
+            Self::Programs { backend, first, count } => {
+                programs(self::backend(&backend)?, first, count, each);
+                Ok(())
             }
             Self::ByHand => {
                 by_hand(&HAND, each);
@@ -327,7 +336,13 @@ fn held(backend: Backend, options: &Options) -> Result<Vec<Correctness>> {
         }
         all.extend(Correctness::of(backend.name(), what, &answers));
     }
-    all.extend(Correctness::of(backend.name(), "generated", &generated_of(backend, options)?));
+    let part = |first, count| Part::Generated { backend: name(), first, count };
+    let answers = of_seeds("generated stencils", &part, backend, (options.first, options.generated))?;
+    all.extend(Correctness::of(backend.name(), "generated", &answers));
+    let part = |first, count| Part::Programs { backend: name(), first, count };
+    let n_programs = options.generated.div_ceil(STENCILS_OF_PROGRAM);
+    let answers = of_seeds("generated programs", &part, backend, (options.first, n_programs))?;
+    all.extend(Correctness::of(backend.name(), "programs", &answers));
     Ok(all)
 }
 
@@ -335,15 +350,23 @@ fn held(backend: Backend, options: &Options) -> Result<Vec<Correctness>> {
 const MOST_ENDED: usize = 20;
 const SEEDS_OF_PROCESS: u64 = 100;
 
-fn generated_of(backend: Backend, options: &Options) -> Result<Vec<Answer>> {
+/// A program has as many calls as that, and takes as long.
+const STENCILS_OF_PROGRAM: u64 = 25;
+
+/// The answers about seeds, some of them at a time in a process of its own.
+fn of_seeds(
+    what: &str,
+    part: &dyn Fn(u64, u64) -> Part,
+    backend: Backend,
+    (first, n): (u64, u64),
+) -> Result<Vec<Answer>> {
     let mut answers: Vec<Answer> = Vec::new();
-    let (mut next, end, mut n_ended) = (options.first, options.first + options.generated, 0);
+    let (mut next, end, mut n_ended) = (first, first + n, 0);
     while next < end && n_ended < MOST_ENDED {
         let count = SEEDS_OF_PROCESS.min(end - next);
-        eprintln!("{}: generated stencils, {next} to {}", backend.name(), next + count);
-        let part = Part::Generated { backend: backend.name().to_owned(), first: next, count };
+        eprintln!("{}: {what}, {next} to {}", backend.name(), next + count);
         let before = answers.len();
-        let asked = part.ask(|it| answers.push(it));
+        let asked = part(next, count).ask(|it| answers.push(it));
         next += u64::try_from(answers.len() - before)?;
         match asked {
             Ok(()) => ensure!(answers.len() > before, "no answer"),

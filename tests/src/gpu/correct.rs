@@ -13,6 +13,7 @@ use super::{PRECISIONS, Stencil, model_of};
 use crate::against::{native_gives_the_bits_of_debug, same_fields};
 use crate::levels::Held;
 use crate::native::{Layout, Workplace, hold_native, params};
+use crate::programs::{ProgramRunner, hold_program};
 use crate::{launch, run_debug};
 
 /// One thing that was held.
@@ -85,6 +86,23 @@ pub fn generated(backend: Backend, first: u64, count: u64, mut tell: impl FnMut(
         workplace.forget()?;
     }
     Ok(())
+}
+
+/// Holds generated programs, whose fields stay on the device: each with the code of its stencils, and with joined calls.
+pub fn programs(backend: Backend, first: u64, count: u64, mut tell: impl FnMut(Answer)) {
+    for seed in first..first + count {
+        tell(Answer::of(seed.to_string(), 64, || {
+            let mut runs = 0;
+            for joins_calls in [false, true] {
+                let temporary = std::env::temp_dir();
+                let runner =
+                    ProgramRunner { executor: Some(backend.executor().into()), joins_calls, temporary };
+                let pieces = hold_program(seed, &runner).map_err(anyhow::Error::msg)?;
+                runs += (pieces.n_groups + pieces.n_stencils) as u64;
+            }
+            Ok(Held { runs, other_traps: 0 })
+        }));
+    }
 }
 
 /// Holds CUDA that is written by hand.

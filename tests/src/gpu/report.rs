@@ -59,7 +59,7 @@ pub struct Model {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Correctness {
     pub backend: String,
-    /// `kernels`, `gallery`, `generated`, `hand-written CUDA`.
+    /// `kernels`, `gallery`, `generated`, `programs`, `hand-written CUDA`.
     pub what: String,
     /// Bits of floats.
     pub precision: u32,
