@@ -43,6 +43,18 @@ def set_num_threads(threads: int | None) -> None:
     _chosen["threads"] = threads
 
 
+def program_results() -> str:
+    """The arrays that are read behind a call of a program which names none, as `ISOBAR_PROGRAM_RESULTS` says: `all`, or
+    `arguments`.
+
+    Raises `CallError` where it says something else.
+    """
+    named = os.environ.get("ISOBAR_PROGRAM_RESULTS", "") or "all"
+    if named not in ("all", "arguments"):
+        raise CallError(f'`ISOBAR_PROGRAM_RESULTS` is "all" or "arguments", and not "{named}"')
+    return named
+
+
 def processors() -> int:
     """The processors of this process."""
     if hasattr(os, "sched_getaffinity"):

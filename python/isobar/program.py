@@ -43,8 +43,9 @@ class Program:
         exchange: str = "none",
         backend: str = "rayon",
         threads: int | None = None,
-        results: Any = "all",
+        results: Any = None,
     ):
+        results = _config.program_results() if results is None else results
         if isinstance(results, str) and results not in ("all", "arguments"):
             raise CallError(f'`results` is "all", "arguments" or a list of arrays, and not "{results}"')
         self._results = results if isinstance(results, str) else list(results)
@@ -158,7 +159,7 @@ def program(
     exchange: str = "none",
     backend: str = "rayon",
     threads: int | None = None,
-    results: Any = "all",
+    results: Any = None,
 ) -> Program:
     """A method of an object as one program.
 
@@ -166,8 +167,9 @@ def program(
     each array: one number for I and J, or one for each axis. Stencils of NDSL know both themselves. `exchange` says what halo updates store: `none`, `periodic`
     or `zero-gradient`.
 
-    `results` says which arrays are read behind a call: `all` of them, the `arguments` of the method and what these hold, or a list of arrays and quantities. Arrays
-    that are no results become locals where each call writes every element before it reads that. They are faster, share
+    `results` says which arrays are read behind a call: `all` of them, the `arguments` of the method and what these hold, or
+    a list of arrays and quantities. Without it, `ISOBAR_PROGRAM_RESULTS` says `all` or `arguments`. Arrays that are no
+    results become locals where each call writes every element before it reads that. They are faster, share
     memory, and leave what the object holds as it was.
 
         step = isobar.program(model, domain=(64, 64, 20), halo=3)

@@ -1,7 +1,9 @@
 """Methods of objects as programs: the same bits as the stencils one by one, whatever changes between two calls."""
 
 import math
+import os
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -240,6 +242,13 @@ class Programs(unittest.TestCase):
         program = isobar.program(model, domain=DOMAIN, halo=(3, 3, 0), results=[model.l, q])
         program(q, 0.1, 3)
         np.testing.assert_array_equal(model.l, outcome.l)
+        with unittest.mock.patch.dict(os.environ, {"ISOBAR_PROGRAM_RESULTS": "arguments"}):
+            program = isobar.program(Diffusion(), domain=DOMAIN, halo=(3, 3, 0))
+            program(q, 0.1, 3)
+            self.assertIn("local l:", program.text)
+        with unittest.mock.patch.dict(os.environ, {"ISOBAR_PROGRAM_RESULTS": "some"}):
+            with self.assertRaisesRegex(isobar.CallError, 'and not "some"'):
+                isobar.program(model, domain=DOMAIN)
         with self.assertRaisesRegex(isobar.CallError, "all of them"):
             isobar.program(model, domain=DOMAIN, results="all of them")
         with self.assertRaisesRegex(isobar.CaptureError, "no int"):

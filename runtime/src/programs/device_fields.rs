@@ -142,6 +142,8 @@ impl DeviceFields {
         if let Some(field) = self.fields.get_mut(&container) {
             with_bytes(&mut array.elements, |bytes| field.memory.read(0, bytes))?;
             field.newer = NewerElements::Neither;
+            // Copies that were started before are over.
+            self.is_copying = false;
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ impl ProgramInstance {
     /// Brings all that a run may have written, and waits for all calls.
     pub(super) fn end_on_device(&mut self, runner: &mut dyn StencilRunner) -> Result<(), StencilStop> {
         let Some(device) = runner.device() else { return Ok(()) };
-        let mut ended = device.wait();
+        let mut ended = Ok(());
         for &handle in &self.written {
             let is_kept = !matches!(self.program.containers[handle].role, ContainerRole::Local);
             if is_kept {
@@ -66,7 +66,8 @@ impl ProgramInstance {
                 ended = ended.and(brought);
             }
         }
-        ended
+        let waited = device.wait();
+        ended.and(waited)
     }
 
     /// Tells the device which locals have begun.
