@@ -5,7 +5,7 @@ mod changes;
 mod collect;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::constants::Evaluation;
@@ -144,6 +144,8 @@ pub(super) struct ObjectChange<'p> {
     pub(super) is_followed: bool,
     /// The function that gets it as an argument; that function may leave it alone.
     pub(super) callee: Option<&'p Expr>,
+    /// The argument, where it is a part of the object: `a.b` of `a`.
+    pub(super) passed: Option<&'p Expr>,
 }
 
 /// `object.name = value`; without a name it may be any.
@@ -153,6 +155,33 @@ pub(super) struct AttributeStore<'p> {
     pub(super) span: Span,
     pub(super) object: &'p Expr,
     pub(super) name: Option<&'p str>,
+}
+
+/// The names that may share an object with a name, or parts of it.
+pub(super) type SharingNames<'p> = BTreeMap<ScopedName<'p>, SharedParts<'p>>;
+
+/// The parts of an object that another name may stand for, or hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum SharedParts<'p> {
+    /// Any.
+    All,
+    /// These attributes of attributes: `a.b` of `a`.
+    These(Vec<&'p Expr>),
+}
+
+impl Default for SharedParts<'_> {
+    fn default() -> Self {
+        Self::These(Vec::new())
+    }
+}
+
+impl<'p> SharedParts<'p> {
+    fn add(&mut self, more: Self) {
+        match (&mut *self, more) {
+            (Self::These(all), Self::These(more)) => all.extend(more),
+            _ => *self = Self::All,
+        }
+    }
 }
 
 /// A name with the scope that binds it.
@@ -208,7 +237,7 @@ pub(super) struct FileNames<'p> {
     pub(super) stores: Vec<AttributeStore<'p>>,
     pub(super) changes: BTreeMap<ScopedName<'p>, Vec<ObjectChange<'p>>>,
     /// Names that may stand for the same object, or for parts of one.
-    pub(super) aliases: OnceCell<BTreeMap<ScopedName<'p>, BTreeSet<ScopedName<'p>>>>,
+    pub(super) aliases: OnceCell<BTreeMap<ScopedName<'p>, SharingNames<'p>>>,
     /// `exec(...)`, `globals()[...] = ...`: any name of the module may be another behind it.
     pub(super) rewritten: Option<Span>,
     /// For each binding.
@@ -350,32 +379,59 @@ impl<'p> FileNames<'p> {
         }
     }
 
+    /// Whether a name stands for a module of numbers alone, which holds no object that two names could share.
+    fn is_numeric_module(&self, scope: ScopeId, name: &str) -> bool {
+        let bindings = self.of_scope(scope).names.get(name).map(Vec::as_slice).unwrap_or_default();
+        let is_it = |path: &[String]| matches!(path, [root, ..] if root == "numpy" || root == "math");
+        let is_import =
+            |it: &usize| matches!(&self.bindings[*it].what, BoundValue::Module(path) if is_it(path));
+        !bindings.is_empty() && bindings.iter().all(is_import)
+    }
+
     /// Names that stand for the same object, or for parts of one, as far as their bindings tell.
-    pub(super) fn aliases(&self) -> &BTreeMap<ScopedName<'p>, BTreeSet<ScopedName<'p>>> {
+    pub(super) fn aliases(&self) -> &BTreeMap<ScopedName<'p>, SharingNames<'p>> {
         self.aliases.get_or_init(|| {
-            let mut found: BTreeMap<ScopedName<'p>, BTreeSet<ScopedName<'p>>> = BTreeMap::new();
+            let mut found: BTreeMap<ScopedName<'p>, SharingNames<'p>> = BTreeMap::new();
             for (id, scope) in self.scopes.iter().enumerate() {
                 let holder = ScopeId { file: self.file, index: number(id) };
                 for (&name, bindings) in &scope.names {
                     for &binding in bindings {
                         let Binding { scope, what, .. } = &self.bindings[binding];
                         let mut mention = |it: &'p Expr| {
-                            if let ExprKind::Name(other) = &it.kind
+                            if let Some(&[other, ref part @ ..]) = it.as_dotted().as_deref()
                                 && let Some((at, _)) = self.holder(*scope, other)
-                                && (at, other.as_str()) != (holder, name)
+                                && (at, other) != (holder, name)
+                                && !self.is_numeric_module(at, other)
                             {
-                                found.entry((holder, name)).or_default().insert((at, other));
-                                found.entry((at, other)).or_default().insert((holder, name));
+                                let shared = if part.is_empty() {
+                                    SharedParts::All
+                                } else {
+                                    SharedParts::These(vec![it])
+                                };
+                                found
+                                    .entry((at, other))
+                                    .or_default()
+                                    .entry((holder, name))
+                                    .or_default()
+                                    .add(shared);
+                                let others = found.entry((holder, name)).or_default();
+                                others.insert((at, other), SharedParts::All);
+                            }
+                            match it.kind {
+                                ExprKind::Binary(operator, ..) => operator.may_share(),
+                                // Its names are those above.
+                                ExprKind::Attribute(..) => it.as_dotted().is_none(),
+                                _ => true,
                             }
                         };
                         match what {
                             BoundValue::Value(value)
                             | BoundValue::Element(value, _)
                             | BoundValue::Augmented(_, _, value) => {
-                                value.walk(&mut mention);
+                                value.walk_into(&mut mention);
                             }
                             BoundValue::Behind(stmt, _) => {
-                                stmt.each_own_expr(&mut |it| it.walk(&mut mention))
+                                stmt.each_own_expr(&mut |it| it.walk_into(&mut mention))
                             }
                             _ => {}
                         }

@@ -134,6 +134,20 @@ impl Constant {
         }
     }
 
+    /// Whether it is a number, a text or `None`, which never changes.
+    #[must_use]
+    pub fn has_no_parts(&self) -> bool {
+        matches!(
+            self,
+            Constant::Bool(_)
+                | Constant::Int(_)
+                | Constant::Float(_)
+                | Constant::Typed(_)
+                | Constant::Str(_)
+                | Constant::None
+        )
+    }
+
     /// The value as a Python integer, where it is an integer of any kind.
     #[must_use]
     pub fn as_int(&self) -> Option<i64> {

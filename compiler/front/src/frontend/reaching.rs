@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::bindings::{Binding, BoundValue, FileNames, Guard, GuardBranch, ObjectChange, ScopedName};
+use super::bindings::{
+    Binding, BoundValue, FileNames, Guard, GuardBranch, ObjectChange, ScopedName, SharedParts,
+};
 use super::builtins;
 use super::constants::{Constant, Evaluation, Opaque};
 use super::evaluate::{self, Environment};
@@ -500,9 +502,16 @@ impl<'p> Names<'p> {
                 continue;
             }
             let is_own = at == (place.0, own);
+            if !is_own && self.shares_nothing(file, at) {
+                continue;
+            }
             for change in file.changes.get(&at).into_iter().flatten() {
                 let is_in_time = change.at < moment.to && (change.is_floating || change.at > found.at);
-                if is_in_time && !(is_own && change.is_followed) && self.harms(file, at, change) {
+                // A number that is passed changes nothing of the object that it is a part of.
+                let passed = change.passed.filter(|_| is_own).and_then(|it| part_of(&found.value, it));
+                let is_of_number = passed.is_some_and(Constant::has_no_parts);
+                let is_out = is_own && change.is_followed || is_of_number;
+                if is_in_time && !is_out && self.harms(file, at, change) {
                     let why = match is_own {
                         true => "it may be changed here".to_owned(),
                         false => format!("`{}`, which may be the same object, changes here", at.1),
@@ -510,9 +519,30 @@ impl<'p> Names<'p> {
                     return Err(Opaque::change(why, change.span));
                 }
             }
-            next.extend(aliases.get(&at).into_iter().flatten().copied());
+            let is_shared = |shared: &SharedParts<'p>| match shared {
+                // A number that another name holds is no part that both have.
+                SharedParts::These(parts) if is_own => {
+                    !parts.iter().all(|it| part_of(&found.value, it).is_some_and(Constant::has_no_parts))
+                }
+                SharedParts::All | SharedParts::These(_) => true,
+            };
+            next.extend(aliases.get(&at).into_iter().flatten().filter(|it| is_shared(it.1)).map(|it| *it.0));
         }
         Ok(())
+    }
+
+    /// Whether a name is imported and stands for a type, a function of numbers, or a number: no two names share a part of it.
+    fn shares_nothing(&self, file: &FileNames<'p>, (scope, name): ScopedName<'p>) -> bool {
+        let &[binding] = self.events(file, scope, name).as_slice() else { return false };
+        // Others may be on their way to a value now, by way of this question.
+        if !matches!(file.bindings[binding].what, BoundValue::From { .. }) {
+            return false;
+        }
+        match self.value(file, binding) {
+            Ok(Constant::Element(_) | Constant::Field(_) | Constant::Word(_) | Constant::Numeric(_)) => true,
+            Ok(value) => value.has_no_parts(),
+            Err(_) => false,
+        }
     }
 
     /// Whether a change may reach an object: not where the name stands for what has no parts.
@@ -607,6 +637,19 @@ fn agreed(
         }
     }
     Ok(found)
+}
+
+/// The part of a value that an expression names: `a.b` of the value of `a`. A part is one of a table alone: attributes may be
+/// computed otherwise.
+fn part_of<'v>(value: &'v Constant, expr: &Expr) -> Option<&'v Constant> {
+    match &expr.kind {
+        ExprKind::Name(_) => Some(value),
+        ExprKind::Attribute(object, name) => match part_of(value, object)? {
+            Constant::Namespace(members) => members.get(&*name.name),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether a statement leaves the block around it.

@@ -365,37 +365,47 @@ impl Expr {
 
     /// Calls `each` for this expression and every one inside it.
     pub fn walk<'p>(&'p self, each: &mut impl FnMut(&'p Expr)) {
-        each(self);
+        self.walk_into(&mut |it| {
+            each(it);
+            true
+        });
+    }
+
+    /// Calls `each` for this expression, and for those inside an expression for which it answers true.
+    pub fn walk_into<'p>(&'p self, each: &mut impl FnMut(&'p Expr) -> bool) {
+        if !each(self) {
+            return;
+        }
         match &self.kind {
             ExprKind::Attribute(value, _) | ExprKind::Unary(_, value) | ExprKind::Starred(value) => {
-                value.walk(each);
+                value.walk_into(each);
             }
             ExprKind::Subscript(left, right) | ExprKind::Binary(_, left, right) => {
-                left.walk(each);
-                right.walk(each);
+                left.walk_into(each);
+                right.walk_into(each);
             }
             ExprKind::Call { function, args, keywords } => {
-                function.walk(each);
-                args.iter().for_each(|it| it.walk(each));
-                keywords.iter().for_each(|it| it.value.walk(each));
+                function.walk_into(each);
+                args.iter().for_each(|it| it.walk_into(each));
+                keywords.iter().for_each(|it| it.value.walk_into(each));
             }
             ExprKind::Logical(_, parts) | ExprKind::Tuple(parts) | ExprKind::List(parts) => {
-                parts.iter().for_each(|it| it.walk(each));
+                parts.iter().for_each(|it| it.walk_into(each));
             }
             ExprKind::Compare(left, rest) => {
-                left.walk(each);
-                rest.iter().for_each(|(_, right)| right.walk(each));
+                left.walk_into(each);
+                rest.iter().for_each(|(_, right)| right.walk_into(each));
             }
             ExprKind::Ternary { test, then, otherwise } => {
-                [test, then, otherwise].into_iter().for_each(|it| it.walk(each));
+                [test, then, otherwise].into_iter().for_each(|it| it.walk_into(each));
             }
             ExprKind::Slice { lower, upper, step } => {
-                [lower, upper, step].into_iter().flatten().for_each(|it| it.walk(each));
+                [lower, upper, step].into_iter().flatten().for_each(|it| it.walk_into(each));
             }
             ExprKind::Dict(entries) => {
                 for (key, value) in entries {
-                    key.iter().for_each(|it| it.walk(each));
-                    value.walk(each);
+                    key.iter().for_each(|it| it.walk_into(each));
+                    value.walk_into(each);
                 }
             }
             ExprKind::Missing
@@ -408,7 +418,7 @@ impl Expr {
             | ExprKind::Ellipsis
             | ExprKind::Str(_) => {}
             ExprKind::Other(_, inner) => {
-                inner.iter().flat_map(|it| it.parts()).for_each(|it| it.walk(each));
+                inner.iter().flat_map(|it| it.parts()).for_each(|it| it.walk_into(each));
             }
         }
     }
@@ -466,6 +476,26 @@ pub enum Operator {
 }
 
 impl Operator {
+    /// Whether the result may have parts of its operands: lists are added and repeated, and sets have operators of their own.
+    #[must_use]
+    pub fn may_share(self) -> bool {
+        match self {
+            Operator::Add
+            | Operator::Sub
+            | Operator::Mul
+            | Operator::BitAnd
+            | Operator::BitOr
+            | Operator::BitXor => true,
+            Operator::Div
+            | Operator::FloorDiv
+            | Operator::Mod
+            | Operator::Pow
+            | Operator::MatMul
+            | Operator::ShiftLeft
+            | Operator::ShiftRight => false,
+        }
+    }
+
     /// As Python writes it.
     #[must_use]
     pub fn symbol(self) -> &'static str {

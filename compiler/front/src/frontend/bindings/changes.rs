@@ -138,6 +138,11 @@ impl<'p> FileNames<'p> {
             let it = if let ExprKind::Starred(inner) = &it.kind { inner } else { it };
             if let Some(root) = root_of(it) {
                 self.changed(scope, root, span, Some(function), None);
+                if it.as_name().is_none()
+                    && let Some(last) = self.found.last_mut()
+                {
+                    last.change.passed = Some(it);
+                }
             }
         }
     }
@@ -207,7 +212,7 @@ impl<'p> FileNames<'p> {
         // In a loop, what the last turn leaves.
         let behind = behind.map(|own| self.around.clone().unwrap_or(own));
         let (at, is_floating, is_followed) = (span.start, false, false);
-        let change = ObjectChange { scope, span, at, is_floating, is_followed, callee };
+        let change = ObjectChange { scope, span, at, is_floating, is_followed, callee, passed: None };
         self.found.push(UnresolvedChange { root, change, behind });
     }
 }

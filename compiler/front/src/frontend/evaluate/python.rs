@@ -146,6 +146,45 @@ impl Evaluator<'_, '_> {
         Some(found.map_err(fail).and_then(|it| it.bounded(whole.span)))
     }
 
+    /// `np.zeros(shape, dtype)`, `np.ones(shape, dtype)` and `np.full(shape, value, dtype)`.
+    fn filled(
+        &self,
+        function: &str,
+        shape: &Expr,
+        rest: &[Expr],
+        keywords: &[Keyword],
+    ) -> Result<Result<Constant, String>, Opaque> {
+        let (value, rest) = match (function, rest) {
+            ("full", [value, rest @ ..]) => (Some(self.expr(value)?), rest),
+            ("full", []) => return Ok(Err("`full` is called without a value".to_owned())),
+            (_, rest) => (None, rest),
+        };
+        let dtype = match (rest, keywords) {
+            ([], []) => None,
+            ([dtype], []) => Some(self.element(dtype)?),
+            ([], [keyword]) if keyword.name.as_ref().is_some_and(|it| it.name == "dtype") => {
+                Some(self.element(&keyword.value)?)
+            }
+            _ => return Ok(Err("an array is made with values that are not known".to_owned())),
+        };
+        let value = value.unwrap_or(Constant::Float(if function == "ones" { 1.0 } else { 0.0 }));
+        let shape = self.expr(shape)?;
+        let sizes = match shape.elements() {
+            Some(parts) => parts.iter().map(Constant::as_int).collect::<Option<Vec<i64>>>(),
+            None => shape.as_int().map(|it| vec![it]),
+        };
+        let sizes = sizes.and_then(|it| it.into_iter().map(|it| usize::try_from(it).ok()).collect());
+        let Some(sizes): Option<Vec<usize>> = sizes else {
+            return Ok(Err("the shape of an array is not known".to_owned()));
+        };
+        let n = sizes.iter().fold(1_usize, |n, &it| n.saturating_mul(it));
+        if sizes.is_empty() || !(1..=MOST_ELEMENTS).contains(&n) {
+            return Ok(Err(format!("an array of {n} elements is not followed")));
+        }
+        let whole = sizes.iter().rev().fold(value, |value, &n| Constant::List(vec![value; n].into()));
+        Ok(array(&whole, dtype))
+    }
+
     /// A method that leaves its object alone, and functions of NumPy that make arrays.
     pub(super) fn method(
         &self,
@@ -159,7 +198,7 @@ impl Evaluator<'_, '_> {
             method,
             "get" | "items" | "keys" | "values" | "copy" | "tolist" | "item" | "index" | "count"
         );
-        if !is_of_object && !matches!(method, "array" | "asarray") {
+        if !is_of_object && !matches!(method, "array" | "asarray" | "zeros" | "ones" | "full") {
             return None;
         }
         let value = self.expr(object).ok()?;
@@ -181,6 +220,12 @@ impl Evaluator<'_, '_> {
                     Err(opaque) => return Some(Err(opaque)),
                 };
                 array(&values, dtype).map_err(|why| fail(&why))
+            }
+            (Constant::Foreign(path), "zeros" | "ones" | "full", [shape, rest @ ..]) if is_numpy(path) => {
+                match self.filled(method, shape, rest, keywords) {
+                    Ok(found) => found.map_err(|why| fail(&why)),
+                    Err(opaque) => return Some(Err(opaque)),
+                }
             }
             (Constant::Dict(entries), "get", [key, rest @ ..]) if rest.len() < 2 && keywords.is_empty() => {
                 let key = match self.expr(key) {
@@ -389,6 +434,24 @@ fn sorted(mut values: Vec<Constant>) -> Result<Constant, String> {
         None if !is_number => Err("only numbers are sorted while compiling".to_owned()),
         None => Ok(Constant::List(values.into())),
     }
+}
+
+/// The most elements of an array that is made by its shape.
+const MOST_ELEMENTS: usize = 4096;
+
+/// An array with another element at these indices; none where there is no such element, or the value is none of its type.
+pub(super) fn with_element(array: &Constant, indices: &[i64], value: &Constant) -> Option<Constant> {
+    let Constant::Array(parts) = array else {
+        let Constant::Typed(old) = array else { return None };
+        return indices.is_empty().then(|| convert(&ElementType::Fixed(old.dtype()), value).ok()).flatten();
+    };
+    let (&first, rest) = indices.split_first()?;
+    let length = i64::try_from(parts.len()).ok()?;
+    let at = usize::try_from(if first < 0 { first + length } else { first }).ok()?;
+    let mut parts = parts.to_vec();
+    let part = parts.get_mut(at)?;
+    *part = with_element(part, rest, value)?;
+    Some(Constant::Array(parts.into()))
 }
 
 /// `np.array(values, dtype=...)`: its elements have one type.

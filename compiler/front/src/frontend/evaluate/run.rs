@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::python::{put, unpack};
+use super::python::{put, unpack, with_element};
 use super::{Environment, Evaluator, binary, expression, truth};
 use crate::diag::Span;
 use crate::frontend::constants::{Constant, Evaluation, Opaque};
@@ -316,6 +316,14 @@ impl Run<'_, '_> {
                         let mut entries = entries.to_vec();
                         put(&mut entries, index, value);
                         Constant::Dict(entries.into())
+                    }
+                    Constant::Array(_) => {
+                        let indices = match &index {
+                            Constant::Tuple(parts) => parts.iter().map(Constant::as_int).collect(),
+                            one => one.as_int().map(|it| vec![it]),
+                        };
+                        let new = indices.and_then(|it: Vec<i64>| with_element(&old, &it, &value));
+                        new.ok_or_else(|| fail("the array has no such element"))?
                     }
                     // The object is of another kind.
                     _ => return Err(fail("elements of it are not followed")),

@@ -228,6 +228,80 @@ it = EXPR
 }
 
 #[test]
+fn a_number_of_an_object_that_is_passed_changes_nothing_of_it() {
+    let text = "
+from dataclasses import dataclass
+@dataclass
+class C:
+    N = 3
+    X = 0.5
+    PARTS = [1, 2]
+c = C()
+class Model:
+    def __init__(self, make):
+        fill = make()
+        fill(ARGUMENT, self)
+it = c.X
+";
+    assert_eq!(value(&text.replace("ARGUMENT", "c.N")), float(0.5));
+    // So does a name that holds the number.
+    let held = text.replace("fill(ARGUMENT, self)", "size = (1, HELD)\n        fill(domain=size)");
+    assert_eq!(value(&held.replace("HELD", "c.N")), float(0.5));
+    let why = "`size`, which may be the same object, changes here";
+    assert_eq!(why_not(&held.replace("HELD", "c.PARTS")), why);
+    assert_eq!(why_not(&held.replace("HELD", "c.N, c")), why);
+    for passed in ["c", "c.PARTS", "c.PARTS[0]", "c.UNKNOWN"] {
+        assert_eq!(why_not(&text.replace("ARGUMENT", passed)), "it may be changed here", "{passed}");
+    }
+}
+
+#[test]
+fn arrays_that_loops_fill_have_their_elements() {
+    let text = "
+import numpy as np
+class C:
+    a = np.zeros(2)
+    a[0] = 3.0
+    a[-1] = a[0] * 2
+    b = np.full((2, 2), 1, dtype=np.float32)
+    for i in range(0, 2):
+        b[i, i] = 6.0 / (a[i] ** (i + 1))
+    n = np.ones(3, np.int32)
+    n[1] = 2.9
+    c = INDEX
+it = C.c
+";
+    let single = |it: f32| Constant::Typed(Value::Float32(it));
+    for (index, expected) in [
+        ("a[1]", Constant::Typed(Value::Float64(6.0))),
+        ("b[0, 0]", single(2.0)),
+        ("b[1][1]", single(1.0 / 6.0)),
+        ("b[0, 1]", single(1.0)),
+        ("n[1]", Constant::Typed(Value::Int32(2))),
+        ("n[2]", Constant::Typed(Value::Int32(1))),
+    ] {
+        assert_eq!(value(&text.replace("INDEX", index)), expected, "{index}");
+    }
+    for (from, to, why) in [
+        ("a[-1] =", "a[2] =", "the array has no such element"),
+        ("np.zeros(2)", "np.zeros(9999)", "an array of 9999 elements is not followed"),
+        ("np.zeros(2)", "np.zeros(0)", "an array of 0 elements is not followed"),
+        ("np.zeros(2)", "np.zeros(2, order='F')", "an array is made with values that are not known"),
+    ] {
+        assert_eq!(why_not(&text.replace(from, to).replace("INDEX", "a[1]")), why, "{to}");
+    }
+    // Names of types and functions are parts of no array.
+    let typed = text.replace("np.zeros(2)", "np.zeros(2, dtype=Float)").replace("6.0 /", "Float(6.0) /");
+    let typed =
+        typed.replace("import numpy as np\n", "import numpy as np\nfrom ndsl.dsl.typing import Float\n");
+    assert_eq!(value(&typed.replace("INDEX", "b[0, 0]")), single(2.0));
+    // A name of the same array, or of a part of it, sees the change; a quotient of elements does not.
+    let shared = "import numpy as np\na = np.ones(2)\nb = EXPR\na[0] = 5.0\nit = b[0]\n";
+    assert_eq!(value(&shared.replace("EXPR", "[6.0 / a[1]]")), Constant::Typed(Value::Float64(6.0)));
+    assert_eq!(why_not(&shared.replace("EXPR", "a")), "`a`, which may be the same object, changes here");
+}
+
+#[test]
 fn what_only_making_an_object_would_tell_is_not_known() {
     let text = "
 class C:
@@ -290,7 +364,7 @@ fn anything_else_is_opaque_and_says_why() {
         ("2 ** 64", "the integer does not fit 64 bits"),
         ("(1, 2)[5]", "a tuple has no such element"),
         ("{'a': 1}['b']", "the dict has no such key"),
-        ("np.ones(3)", "`ones` of the module `numpy` is not known"),
+        ("np.linspace(0, 1, 3)", "`linspace` of the module `numpy` is not known"),
     ] {
         let text = format!("import numpy as np\nA = 1\ndef plain(x):\n    return x\nit = {written}\n");
         assert_eq!(why_not(&text), why, "{written}");
