@@ -81,7 +81,7 @@ struct DeviceField {
 enum NewerElements {
     Here,
     OnDevice,
-    /// Both are the same, or nobody reads them.
+    /// Both sides have the same ones, or no statement reads them.
     Neither,
 }
 
@@ -333,8 +333,10 @@ impl DeviceFields {
             })
             .collect();
         let started = prepared.start(launch, &memories);
-        for (_, container) in containers.iter().enumerate().filter(|it| written(it.0)) {
-            container.iter().for_each(|it| self.is_newer_there(*it));
+        for (at, container) in containers.iter().enumerate() {
+            if let Some(container) = container.filter(|_| written(at)) {
+                self.is_newer_there(container);
+            }
         }
         let ticket = started?;
         if prepared.may_trap() || !copies.is_empty() {

@@ -124,6 +124,5 @@ fn no_device() -> StencilStop {
 /// Whether a stencil writes the parameter at a position.
 fn writes(signature: Option<&Signature>) -> impl Fn(usize) -> bool {
     let params = signature.map(|it| it.params.as_slice()).unwrap_or_default();
-    let written: Vec<bool> = params.iter().map(|it| it.access.is_written()).collect();
-    move |at| written.get(at).copied().unwrap_or(true)
+    move |at| params.get(at).is_none_or(|it| it.access.is_written())
 }

@@ -80,16 +80,28 @@ impl ProgramInstance {
         }
     }
 
+    /// Begins a container where it has not begun; answers the device of the runner, which knows that then.
+    fn device_for<'r>(
+        &mut self,
+        handle: Handle<Container>,
+        runner: &'r mut dyn StencilRunner,
+    ) -> Option<&'r mut dyn DeviceRunner> {
+        self.begin(handle);
+        let device = runner.device()?;
+        self.tell_begun(device);
+        Some(device)
+    }
+
     /// Gives a container memory on the device, with its newest elements.
     pub(super) fn send(
         &mut self,
         handle: Handle<Container>,
         runner: &mut dyn StencilRunner,
     ) -> Result<(), StencilStop> {
-        self.begin(handle);
-        let Some(device) = runner.device() else { return Ok(()) };
-        self.tell_begun(device);
-        device.send(handle, &self.arrays[handle.index()])
+        match self.device_for(handle, runner) {
+            Some(device) => device.send(handle, &self.arrays[handle.index()]),
+            None => Ok(()),
+        }
     }
 
     /// Gives a container its newest elements, in its array.
@@ -98,10 +110,10 @@ impl ProgramInstance {
         handle: Handle<Container>,
         runner: &mut dyn StencilRunner,
     ) -> Result<(), StencilStop> {
-        self.begin(handle);
-        let Some(device) = runner.device() else { return Ok(()) };
-        self.tell_begun(device);
-        device.bring(handle, &mut self.arrays[handle.index()])
+        match self.device_for(handle, runner) {
+            Some(device) => device.bring(handle, &mut self.arrays[handle.index()]),
+            None => Ok(()),
+        }
     }
 
     /// Notes that the array of a container was changed.
@@ -135,7 +147,7 @@ impl ProgramInstance {
         let mut copied = Vec::new();
         for (at, part, is_written) in used {
             let index = part.container.index();
-            // Two arguments may be one memory where nobody writes it.
+            // Arguments share memory where the call only reads it.
             let of_container = || used.iter().filter(|it| it.1.container == part.container);
             let array = if of_container().count() == 1 || of_container().all(|it| !it.2) {
                 device.send(part.container, &self.arrays[index])?;

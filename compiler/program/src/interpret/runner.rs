@@ -67,8 +67,8 @@ pub trait StencilRunner {
         None
     }
 
-    /// Whether each run starts with locals that hold NaN, or the smallest integer. Otherwise a local may hold what the run
-    /// before left, where nobody reads it before it is written.
+    /// Whether each run starts with locals that hold NaN, or the smallest integer. Otherwise a local that is written before
+    /// each read may start with values of the run before.
     fn forgets_locals(&self) -> bool {
         true
     }
@@ -164,7 +164,8 @@ pub trait DeviceRunner {
     /// Notes that the array of a container has newer elements.
     fn is_newer_here(&mut self, container: Handle<Container>);
 
-    /// Notes that a container has elements that nobody reads. `before` is one that lives no more, whose memory it may have.
+    /// Notes that no statement reads the elements that a container has now. It may take over the memory of `before`, which has
+    /// ended.
     fn begins(&mut self, container: Handle<Container>, before: Option<Handle<Container>>);
 
     /// Copies the elements of boxes, all of one type, to a message on the device, and answers its number. The containers were

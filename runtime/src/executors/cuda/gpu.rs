@@ -250,10 +250,8 @@ impl Device for CudaDevice {
         size: usize,
         copy: &BoxCopy,
     ) -> Result<(), Failure> {
-        let own = |it: &dyn DeviceMemory| it.as_any().is::<CudaMemory>();
         let [Some(from), Some(to)] = [from, to].map(|it| it.as_any().downcast_ref::<CudaMemory>()) else {
-            let which = if own(from) { "target" } else { "source" };
-            return Err(Failure::Machine(format!("the {which} of a copy lies on another device")));
+            return Err(Failure::Machine("a copy is between memories of two devices".to_owned()));
         };
         boxes::copy(&self.0, (from, to), size, copy)
     }
