@@ -129,8 +129,6 @@ fn tell_of_disk() {
 fn everything(report: &mut Report) {
     tell_of_disk();
     sources(report);
-    report.step("typos", || registry::typos().map(|()| Count::one()));
-    report.step("deny", || registry::deny().map(|()| Count::one()));
     report.step("install", || install().map(|()| Count::default()));
     let mut programs = Vec::new();
     // The page uses another folder of the target, and takes processors that build and tests leave idle.
@@ -177,6 +175,8 @@ fn sources(report: &mut Report) {
         check_by(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
     });
     report.step("tidy", || tidy::tidy().map(|()| Count::one()));
+    report.step("typos", || registry::typos().map(|()| Count::one()));
+    report.step("deny", || registry::deny().map(|()| Count::one()));
 }
 
 /// All targets of all crates: built once, linted on the way.
