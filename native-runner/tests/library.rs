@@ -123,10 +123,12 @@ fn export() {
     let compilation = compiled(TEXT);
     let source = export::CompiledStencil {
         signature: compilation.front.signature.as_ref().unwrap(),
-        artifact: compilation.c().unwrap(),
-        of_one_thread: compilation.c_of_one_thread().unwrap(),
-        oir: compilation.front.oir.as_ref().unwrap(),
-        extents: compilation.front.extents.as_ref().unwrap(),
+        code: export::ExportedCode::Stencil(export::StencilCode {
+            artifact: compilation.c().unwrap(),
+            of_one_thread: compilation.c_of_one_thread().unwrap(),
+            oir: compilation.front.oir.as_ref().unwrap(),
+            extents: compilation.front.extents.as_ref().unwrap(),
+        }),
         sources: compilation.front.sources().collect(),
     };
     let request = export::Request {

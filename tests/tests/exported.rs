@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use isobar_compiler::call::launch::Launch;
+use isobar_compiler::call::signature::Signature;
 use isobar_compiler::config::Config;
 use isobar_compiler::export::{BINDINGS, MANIFEST};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
@@ -98,7 +99,7 @@ impl Case {
     }
 }
 
-fn scratch_folder(name: &str) -> Result<PathBuf> {
+pub(crate) fn scratch_folder(name: &str) -> Result<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exported").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
@@ -106,7 +107,7 @@ fn scratch_folder(name: &str) -> Result<PathBuf> {
 }
 
 /// The tools; where one is missing, that is said, and is a failure where they were installed for this.
-fn tools() -> Option<Tools> {
+pub(crate) fn tools() -> Option<Tools> {
     match Tools::find() {
         Ok(tools) => Some(tools),
         Err(why) if std::env::var_os("ISOBAR_EXPORT_TOOLS").is_some() => panic!("{why:#}"),
@@ -219,7 +220,7 @@ fn check(tools: &Tools, case: &Case) -> Result<()> {
                 call(
                     tools,
                     language,
-                    compilation,
+                    compilation.front.signature.as_ref().context("it compiled")?,
                     &launch,
                     [&project, &stencil],
                     &own,
@@ -513,16 +514,15 @@ fn no_path_of_here(prefix: &Path, home: &Path) -> Result<()> {
 }
 
 /// Builds a program that calls the stencil, and runs it.
-fn call(
+pub(crate) fn call(
     tools: &Tools,
     language: Language,
-    compilation: &Compilation,
+    signature: &Signature,
     launch: &Launch,
     [project, stencil]: [&str; 2],
     folder: &Path,
     [project_folder, prefix]: [&Path; 2],
 ) -> Result<()> {
-    let signature = compilation.front.signature.as_ref().context("it compiled")?;
     let text = driver(language, &Driver { project, stencil, signature, launch });
     let library = prefix.join("lib");
     match language {

@@ -148,7 +148,7 @@ const COMPILER: &[Room] = &[
     compiler("samples", &["FLOOR", "schedule/nodes", "schedule/parse"]),
     // A call as other languages make it: a stencil's parameters, the elements that it touches, and the text
     // of the back end for C.
-    compiler("export", &["FLOOR", CALL[2], "c", "oir/nodes", "oir/analysis"]),
+    compiler("export", &["FLOOR", CALL[2], "c", "c_family", "oir/nodes", "oir/analysis", "pipeline/whole"]),
     // The modules that see all levels, to compare them.
     compiler(
         "equivalence/compare",

@@ -14,52 +14,68 @@ const MOST_ELEMENTS: u64 = 32;
 
 /// Groups the statements of all blocks. Answers the statements with a reason that keeps them out.
 pub fn group_calls(program: &mut ProgramIr) -> Vec<(ProgramStmt, String)> {
-    let mut missed = Vec::new();
-    let mut n_groups = 0;
-    let body = std::mem::take(&mut program.body);
-    program.body = grouped(program, body, &mut n_groups, &mut missed);
-    missed
+    with_groups(program, 2)
 }
 
-fn grouped(
-    program: &ProgramIr,
-    body: Vec<ProgramStmt>,
-    n_groups: &mut usize,
-    missed: &mut Vec<(ProgramStmt, String)>,
-) -> Vec<ProgramStmt> {
-    let mut done = Vec::new();
-    let mut open: Vec<ProgramStmt> = Vec::new();
-    for mut stmt in body {
-        for block in stmt.blocks_mut() {
-            *block = grouped(program, std::mem::take(block), n_groups, missed);
-        }
-        match may_join(program, &stmt.kind) {
-            Ok(()) => open.push(stmt),
-            Err(why) => {
-                close(&mut open, n_groups, &mut done);
-                if let Some(why) = why {
-                    missed.push((stmt.clone(), why));
+/// The same, where one statement that touches fields is a group too.
+pub fn group_each_call(program: &mut ProgramIr) -> Vec<(ProgramStmt, String)> {
+    with_groups(program, 1)
+}
+
+fn with_groups(program: &mut ProgramIr, fewest: usize) -> Vec<(ProgramStmt, String)> {
+    let mut groups = Grouping { fewest, n_groups: 0, missed: Vec::new() };
+    let body = std::mem::take(&mut program.body);
+    program.body = groups.grouped(program, body);
+    groups.missed
+}
+
+/// The groups so far.
+struct Grouping {
+    /// So many statements that touch fields make a group.
+    fewest: usize,
+    n_groups: usize,
+    missed: Vec<(ProgramStmt, String)>,
+}
+
+impl Grouping {
+    fn grouped(&mut self, program: &ProgramIr, body: Vec<ProgramStmt>) -> Vec<ProgramStmt> {
+        let mut done = Vec::new();
+        let mut open: Vec<ProgramStmt> = Vec::new();
+        for mut stmt in body {
+            for block in stmt.blocks_mut() {
+                *block = self.grouped(program, std::mem::take(block));
+            }
+            match may_join(program, &stmt.kind) {
+                Ok(()) => open.push(stmt),
+                Err(why) => {
+                    self.close(&mut open, &mut done);
+                    if let Some(why) = why {
+                        self.missed.push((stmt.clone(), why));
+                    }
+                    done.push(stmt);
                 }
-                done.push(stmt);
             }
         }
+        self.close(&mut open, &mut done);
+        done
     }
-    close(&mut open, n_groups, &mut done);
-    done
-}
 
-/// Makes a group of the statements from the first to the last that touch fields.
-fn close(open: &mut Vec<ProgramStmt>, n_groups: &mut usize, done: &mut Vec<ProgramStmt>) {
-    let touching = open.iter().enumerate().filter(|(_, it)| touches_fields(&it.kind)).map(|it| it.0);
-    let touching: Vec<usize> = touching.collect();
-    let [first, .., last] = touching.as_slice() else { return done.append(open) };
-    let behind = open.split_off(last + 1);
-    let body = open.split_off(*first);
-    done.append(open);
-    let span = body.first().map_or_else(Default::default, |it| it.span);
-    done.push(ProgramStmt { kind: ProgramStmtKind::Group { number: *n_groups, body }, span });
-    *n_groups += 1;
-    done.extend(behind);
+    /// Makes a group of the statements from the first to the last that touch fields.
+    fn close(&mut self, open: &mut Vec<ProgramStmt>, done: &mut Vec<ProgramStmt>) {
+        let touching = open.iter().enumerate().filter(|(_, it)| touches_fields(&it.kind)).map(|it| it.0);
+        let touching: Vec<usize> = touching.collect();
+        let (Some(first), Some(last)) = (touching.first(), touching.last()) else { return done.append(open) };
+        if touching.len() < self.fewest {
+            return done.append(open);
+        }
+        let behind = open.split_off(last + 1);
+        let body = open.split_off(*first);
+        done.append(open);
+        let span = body.first().map_or_else(Default::default, |it| it.span);
+        done.push(ProgramStmt { kind: ProgramStmtKind::Group { number: self.n_groups, body }, span });
+        self.n_groups += 1;
+        done.extend(behind);
+    }
 }
 
 fn touches_fields(kind: &ProgramStmtKind) -> bool {

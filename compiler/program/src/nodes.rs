@@ -1,9 +1,9 @@
 //! The data of the Program IR.
 
-use isobar_ground::call::signature::Param;
+use isobar_ground::call::signature::{Param, ParamKind};
 use isobar_ground::diag::Span;
 use isobar_ground::entity::{Arena, Handle, Spelled};
-use isobar_ground::space::{Axis, AxisSet};
+use isobar_ground::space::{Axis, AxisSet, Reach};
 use isobar_ground::types::{DType, Value};
 
 use crate::plan::ExchangePlan;
@@ -257,6 +257,24 @@ impl ContainerRole {
 }
 
 impl Container {
+    /// The kind of a parameter that takes all points of the array.
+    #[must_use]
+    pub fn param_kind(&self) -> ParamKind {
+        let mut reach = [Reach::ZERO; 3];
+        for (axis, size) in self.axes.iter().zip(&self.shape) {
+            let number = |it: i64| i32::try_from(it).unwrap_or(i32::MAX);
+            let before = self.origin[axis.index()];
+            reach[axis.index()] = Reach::new(-number(before), number(size.offset - before));
+        }
+        ParamKind::Field {
+            axes: self.axes,
+            data_dims: self.data_dims.clone(),
+            dtype: self.dtype,
+            boundary: reach,
+            reach,
+        }
+    }
+
     /// The index behind its last own point along I or J. Its halo starts there.
     #[must_use]
     pub fn end_of_points(&self, axis: Axis) -> AffineSize {

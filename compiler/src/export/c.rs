@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::touched::{Hull, touched};
+use super::kernel::trap_rows;
+use super::touched::Hull;
 use super::{BINDINGS, Binding, File, Project, Stencil, filled, listed};
 use crate::c::c_type;
-use crate::diag::LineIndex;
 use crate::space::{Axis, Bound, Level, Region};
 use crate::types::DType;
 
@@ -21,22 +21,16 @@ pub(super) fn sources(project: &Project<'_>) -> Vec<File> {
     files.push(File::new("src/isobar_checks.h", CHECKS));
     for it in &project.stencils {
         files.push(File::new(format!("src/{}.c", it.name), source(project, it)));
-        let text = format!("{}\n{}", it.source.artifact.listing.text, it.source.artifact.workspace);
-        files.push(File::new(format!("src/kernels/{}.c", it.name), text));
-        let one_thread = include_str!("texts/one_thread.c");
-        files.push(File::new(
-            format!("src/one_thread/{}.c", it.name),
-            filled(one_thread, &[("NAME", &it.name)]),
-        ));
-        let text = it.source.of_one_thread.listing.text.as_str();
-        files.push(File::new(format!("src/kernels/one_thread/{}.c", it.name), text));
+        files.extend(it.kernel.files.iter().cloned());
     }
     files
 }
 
 /// The files that are compiled; they include the others.
 pub(super) fn source_paths(project: &Project<'_>) -> Vec<String> {
-    let of = |it: &Stencil<'_>| [format!("src/{}.c", it.name), format!("src/one_thread/{}.c", it.name)];
+    let of = |it: &Stencil<'_>| {
+        std::iter::once(format!("src/{}.c", it.name)).chain(it.kernel.compiled.clone()).collect::<Vec<_>>()
+    };
     project.stencils.iter().flat_map(of).collect()
 }
 
@@ -142,9 +136,9 @@ fn source(project: &Project<'_>, stencil: &Stencil<'_>) -> String {
     // C has no arrays without elements.
     let (n_fields, n_passed) = (stencil.n_fields().max(1), fields.len().max(1));
     let or_none = |text: String, none: &str| if text.is_empty() { none.to_owned() } else { text };
-    let traps = traps(stencil);
+    let traps = trap_rows(&stencil.kernel.traps, &stencil.source.sources);
     let has_traps = if traps.is_empty() { "false" } else { "true" };
-    let traps = or_none(traps, "  {0, 0, 0, \"\"},\n");
+    let traps = or_none(traps, "  {0, 0, 0, \"\", \"\"},\n");
     let scalars = or_none(listed(scalars.iter().map(|it| format!("&{it}"))), "NULL");
     filled(
         include_str!("texts/stencil.c"),
@@ -163,13 +157,14 @@ fn source(project: &Project<'_>, stencil: &Stencil<'_>) -> String {
             ("ORDER", &or_none(listed(&fields), "0")),
             ("SCALARS", &scalars),
             ("UNUSED", &unused),
+            ("OTHERS", &stencil.kernel.refusals),
         ],
     )
 }
 
 /// The tables that the check of a call reads.
 fn tables(stencil: &Stencil<'_>) -> String {
-    let found = touched(stencil.source.oir, stencil.source.extents);
+    let found = &stencil.kernel.hulls;
     let none = |it: Option<i32>| it.map_or_else(|| "ISOBAR_NONE".to_owned(), |it| it.to_string());
     let hull = |it: &Hull| {
         format!("{{{}, {}, {}, {}}}", none(it.start[0]), none(it.start[1]), none(it.end[0]), none(it.end[1]))
@@ -237,31 +232,6 @@ fn tables(stencil: &Stencil<'_>) -> String {
 fn listed_or_zero<T: std::fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
     let text = listed(items);
     if text.is_empty() { "0".to_owned() } else { text }
-}
-
-/// Which statement a trap names: the last part of its file's name, line, and column. Empty where nothing can trap.
-fn traps(stencil: &Stencil<'_>) -> String {
-    if !stencil.source.artifact.listing.text.contains("isobar_raised") {
-        return String::new();
-    }
-    let indices: Vec<LineIndex> = stencil.source.sources.iter().map(|it| LineIndex::new(it.1)).collect();
-    let mut all = std::collections::BTreeMap::new();
-    for node in &stencil.source.artifact.listing.nodes {
-        if let ([stmt], Some(span)) = (node.stmts.as_slice(), node.spans.first()) {
-            all.entry(stmt.0).or_insert(*span);
-        }
-    }
-    let mut text = String::new();
-    for (stmt, span) in all {
-        let file = usize::from(span.file.0);
-        let (Some(&(name, source)), Some(index)) = (stencil.source.sources.get(file), indices.get(file))
-        else {
-            continue;
-        };
-        let at = index.line_col(source, span.start);
-        let _ = writeln!(text, "  {{{stmt}, {}, {}, \"{}\"}},", at.line, at.col, harmless(name));
-    }
-    text
 }
 
 /// The last part of a file's name, in letters that end no string and no line.

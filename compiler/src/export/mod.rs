@@ -6,6 +6,8 @@
 
 mod names;
 mod touched;
+mod program;
+mod kernel;
 mod c;
 mod cpp;
 mod fortran;
@@ -19,12 +21,14 @@ pub use manifest::{MANIFEST, ManifestEntry, hash_of, owned};
 
 use std::fmt::Write as _;
 
-use crate::c::{ArgumentKind, CArtifact};
+use crate::c::CArtifact;
 use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::oir::analysis::Extents;
 use crate::oir::nodes as oir;
+use crate::pipeline::whole::WholeProgram;
 use crate::space::AxisSet;
 use crate::types::DType;
+use kernel::Kernel;
 use names::Names;
 
 /// The version of the interface, as `abi.h` has it.
@@ -47,17 +51,39 @@ pub struct Request<'a> {
     pub generator: &'a str,
 }
 
-/// A stencil that compiled, and its code.
+/// A stencil or a program that compiled.
 #[derive(Clone, Debug)]
 pub struct CompiledStencil<'a> {
     pub signature: &'a Signature,
+    pub code: ExportedCode<'a>,
+    /// Name and text of each file, in the order of their numbers.
+    pub sources: Vec<(&'a str, &'a str)>,
+}
+
+/// The code behind a function of the interface.
+#[derive(Clone, Debug)]
+pub enum ExportedCode<'a> {
+    Stencil(StencilCode<'a>),
+    Program(&'a WholeProgram),
+}
+
+/// The code of one stencil.
+#[derive(Clone, Debug)]
+pub struct StencilCode<'a> {
     pub artifact: &'a CArtifact,
     /// The same code for calls with one thread.
     pub of_one_thread: CArtifact,
     pub oir: &'a oir::Stencil,
     pub extents: &'a Extents,
-    /// Name and text of each file, in the order of their numbers.
-    pub sources: Vec<(&'a str, &'a str)>,
+}
+
+impl ExportedCode<'_> {
+    fn artifacts(&self) -> Vec<&CArtifact> {
+        match self {
+            ExportedCode::Stencil(code) => vec![code.artifact],
+            ExportedCode::Program(code) => program::artifacts(code).collect(),
+        }
+    }
 }
 
 /// A file of a project.
@@ -141,6 +167,7 @@ struct Stencil<'a> {
     name: String,
     params: Vec<Parameter<'a>>,
     source: &'a CompiledStencil<'a>,
+    kernel: Kernel,
 }
 
 /// A parameter with the name that it has in all languages.
@@ -200,15 +227,12 @@ impl Stencil<'_> {
     /// Which fields, by their numbers, the generated code takes, in its order; and which scalars, by their names.
     fn passed(&self) -> (Vec<usize>, Vec<&str>) {
         let (mut fields, mut scalars) = (Vec::new(), Vec::new());
-        for it in &self.source.artifact.arguments {
-            match it.kind {
-                ArgumentKind::Field { .. } => {
-                    fields.extend(self.fields().position(|(own, _)| own.param.name == it.name));
-                }
-                ArgumentKind::Scalar => {
-                    let own = self.scalars().find(|own| own.param.name == it.name);
-                    scalars.extend(own.map(|it| it.name.as_str()));
-                }
+        for it in &self.kernel.arguments {
+            if it.is_field {
+                fields.extend(self.fields().position(|(own, _)| own.param.name == it.name));
+            } else {
+                let own = self.scalars().find(|own| own.param.name == it.name);
+                scalars.extend(own.map(|it| it.name.as_str()));
             }
         }
         (fields, scalars)
@@ -239,7 +263,8 @@ impl<'a> Project<'a> {
                     "`{name}` is the name of a function of this project: give it another one"
                 ));
             }
-            stencils.push(Stencil { name: stencil, params, source });
+            let kernel = Kernel::of(&stencil, source);
+            stencils.push(Stencil { name: stencil, params, source, kernel });
         }
         Ok(Self {
             name,
@@ -257,8 +282,8 @@ impl<'a> Project<'a> {
 
 /// The flags of all stencils; one that reorders sums stays only where all have it.
 fn flags(request: &Request<'_>) -> Vec<&'static str> {
-    let of = |it: &CompiledStencil<'_>| it.artifact.flags(request.is_fast);
-    let all: Vec<Vec<&str>> = request.stencils.iter().map(of).collect();
+    let artifacts = request.stencils.iter().flat_map(|it| it.code.artifacts());
+    let all: Vec<Vec<&str>> = artifacts.map(|it| it.flags(request.is_fast)).collect();
     let is_reordering = |flag: &&str| crate::c::REORDERING_FLAGS.contains(flag);
     let mut flags: Vec<&'static str> = Vec::new();
     for flag in all.iter().flatten().copied() {

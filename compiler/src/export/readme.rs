@@ -16,6 +16,9 @@ pub(super) fn text(project: &Project<'_>) -> String {
         for (name, what) in described(stencil) {
             let _ = writeln!(text, "| `{name}` | {what} |");
         }
+        if !stencil.kernel.notes.is_empty() {
+            let _ = writeln!(text, "\n{}", stencil.kernel.notes.join("\n"));
+        }
     }
     let _ = write!(
         text,
@@ -69,7 +72,7 @@ Nothing is written where a call is refused. Its code says why:
 | A01 | header and library have different versions |
 | A02 | an option, a device, an alignment or a `scratch` that does not do |
 
-`A03` ends a run in which an index that is computed leaves its field or a `while` does not end, and names file, line and point.
+`A03` ends a run in which an index that is computed leaves its field, a `while` does not end, or a number of a program has no value. It names file, line and point.
 `A04` is memory that could not be had, `A05` a call that was cancelled.
 After `A03` and `A05` the fields that are written are in an unknown state.
 ";

@@ -21,7 +21,7 @@ use crate::entity::{Arena, Handle};
 use crate::front::Front;
 use crate::oir::analysis::extents::extents;
 use crate::pass::{Level as _, PassOptions};
-use crate::space::{Affine, AxisSet, Reach, Symbol, names};
+use crate::space::{Affine, AxisSet, Symbol, names};
 use crate::tree;
 use crate::tree::coverage::covered;
 use crate::tree::nodes::{Container, ContainerKind, Node, Tree};
@@ -389,25 +389,12 @@ impl GroupDeclarations<'_, '_> {
 
     fn field(&mut self, handle: Handle<ProgramContainer>, access: TreeAccess) -> (Handle<Container>, Param) {
         let it = &self.group.program.containers[handle];
-        let mut reach = [Reach::ZERO; 3];
-        for (axis, size) in it.axes.iter().zip(&it.shape) {
-            let number = |it: i64| i32::try_from(it).unwrap_or(i32::MAX);
-            let before = it.origin[axis.index()];
-            reach[axis.index()] = Reach::new(-number(before), number(size.offset - before));
-        }
         let name = self.unused(&it.name);
         let TreeAccess { is_read, is_written } = access;
         let kind = ContainerKind::Field { is_read, is_written };
         let container = self.container(&name, it, kind);
-        let kind = ParamKind::Field {
-            axes: it.axes,
-            data_dims: it.data_dims.clone(),
-            dtype: it.dtype,
-            boundary: reach,
-            reach,
-        };
         let access = if is_written { AccessKind::ReadWrite } else { AccessKind::Read };
-        (container, Param { name, kind, access, is_keyword_only: false, span: it.span })
+        (container, Param { name, kind: it.param_kind(), access, is_keyword_only: false, span: it.span })
     }
 
     fn temporary(&mut self, handle: Handle<ProgramContainer>) -> Handle<Container> {

@@ -13,6 +13,8 @@ pub mod back;
 pub mod plan;
 // Several calls of a program.
 pub mod group;
+// All of a program.
+pub mod whole;
 
 pub use crate::front::Stage;
 pub use crate::front::contract::{BoundLaunch, Contract};

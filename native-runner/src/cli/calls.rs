@@ -120,7 +120,7 @@ pub struct RunArgs {
 }
 
 /// The values of `--halo` for one domain.
-const FILLS: [&str; 3] = ["none", "periodic", "zero-gradient"];
+pub(super) const FILLS: [&str; 3] = ["none", "periodic", "zero-gradient"];
 
 /// The value of `--halo` for six faces.
 pub const CUBE: &str = "cube";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::calls::MAKING_LOOPS;
+use super::calls::{FILLS, MAKING_LOOPS};
 use super::shared::{DOMAIN, MACHINE, MODE, RUNNER, SCHEDULE, TEXT, Taking};
 
 const CHECK_EXAMPLES: &str = "\
@@ -29,10 +29,12 @@ Examples:
   isobar export diffusion.py -o diffusion
   isobar export diffusion.py --bindings c,fortran --name diffusion_lib -o lib/diffusion
   isobar export model.py --stencil advect --machine here -o advect --force
+  isobar export steps.py --stencil Diffusion --domain 64,64,20 -o diffusion_steps
+  isobar export --program step.json --halo periodic -o step
 
 The folder is new or empty; with --force, files that an export wrote there are replaced, and no others. It has a
 README, builds with CMake or with one line of gcc, and works wherever it is moved to. Without --stencil all stencils
-of a file are in one library.";
+of a file are in one library. A program is one function; that of a class is for one domain.";
 
 const OPEN_EXAMPLES: &str = "\
 Examples:
@@ -170,9 +172,18 @@ pub struct EmitArgs {
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub struct ExportArgs {
-    /// The Python file with the stencil
-    #[arg(required_unless_present = "request")]
+    /// The Python file with the stencil, or with the class that --stencil names
+    #[arg(required_unless_present_any = ["request", "program"])]
     pub file: Option<PathBuf>,
+    /// A program document instead of a stencil
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["file", "request"])]
+    pub program: Option<PathBuf>,
+    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(FILLS))]
+    pub halo: Option<String>,
+    /// Of a class as a program: points of the halo along I and J; without, 3
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub halo_points: Option<u32>,
     /// The languages that call it
     #[arg(long, value_name = "L,..", value_delimiter = ',', default_value = "c,cpp,fortran,python,rust")]
     pub bindings: Vec<String>,

@@ -6,38 +6,43 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use isobar_compiler::export::{self, BINDINGS, Binding, File, MANIFEST, ManifestEntry};
+use isobar_compiler::export::{
+    self, BINDINGS, Binding, ExportedCode, File, MANIFEST, ManifestEntry, StencilCode,
+};
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::report::ExportReport;
 use isobar_protocol::request::{Mode, Request};
 
+use super::program::{self, ProgramSource};
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::cli::{ExportArgs, Format};
 use crate::compile::{self, ConfiguredProject};
 use crate::document::{Document, shown};
 
-const GENERATOR: &str = concat!("isobar ", env!("CARGO_PKG_VERSION"));
+pub(super) const GENERATOR: &str = concat!("isobar ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Outcome, Usage> {
     let bindings = bindings(&args.bindings)?;
-    let mut request = Document::read(args.file.as_deref(), &args.shared)?.request;
-    if let Some(axis) = &args.contiguous {
-        request.passes.contiguous = serde_json::from_value(axis.as_str().into()).ok();
-    }
     // Before anything is compiled: a folder in which something lies is somebody's.
     let place = ExportFolder::of(&args.output, args.force)?;
-    let made = compile::on_large_stack(|| project(&request, args.name.as_deref(), bindings));
-    let made = made.map_err(|panic| vec![compile::crash(&panic)]).and_then(|it| it);
+    let source = match &args.program {
+        Some(path) => Some(ProgramSource::Document(path)),
+        None => ProgramSource::class(args.file.as_deref(), &args.shared)?,
+    };
+    if source.is_none() && (args.halo.is_some() || args.halo_points.is_some()) {
+        return Err(Usage::Wrong("--halo and --halo-points are for programs".to_owned()));
+    }
+    let (made, request) = match source {
+        Some(source) => program::export(&source, args, bindings)?,
+        None => of_stencils(args, bindings)?,
+    };
     let mut report = ExportReport { output: shown(&args.output), ..ExportReport::default() };
-    match made {
-        Ok(project) => {
-            place.write(&project.files)?;
-            report.files = project.files.into_iter().map(|it| it.path).collect();
-            (report.stencils, report.diagnostics) = (project.stencils, project.diagnostics);
-        }
-        Err(diagnostics) => report.diagnostics = diagnostics,
+    (report.stencils, report.diagnostics) = (made.stencils, made.diagnostics);
+    if !made.files.is_empty() {
+        place.write(&made.files)?;
+        report.files = made.files.into_iter().map(|it| it.path).collect();
     }
     match args.shared.format {
         Format::Json => print_json(&report),
@@ -54,6 +59,21 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Outcome, Usage> {
     Ok(Outcome::of(&report.diagnostics))
 }
 
+/// The project of one stencil, or of all of a file.
+fn of_stencils(
+    args: &ExportArgs,
+    bindings: Vec<&'static Binding>,
+) -> Result<(ExportedProject, Request), Usage> {
+    let mut request = Document::read(args.file.as_deref(), &args.shared)?.request;
+    if let Some(axis) = &args.contiguous {
+        request.passes.contiguous = serde_json::from_value(axis.as_str().into()).ok();
+    }
+    let made = compile::on_large_stack(|| project(&request, args.name.as_deref(), bindings));
+    let made = made.map_err(|panic| vec![compile::crash(&panic)]).and_then(|it| it);
+    let refused = |diagnostics| ExportedProject { diagnostics, ..ExportedProject::default() };
+    Ok((made.unwrap_or_else(refused), request))
+}
+
 /// The rows of these names, each once, in the order of the table.
 fn bindings(names: &[String]) -> Result<Vec<&'static Binding>, Usage> {
     let known = || BINDINGS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
@@ -63,11 +83,12 @@ fn bindings(names: &[String]) -> Result<Vec<&'static Binding>, Usage> {
     Ok(BINDINGS.iter().filter(|it| names.iter().any(|name| name == it.name)).collect())
 }
 
-/// The files to write, with the diagnostics of their stencils.
-struct Project {
-    files: Vec<File>,
-    stencils: Vec<String>,
-    diagnostics: Vec<Diagnostic>,
+/// The files to write, with the diagnostics of their stencils; no files where there is an error.
+#[derive(Debug, Default)]
+pub(super) struct ExportedProject {
+    pub(super) files: Vec<File>,
+    pub(super) stencils: Vec<String>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// The files of all stencils that are meant: the named one, or else all of the file.
@@ -75,7 +96,7 @@ fn project(
     request: &Request,
     name: Option<&str>,
     bindings: Vec<&'static Binding>,
-) -> Result<Project, Vec<Diagnostic>> {
+) -> Result<ExportedProject, Vec<Diagnostic>> {
     let source = ConfiguredProject::of(request);
     let compile = |stencil: Option<&str>| {
         let mut source = source.clone();
@@ -105,10 +126,12 @@ fn project(
         .filter_map(|it| {
             Some(export::CompiledStencil {
                 signature: it.front.signature.as_ref()?,
-                artifact: it.c()?,
-                of_one_thread: it.c_of_one_thread()?,
-                oir: it.front.oir.as_ref()?,
-                extents: it.front.extents.as_ref()?,
+                code: ExportedCode::Stencil(StencilCode {
+                    artifact: it.c()?,
+                    of_one_thread: it.c_of_one_thread()?,
+                    oir: it.front.oir.as_ref()?,
+                    extents: it.front.extents.as_ref()?,
+                }),
                 sources: it.front.sources().collect(),
             })
         })
@@ -117,7 +140,7 @@ fn project(
     let is_fast = request.options.mode == Mode::Fast;
     let request = export::Request { name, bindings, stencils, is_fast, generator: GENERATOR };
     match export::files(&request) {
-        Ok(files) => Ok(Project { files, stencils: names, diagnostics }),
+        Ok(files) => Ok(ExportedProject { files, stencils: names, diagnostics }),
         Err(why) => {
             Err(vec![Diagnostic::without_place("R10", format!("the stencil is not exported: {why}"), "")])
         }

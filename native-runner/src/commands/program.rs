@@ -1,6 +1,7 @@
 //! `--program`, and classes: several stencils in the place of one.
 
 mod emit;
+mod export;
 mod run;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use crate::compile::{ConfiguredProject, on_large_stack};
 use crate::document::{Document, shown};
 
 pub(super) use emit::{emit, is_of_stencils};
+pub(super) use export::export;
 pub(super) use run::{grid, on_ranks, run};
 
 /// The written fields of a run.

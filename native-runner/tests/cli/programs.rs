@@ -464,3 +464,38 @@ def step(q: Field[float], l: Field[float]):
     let class = isobar(&["run", &class("cut.py"), "--layout", "2,2"]);
     assert!(text(&class.stderr).contains("are for program documents"), "{}", text(&class.stderr));
 }
+
+#[test]
+fn a_program_is_exported_as_one_function() {
+    let folder = format!("{}.d", file("exported-program", b""));
+    let _ = std::fs::remove_dir_all(&folder);
+    let document = program("exported.json");
+    let output = isobar(&["export", "--program", &document, "--bindings", "c", "-o", &folder]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let header = std::fs::read_to_string(format!("{folder}/include/rows.h")).unwrap();
+    let prototype =
+        "int32_t rows_run(const isobar_call *call, const isobar_field *q, const isobar_field *other,";
+    assert!(header.contains(prototype), "{header}");
+    let code = std::fs::read_to_string(format!("{folder}/src/kernels/rows.c")).unwrap();
+    assert!(code.contains("/* exported.json:1 */") && !code.contains("/tmp"), "{code}");
+    let readme = std::fs::read_to_string(format!("{folder}/README.md")).unwrap();
+    assert!(readme.contains("It needs 1 x 1 x 1 points along I, J and K at least."), "{readme}");
+}
+
+#[test]
+fn an_export_that_lacks_a_domain_or_is_of_no_program_is_told() {
+    let folder = format!("{}.d", file("refused-export", b""));
+    let steps = class("exported-steps.py");
+    let stencils = file("exported-stencils.py", STENCILS.as_bytes());
+    let without_domain = std::fs::read_to_string(&steps).unwrap().replace("# @domain", "# domain");
+    let steps = file("exported-steps.py", without_domain.as_bytes());
+    for (arguments, told) in [
+        (vec![&*steps, "--bindings", "c"], "a class is exported for one domain"),
+        (vec![&*stencils, "--halo", "periodic"], "--halo and --halo-points are for programs"),
+    ] {
+        let output = isobar(&[&["export", "-o", &folder], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(told), "{}", text(&output.stderr));
+    }
+    assert!(!std::path::Path::new(&folder).exists());
+}

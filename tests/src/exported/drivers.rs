@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use isobar_compiler::call::launch::{Argument, FieldArgument, Launch};
-use isobar_compiler::call::signature::{ParamKind, Signature};
+use isobar_compiler::call::signature::{Param, ParamKind, Signature};
 use isobar_compiler::space::AxisSet;
 use isobar_compiler::types::DType;
 
@@ -54,6 +54,19 @@ impl<'a> Driver<'a> {
             (kind, _) => Passed::Scalar(spelled(zero(kind.dtype())), kind.dtype()),
         })
         .collect()
+    }
+
+    /// The last field that is written and has several elements along its first dimension.
+    fn last_written(&self) -> usize {
+        let params = self.signature.params.iter().zip(&self.launch.arguments);
+        let fields = params.filter_map(|(param, it)| match it {
+            Argument::Field(field) => Some((param, field)),
+            Argument::Scalar(_) | Argument::Unused => None,
+        });
+        let is_meant = |(param, field): (&Param, &FieldArgument)| {
+            param.access.is_written() && field.array.shape.first().is_some_and(|&n| n > 1)
+        };
+        fields.map(is_meant).collect::<Vec<_>>().iter().rposition(|&it| it).unwrap_or(0)
     }
 
     fn fields(&self) -> Vec<(AxisSet, &'a FieldArgument)> {
@@ -174,7 +187,6 @@ fn c(it: &Driver<'_>) -> String {
             joined(origin(axes, field)),
         );
     }
-    let n_fields = it.fields().len();
     let of_bytes = |text: &dyn Fn(usize, usize) -> String| -> String {
         it.fields()
             .iter()
@@ -213,7 +225,7 @@ fn c(it: &Driver<'_>) -> String {
         domain = it.domain(),
         name = it.stencil,
         dtype = it.fields()[0].1.array.dtype().name().to_ascii_uppercase(),
-        last = n_fields - 1,
+        last = it.last_written(),
         origin0 = origin(it.fields()[0].0, it.fields()[0].1)[0],
         stride0 = it.fields()[0].1.array.strides[0],
         saved = of_bytes(&|at, n| format!("  void *saved_{at} = memcpy(malloc({n}), data_{at}, {n});\n")),

@@ -42,10 +42,12 @@ pub fn files_with(
     let stencils = compilations.iter().filter_map(|it| {
         Some(export::CompiledStencil {
             signature: it.front.signature.as_ref()?,
-            artifact: it.c()?,
-            of_one_thread: it.c_of_one_thread()?,
-            oir: it.front.oir.as_ref()?,
-            extents: it.front.extents.as_ref()?,
+            code: export::ExportedCode::Stencil(export::StencilCode {
+                artifact: it.c()?,
+                of_one_thread: it.c_of_one_thread()?,
+                oir: it.front.oir.as_ref()?,
+                extents: it.front.extents.as_ref()?,
+            }),
             sources: it.front.sources().collect(),
         })
     });

@@ -29,6 +29,9 @@ use crate::types::DType;
 /// The function that a runner calls; its type stands in the text itself.
 pub const ENTRY: &str = "isobar_run";
 
+/// The text of the interface between a runner and the code.
+pub const ABI: &str = include_str!("abi.h");
+
 /// Flags for passes of gcc. Clang has other passes, and rejects these names. The first two are among
 /// [`FLAGS`], the third is [`BLOCK_FLAGS`], and the others are [`LONG_FLAGS`].
 pub const GCC_FLAGS: [&str; 6] = [

@@ -106,7 +106,7 @@ impl Braces for File<'_> {
 
 impl File<'_> {
     fn prologue(&mut self) {
-        paste(&mut self.writer, include_str!("abi.h"));
+        paste(&mut self.writer, super::ABI);
         let used = || self.wording.callees.iter().copied();
         for section in math::sections(Language::C, used()) {
             self.writer.line("");

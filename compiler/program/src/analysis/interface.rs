@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use isobar_ground::call::signature::{AccessKind, Param, ParamKind, Signature};
 use isobar_ground::entity::Handle;
-use isobar_ground::space::Reach;
 
 use super::calls::written;
 use crate::nodes::{Container, ContainerRole, ProgramIr, ProgramStmtKind};
@@ -16,34 +15,26 @@ pub fn signature(program: &ProgramIr) -> Signature {
     let (read, written) = (read(program), written(program));
     let is_given = |it: &Container| matches!(it.role, ContainerRole::Argument | ContainerRole::Constant);
     let fields = program.containers.iter().filter(|it| is_given(it.1)).map(|(handle, it)| {
-        let mut reach = [Reach::ZERO; 3];
-        for (axis, size) in it.axes.iter().zip(&it.shape) {
-            let number = |it: i64| i32::try_from(it).unwrap_or(i32::MAX);
-            let before = it.origin[axis.index()];
-            reach[axis.index()] = Reach::new(-number(before), number(size.offset - before));
-        }
-        let kind = ParamKind::Field {
-            axes: it.axes,
-            data_dims: it.data_dims.clone(),
-            dtype: it.dtype,
-            boundary: reach,
-            reach,
-        };
         let access = match (read.contains(&handle), written.contains(&handle)) {
             (true, true) => AccessKind::ReadWrite,
             (false, true) => AccessKind::Write,
             (_, false) => AccessKind::Read,
         };
-        Param { name: it.name.clone(), kind, access, is_keyword_only: false, span: it.span }
+        Param { name: it.name.clone(), kind: it.param_kind(), access, is_keyword_only: false, span: it.span }
     });
-    let scalars = program.scalars.values().filter(|it| it.role == ScalarRole::Argument).map(|it| Param {
+    let params = fields.chain(scalar_params(program)).collect();
+    Signature { name: program.name.clone(), params, min_levels: 1 }
+}
+
+/// The scalars that a caller gives.
+pub fn scalar_params(program: &ProgramIr) -> impl Iterator<Item = Param> {
+    program.scalars.values().filter(|it| it.role == ScalarRole::Argument).map(|it| Param {
         name: it.name.clone(),
         kind: ParamKind::Scalar { dtype: it.dtype, default: None },
         access: AccessKind::Read,
         is_keyword_only: false,
         span: it.span,
-    });
-    Signature { name: program.name.clone(), params: fields.chain(scalars).collect(), min_levels: 1 }
+    })
 }
 
 /// The containers that some statement reads.

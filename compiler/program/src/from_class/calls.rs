@@ -71,6 +71,7 @@ impl<'p> ObjectBuilder<'p> {
                 if info.is_stencil {
                     return Err(Self::refused("the call", "a constructor runs no stencil", at));
                 }
+                self.result_name = wanted.map(str::to_owned);
                 self.call_function(id, None, given, at)
             }
             Built::Constant(Constant::Class(class)) => {
@@ -85,8 +86,14 @@ impl<'p> ObjectBuilder<'p> {
                 let name = path.last().cloned().unwrap_or_default();
                 self.outside(&name, given, wanted, at)
             }
-            Built::Method { function, of } => self.call_function(function, Some(of), given, at),
-            Built::Local { def, frame } => self.call_local(def, &frame, given, at),
+            Built::Method { function, of } => {
+                self.result_name = wanted.map(str::to_owned);
+                self.call_function(function, Some(of), given, at)
+            }
+            Built::Local { def, frame } => {
+                self.result_name = wanted.map(str::to_owned);
+                self.call_local(def, &frame, given, at)
+            }
             Built::Bound { of, method } => self.bound(*of, &method, given, wanted, at),
             Built::Outside(name) => {
                 let root = function.as_dotted().and_then(|it| it.first().copied());
@@ -481,6 +488,7 @@ impl<'p> ObjectBuilder<'p> {
         (by_position, by_name): BuildArguments<'p>,
         at: Span,
     ) -> Building<Built<'p>> {
+        let frame = BuiltFrame { result_name: self.result_name.take(), ..frame };
         if self.frames.len() >= MOST_CALLS {
             return Err(Self::refused("the call", "functions call each other too deeply", at));
         }

@@ -121,6 +121,8 @@ struct ObjectBuilder<'p> {
     /// The dictionaries of the request, whose entries are attributes as well.
     is_given: BTreeSet<usize>,
     frames: Vec<BuiltFrame<'p>>,
+    /// Of the function that is called next: [`BuiltFrame::result_name`].
+    result_name: Option<String>,
     /// Sizes of the data dimensions of a quantity factory.
     data_dims: BTreeMap<String, u32>,
     /// Names of fields, stencils and objects.
@@ -148,6 +150,7 @@ impl<'p> ObjectBuilder<'p> {
             is_given: BTreeSet::new(),
             stencils: Vec::new(),
             fields: Vec::new(),
+            result_name: None,
             frames: Vec::new(),
             data_dims: BTreeMap::new(),
             taken,
@@ -257,7 +260,12 @@ impl<'p> ObjectBuilder<'p> {
             all.extend(it.around.iter().cloned());
             all
         });
-        BuiltFrame { names: Rc::new(RefCell::new(names)), around: outer.unwrap_or_default(), this }
+        BuiltFrame {
+            names: Rc::new(RefCell::new(names)),
+            around: outer.unwrap_or_default(),
+            this,
+            result_name: None,
+        }
     }
 
     /// A value of the request, as an object of the constructor.

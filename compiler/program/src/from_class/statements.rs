@@ -95,7 +95,8 @@ impl<'p> ObjectBuilder<'p> {
                 return self.block(otherwise);
             }
             StmtKind::Return(value) => {
-                let value = value.as_ref().map_or(Ok(Built::NONE), |it| self.expr(it))?;
+                let name = self.frames.last().and_then(|it| it.result_name.clone());
+                let value = value.as_ref().map_or(Ok(Built::NONE), |it| self.named_expr(it, name.as_deref()))?;
                 return Ok(BuildFlow::Return(value));
             }
             StmtKind::Function(def) => {

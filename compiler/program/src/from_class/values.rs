@@ -90,6 +90,8 @@ pub(super) struct BuiltFrame<'p> {
     pub(super) around: Vec<Rc<RefCell<BTreeMap<String, Built<'p>>>>>,
     /// The object and the class of a method.
     pub(super) this: Option<(usize, ClassId)>,
+    /// The name that a field or object would have that the function returns.
+    pub(super) result_name: Option<String>,
 }
 
 /// An object of a class of the files.

@@ -213,6 +213,13 @@ impl ProgramInstance {
         self.arrays.get(container.index()).filter(|_| is_own)
     }
 
+    /// The value of a scalar between two runs, by its name.
+    #[must_use]
+    pub fn scalar(&self, name: &str) -> Option<Value> {
+        let scalar = self.program.scalars.find(|it| it.name == name)?;
+        self.scalars.get(scalar.index()).copied()
+    }
+
     /// Runs the program once.
     ///
     /// # Errors

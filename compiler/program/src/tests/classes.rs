@@ -370,3 +370,24 @@ fn an_unknown_value_of_a_constructor_is_named_with_the_way_to_give_it() {
     let compilation = compiled(text, "Model", &json!({"config": {"is_fast": true}}));
     assert!(compilation.program.is_some(), "{:?}", compilation.diagnostics);
 }
+
+#[test]
+fn a_field_that_a_function_makes_has_the_name_that_it_is_given() {
+    let init = "
+        def field():
+            return quantity_factory.zeros([X_DIM, Y_DIM, Z_DIM], units=\"1\")
+
+        self._lap = stencil_factory.from_dims_halo(lap, compute_dims=[X_DIM, Y_DIM, Z_DIM])
+        self._flux_x = field()
+        self._flux_y = field()
+";
+    let call = "
+    def __call__(self, q: FloatField):
+        self._lap(q, self._flux_x)
+        self._lap(self._flux_x, self._flux_y)
+";
+    let compilation = compiled(&model(init, call), "Model", &json!({}));
+    let program = compilation.program.expect("it compiles");
+    let names: Vec<&str> = program.containers.values().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["flux_x", "flux_y", "q"]);
+}

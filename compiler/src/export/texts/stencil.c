@@ -39,13 +39,13 @@ __attribute__((visibility("hidden"))) int32_t @NAME@_kernel_one_thread(const iso
 /* Where statements are written that may end a run. */
 static const struct {
   int32_t statement, line, column;
-  const char *file;
+  const char *file, *why;
 } isobar_statements[] = {
 @TRAPS@};
 
 static __attribute__((noinline, cold)) int32_t isobar_trapped(const isobar_kernel_trap *trap, isobar_error *error)
 {
-  isobar_fail(error, ISOBAR_TRAP, "A03", "an index that is computed here leaves its field, or a `while` does not end");
+  isobar_fail(error, ISOBAR_TRAP, "A03", "a statement ended the run");
   if (error == NULL) return ISOBAR_TRAP;
   error->cell[0] = trap->i;
   error->cell[1] = trap->j;
@@ -54,6 +54,7 @@ static __attribute__((noinline, cold)) int32_t isobar_trapped(const isobar_kerne
     if (@HAS_TRAPS@ && isobar_statements[at].statement == trap->statement) {
       error->line = isobar_statements[at].line;
       error->column = isobar_statements[at].column;
+      snprintf(error->message, sizeof error->message, "%s", isobar_statements[at].why);
       snprintf(error->file, sizeof error->file, "%s", isobar_statements[at].file);
     }
   }
@@ -130,6 +131,6 @@ static inline void isobar_prepare(const isobar_call *call, const isobar_field *c
     return isobar_fail(error, ISOBAR_MEMORY, "A04", "there is no memory for the temporaries of this call, %llu bytes",
                        (unsigned long long)bytes);
   case 3: return isobar_fail(error, ISOBAR_CANCELLED, "A05", "the call was cancelled: fields that it writes are in an unknown state");
-  default: return isobar_fail(error, ISOBAR_VERSION, "A01", "the generated code was compiled with flags that it does not take");
+@OTHERS@  default: return isobar_fail(error, ISOBAR_VERSION, "A01", "the generated code was compiled with flags that it does not take");
   }
 }

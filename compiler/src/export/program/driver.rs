@@ -1,0 +1,683 @@
+//! The function of a program: its arrays, its scalars and its statements, in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use isobar_program::analysis::lifetimes::{SharedMemory, shared_memory};
+use isobar_program::interpret::{GroupParam, HaloFill};
+use isobar_program::nodes::{
+    CallArgument, Container, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt,
+    ProgramStmtKind,
+};
+use isobar_program::scalar::nodes::{ScalarExpr, ScalarRole, ScalarVariable};
+use isobar_program::size::AffineSize;
+
+use super::super::c::harmless;
+use super::super::kernel::{TrapPlace, traps_of};
+use super::super::listed;
+use super::GroupText;
+use super::expressions::{ScalarWriter, literal};
+use crate::c::{c_type, math};
+use crate::c_family::Language;
+use crate::call::signature::ParamKind;
+use crate::diag::{LineIndex, Span};
+use crate::entity::Handle;
+use crate::pipeline::whole::{WholeProgram, given, kept_scalars, touched};
+use crate::space::{Axis, Domain};
+use crate::types::{DType, Value};
+
+const ABI: &str = crate::c::ABI;
+const HELPERS: &str = include_str!("../texts/program.h");
+
+const NO_VALUE: &str = "a number of this statement has no value, as a quotient by zero";
+const NO_END: &str = "the `while` does not end within its limit, or its condition has no value";
+const TRAP: &str = "the program ends the run here";
+
+/// The code of a program for calls with any number of threads, or with one.
+pub(super) struct DriverText {
+    pub(super) text: String,
+    /// The function that tells how much memory a call needs.
+    pub(super) workspace: String,
+    pub(super) traps: Vec<TrapPlace>,
+}
+
+/// Writes the statements of a program.
+struct Driver<'d, 'a> {
+    code: &'d WholeProgram,
+    groups: &'d [GroupText<'a>],
+    /// Name and text of each file, with where its lines start.
+    sources: &'d [(&'d str, &'d str)],
+    indices: Vec<LineIndex>,
+    is_one_thread: bool,
+    expressions: ScalarWriter,
+    /// The statements so far.
+    body: String,
+    depth: usize,
+    traps: Vec<TrapPlace>,
+    /// The number of the first statement of each group's code among those that may end a run.
+    firsts: Vec<u32>,
+    n_statements: u32,
+    /// The fields that exchanges which have begun keep their values in: each exchange with the numbers of its arrays.
+    held: Vec<(HaloExchange, Vec<usize>)>,
+    n_held: usize,
+    /// The declarations of these arrays.
+    held_arrays: Vec<Handle<Container>>,
+}
+
+pub(super) fn text(
+    code: &WholeProgram,
+    groups: &[GroupText<'_>],
+    sources: &[(&str, &str)],
+    is_one_thread: bool,
+) -> DriverText {
+    let mut first = 0;
+    code.program.body.iter().for_each(|it| it.walk(&mut |_| first += 1));
+    let (mut firsts, mut traps) = (Vec::new(), Vec::new());
+    for group in groups {
+        firsts.push(first);
+        traps.extend(traps_of(&group.artifact.listing, first));
+        let stmts = group.artifact.listing.nodes.iter().flat_map(|it| &it.stmts);
+        first += stmts.map(|it| it.0 + 1).max().unwrap_or(0);
+    }
+    let mut driver = Driver {
+        code,
+        groups,
+        sources,
+        indices: sources.iter().map(|it| LineIndex::new(it.1)).collect(),
+        is_one_thread,
+        expressions: ScalarWriter::default(),
+        body: String::new(),
+        depth: 1,
+        traps: Vec::new(),
+        firsts,
+        n_statements: 0,
+        held: Vec::new(),
+        n_held: 0,
+        held_arrays: Vec::new(),
+    };
+    driver.statements(&code.program.body);
+    let text = driver.file();
+    let workspace = driver.workspace();
+    traps.splice(0..0, driver.traps);
+    DriverText { text, workspace, traps }
+}
+
+fn size(it: AffineSize) -> String {
+    match (it.axis, it.offset) {
+        (None, offset) => format!("INT64_C({offset})"),
+        (Some(axis), 0) => axis.name().to_string(),
+        (Some(axis), offset) if offset < 0 => format!("{axis} - {}", offset.unsigned_abs()),
+        (Some(axis), offset) => format!("{axis} + {offset}"),
+    }
+}
+
+/// Plans the memory of locals for a domain of usual proportions: which ones share it does not decide what is computed.
+fn plan(code: &WholeProgram) -> SharedMemory {
+    let [i, j, k] = code.only.unwrap_or([64, 64, 80]);
+    let domain = Domain::new(i, j, k);
+    let containers = |it: &[GroupParam]| -> BTreeSet<Handle<Container>> {
+        let of = |it: &GroupParam| match it {
+            GroupParam::Container(handle) => Some(*handle),
+            GroupParam::Scalar { .. } => None,
+        };
+        it.iter().filter_map(of).collect()
+    };
+    let groups = code.groups.iter().enumerate().map(|(number, it)| (number, containers(&it.params)));
+    let elements = |it: &Container| {
+        let along = it.shape.iter().map(|size| usize::try_from(size.on(domain)).unwrap_or(0));
+        along.chain(it.data_dims.iter().map(|&it| it as usize)).fold(1, usize::saturating_mul)
+    };
+    shared_memory(&code.program, &groups.collect(), &elements, &|it| code.undefined.contains(&it))
+}
+
+impl Driver<'_, '_> {
+    fn line(&mut self, text: impl AsRef<str>) {
+        for line in text.as_ref().lines() {
+            let _ = writeln!(self.body, "{:1$}{line}", "", 2 * self.depth);
+        }
+    }
+
+    fn open(&mut self, text: impl AsRef<str>) {
+        self.line(text);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The last part of a file's name, and the line.
+    fn place(&self, span: Span) -> Option<String> {
+        let file = usize::from(span.file.0);
+        let (&(name, text), index) = self.sources.get(file).zip(self.indices.get(file))?;
+        Some(format!("{}:{}", harmless(name), index.line_col(text, span.start).line))
+    }
+
+    fn statements(&mut self, body: &[ProgramStmt]) {
+        body.iter().for_each(|it| self.statement(it));
+    }
+
+    /// Ends the run with a statement where a condition holds.
+    fn ends_where(&mut self, condition: &str, number: u32, (span, why): (Span, &'static str)) {
+        if !self.traps.iter().any(|it| it.number == number) {
+            self.traps.push(TrapPlace { number, span, why });
+        }
+        self.line(format!("if ({condition}) ISOBAR_END({number});"));
+    }
+
+    fn no_fault(&mut self, number: u32, span: Span) {
+        self.ends_where("fault != 0", number, (span, NO_VALUE));
+    }
+
+    fn statement(&mut self, stmt: &ProgramStmt) {
+        let number = self.n_statements;
+        self.n_statements += 1;
+        let span = stmt.span;
+        if let Some(place) = self.place(span) {
+            self.line(format!("/* {place} */"));
+        }
+        match &stmt.kind {
+            ProgramStmtKind::Group { number: group, body } => self.group(*group, body),
+            ProgramStmtKind::For { variable, range, body } => {
+                self.for_loop(*variable, range, body, (number, span))
+            }
+            ProgramStmtKind::While { condition, limit, body } => {
+                self.open("{");
+                self.open(format!("for (uint64_t turn_{number} = 0;; ++turn_{number}) {{"));
+                let holds = self.expressions.truth(condition);
+                self.line(format!("const bool holds = {holds};"));
+                self.ends_where("fault != 0", number, (span, NO_END));
+                self.line("if (!holds) break;");
+                self.line(format!("if (turn_{number} == UINT64_C({limit})) ISOBAR_END({number});"));
+                self.statements(body);
+                self.close();
+                self.close();
+            }
+            ProgramStmtKind::If { condition, then, otherwise } => {
+                self.open("{");
+                let holds = self.expressions.truth(condition);
+                self.line(format!("const bool holds = {holds};"));
+                self.no_fault(number, span);
+                self.open("if (holds) {");
+                self.statements(then);
+                if !otherwise.is_empty() {
+                    self.depth -= 1;
+                    self.open("} else {");
+                    self.statements(otherwise);
+                }
+                self.close();
+                self.close();
+            }
+            ProgramStmtKind::Let { variable, value } => self.give(*variable, value, (number, span)),
+            ProgramStmtKind::Swap(one, other) => self.swap(one, other),
+            ProgramStmtKind::Exchange(exchange) => self.exchange(exchange),
+            ProgramStmtKind::Trap(_) => self.ends_where("true", number, (span, TRAP)),
+            ProgramStmtKind::Copy { from, to } if from != to => {
+                self.open("{");
+                let (from, to) = (self.part(from, "from"), self.part(to, "to"));
+                self.line(format!("isobar_copy_all({to}, {from});"));
+                self.close();
+            }
+            ProgramStmtKind::Fill { target, value } => {
+                let dtype = self.code.program.containers[target.container].dtype;
+                self.open("{");
+                let value = self.expressions.stored(value, dtype);
+                self.line(format!("const {} value = {value};", c_type(dtype)));
+                self.no_fault(number, span);
+                let target = self.part(target, "target");
+                self.line(format!("isobar_fill_all({target}, &value);"));
+                self.close();
+            }
+            // Calls stand in groups, and callbacks were refused.
+            ProgramStmtKind::Mark(_)
+            | ProgramStmtKind::Copy { .. }
+            | ProgramStmtKind::Call(_)
+            | ProgramStmtKind::Host { .. } => {}
+        }
+    }
+
+    fn give(&mut self, variable: Handle<ScalarVariable>, value: &ScalarExpr, (number, span): (u32, Span)) {
+        let dtype = self.code.program.scalars[variable].dtype;
+        let text = self.expressions.stored(value, dtype);
+        self.line(format!("s_{} = {text};", variable.index()));
+        self.no_fault(number, span);
+    }
+
+    fn for_loop(
+        &mut self,
+        variable: Handle<ScalarVariable>,
+        range: &[ScalarExpr; 3],
+        body: &[ProgramStmt],
+        (number, span): (u32, Span),
+    ) {
+        self.open("{");
+        for (name, expr) in ["from", "to", "by"].iter().zip(range) {
+            let text = self.expressions.text(expr);
+            self.line(format!("const int64_t {name}_{number} = (int64_t){text};"));
+        }
+        self.ends_where(&format!("fault != 0 || by_{number} == 0"), number, (span, NO_VALUE));
+        self.open(format!(
+            "for (int64_t at_{number} = from_{number}; by_{number} > 0 ? at_{number} < to_{number} : at_{number} > to_{number};) {{"
+        ));
+        let dtype = self.code.program.scalars[variable].dtype;
+        let value = match dtype {
+            DType::Int8 | DType::Int16 | DType::Int32 => {
+                format!("isobar_to_{}(at_{number}, &fault)", dtype.name())
+            }
+            _ => format!("({})at_{number}", c_type(dtype)),
+        };
+        self.line(format!("s_{} = {value};", variable.index()));
+        self.no_fault(number, span);
+        self.statements(body);
+        self.line(format!("if (__builtin_add_overflow(at_{number}, by_{number}, &at_{number})) break;"));
+        self.close();
+        self.close();
+    }
+
+    /// A whole array, or a part of it under a name of its own.
+    fn part(&mut self, part: &ContainerPart, name: &str) -> String {
+        let at = part.container.index();
+        if part.data_index.is_empty() {
+            return format!("&a[{at}]");
+        }
+        let n = part.data_index.len();
+        self.line(format!(
+            "const isobar_array {name} = isobar_part(&a[{at}], {n}, (const int64_t[]){{{}}});",
+            listed(&part.data_index)
+        ));
+        format!("&{name}")
+    }
+
+    fn swap(&mut self, one: &ContainerPart, other: &ContainerPart) {
+        if one == other {
+            return;
+        }
+        let is_local = |it: &ContainerPart| {
+            it.data_index.is_empty()
+                && self.code.program.containers[it.container].role == ContainerRole::Local
+        };
+        self.open("{");
+        if is_local(one) && is_local(other) {
+            let [one, other] = [one, other].map(|it| it.container.index());
+            // Each keeps its own origin.
+            self.line(format!("char *const data = a[{one}].data;"));
+            self.line(format!("a[{one}].data = a[{other}].data;"));
+            self.line(format!("a[{other}].data = data;"));
+        } else {
+            let (one, other) = (self.part(one, "one"), self.part(other, "other"));
+            self.line(format!("isobar_swap_all({one}, {other});"));
+        }
+        self.close();
+    }
+
+    fn exchange(&mut self, exchange: &HaloExchange) {
+        if self.code.fill == HaloFill::None {
+            return;
+        }
+        let fill = match self.code.fill {
+            HaloFill::None => "ISOBAR_AS_IT_LIES",
+            HaloFill::Periodic => "ISOBAR_PERIODIC",
+            HaloFill::ZeroGradient => "ISOBAR_ZERO_GRADIENT",
+        };
+        let known = self.held.iter().find(|it| it.0.is_same(exchange)).map(|it| it.1.clone());
+        let held = match exchange.phase {
+            ExchangePhase::Update => Vec::new(),
+            ExchangePhase::Start | ExchangePhase::Wait => known.unwrap_or_else(|| {
+                let numbers: Vec<usize> =
+                    exchange.fields.iter().enumerate().map(|it| self.n_held + it.0).collect();
+                self.n_held += numbers.len();
+                self.held_arrays.extend(exchange.fields.iter().map(|it| it.container));
+                self.held.push((exchange.clone(), numbers.clone()));
+                numbers
+            }),
+        };
+        let n = self.code.program.containers.len();
+        for (at, field) in exchange.fields.iter().enumerate() {
+            self.open("{");
+            let own = self.part(field, "part");
+            let container = &self.code.program.containers[field.container];
+            let points = [Axis::I, Axis::J].map(|axis| {
+                let is_staggered = i64::from(container.staggered.has(axis));
+                size(AffineSize { axis: Some(axis), offset: is_staggered })
+            });
+            self.line(format!("const int64_t points[2] = {{I, J}}, own[2] = {{{}}};", listed(points)));
+            let width = exchange.width;
+            let Some(number) = held.get(at) else {
+                self.line(format!("isobar_halo({own}, {own}, points, own, {width}, {fill});"));
+                self.close();
+                continue;
+            };
+            let mut kept = format!("&a[{}]", n + number);
+            if !field.data_index.is_empty() {
+                let index = &field.data_index;
+                let (n_fixed, index) = (index.len(), listed(index));
+                self.line(format!(
+                    "const isobar_array kept = isobar_part({kept}, {n_fixed}, (const int64_t[]){{{index}}});"
+                ));
+                "&kept".clone_into(&mut kept);
+            }
+            self.line(match exchange.phase {
+                ExchangePhase::Wait => {
+                    format!("isobar_halo({own}, {kept}, points, own, {width}, ISOBAR_AS_IT_LIES);")
+                }
+                _ => format!("isobar_halo({kept}, {own}, points, own, {width}, {fill});"),
+            });
+            self.close();
+        }
+    }
+
+    /// Calls the code of a group: first all scalars of its statements, in order.
+    fn group(&mut self, group: usize, body: &[ProgramStmt]) {
+        let program = &self.code.program;
+        self.open("{");
+        let mut values: BTreeMap<(usize, usize), String> = BTreeMap::new();
+        for (position, stmt) in body.iter().enumerate() {
+            let number = self.n_statements;
+            self.n_statements += 1;
+            match &stmt.kind {
+                ProgramStmtKind::Call(call) => {
+                    let params = &program.stencils[call.stencil].params;
+                    let mut has_values = false;
+                    for (at, (param, argument)) in params.iter().zip(&call.arguments).enumerate() {
+                        let dtype = param.kind.dtype();
+                        let value = match (argument, &param.kind) {
+                            (Some(CallArgument::Scalar(expr)), _) => {
+                                has_values = true;
+                                self.expressions.stored(expr, dtype)
+                            }
+                            (None, ParamKind::Scalar { default: Some(value), .. }) => literal(*value),
+                            _ => continue,
+                        };
+                        let name = format!("v_{position}_{at}");
+                        self.line(format!("const {} {name} = {value};", c_type(dtype)));
+                        values.insert((position, at), name);
+                    }
+                    if has_values {
+                        self.no_fault(number, stmt.span);
+                    }
+                }
+                ProgramStmtKind::Fill { target, value } => {
+                    let dtype = program.containers[target.container].dtype;
+                    let value = self.expressions.stored(value, dtype);
+                    let name = format!("v_{position}_0");
+                    self.line(format!("const {} {name} = {value};", c_type(dtype)));
+                    self.no_fault(number, stmt.span);
+                    values.insert((position, 0), name);
+                }
+                ProgramStmtKind::Let { variable, value } => self.give(*variable, value, (number, stmt.span)),
+                _ => {}
+            }
+        }
+        let scalars: Vec<String> = self
+            .params(group, false)
+            .into_iter()
+            .filter_map(|it| match it {
+                GroupParam::Scalar { statement, param } => Some(
+                    values.get(&(statement, param)).map_or_else(|| "NULL".to_owned(), |it| format!("&{it}")),
+                ),
+                GroupParam::Container(_) => None,
+            })
+            .collect();
+        self.lend(group);
+        if !scalars.is_empty() {
+            self.line(format!("const void *const scalars[] = {{{}}};", listed(scalars)));
+            self.line("own.scalars = scalars;");
+        }
+        let name = &self.groups[group].name;
+        let suffix = if self.is_one_thread { "_kernel_one_thread" } else { "" };
+        self.line(format!("status = {name}{suffix}(&own);"));
+        self.line(format!(
+            "if (status == 1 && own.trap != NULL) own.trap->statement += {};",
+            self.firsts[group]
+        ));
+        self.line("if (status != 0) goto end;");
+        self.close();
+    }
+
+    /// The parameters of a group's code that are fields, or scalars, in its order.
+    fn params(&self, group: usize, are_fields: bool) -> Vec<GroupParam> {
+        let compiled = &self.code.groups[group];
+        let params =
+            compiled.compilation.front.signature.as_ref().map(|it| it.params.as_slice()).unwrap_or_default();
+        let arguments = self.groups[group].artifact.arguments.iter();
+        let found = arguments.filter_map(|it| {
+            let at = params.iter().position(|param| param.name == it.name)?;
+            compiled.params.get(at).copied()
+        });
+        found.filter(|it| matches!(it, GroupParam::Container(_)) == are_fields).collect()
+    }
+
+    /// Lends a group's code its fields.
+    fn lend(&mut self, group: usize) {
+        let fields = self.params(group, true);
+        for (at, field) in fields.iter().enumerate() {
+            if let GroupParam::Container(handle) = field {
+                self.line(format!("isobar_lend(&a[{}], K, &fields[{at}]);", handle.index()));
+            }
+        }
+    }
+
+    /// The declarations of all arrays, with the memory of the program's own.
+    fn arrays(&self) -> String {
+        let program = &self.code.program;
+        let mut text = String::new();
+        let declared = |text: &mut String, at: usize, it: &Container| {
+            let mut axis = [-1_i64; 3];
+            for (at, of) in it.axes.iter().enumerate() {
+                axis[of.index()] = i64::try_from(at).unwrap_or(-1);
+            }
+            let shape =
+                it.shape.iter().map(|it| size(*it)).chain(it.data_dims.iter().map(ToString::to_string));
+            let shape = listed(shape);
+            let shape = if shape.is_empty() { "0".to_owned() } else { shape };
+            let _ = writeln!(
+                text,
+                "  a[{at}] = (isobar_array){{.bytes = {}, .rank = {}, .n_axes = {}, .axis = {{{}}}, .shape = {{{shape}}}, .origin = {{{}}}}};",
+                it.dtype.size_bytes(),
+                it.axes.len() + it.data_dims.len(),
+                it.axes.len(),
+                listed(axis),
+                listed(it.origin),
+            );
+        };
+        let touched = touched(program);
+        let plan = plan(self.code);
+        let mut n_given = 0;
+        for (handle, it) in program.containers.iter() {
+            let at = handle.index();
+            declared(&mut text, at, it);
+            if it.role != ContainerRole::Local && touched.contains(&handle) {
+                let _ = writeln!(text, "  isobar_take(&a[{at}], &call->fields[{n_given}]);");
+                n_given += 1;
+            }
+        }
+        debug_assert_eq!(n_given, self.n_given_fields());
+        let n = program.containers.len();
+        for (at, handle) in self.held_arrays.iter().enumerate() {
+            declared(&mut text, n + at, &program.containers[*handle]);
+        }
+        let of_groups: BTreeSet<usize> = self.arrays_of_statements();
+        for memory in 0..plan.sizes.len() {
+            let _ = writeln!(text, "  {{");
+            let _ = writeln!(text, "    uint64_t most = 0;");
+            let tenants: Vec<usize> =
+                (0..n).filter(|it| plan.memory_of[*it] == Some(memory) && of_groups.contains(it)).collect();
+            for it in &tenants {
+                let _ = writeln!(text, "    most = isobar_most_of(most, isobar_pack(&a[{it}]));");
+            }
+            let _ = writeln!(
+                text,
+                "    char *const start = (char *)((uintptr_t)memory + isobar_place(&size, most));"
+            );
+            for it in &tenants {
+                let _ = writeln!(text, "    a[{it}].data = start;");
+            }
+            let _ = writeln!(text, "    (void)start;\n  }}");
+        }
+        let is_alone = |it: &usize| {
+            let local =
+                program.containers.iter().nth(*it).is_some_and(|it| it.1.role == ContainerRole::Local);
+            local && plan.memory_of[*it].is_none() && of_groups.contains(it)
+        };
+        for at in (0..n).filter(is_alone).chain(n..n + self.held_arrays.len()) {
+            let _ = writeln!(
+                text,
+                "  a[{at}].data = (char *)((uintptr_t)memory + isobar_place(&size, isobar_pack(&a[{at}])));"
+            );
+        }
+        text
+    }
+
+    /// The fields of the caller that the code takes.
+    fn n_given_fields(&self) -> usize {
+        let touched = touched(&self.code.program);
+        given(&self.code.program).filter(|it| touched.contains(&it.0)).count()
+    }
+
+    /// The locals that stand as arrays: those that groups take, and those that other statements touch.
+    fn arrays_of_statements(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for group in 0..self.groups.len() {
+            found.extend(self.params(group, true).into_iter().filter_map(|it| match it {
+                GroupParam::Container(handle) => Some(handle.index()),
+                GroupParam::Scalar { .. } => None,
+            }));
+        }
+        fn alone<'p>(body: &'p [ProgramStmt], each: &mut dyn FnMut(&'p ProgramStmt)) {
+            for stmt in body.iter().filter(|it| !matches!(it.kind, ProgramStmtKind::Group { .. })) {
+                each(stmt);
+                stmt.blocks().into_iter().for_each(|it| alone(it, each));
+            }
+        }
+        alone(&self.code.program.body, &mut |stmt| {
+            found.extend(stmt.own_parts(&self.code.program).into_iter().map(|it| it.container.index()));
+        });
+        found
+    }
+
+    /// The whole file but the function about memory.
+    fn file(&self) -> String {
+        let program = &self.code.program;
+        let mut text = format!("{ABI}\n{HELPERS}\n");
+        for section in math::sections(Language::C, self.expressions.callees.iter().copied()) {
+            let _ = writeln!(text, "{section}");
+        }
+        for it in self.groups {
+            let name = &it.name;
+            let _ = writeln!(
+                text,
+                "int32_t {name}(const isobar_call *call);\nint32_t {name}_kernel_one_thread(const isobar_call *call);\nuint64_t {name}_workspace(const isobar_call *call);"
+            );
+        }
+        let n_arrays = (program.containers.len() + self.held_arrays.len()).max(1);
+        let n_fields = (0..self.groups.len()).map(|it| self.params(it, true).len()).max().unwrap_or(0).max(1);
+        let _ = writeln!(
+            text,
+            "\n#define ISOBAR_ARRAYS {n_arrays}\n#define ISOBAR_FIELDS {n_fields}\n\n\
+             /* The arrays of the program on a domain; those of its own from `memory` on. Answers their bytes. */\n\
+             static uint64_t isobar_arrays(const isobar_call *call, isobar_array *a, char *memory)\n{{\n  \
+             const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];\n  uint64_t size = 0;\n  (void)I, (void)J, (void)K, (void)memory;"
+        );
+        text += &self.arrays();
+        text += "  return size;\n}\n\n";
+        // The function about memory stands behind it in the file of all threads.
+        let _ = writeln!(text, "static uint64_t isobar_needed(const isobar_call *call)\n{{");
+        text += &self.needed();
+        text += "}\n\n";
+        text += "/* Ends the run with a statement. */\n#define ISOBAR_END(NUMBER) \\\n  do { \\\n    if (call->trap != NULL) *call->trap = (isobar_trap){.statement = (NUMBER)}; \\\n    status = 1; \\\n    goto end; \\\n  } while (0)\n\n";
+        let _ = writeln!(text, "int32_t isobar_run(const isobar_call *call)\n{{");
+        text += &self.entry();
+        text += &self.body;
+        let first = self.n_given_fields();
+        for (at, (handle, it)) in kept_scalars(program).enumerate() {
+            let (of, at) = (c_type(it.dtype), first + at);
+            let _ = writeln!(text, "  *({of} *)call->fields[{at}].data = s_{};", handle.index());
+        }
+        text += "  goto end;\nend:\n";
+        text += "  free(memory);\n  return status;\n}\n";
+        text
+    }
+
+    fn entry(&self) -> String {
+        let program = &self.code.program;
+        let mut text = String::new();
+        text += "  const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];\n  (void)I, (void)J, (void)K;\n";
+        let [i, j, k] = self.code.only.unwrap_or(self.code.least);
+        text += &match self.code.only {
+            Some(_) => format!("  if (I != {i} || J != {j} || K != {k}) return 6;\n"),
+            None => format!("  if (I < {i} || J < {j} || K < {k}) return 5;\n"),
+        };
+        text += "  if (call->cancel != NULL && *call->cancel != 0) return 3;\n";
+        text += "  const uint64_t needed = isobar_needed(call);\n  char *memory = NULL, *workspace = call->workspace;\n";
+        text += "  if (needed > 0 && (workspace == NULL || (uintptr_t)workspace % 64 != 0 || call->workspace_bytes < needed)) {\n";
+        text += "    memory = needed < ISOBAR_BEYOND ? malloc((size_t)needed + 63) : NULL;\n    if (memory == NULL) return 2;\n";
+        text += "    workspace = memory + (64 - (uintptr_t)memory % 64) % 64;\n  }\n";
+        text += "  int32_t status = 0;\n  int fault = 0;\n  (void)fault;\n";
+        text += "  isobar_array a[ISOBAR_ARRAYS];\n  isobar_field fields[ISOBAR_FIELDS];\n";
+        text += "  const uint64_t size = isobar_arrays(call, a, workspace);\n";
+        text += "  isobar_call own = *call;\n  own.fields = fields;\n  own.progress = NULL;\n  own.times = NULL;\n  own.workspace = needed > size ? workspace + size : NULL;\n  own.workspace_bytes = needed > size ? needed - size : 0;\n";
+        let of_statements = self.arrays_of_statements();
+        for handle in &self.code.undefined {
+            if !of_statements.contains(&handle.index()) {
+                continue;
+            }
+            let dtype = program.containers[*handle].dtype;
+            let value = literal(Value::undefined(dtype));
+            let _ = writeln!(
+                text,
+                "  isobar_fill_all(&a[{}], &(const {}){{{value}}});",
+                handle.index(),
+                c_type(dtype)
+            );
+        }
+        let (mut n_given, mut n_kept) = (0, self.n_given_fields());
+        for (handle, it) in program.scalars.iter() {
+            let (at, of) = (handle.index(), c_type(it.dtype));
+            let value = match it.role {
+                ScalarRole::Argument => {
+                    n_given += 1;
+                    format!("*(const {of} *)call->scalars[{}]", n_given - 1)
+                }
+                ScalarRole::Constant(value) => literal(value),
+                ScalarRole::State(_) => {
+                    n_kept += 1;
+                    format!("*(const {of} *)call->fields[{}].data", n_kept - 1)
+                }
+                ScalarRole::Local => literal(Value::undefined(it.dtype)),
+            };
+            let _ = writeln!(text, "  {of} s_{at} = {value};\n  (void)s_{at};");
+        }
+        text
+    }
+
+    /// The most memory that the arrays and one group need.
+    fn needed(&self) -> String {
+        let mut text = String::new();
+        text += "  const int64_t K = call->domain[2];\n  (void)K;\n  isobar_array a[ISOBAR_ARRAYS];\n  isobar_field fields[ISOBAR_FIELDS];\n";
+        text += "  const uint64_t size = isobar_arrays(call, a, NULL);\n  uint64_t most = 0;\n  isobar_call own = *call;\n  own.fields = fields;\n";
+        for (group, it) in self.groups.iter().enumerate() {
+            for (at, field) in self.params(group, true).iter().enumerate() {
+                if let GroupParam::Container(handle) = field {
+                    let _ = writeln!(text, "  isobar_lend(&a[{}], K, &fields[{at}]);", handle.index());
+                }
+            }
+            let _ = writeln!(text, "  most = isobar_most_of(most, {}_workspace(&own));", it.name);
+        }
+        text += "  return size >= ISOBAR_BEYOND || most >= ISOBAR_BEYOND ? UINT64_MAX : size + most;\n";
+        text
+    }
+
+    /// How much memory a call needs, with that for a start at a cache line.
+    fn workspace(&self) -> String {
+        let mut text = "static uint64_t isobar_workspace(const isobar_call *call)\n{\n".to_owned();
+        let [i, j, k] = self.code.only.unwrap_or(self.code.least);
+        let test = if self.code.only.is_some() { "!=" } else { "<" };
+        let _ = writeln!(
+            text,
+            "  if (call->domain[0] {test} {i} || call->domain[1] {test} {j} || call->domain[2] {test} {k}) return 0;"
+        );
+        text += "  const uint64_t needed = isobar_needed(call);\n  return needed == 0 || needed >= ISOBAR_BEYOND ? needed : needed + 63;\n}\n";
+        text
+    }
+}

@@ -1,0 +1,212 @@
+//! A whole program as code: its calls stand in groups, and each group compiles like a stencil.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use isobar_program::analysis::calls::{aliases, written};
+use isobar_program::analysis::element_boxes::StencilElements;
+use isobar_program::analysis::interface::scalar_params;
+use isobar_program::analysis::unwritten::needing_values;
+use isobar_program::compile::ProgramCompilation;
+use isobar_program::group::group_each_call;
+use isobar_program::interpret::{HaloFill, ProgramInstance};
+use isobar_program::nodes::{Container, ContainerRole, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
+use isobar_program::scalar::nodes::{ScalarRole, ScalarVariable};
+use isobar_program::stencils::ProgramFronts;
+
+use super::NoHook;
+use super::group::{GroupCompilation, compile_group};
+use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::diag::catalog::programs as catalog;
+use crate::diag::{Diagnostic, Span};
+use crate::entity::Handle;
+use crate::pass::PassOptions;
+use crate::space::{Axis, AxisSet, Domain, Reach};
+
+/// A program whose groups are compiled.
+#[derive(Debug)]
+pub struct WholeProgram {
+    pub program: ProgramIr,
+    /// By their numbers.
+    pub groups: Vec<GroupCompilation>,
+    /// Its fields, then its scalars. State is a field that is read and written.
+    pub signature: Signature,
+    /// The values that its exchanges store in halos.
+    pub fill: HaloFill,
+    /// The only domain that it is for, where there is one.
+    pub only: Option<[i64; 3]>,
+    /// The fewest points of a domain along I, J and K.
+    pub least: [i64; 3],
+    /// The locals that a run may read where nothing has written them.
+    pub undefined: BTreeSet<Handle<Container>>,
+}
+
+/// A domain on which a program is tried first.
+const USUAL: [i64; 3] = [64, 64, 80];
+
+/// The most points along each axis that a program may need at least.
+const MOST_NEEDED: i64 = 64;
+
+/// Compiles the groups of a program for the device of the options. `only` is the domain that it is for; without, it is for
+/// all that are large enough.
+///
+/// # Errors
+///
+/// The statements that code alone cannot carry out, each with the reason, and the faults of a domain.
+pub fn compile_whole(
+    compilation: &mut ProgramCompilation,
+    options: &PassOptions,
+    fill: HaloFill,
+    only: Option<[i64; 3]>,
+) -> Result<WholeProgram, Vec<Diagnostic>> {
+    let Some(mut program) = compilation.program.take() else { return Err(Vec::new()) };
+    let fronts = &mut compilation.fronts;
+    let first = ProgramInstance::new(&program, fronts, only.unwrap_or(USUAL), fill, u64::MAX);
+    first?;
+    let refused = refusals(&program);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let missed = group_each_call(&mut program);
+    let calls = missed.iter().filter(|it| matches!(it.0.kind, ProgramStmtKind::Call(_)));
+    let told: Vec<Diagnostic> = calls.map(|(stmt, why)| unsupported("a call", why, stmt.span)).collect();
+    if !told.is_empty() {
+        return Err(told);
+    }
+    let least = match only {
+        Some(only) => only,
+        None => least_domain(&program, fronts, fill),
+    };
+    let groups = groups(&program, fronts, options)?;
+    let undefined = needing_values(&program, &StencilElements::of(&program, fronts));
+    let signature = signature(&program, least[Axis::K.index()]);
+    Ok(WholeProgram { program, groups, signature, fill, only, least, undefined })
+}
+
+fn unsupported(what: &str, why: &str, at: Span) -> Diagnostic {
+    catalog::unsupported(&format!("{what} of an exported program"), why, at)
+}
+
+/// The fields that the code of a program does not take.
+fn refusals(program: &ProgramIr) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for it in program.containers.values().filter(|it| it.role != ContainerRole::Local) {
+        let other = it.axes.iter().zip(&it.shape).find(|(axis, size)| size.axis != Some(*axis));
+        if let Some((axis, size)) = other {
+            let why = format!("`{}` has {size} points along {axis}, however large the domain is", it.name);
+            found.push(unsupported("a field", &why, it.span));
+        }
+    }
+    found
+}
+
+/// The smallest domain that the program runs on: every range has a point, and every array what is read of it.
+fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts, fill: HaloFill) -> [i64; 3] {
+    let mut runs = |domain: [i64; 3]| {
+        let mut has_points = true;
+        let mut visit = |stmt: &ProgramStmt| {
+            if let ProgramStmtKind::Call(call) = &stmt.kind {
+                let [i, j, k] = domain;
+                let domain = Domain::new(i, j, k);
+                has_points &= program.stencils[call.stencil].domain.iter().all(|it| it.on(domain) > 0);
+            }
+        };
+        program.body.iter().for_each(|it| it.walk(&mut visit));
+        has_points && ProgramInstance::new(program, fronts, domain, fill, u64::MAX).is_ok()
+    };
+    let Some(n) = (1..=MOST_NEEDED).find(|&n| runs([n; 3])) else { return USUAL };
+    let mut least = [n; 3];
+    for axis in Axis::ALL {
+        while least[axis.index()] > 1 {
+            let mut smaller = least;
+            smaller[axis.index()] -= 1;
+            if !runs(smaller) {
+                break;
+            }
+            least = smaller;
+        }
+    }
+    least
+}
+
+/// The code of all groups, in their order.
+fn groups(
+    program: &ProgramIr,
+    fronts: &mut ProgramFronts,
+    options: &PassOptions,
+) -> Result<Vec<GroupCompilation>, Vec<Diagnostic>> {
+    let mut bodies: Vec<(usize, &ProgramStmt, &[ProgramStmt])> = Vec::new();
+    program.body.iter().for_each(|it| {
+        it.walk(&mut |stmt| {
+            if let ProgramStmtKind::Group { number, body } = &stmt.kind {
+                bodies.push((*number, stmt, body));
+            }
+        });
+    });
+    bodies.sort_by_key(|it| it.0);
+    let fronts = RefCell::new(fronts);
+    let front_of = |call: &StencilCall| {
+        fronts.borrow_mut().unified(&program.stencils[call.stencil], &aliases(program, call)).ok()
+    };
+    let made = bodies.into_iter().map(|(number, stmt, body)| {
+        let made = compile_group(program, (number, body), &front_of, options, &mut NoHook);
+        made.map_err(|why| vec![unsupported("a group of calls", &why, stmt.span)])
+    });
+    made.collect()
+}
+
+/// The parameters of a program: its fields, then its scalars.
+fn signature(program: &ProgramIr, least_levels: i64) -> Signature {
+    let (touched, written) = (touched(program), written(program));
+    let fields = given(program).map(|(handle, it)| {
+        let access = match (touched.contains(&handle), written.contains(&handle)) {
+            (false, _) => AccessKind::None,
+            (true, false) => AccessKind::Read,
+            (true, true) => AccessKind::ReadWrite,
+        };
+        Param { name: it.name.clone(), kind: it.param_kind(), access, is_keyword_only: false, span: it.span }
+    });
+    let kept = kept_scalars(program).map(|(_, it)| {
+        let kind = ParamKind::Field {
+            axes: AxisSet::of(&[]),
+            data_dims: vec![1],
+            dtype: it.dtype,
+            boundary: [Reach::ZERO; 3],
+            reach: [Reach::ZERO; 3],
+        };
+        let access = AccessKind::ReadWrite;
+        Param { name: it.name.clone(), kind, access, is_keyword_only: false, span: it.span }
+    });
+    let params = fields.chain(kept).chain(scalar_params(program)).collect();
+    Signature { name: program.name.clone(), params, min_levels: least_levels }
+}
+
+/// The containers that callers have, in their order.
+pub(crate) fn given(program: &ProgramIr) -> impl Iterator<Item = (Handle<Container>, &Container)> {
+    program.containers.iter().filter(|it| it.1.role != ContainerRole::Local)
+}
+
+/// The scalars that keep their values from run to run, in their order. Each is an array of one element of the caller's.
+pub(crate) fn kept_scalars(
+    program: &ProgramIr,
+) -> impl Iterator<Item = (Handle<ScalarVariable>, &ScalarVariable)> {
+    program.scalars.iter().filter(|it| matches!(it.1.role, ScalarRole::State(_)))
+}
+
+/// The points of a field before the domain and behind it, along each of its axes.
+pub(crate) fn reach_of(it: &Container) -> impl Iterator<Item = (Axis, [i64; 2])> + '_ {
+    it.axes.iter().zip(&it.shape).map(|(axis, size)| {
+        let before = it.origin[axis.index()];
+        (axis, [before, size.offset - before])
+    })
+}
+
+/// The containers that some statement touches.
+pub(crate) fn touched(program: &ProgramIr) -> BTreeSet<Handle<Container>> {
+    let mut found = BTreeSet::new();
+    let mut visit = |stmt: &ProgramStmt| {
+        found.extend(stmt.own_parts(program).into_iter().map(|it| it.container));
+    };
+    program.body.iter().for_each(|it| it.walk(&mut visit));
+    found
+}
