@@ -1,5 +1,7 @@
 //! The Program IR as text: declarations, then statements, one a line.
 
+use std::collections::BTreeMap;
+
 use isobar_ground::call::signature::{Param, ParamKind};
 use isobar_ground::diag::{Listing, ListingWriter, Origin, StmtId};
 use isobar_ground::space::{AxisSet, Reach};
@@ -17,7 +19,13 @@ use crate::scalar::print::printed;
 /// The whole program; [`parse`](super::parse::parse) reads it back.
 #[must_use]
 pub fn listing(program: &ProgramIr) -> Listing {
-    let mut printer = ProgramPrinter { program, out: ListingWriter::new(), n_statements: 0 };
+    listing_with(program, &BTreeMap::new())
+}
+
+/// The same, where some groups are texts of another level instead of their statements, by their numbers.
+#[must_use]
+pub fn listing_with(program: &ProgramIr, groups: &BTreeMap<usize, String>) -> Listing {
+    let mut printer = ProgramPrinter { program, groups, out: ListingWriter::new(), n_statements: 0 };
     printer.out.open("program", "program", []);
     printer.declarations();
     printer.out.line("");
@@ -28,6 +36,8 @@ pub fn listing(program: &ProgramIr) -> Listing {
 
 struct ProgramPrinter<'p> {
     program: &'p ProgramIr,
+    /// Texts in the place of statements.
+    groups: &'p BTreeMap<usize, String>,
     out: ListingWriter,
     n_statements: u32,
 }
@@ -206,7 +216,13 @@ impl ProgramPrinter<'_> {
             }
             ProgramStmtKind::Group { number, body } => {
                 self.out.line(format_args!("group {number}"));
-                self.inner(body);
+                match self.groups.get(number) {
+                    None => self.inner(body),
+                    Some(text) => {
+                        self.n_statements += u32::try_from(body.len()).unwrap_or(0);
+                        self.out.indented(|out| text.lines().for_each(|it| out.line(it)));
+                    }
+                }
             }
             ProgramStmtKind::Mark(label) => self.out.line(format_args!("mark {}", quoted(label))),
             ProgramStmtKind::Trap(message) => self.out.line(format_args!("trap {}", quoted(message))),

@@ -280,7 +280,11 @@ impl Evaluator<'_, '_> {
                 match entries.iter().find(|(it, _)| *it == key) {
                     Some((_, Constant::Unsupported(why))) => Err(fail(why.to_string())),
                     Some((_, value)) => Ok(value.clone()),
-                    None => Err(fail("the dict has no such key".to_owned())),
+                    None => Err(fail(match &key {
+                        Constant::Str(it) => format!("the dict has no key {it:?}"),
+                        Constant::Int(it) => format!("the dict has no key {it}"),
+                        _ => "the dict has no such key".to_owned(),
+                    })),
                 }
             }
             Constant::Word("os.environ") => Err(fail(

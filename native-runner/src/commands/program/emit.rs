@@ -1,6 +1,7 @@
 //! `emit` on programs: their level, and those of groups of calls.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use isobar_compiler::front::stage::StageOrigin;
@@ -12,7 +13,7 @@ use isobar_program::analysis::calls::aliases;
 use isobar_program::group::group_calls;
 use isobar_program::localize::FieldKept;
 use isobar_program::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
-use isobar_program::print::listing;
+use isobar_program::print::{listing, listing_with};
 use isobar_protocol::compile::StageText;
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
@@ -78,6 +79,8 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
     report.level.stage = stage.name().to_owned();
     let mut text = String::new();
     let mut missed = Vec::new();
+    // A level of all groups stands in the text of the program. Code is a text of its own for each of them.
+    let is_whole = !is_file && args.group.is_none() && registry::LEVELS.iter().any(|it| it.stage == stage);
     if let Some(mut program) = opened.compilation.program.take() {
         missed = group_calls(&mut program);
         let groups = groups(&program, args.group)?;
@@ -86,6 +89,7 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
                 format!("--form sdfg is one graph, and there are {} groups: choose --group", groups.len());
             return Err(Usage::Wrong(why));
         }
+        let mut levels = BTreeMap::new();
         for (number, body) in groups {
             if args.group.is_none() && !is_file {
                 let _ = writeln!(text, "==> group {number} <==");
@@ -101,7 +105,9 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
             });
             match made.unwrap_or_else(|_| Err("the compiler crashed".to_owned())) {
                 Ok(group) => {
-                    text += &level_of(&group.compilation, stage, is_file.then_some(args.flat));
+                    let level = level_of(&group.compilation, stage, is_file.then_some(args.flat));
+                    text += &level;
+                    levels.insert(number, level);
                     report.remarks.extend(opened.remarks(&group.compilation, stage, args.remarks));
                 }
                 Err(why) => {
@@ -109,6 +115,9 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
                 }
             }
             text.push('\n');
+        }
+        if is_whole {
+            text = listing_with(&program, &levels).text;
         }
     }
     report.level.text = text.trim_end().to_owned() + "\n";

@@ -363,7 +363,9 @@ fn anything_else_is_opaque_and_says_why() {
         ("1 / 0", "it divides by zero"),
         ("2 ** 64", "the integer does not fit 64 bits"),
         ("(1, 2)[5]", "a tuple has no such element"),
-        ("{'a': 1}['b']", "the dict has no such key"),
+        ("{'a': 1}['b']", "the dict has no key \"b\""),
+        ("{'a': 1}[3]", "the dict has no key 3"),
+        ("{'a': 1}[0.5]", "the dict has no such key"),
         ("np.linspace(0, 1, 3)", "`linspace` of the module `numpy` is not known"),
     ] {
         let text = format!("import numpy as np\nA = 1\ndef plain(x):\n    return x\nit = {written}\n");
