@@ -266,7 +266,7 @@ fn in_c(folder: &Path, files: &[File], name: &str, main: &str) -> Result<String>
     let readme = fs::read_to_string(folder.join("README.md"))?;
     let line = readme.lines().find(|it| it.contains("-shared")).context("there is a line for gcc")?;
     let line = line.replace("-O3", "-O1").replace(&format!("-o lib{name}.so"), "main.c -o main");
-    let line = line.replace(" -shared", "").replace(" -march=native", "");
+    let line = line.replace(" -shared", "").replace(" -march=native", "") + " -Wall -Werror";
     run(Command::new("sh").current_dir(folder).args(["-c", &line]))?;
     run(Command::new("./main").current_dir(folder).env("OMP_NUM_THREADS", "2"))
 }

@@ -14,6 +14,7 @@
 #define isobar_run @NAME@
 #pragma GCC visibility push(hidden)
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "@KERNEL@"
 

@@ -14,6 +14,7 @@
 #define isobar_run @NAME@_kernel_one_thread
 #pragma GCC visibility push(hidden)
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "../kernels/one_thread/@NAME@.c"
 #pragma GCC visibility pop
