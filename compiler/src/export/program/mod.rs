@@ -3,6 +3,7 @@
 //! Calls stand in groups. State is the caller's: an argument that is read and written, of one element where it is a scalar.
 //! Locals lie in the memory of the call.
 
+mod arrays;
 mod driver;
 mod expressions;
 

@@ -111,7 +111,9 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
                     report.remarks.extend(opened.remarks(&group.compilation, stage, args.remarks));
                 }
                 Err(why) => {
-                    let _ = writeln!(text, "its calls run one by one: {why}");
+                    let why = format!("its calls run one by one: {why}\n");
+                    text += &why;
+                    levels.insert(number, why);
                 }
             }
             text.push('\n');
