@@ -23,21 +23,25 @@ const runner = await startRunner();
 const browser = await launch();
 const mounted = [];
 const ready = [];
-const answers = [];
+let sizes = [];
 for (let load = 0; load < LOADS; load++) {
   // A new context has an empty cache.
   const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
-  if (load === 0) page.on("requestfinished", (request) => answers.push(request.sizes()));
+  const finished = [];
+  const note = (request) => finished.push(request);
+  page.on("requestfinished", note);
   const start = performance.now();
   await page.goto(runner.origin, { waitUntil: "commit" });
   await page.locator('[data-testid="app"]').waitFor({ state: "attached" });
   mounted.push(performance.now() - start);
   await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
   ready.push(performance.now() - start);
+  page.off("requestfinished", note);
+  // A closed page knows its requests no more.
+  if (load === 0) sizes = await Promise.all(finished.map((request) => request.sizes()));
   await context.close();
 }
-const sizes = await Promise.all(answers);
 const version = browser.version();
 await browser.close();
 await runner.stop();
