@@ -6,21 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use isobar_compiler::call::array::Array;
-use isobar_compiler::call::launch::{Argument, FieldArgument, Launch, ScalarInput};
-use isobar_compiler::call::run::NoControl;
-use isobar_compiler::config::Config;
+use isobar_compiler::call::launch::Argument;
 use isobar_compiler::export::{self, BINDINGS, Binding, CompiledStencil, ExportedCode, File};
-use isobar_compiler::pass::PassOptions;
-use isobar_compiler::pipeline::whole::{WholeProgram, compile_whole};
+use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
-use isobar_program::compile::{ProgramCompilation, compile};
-use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
-use isobar_program::nodes::{ContainerRole, ProgramIr};
-use isobar_program::scalar::nodes::ScalarRole;
+use isobar_program::interpret::HaloFill;
 use isobar_tests::exported::{Driver, LANGUAGES, Language, Lying, driver, hold, run, write, write_arrays};
-use isobar_tests::programs::generated;
+use isobar_tests::programs::{WholeCase, generated, hold_as_one};
 use serde_json::{Value as Json, json};
 
 use crate::exported::{call, scratch_folder, tools};
@@ -106,133 +99,29 @@ fn model() -> String {
     .to_string()
 }
 
-/// A program whose groups are compiled, with the texts of its places.
-struct Exported {
-    compilation: ProgramCompilation,
-    whole: WholeProgram,
-    fill: HaloFill,
-}
-
-impl Exported {
-    fn of(text: &str, fill: HaloFill) -> Result<Self, String> {
-        let mut compilation = compile("model.json", text, Config::default());
-        let told = |compilation: &ProgramCompilation| {
-            compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect::<String>()
-        };
-        if compilation.has_errors() {
-            return Err(told(&compilation));
-        }
-        let made = compile_whole(&mut compilation, &PassOptions::default(), fill, None);
-        let whole = made.map_err(|it| it.iter().map(|it| compilation.rendered(it)).collect::<String>())?;
-        Ok(Self { compilation, whole, fill })
-    }
-
-    fn files(&self, bindings: Vec<&'static Binding>) -> Result<Vec<File>, String> {
-        let files = self.compilation.fronts.project().files.iter();
-        let (name, text) = &self.compilation.document;
-        let stencil = CompiledStencil {
-            signature: &self.whole.signature,
-            code: ExportedCode::Program(&self.whole),
-            sources: files.map(|it| (&**it.0, &**it.1)).chain([(name.as_str(), text.as_str())]).collect(),
-        };
-        export::files(&export::Request {
-            name: None,
-            bindings,
-            stencils: vec![stencil],
-            is_fast: false,
-            generator: "test",
-        })
-    }
-
-    /// The arguments of a call, with state as its first run has it.
-    fn launch(&self, domain: Domain, scalars: &BTreeMap<&str, Value>) -> Launch {
-        let program = &self.whole.program;
-        let arguments = self.whole.signature.params.iter().map(|param| {
-            let Some(handle) = program.containers.find(|it| it.name == param.name) else {
-                let kept = program.scalars.values().find(|it| it.name == param.name).map(|it| it.role);
-                let Some(ScalarRole::State(first)) = kept else {
-                    return Argument::Scalar(scalars[param.name.as_str()]);
-                };
-                let mut array = Array::zeros(first.dtype(), &[1]);
-                array.elements.set(0, first);
-                return Argument::Field(FieldArgument { array, origin: [0; 3] });
-            };
-            let it = &program.containers[handle];
-            let along = it.shape.iter().map(|size| usize::try_from(size.on(domain)).unwrap_or(0));
-            let shape: Vec<usize> = along.chain(it.data_dims.iter().map(|&it| it as usize)).collect();
-            let mut array = Array::zeros(it.dtype, &shape);
-            if !matches!(it.role, ContainerRole::State(_)) {
-                fill(
-                    &mut array,
-                    param
-                        .name
-                        .bytes()
-                        .fold(7, |seed: u32, byte| seed.wrapping_mul(31).wrapping_add(byte.into())),
-                );
-            }
-            Argument::Field(FieldArgument { array, origin: it.origin })
-        });
-        Launch { domain, arguments: arguments.collect() }
-    }
-
-    /// The arguments behind the program's first run, by the interpreter.
-    fn meant(&mut self, launch: &Launch) -> Result<Launch, ProgramStop> {
-        let program: &ProgramIr = &self.whole.program;
-        let Domain { i, j, k } = launch.domain;
-        let fronts = &mut self.compilation.fronts;
-        let made = ProgramInstance::new(program, fronts, [i, j, k], self.fill, MOST_BYTES);
-        let mut instance = made.map_err(ProgramStop::Fault)?;
-        let mut inputs = ProgramInputs::default();
-        let named = || self.whole.signature.params.iter().zip(&launch.arguments);
-        let is_given = |name: &str| {
-            let mut all =
-                program.containers.values().filter(|it| !matches!(it.role, ContainerRole::State(_)));
-            all.any(|it| it.name == name)
-        };
-        for (param, argument) in named() {
-            let name = param.name.clone();
-            match argument {
-                Argument::Field(it) if is_given(&name) => drop(inputs.fields.insert(name, it.array.clone())),
-                Argument::Scalar(it) => drop(inputs.scalars.insert(name, ScalarInput::Typed(*it))),
-                Argument::Field(_) | Argument::Unused => {}
-            }
-        }
-        instance.run(&mut inputs, &mut NoControl)?;
-        let mut after = launch.clone();
-        for (argument, (param, _)) in after.arguments.iter_mut().zip(named()) {
-            let Argument::Field(field) = argument else { continue };
-            let found = inputs.fields.get(&param.name).or_else(|| instance.state(&param.name)).cloned();
-            let found = found.unwrap_or_else(|| {
-                let value = instance.scalar(&param.name).expect("each field is given or kept");
-                let mut array = Array::zeros(value.dtype(), &[1]);
-                array.elements.set(0, value);
-                array
-            });
-            for index in found.indices() {
-                let at = field.array.position(&index);
-                field.array.elements.set(at, found.get(&index));
-            }
-        }
-        Ok(after)
-    }
-}
-
-/// Numbers without order, the same in every run.
-fn fill(array: &mut Array, seed: u32) {
-    let mut number = seed;
-    for at in 0..array.elements.len() {
-        number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let value = f64::from(number >> 8) / 1e5 - 80.0;
-        array.elements.set(at, Value::Float64(value).cast(array.dtype()));
-    }
+fn files(case: &WholeCase, bindings: Vec<&'static Binding>) -> Result<Vec<File>, String> {
+    let files = case.compilation.fronts.project().files.iter();
+    let (name, text) = &case.compilation.document;
+    let stencil = CompiledStencil {
+        signature: &case.whole.signature,
+        code: ExportedCode::Program(&case.whole),
+        sources: files.map(|it| (&**it.0, &**it.1)).chain([(name.as_str(), text.as_str())]).collect(),
+    };
+    export::files(&export::Request {
+        name: None,
+        bindings,
+        stencils: vec![stencil],
+        is_fast: false,
+        generator: "test",
+    })
 }
 
 #[test]
 fn each_language_runs_a_program_with_the_bits_of_the_interpreter() {
     let Some(tools) = tools() else { return };
-    let mut exported = Exported::of(&model(), HaloFill::Periodic).unwrap();
+    let mut exported = WholeCase::of(&model(), HaloFill::Periodic).unwrap();
     let home = scratch_folder("program").unwrap();
-    write(&home.join("moved"), &exported.files(BINDINGS.iter().collect()).unwrap()).unwrap();
+    write(&home.join("moved"), &files(&exported, BINDINGS.iter().collect()).unwrap()).unwrap();
     let project_folder = home.join("moved");
     run(tools.cmake().current_dir(&project_folder).args(["-S", ".", "-B", "build"])).unwrap();
     run(tools.cmake().current_dir(&project_folder).args(["--build", "build"])).unwrap();
@@ -284,8 +173,8 @@ fn generated_programs_are_exported_with_the_bits_of_the_interpreter() {
 
 fn hold_generated(home: &Path, seed: u64) -> Result<()> {
     let text = generated(seed);
-    let mut exported = Exported::of(&text, HaloFill::Periodic).map_err(anyhow::Error::msg)?;
-    let files = exported.files(vec![&BINDINGS[0]]).map_err(anyhow::Error::msg)?;
+    let mut exported = WholeCase::of(&text, HaloFill::Periodic).map_err(anyhow::Error::msg)?;
+    let files = files(&exported, vec![&BINDINGS[0]]).map_err(anyhow::Error::msg)?;
     let scalars = BTreeMap::from([("a", Value::Float64(0.1))]);
     let own = home.join(seed.to_string());
     let domain = Domain::new(9, 7, 4);
@@ -395,7 +284,7 @@ fn scalars_of_exported_programs_follow_the_rules_of_the_interpreter() {
             "which": {"role": "argument", "dtype": "int64"}},
         "stencils": {}, "body": body,
     });
-    let mut exported = Exported::of(&text.to_string(), HaloFill::None).unwrap();
+    let mut exported = WholeCase::of(&text.to_string(), HaloFill::None).unwrap();
     let scalars = |which: i64| {
         BTreeMap::from([
             ("a", Value::Float64(1.7)),
@@ -408,7 +297,7 @@ fn scalars_of_exported_programs_follow_the_rules_of_the_interpreter() {
     let home = scratch_folder("scalars").unwrap();
     let launch = exported.launch(Domain::new(1, 1, 1), &scalars(-1));
     let meant = exported.meant(&launch).unwrap();
-    let files = exported.files(vec![&BINDINGS[0]]).unwrap();
+    let files = files(&exported, vec![&BINDINGS[0]]).unwrap();
     let mut main = "#include <stdio.h>\n#include \"numbers.h\"\nint main(void)\n{\n".to_owned();
     let fields: Vec<(usize, DType)> = meant
         .arguments
@@ -455,6 +344,56 @@ fn scalars_of_exported_programs_follow_the_rules_of_the_interpreter() {
 }
 
 #[test]
+fn a_model_means_the_same_as_one_piece() {
+    let scalars = BTreeMap::from([("a", Value::Float64(0.1)), ("n", Value::Int64(5))]);
+    for (seed, fill) in [(1, HaloFill::Periodic), (2, HaloFill::ZeroGradient), (3, HaloFill::None)] {
+        for domain in [Domain::new(9, 6, 4), Domain::new(2, 2, 2)] {
+            hold_as_one(&model(), fill, domain, &scalars, seed).unwrap();
+        }
+    }
+}
+
+#[test]
+fn scalars_of_a_program_as_one_piece_follow_the_rules_of_the_interpreter() {
+    let results = |dtype: &str| json!({"role": "argument", "dtype": dtype, "axes": "IJ", "shape": ["I", "J"], "origin": [0, 0]});
+    let (mut fields, mut body) = (json!({}), Vec::new());
+    let mut refused = Vec::new();
+    let document = |fields: &Json, body: &[Json]| {
+        json!({"isobar_program": 1, "name": "numbers", "files": {"main.py": ""}, "grid": {"halo": 0},
+            "fields": fields,
+            "scalars": {"a": {"role": "argument", "dtype": "float64"}, "n": {"role": "argument", "dtype": "int32"},
+                "b": {"role": "argument", "dtype": "bool"}, "s": {"role": "argument", "dtype": "float32"}},
+            "stencils": {}, "body": body})
+        .to_string()
+    };
+    for (at, (expression, dtype)) in EXPRESSIONS.iter().enumerate() {
+        let name = format!("r{at}");
+        let own = [
+            json!({"let": format!("x{at}"), "be": expression}),
+            json!({"fill": name, "with": format!("x{at}")}),
+        ];
+        let alone = document(&json!({ &name: results(dtype) }), &own);
+        let case = WholeCase::of(&alone, HaloFill::None).unwrap();
+        if let Err(why) = case.as_one(&mut NoHook) {
+            refused.push((*expression, why.to_string()));
+            continue;
+        }
+        fields[&name] = results(dtype);
+        body.extend(own);
+    }
+    let names: Vec<&str> = refused.iter().map(|it| it.0).collect();
+    assert_eq!(names, ["a // 0.3", "-a // 0.3"]);
+    assert!(refused[0].1.contains("a schedule has no `//` of floats"), "{}", refused[0].1);
+    let scalars = BTreeMap::from([
+        ("a", Value::Float64(1.7)),
+        ("n", Value::Int32(7)),
+        ("b", Value::Bool(true)),
+        ("s", Value::Float32(0.3)),
+    ]);
+    hold_as_one(&document(&fields, &body), HaloFill::None, Domain::new(1, 1, 1), &scalars, 1).unwrap();
+}
+
+#[test]
 fn a_program_that_code_alone_cannot_run_is_not_exported() {
     let document = |fields: &Json, scalars: &Json, body: &Json| {
         json!({"isobar_program": 1, "name": "model", "files": {"main.py": STENCILS}, "grid": {"halo": 2},
@@ -474,7 +413,7 @@ fn a_program_that_code_alone_cannot_run_is_not_exported() {
         (host, "the callback `log` is refused: this compiler calls nothing outside of a program"),
         (fixed, "`table` has 9 points along K, however large the domain is"),
     ] {
-        let refused = Exported::of(&text, HaloFill::None).err().unwrap();
+        let refused = WholeCase::of(&text, HaloFill::None).err().unwrap();
         assert!(refused.contains(why), "{refused}");
     }
 }
@@ -517,9 +456,9 @@ fn a_call_that_a_program_refuses_or_ends_says_why() {
             {"call": "lap", "args": {"q": "q", "out": "l"}},
             {"copy": "l", "to": "q"}]})
         .to_string();
-    let exported = Exported::of(&text, HaloFill::None).unwrap();
+    let exported = WholeCase::of(&text, HaloFill::None).unwrap();
     let home = scratch_folder("ending").unwrap();
-    let said = in_c(&home, &exported.files(vec![&BINDINGS[0]]).unwrap(), "model", ENDING).unwrap();
+    let said = in_c(&home, &files(&exported, vec![&BINDINGS[0]]).unwrap(), "model", ENDING).unwrap();
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(
         lines,

@@ -16,7 +16,8 @@ use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramBytes, ProgramInput
 use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon, wgpu};
 use isobar_runtime::programs::ProgramCode;
 use isobar_tests::programs::{
-    PrivateFields, ProgramPieces, ProgramRunner, hold_program, hold_program_levels, hold_results, ran,
+    PrivateFields, ProgramPieces, ProgramRunner, hold_program, hold_program_levels, hold_results,
+    hold_whole_program, ran,
 };
 use serde_json::{Value as Json, json};
 
@@ -212,6 +213,15 @@ fn groups_of_calls_mean_the_same_on_each_level() {
         n_runs += hold_program_levels(seed).unwrap_or_else(|it| panic!("{it:#}")).runs;
     }
     assert!(n_runs > 1000, "{n_runs}");
+}
+
+#[test]
+fn programs_mean_the_same_as_one_schedule_one_graph_and_one_piece_of_code() {
+    let mut n_runs = 0;
+    for seed in 0..28 {
+        n_runs += hold_whole_program(seed).unwrap_or_else(|it| panic!("{it:#}")).runs;
+    }
+    assert!(n_runs > 800, "{n_runs}");
 }
 
 #[test]

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use isobar_compiler::call::signature;
 use isobar_compiler::entity::Handle;
 use isobar_compiler::inputs::Directives;
+use isobar_compiler::pass::Device;
 use isobar_compiler::pipeline::group::compile_group;
 use isobar_compiler::pipeline::registry;
+use isobar_compiler::pipeline::whole::{OnePiece, compile_as_one, compile_whole};
 use isobar_compiler::pipeline::{NoHook, Stage};
 use isobar_program::analysis::calls::aliases;
 use isobar_program::analysis::interface;
@@ -39,6 +41,21 @@ pub fn compiled(
     let signature = opened.compilation.program.as_ref().map(interface::signature);
     compiled.signature = signature.as_ref().map(Signature::new);
     let Some(mut program) = opened.compilation.program.take() else { return (compiled, None) };
+    let first = [Stage::PROGRAM, Stage::DEFINITION];
+    let later: Vec<Stage> = registry::texts().map(|it| it.stage).filter(|it| !first.contains(it)).collect();
+    let wanted: Vec<Stage> = later.into_iter().filter(|it| request.wants(it.name())).collect();
+    let options = request.config(&Directives::default()).passes;
+    let mut one = None;
+    if wanted.iter().any(|it| OnePiece::STAGES.contains(it)) && options.device == Device::Cpu {
+        let (fill, only) = (opened.fill(request), Some(opened.domain));
+        opened.compilation.program = Some(program.clone());
+        let whole = compile_whole(&mut opened.compilation, &options, fill, only);
+        // Where it is no single piece, the levels are those of its groups.
+        one = whole.ok().and_then(|whole| {
+            let piece = compile_as_one(&whole, &options, &mut NoHook).ok()?;
+            Some((whole, piece))
+        });
+    }
     group_calls(&mut program);
     let (calls, groups) = numbered(&program);
     let fronts = RefCell::new(&mut opened.compilation.fronts);
@@ -53,10 +70,6 @@ pub fn compiled(
         let of = stencils.entry(call.stencil).or_insert_with(|| StencilOfProgram::new(name, front));
         of.calls.push(number);
     }
-    let first = [Stage::PROGRAM, Stage::DEFINITION];
-    let later: Vec<Stage> = registry::texts().map(|it| it.stage).filter(|it| !first.contains(it)).collect();
-    let wanted: Vec<Stage> = later.into_iter().filter(|it| request.wants(it.name())).collect();
-    let options = request.config(&Directives::default()).passes;
     let mut made = Vec::new();
     if !wanted.is_empty() {
         for (number, base, body) in groups {
@@ -69,7 +82,7 @@ pub fn compiled(
     let files = opened.compilation.fronts.project().files.iter().map(|(name, text)| (&**name, &**text));
     let places = SpanResolver::new(files.chain([(name.as_str(), text.as_str())]));
     let stencils = stencils.into_values().collect();
-    let texts = ProgramTexts { program: &program, places, stencils, groups: made };
+    let texts = ProgramTexts { program: &program, places, stencils, groups: made, one };
     let stages = [Stage::PROGRAM, Stage::DEFINITION].into_iter().chain(wanted);
     compiled.stages = stages.filter_map(|it| texts.stage(it)).collect();
     compiled.remarks = texts.remarks();

@@ -9,8 +9,9 @@ use isobar_compiler::inputs::{Directives, directive};
 use isobar_compiler::project::Project;
 use isobar_program::compile::{ProgramCompilation, compile, compile_class};
 use isobar_program::from_class::ClassRequest;
+use isobar_program::interpret::HaloFill;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{HaloValues, Request};
 
 /// The domain of a class where nothing tells another one.
 pub const USUAL_DOMAIN: [i64; 3] = [12, 12, 10];
@@ -73,6 +74,18 @@ impl OpenedClass {
         let config = request.config(&Directives::default());
         let config = Config { externals: BTreeMap::new(), ..config };
         Self { compilation: compile_class(&project, &wanted, config), directives, domain }
+    }
+
+    /// The values that exchanges store in halos: those of the request, or of the text.
+    #[must_use]
+    pub fn fill(&self, request: &Request) -> HaloFill {
+        let of_text = self.directives.halo.as_deref().and_then(HaloFill::from_name);
+        let asked = request.halo.map(|it| match it {
+            HaloValues::None => HaloFill::None,
+            HaloValues::Periodic => HaloFill::Periodic,
+            HaloValues::ZeroGradient => HaloFill::ZeroGradient,
+        });
+        asked.or(of_text).unwrap_or_default()
     }
 
     /// Files, lines and columns of spans.

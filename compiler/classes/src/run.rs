@@ -12,13 +12,11 @@ use isobar_compiler::inputs::call_for;
 use isobar_compiler::space::Domain;
 use isobar_program::analysis::interface::signature;
 use isobar_program::group::group_calls;
-use isobar_program::interpret::{
-    HaloFill, ProgramBytes, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner,
-};
+use isobar_program::interpret::{ProgramBytes, ProgramInputs, ProgramInstance, ProgramStop, StencilRunner};
 use isobar_protocol::bench::CallStep;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::fields::ResultField;
-use isobar_protocol::request::{HaloValues, Request};
+use isobar_protocol::request::Request;
 use isobar_protocol::why::Why;
 
 use crate::calls::call_steps;
@@ -64,14 +62,6 @@ pub struct ClassRun {
     n_runs: u64,
 }
 
-fn fill_of(halo: HaloValues) -> HaloFill {
-    match halo {
-        HaloValues::None => HaloFill::None,
-        HaloValues::Periodic => HaloFill::Periodic,
-        HaloValues::ZeroGradient => HaloFill::ZeroGradient,
-    }
-}
-
 impl ClassRun {
     /// Compiles a class, and makes the fields that the setting does not give.
     ///
@@ -89,8 +79,7 @@ impl ClassRun {
         let signature = signature(&program);
         let directives = request.generators(&opened.directives, &signature);
         let directives = directives.map_err(|it| stop(&opened, it, &[]))?;
-        let of_text = opened.directives.halo.as_deref().and_then(HaloFill::from_name);
-        let fill = request.halo.map(fill_of).or(of_text).unwrap_or_default();
+        let fill = opened.fill(request);
         let [i, j, k] = opened.domain;
         let is_domain = opened.domain.iter().all(|it| (1..=Domain::MAX_ALONG_AXIS).contains(it));
         if is_domain {

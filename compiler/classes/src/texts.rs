@@ -3,12 +3,14 @@
 //! A link of a node names a call and a statement of its stencil: `p3.s0`. So a line of a stencil lights up in each of
 //! its calls. A call lights up in all levels of the code that it is a part of.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::front::Front;
 use isobar_compiler::pipeline::Stage;
 use isobar_compiler::pipeline::group::GroupCompilation;
+use isobar_compiler::pipeline::whole::{OnePiece, WholeProgram};
 use isobar_program::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::listing;
 use isobar_protocol::compile::{Remark, StageText};
@@ -48,6 +50,8 @@ pub(super) struct ProgramTexts<'a> {
     pub(super) stencils: Vec<StencilOfProgram>,
     /// The code of calls that are one piece, each with its number and that of its first call.
     pub(super) groups: Vec<(usize, usize, GroupCompilation)>,
+    /// All of it as one piece, where it is that on some levels.
+    pub(super) one: Option<(WholeProgram, OnePiece)>,
 }
 
 impl ProgramTexts<'_> {
@@ -55,6 +59,9 @@ impl ProgramTexts<'_> {
     pub(super) fn stage(&self, stage: Stage) -> Option<StageText> {
         if stage == Stage::PROGRAM {
             return Some(self.of_program());
+        }
+        if let Some((whole, piece)) = self.one.as_ref().filter(|_| OnePiece::STAGES.contains(&stage)) {
+            return self.of_one_piece(stage, whole, piece);
         }
         let mut all = StageText { stage: stage.name().to_owned(), ..StageText::default() };
         for stencil in &self.stencils {
@@ -82,6 +89,23 @@ impl ProgramTexts<'_> {
             node.links = calls.flat_map(|it| self.of_call(it)).collect();
         }
         text
+    }
+
+    /// A level of all of the program. Its statements are those of its groups.
+    fn of_one_piece(&self, stage: Stage, whole: &WholeProgram, piece: &OnePiece) -> Option<StageText> {
+        let mut text = StageText::new(stage.name(), piece.compilation.listing(stage)?, &self.places);
+        let (numbers, firsts) = (statements(self.program), firsts_of_groups(&whole.program));
+        let of_statement = |name: &String| {
+            let (group, stmt) = piece.in_group(StmtId(number(name)?))?;
+            let of_group = &whole.groups[group].statements;
+            let (own, _) = of_group.in_stencil(stmt, [0; 3])?;
+            let at = firsts.get(&group)? + of_group.statement_of(stmt)?;
+            Some(link(*numbers.get(at)?, own.0))
+        };
+        for node in &mut text.nodes {
+            node.links = node.links.iter().filter_map(of_statement).collect();
+        }
+        Some(text)
     }
 
     fn of_call(&self, number: u32) -> Vec<String> {
@@ -134,6 +158,32 @@ fn append(all: &mut StageText, text: StageText, title: &str) {
         it
     }));
     all.text.push_str(&text.text);
+}
+
+/// The numbers of all statements in the order of the text. Groups have numbers too, but are no statements of it.
+fn statements(program: &ProgramIr) -> Vec<usize> {
+    let (mut next, mut found) = (0, Vec::new());
+    program.body.iter().for_each(|it| {
+        it.walk(&mut |stmt| {
+            if !matches!(stmt.kind, ProgramStmtKind::Group { .. }) {
+                found.push(next);
+            }
+            next += 1;
+        });
+    });
+    found
+}
+
+/// How many statements stand before the first one of each group.
+fn firsts_of_groups(program: &ProgramIr) -> BTreeMap<usize, usize> {
+    let (mut n_statements, mut found) = (0, BTreeMap::new());
+    program.body.iter().for_each(|it| {
+        it.walk(&mut |stmt| match &stmt.kind {
+            ProgramStmtKind::Group { number, .. } => drop(found.insert(*number, n_statements)),
+            _ => n_statements += 1,
+        });
+    });
+    found
 }
 
 /// The calls of a program, and its groups with the numbers of their first statements.

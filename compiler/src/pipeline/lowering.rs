@@ -62,6 +62,39 @@ pub(super) fn lower_tree(
     at.compilation(front).unwrap_or_default()
 }
 
+/// Compiles a schedule whose passes are done. Its front has the files and the signature.
+pub(super) fn lower_schedule(
+    front: &Arc<Front>,
+    scheduled: schedule::Tree,
+    options: &PassOptions,
+    hook: &mut dyn Hook,
+) -> Compilation {
+    let levels = Levels { options: options.clone(), ..Levels::default() };
+    let trip = Trip::new(hook, options, Notes::default());
+    let mut at = BackTrip { front, trip, found: Diagnostics::default(), levels, refusal: None };
+    let scheduled = at.trip.door("schedule", || scheduled);
+    at.trip.validate(
+        "schedule",
+        || schedule::validate::validate(&scheduled),
+        || schedule::print::listing(&scheduled),
+    );
+    if at.trip.show_first(&scheduled) {
+        at.levels.schedule = Some(scheduled);
+        at.levels_behind_schedule(&Pipelines::of(options), None);
+    }
+    at.compilation(front).unwrap_or_default()
+}
+
+/// A schedule that somebody wrote.
+struct WrittenSchedule<'w> {
+    project: &'w Project,
+    name: &'w str,
+    /// The schedule before it.
+    before: schedule::Tree,
+    /// The choices that it leaves to passes.
+    open: OpenChoices,
+}
+
 impl BackTrip<'_> {
     /// The result of the trip.
     fn compilation(self, front: &Arc<Front>) -> Result<Compilation, TurnRefusal> {
@@ -129,17 +162,29 @@ impl BackTrip<'_> {
             Some((name, _)) => self.hold_rules(project, name, &scheduled),
             None => true,
         };
-        let scheduled = &*self.levels.schedule.insert(scheduled);
+        self.levels.schedule = Some(scheduled);
         if !is_whole || !is_legal {
             return None;
         }
+        let written = written.zip(open);
+        let written = written.map(|((name, before), open)| WrittenSchedule { project, name, before, open });
+        self.levels_behind_schedule(pipelines, written)
+    }
+
+    /// Lowers the schedule through all levels behind it.
+    fn levels_behind_schedule(
+        &mut self,
+        pipelines: &Pipelines,
+        written: Option<WrittenSchedule<'_>>,
+    ) -> Option<()> {
+        let scheduled = self.levels.schedule.as_ref()?;
         let trip = &mut self.trip;
         let mut flow = trip.door("sdfg", || sdfg::from_schedule::lower(scheduled));
         trip.validate("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
         flow.order = self.front.order();
         let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
         flow.apart = apart.map(|it| it.stmt()).collect();
-        if open == Some(OpenChoices::Nothing) {
+        if written.as_ref().is_some_and(|it| it.open == OpenChoices::Nothing) {
             flow.keep_maps_apart();
         }
         let is_whole = trip.passes(&pipelines.sdfg, &mut flow, ());
@@ -148,8 +193,8 @@ impl BackTrip<'_> {
             return None;
         }
         let mut program = trip.door("loops", || loops::lower(&flow));
-        if let Some((name, before)) = &written {
-            self.hold_bounds(project, name, (before, &program))?;
+        if let Some(it) = &written {
+            self.hold_bounds(it.project, it.name, (&it.before, &program))?;
         }
         let trip = &mut self.trip;
         trip.validate("loops", || loops::validate::validate(&program), || loops::print::listing(&program));

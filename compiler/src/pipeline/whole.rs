@@ -1,7 +1,14 @@
 //! A whole program as code: its calls stand in groups, and each group compiles like a stencil.
+//!
+//! Code of a program calls that of its groups. Its schedule and its graph are one, with the statements around the groups in them.
+
+mod halos;
+mod scalars;
+mod schedule;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use isobar_program::analysis::calls::{aliases, written};
 use isobar_program::analysis::element_boxes::StencilElements;
@@ -14,12 +21,14 @@ use isobar_program::nodes::{Container, ContainerRole, ProgramIr, ProgramStmt, Pr
 use isobar_program::scalar::nodes::{ScalarRole, ScalarVariable};
 use isobar_program::stencils::ProgramFronts;
 
-use super::NoHook;
 use super::group::{GroupCompilation, compile_group};
+use super::lowering::lower_schedule;
+use super::{Compilation, Hook, NoHook};
 use crate::call::signature::{AccessKind, Param, ParamKind, Signature};
 use crate::diag::catalog::programs as catalog;
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, StmtId};
 use crate::entity::Handle;
+use crate::front::{Front, Stage};
 use crate::pass::PassOptions;
 use crate::space::{Axis, AxisSet, Domain, Reach};
 
@@ -39,6 +48,34 @@ pub struct WholeProgram {
     pub least: [i64; 3],
     /// The locals that a run may read where nothing has written them.
     pub undefined: BTreeSet<Handle<Container>>,
+}
+
+/// All of a program as one piece.
+#[derive(Debug)]
+pub struct OnePiece {
+    pub compilation: Compilation,
+    groups: Vec<StatementsOfGroup>,
+}
+
+/// The statements of a group among those of the program.
+#[derive(Clone, Copy, Debug)]
+struct StatementsOfGroup {
+    group: usize,
+    first: u32,
+    n: u32,
+}
+
+impl OnePiece {
+    /// The levels that a program has as one piece.
+    pub const STAGES: [Stage; 3] = [Stage::SCHEDULE, Stage::SDFG, Stage::LOOPS];
+
+    /// The group that a statement belongs to, and its number there; `None` for a statement of the program itself.
+    #[must_use]
+    pub fn in_group(&self, stmt: StmtId) -> Option<(usize, StmtId)> {
+        let it = self.groups.iter().rev().find(|it| it.first <= stmt.0)?;
+        let own = stmt.0 - it.first;
+        (own < it.n).then_some((it.group, StmtId(own)))
+    }
 }
 
 /// A domain on which a program is tried first.
@@ -81,6 +118,25 @@ pub fn compile_whole(
     let undefined = needing_values(&program, &StencilElements::of(&program, fronts));
     let signature = signature(&program, least[Axis::K.index()]);
     Ok(WholeProgram { program, groups, signature, fill, only, least, undefined })
+}
+
+/// Compiles a program whose groups are compiled as one schedule tree, and one graph. No pass of schedules runs again.
+///
+/// A tree does not end a run: where an expression has no value, or a `while` goes beyond its limit, the interpreter
+/// does. An exchange on a periodic domain takes that this has as many points as the halo is wide.
+///
+/// # Errors
+///
+/// The statements that no tree has, each with the reason.
+pub fn compile_as_one(
+    whole: &WholeProgram,
+    options: &PassOptions,
+    hook: &mut dyn Hook,
+) -> Result<OnePiece, Vec<Diagnostic>> {
+    let schedule::ProgramTree { tree, order, groups } = schedule::program_tree(whole)?;
+    let files = whole.groups.first().map(|it| it.compilation.front.files.clone()).unwrap_or_default();
+    let front = Arc::new(Front::of_calls(files, whole.signature.clone(), order));
+    Ok(OnePiece { compilation: lower_schedule(&front, tree, options, hook), groups })
 }
 
 fn unsupported(what: &str, why: &str, at: Span) -> Diagnostic {

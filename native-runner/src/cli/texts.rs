@@ -22,7 +22,7 @@ Examples:
   isobar emit steps.py --stencil Diffusion --stage program
   isobar emit --program step.json --stage program
   isobar emit --program step.json --stage schedule --remarks
-  isobar emit --program step.json --group 0 --stage sdfg --form sdfg > step.sdfg";
+  isobar emit --program step.json --stage sdfg --form sdfg > step.sdfg";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -110,13 +110,16 @@ pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present_any = ["request", "program"])]
     pub file: Option<PathBuf>,
-    /// A program document instead of a stencil. Its stage is `program`; those from `tree` on are of its groups, the calls
-    /// that become one piece of code
+    /// A program document instead of a stencil. Its stage is `program`; `schedule`, `sdfg` and `loops` are of all of it. The
+    /// others from `tree` on are of its groups, the calls that become one piece of code
     #[arg(long, value_name = "FILE.json", conflicts_with = "file")]
     pub program: Option<PathBuf>,
     /// Of a program: the one group of this number
     #[arg(long, value_name = "N")]
     pub group: Option<usize>,
+    /// Of a program as one piece: the values that its exchanges store in halos; without, as its text says, or `none`
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(FILLS))]
+    pub halo: Option<String>,
     /// Of a class as a program: points of the halo along I and J; without, 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub halo_points: Option<u32>,

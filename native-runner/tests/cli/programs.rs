@@ -148,7 +148,7 @@ fn calls_that_stand_behind_each_other_are_emitted_as_one_piece_of_code() {
     let schedule = text(&schedule.stdout);
     assert!(schedule.starts_with("schedule rows_group_0\n"), "{schedule}");
     assert!(schedule.contains("main.py:7:9: applied[schedule/merge-loops]"), "{schedule}");
-    let graph = emit(&["--stage", "sdfg", "--form", "sdfg"]).stdout;
+    let graph = emit(&["--stage", "sdfg", "--form", "sdfg", "--group", "0"]).stdout;
     let graph: Value = serde_json::from_slice(&graph).unwrap();
     assert_eq!((&graph["type"], &graph["attributes"]["name"]), (&"SDFG".into(), &"rows_group_0".into()));
     for stage in ["loops", "c", "kernels", "cuda", "wgsl"] {
@@ -336,8 +336,12 @@ fn the_levels_of_a_class_are_those_of_its_stencils_and_groups() {
     let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/programs/diffusion_steps.py");
     let all = isobar(&["emit", steps, "--stage", "all"]);
     assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
-    for part in ["==> program <==\n", "==> oir <==\n==> laplacian <==\n", "==> loops <==\n==> group 0 <==\n"]
-    {
+    for part in [
+        "==> program <==\n",
+        "==> oir <==\n==> laplacian <==\n",
+        "==> loops <==\nprogram Diffusion(q, alpha, n_small)\n",
+        "==> c <==\n==> group 0 <==\n",
+    ] {
         assert!(text(&all.stdout).contains(part), "{part}");
     }
     let oir = isobar(&["emit", steps, "--stage", "oir"]);
@@ -345,6 +349,47 @@ fn the_levels_of_a_class_are_those_of_its_stencils_and_groups() {
     let of_stencil = isobar(&["emit", steps, "--stencil", "apply", "--stage", "program"]);
     assert_eq!(of_stencil.status.code(), Some(2));
     assert!(text(&of_stencil.stderr).contains("is for programs"), "{}", text(&of_stencil.stderr));
+}
+
+#[test]
+fn a_program_is_one_schedule_one_graph_and_one_piece_of_loops() {
+    let document = program("one.json");
+    let emit = |others: &[&str]| isobar(&[&["emit", "--program", &document], others].concat());
+    let schedule = emit(&["--stage", "schedule", "--remarks"]);
+    let schedule = text(&schedule.stdout);
+    assert!(schedule.starts_with("schedule rows\n"), "{schedule}");
+    assert_eq!(schedule.matches("\nwhile it_at < ").count(), 1, "{schedule}");
+    // The remarks about its groups are there too.
+    assert!(schedule.contains("main.py:7:9: applied[schedule/merge-loops]"), "{schedule}");
+    for (stage, first) in [("sdfg", "sdfg rows("), ("loops", "program rows(")] {
+        let level = emit(&["--stage", stage]);
+        assert!(text(&level.stdout).starts_with(first), "{}", text(&level.stdout));
+    }
+    for form in [&["--form", "sdfg"][..], &["--form", "sdfg", "--flat"]] {
+        let graph = emit(&[&["--stage", "sdfg"], form].concat()).stdout;
+        let graph: Value = serde_json::from_slice(&graph).unwrap();
+        assert_eq!((&graph["type"], &graph["attributes"]["name"]), (&"SDFG".into(), &"rows".into()));
+        let blocks = graph["nodes"].as_array().unwrap();
+        let has_loop = blocks.iter().any(|it| it["type"] == "LoopRegion");
+        assert_eq!(has_loop, form.len() == 2, "{graph}");
+    }
+}
+
+#[test]
+fn a_program_that_is_no_single_graph_says_why() {
+    let whole = std::fs::read_to_string(program("ended.json")).unwrap();
+    let mut document: Value = serde_json::from_str(&whole).unwrap();
+    document["body"].as_array_mut().unwrap().push(json!({"trap": "no further"}));
+    let path = file("ending.json", document.to_string().as_bytes());
+    let emit = |others: &[&str]| isobar(&[&["emit", "--program", &path], others].concat());
+    let listing = emit(&["--stage", "sdfg", "--remarks"]);
+    // Its groups are graphs for themselves.
+    assert!(text(&listing.stdout).contains("group 0\n    sdfg rows_group_0("), "{}", text(&listing.stdout));
+    let why = "a trap of a program as one piece is refused: a schedule ends no run";
+    assert!(text(&listing.stdout).contains(why), "{}", text(&listing.stdout));
+    let graph = emit(&["--stage", "sdfg", "--form", "sdfg"]);
+    assert_eq!(graph.status.code(), Some(1));
+    assert!(text(&graph.stderr).contains(why), "{}", text(&graph.stderr));
 }
 
 #[test]

@@ -10,14 +10,19 @@ use anyhow::{Context, Result};
 use isobar_compiler::inputs;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
+use isobar_compiler::types::Value;
+use isobar_program::interpret::HaloFill;
 use isobar_tests::corpus::{Checkout, Trial, small_inputs};
-use isobar_tests::dace::{CHECK, Case, Fate, fate, prepare};
+use isobar_tests::dace::{CHECK, Case, Fate, fate, prepare, prepare_program};
+use isobar_tests::programs::{WholeCase, generated};
 use isobar_tests::{GALLERY, compiled, launch};
 
 /// The interpreter of compile-time Python may go deep.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// Larger graphs take DaCe minutes.
 const LARGEST_NODES: usize = 400;
+/// So many generated programs.
+const PROGRAMS: u64 = 8;
 
 /// `WORK LIMIT PYTHON... [--with PATH]... -- PATH...`
 fn main() -> ExitCode {
@@ -51,7 +56,7 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<bool> {
         fs::remove_dir_all(&work)?;
     }
     let cases = cases(&work.join("cases"), limit, &libraries, &paths)?;
-    println!("{} stencils", cases.len());
+    println!("{} stencils and programs", cases.len());
     let list = work.join("cases.json");
     let entries: Vec<_> = cases.iter().flat_map(|it| it.entries.clone()).collect();
     fs::write(&list, serde_json::to_string(&entries)?)?;
@@ -63,6 +68,8 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<bool> {
         fs::create_dir_all(&results)?;
         let mut command = Command::new(python);
         command.arg(&script).arg(&list).arg(&results).stdin(Stdio::null());
+        // Memory that nothing has written holds what memory had before, which may be right by chance.
+        command.env("MALLOC_PERTURB_", "165");
         // DaCe leaves files where it runs, such as graphs that it did not validate. They must not land in the
         // repository.
         command.current_dir(&results);
@@ -76,7 +83,7 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<bool> {
     Ok(is_fine)
 }
 
-/// The gallery in both precisions, and so many stencils of checkouts.
+/// The gallery in both precisions, generated programs, and so many stencils of checkouts.
 fn cases(root: &Path, limit: usize, libraries: &[PathBuf], paths: &[PathBuf]) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for name in GALLERY {
@@ -86,6 +93,12 @@ fn cases(root: &Path, limit: usize, libraries: &[PathBuf], paths: &[PathBuf]) ->
             let id = format!("{name}-{precision}");
             cases.push(prepare(&id, &format!("{name}, {precision} bits"), &compilation, launch, root)?);
         }
+    }
+    let scalars = BTreeMap::from([("a", Value::Float64(0.1))]);
+    for seed in 0..PROGRAMS {
+        let mut case = WholeCase::of(&generated(seed), HaloFill::Periodic).map_err(anyhow::Error::msg)?;
+        let launch = case.launch(Domain::new(5, 4, 3), &scalars);
+        cases.push(prepare_program(&format!("program-{seed}"), &mut case, &launch, root)?);
     }
     let n_own = cases.len();
     for path in paths {

@@ -3,7 +3,7 @@
 mod prepare;
 mod verdict;
 
-pub use prepare::{Case, prepare};
+pub use prepare::{Case, prepare, prepare_program};
 pub use verdict::{Fate, fate};
 
 /// Runs the cases; needs `dace`, and `numpy` that goes with it.

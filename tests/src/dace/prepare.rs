@@ -11,14 +11,16 @@ use isobar_compiler::call::signature::ParamKind;
 use isobar_compiler::debug::{self, NoControl};
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::oir::nodes::Stencil;
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_compiler::sdfg::nodes::{Container, Sdfg};
 use isobar_compiler::space::{Axis, AxisSet, Domain, Symbol, names};
 use isobar_compiler::types::{BinaryOp, Primitive, Value};
 use serde_json::{Value as Json, json};
 
-/// A stencil that DaCe is asked for.
+use crate::programs::WholeCase;
+
+/// A stencil or a program that DaCe is asked for.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub id: String,
@@ -41,16 +43,38 @@ const FORMS: [(ControlFlowStyle, &str); 2] =
 ///
 /// When it does not run here, or a file cannot be written.
 pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, root: &Path) -> Result<Case> {
-    let levels = &compilation.levels;
-    let graph = levels.sdfg.as_ref().context("it has no graph")?;
     let (oir, extents) = compilation.front.reference().context("it has no OIR")?;
-    let folder = root.join(id);
-    fs::create_dir_all(&folder)?;
-    let call = call(graph, compilation, &launch, &folder)?;
-    let mut after = launch;
+    let mut after = launch.clone();
     if let Err(stop) = debug::run(oir, extents, &mut after, &mut NoControl) {
         bail!("it stops: {stop}");
     }
+    files(id, name, compilation, (&launch, &after), is_exact(oir), root)
+}
+
+/// Runs a program here, and writes the files of its graph and its inputs below `root`.
+///
+/// # Errors
+///
+/// When it has no graph or does not run here, or a file cannot be written.
+pub fn prepare_program(id: &str, case: &mut WholeCase, launch: &Launch, root: &Path) -> Result<Case> {
+    let compilation = case.as_one(&mut NoHook)?;
+    let after = case.meant(launch).map_err(|it| anyhow::anyhow!("it stops: {it:?}"))?;
+    files(id, id, &compilation, (launch, &after), true, root)
+}
+
+/// Writes the files and the inputs of a call, whose outcome is known.
+fn files(
+    id: &str,
+    name: &str,
+    compilation: &Compilation,
+    (launch, after): (&Launch, &Launch),
+    is_exact: bool,
+    root: &Path,
+) -> Result<Case> {
+    let graph = compilation.levels.sdfg.as_ref().context("it has no graph")?;
+    let folder = root.join(id);
+    fs::create_dir_all(&folder)?;
+    let call = call(graph, compilation, launch, &folder)?;
     let signature = compilation.front.signature.as_ref().context("it has no signature")?;
     let mut expected = BTreeMap::new();
     for (param, argument) in signature.params.iter().zip(&after.arguments) {
@@ -70,7 +94,7 @@ pub fn prepare(id: &str, name: &str, compilation: &Compilation, launch: Launch, 
         entry["has_warnings"] = json!(!compilation.notes.diagnostics.is_empty());
         entries.push(entry);
     }
-    Ok(Case { id: id.to_owned(), name: name.to_owned(), entries, expected, is_exact: is_exact(oir) })
+    Ok(Case { id: id.to_owned(), name: name.to_owned(), entries, expected, is_exact })
 }
 
 /// Returns the arguments of the graph: symbols, fields with the part that it touches, scalars.

@@ -227,15 +227,15 @@ impl StencilRunner for GroupsOnLevels<'_> {
 }
 
 /// Runs each level that a compilation shows.
-struct LevelWatch<'a> {
-    names: &'a [&'a str],
-    order: &'a ProgramOrder,
+pub(super) struct LevelWatch<'a> {
+    pub(super) names: &'a [&'a str],
+    pub(super) order: &'a ProgramOrder,
     /// The orders that are tried.
-    seeds: [Option<u64>; 3],
-    launch: &'a Launch,
-    expected: Launch,
-    n_runs: u64,
-    wrong: Option<String>,
+    pub(super) seeds: [Option<u64>; 3],
+    pub(super) launch: &'a Launch,
+    pub(super) expected: Launch,
+    pub(super) n_runs: u64,
+    pub(super) wrong: Option<String>,
 }
 
 impl LevelWatch<'_> {
@@ -267,7 +267,7 @@ impl LevelWatch<'_> {
 }
 
 /// The first field that has other bits.
-fn differing(names: &[&str], expected: &Launch, found: &Launch) -> Option<String> {
+pub(super) fn differing(names: &[&str], expected: &Launch, found: &Launch) -> Option<String> {
     let pairs = expected.arguments.iter().zip(&found.arguments).zip(names);
     let mut different = pairs.filter_map(|((expected, found), name)| match (expected, found) {
         (Argument::Field(expected), Argument::Field(found)) => {

@@ -3,10 +3,12 @@
 mod generate;
 mod levels;
 mod results;
+mod whole;
 
 pub use generate::generated;
 pub use levels::hold_program_levels;
 pub use results::{PrivateFields, hold_results, hold_results_in_code};
+pub use whole::{WholeCase, hold_as_one, hold_whole_program};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -58,7 +58,8 @@ fn calls_copies_and_fills_that_stand_behind_each_other_are_a_group() {
             {"let": "n", "be": "n + 1"}, copy, {"let": "n", "be": "n + 1"}, {"mark": "here"}, add, {"let": "n", "be": "0"},
             {"exchange": ["q"], "width": 1},
             {"if": "n > 0", "then": [{"fill": "q", "with": 0}, {"copy": "q", "to": "r"}], "else": [add]},
-            {"for": "it", "range": [3], "body": [copy, copy, {"swap": ["q", "r"]}, copy]}]),
+            {"for": "it", "range": [3], "body": [copy, copy, {"swap": ["q", "r"]}, copy]},
+            copy, {"host": "log", "reads": ["q"]}, copy]),
         &expect![[r#"
             let n = n + 1
             group 0
@@ -80,6 +81,9 @@ fn calls_copies_and_fills_that_stand_behind_each_other_are_a_group() {
                 call copy(a=q, b=r)
               swap q and r
               call copy(a=q, b=r)
+            call copy(a=q, b=r)
+            host log(reads(q), writes(), gives())
+            call copy(a=q, b=r)
         "#]],
     );
 }

@@ -4,13 +4,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use isobar_compiler::diag;
+use isobar_compiler::diag::catalog::programs as catalog;
 use isobar_compiler::front::stage::StageOrigin;
 use isobar_compiler::inputs::Directives;
+use isobar_compiler::pass::Device;
 use isobar_compiler::pipeline::group::compile_group;
+use isobar_compiler::pipeline::whole::{OnePiece, compile_as_one, compile_whole};
 use isobar_compiler::pipeline::{Compilation, NoHook, Stage, registry};
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_program::analysis::calls::aliases;
 use isobar_program::group::group_calls;
+use isobar_program::interpret::HaloFill;
 use isobar_program::localize::FieldKept;
 use isobar_program::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::{listing, listing_with};
@@ -70,6 +75,13 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
     if is_file && stage != Stage::SDFG || args.flat && !is_file {
         return Err(Usage::Wrong("--form sdfg is for --stage sdfg, and --flat for both".to_owned()));
     }
+    let mut why_apart = Vec::new();
+    if args.group.is_none() && (is_file || OnePiece::STAGES.contains(&stage)) {
+        match emit_as_one(path, args, stage)? {
+            Ok(outcome) => return Ok(outcome),
+            Err(found) => why_apart = found,
+        }
+    }
     let mut opened = OpenedProgram::read(path, &args.shared, args.halo_points)?;
     let mut passes = opened.document.request.passes.clone();
     ask_passes(args, &mut passes)?;
@@ -83,11 +95,10 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
     let is_whole = !is_file && args.group.is_none() && registry::LEVELS.iter().any(|it| it.stage == stage);
     if let Some(mut program) = opened.compilation.program.take() {
         missed = group_calls(&mut program);
-        let groups = groups(&program, args.group)?;
-        if is_file && groups.len() != 1 {
-            let why =
-                format!("--form sdfg is one graph, and there are {} groups: choose --group", groups.len());
-            return Err(Usage::Wrong(why));
+        let is_refused = is_file && args.group.is_none();
+        let groups = if is_refused { Vec::new() } else { groups(&program, args.group)? };
+        if is_refused {
+            report.diagnostics.extend(opened.resolved(&why_apart));
         }
         let mut levels = BTreeMap::new();
         for (number, body) in groups {
@@ -130,6 +141,9 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
             print(&report.level.text);
             if args.remarks {
                 print(&human::remarks(&report.remarks));
+                for it in opened.resolved(&why_apart) {
+                    print(&format!("the program is no single {stage}: {}\n", it.message));
+                }
                 for (stmt, why) in &missed {
                     let place = opened.place(stmt.span);
                     print(&format!("{place}: stands for itself: {why}\n"));
@@ -138,6 +152,57 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
         }
     }
     Ok(Outcome::of(&report.diagnostics))
+}
+
+/// Emits a level of all of a program as one piece; the diagnostics tell why there is none.
+fn emit_as_one(
+    path: &ProgramSource<'_>,
+    args: &EmitArgs,
+    stage: Stage,
+) -> Result<Result<Outcome, Vec<diag::Diagnostic>>, Usage> {
+    let mut opened = OpenedProgram::read(path, &args.shared, args.halo_points)?;
+    let mut passes = opened.document.request.passes.clone();
+    ask_passes(args, &mut passes)?;
+    let request = Request { passes, ..opened.document.request.clone() };
+    let options = request.config(&Directives::default()).passes;
+    let is_file = args.form == GraphFormat::Sdfg;
+    if options.device != Device::Cpu {
+        let why = "a whole program is one graph for processors: choose --group N, or no --target";
+        return if is_file { Err(Usage::Wrong(why.to_owned())) } else { Ok(Err(Vec::new())) };
+    }
+    if opened.compilation.program.is_none() {
+        return Ok(Err(Vec::new()));
+    }
+    let halo = args.halo.as_deref().or(opened.directives.halo.as_deref());
+    let fill = halo.and_then(HaloFill::from_name).unwrap_or_default();
+    let diagnostics = opened.told();
+    let made = on_large_stack(|| {
+        let whole = compile_whole(&mut opened.compilation, &options, fill, request.domain)?;
+        compile_as_one(&whole, &options, &mut NoHook).map(|it| (whole, it.compilation))
+    });
+    let crashed = || Err(vec![catalog::run_input("the compiler crashed", "report it")]);
+    let (whole, compilation) = match made.unwrap_or_else(|_| crashed()) {
+        Ok(made) => made,
+        Err(found) => return Ok(Err(found)),
+    };
+    let mut report = EmitReport { diagnostics, ..EmitReport::default() };
+    report.level.stage = stage.name().to_owned();
+    report.level.text = level_of(&compilation, stage, is_file.then_some(args.flat));
+    for group in &whole.groups {
+        report.remarks.extend(opened.remarks(&group.compilation, Stage::SCHEDULE, args.remarks));
+    }
+    report.remarks.extend(opened.remarks(&compilation, stage, args.remarks));
+    match args.shared.format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            opened.say(&report.diagnostics);
+            print(&report.level.text);
+            if args.remarks {
+                print(&human::remarks(&report.remarks));
+            }
+        }
+    }
+    Ok(Ok(Outcome::of(&report.diagnostics)))
 }
 
 /// Whether the stencils of a class have a stage, each for itself; or all stages are asked for.

@@ -1,5 +1,7 @@
 //! The graph as the JSON of a `.sdfg` file, in the dialect that every reader of the format takes.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map as JsonMap, Value, json};
 
 use super::flat::FlatGraph;
@@ -49,8 +51,14 @@ pub(super) struct Writer<'f> {
 impl Writer<'_> {
     fn sdfg(&mut self, sdfg: &Sdfg) -> Value {
         let mut arrays = JsonMap::new();
-        for (_, it) in sdfg.containers.iter() {
-            arrays.insert(it.name.clone(), self.descriptor(it));
+        let in_maps = containers_in_maps(&sdfg.region);
+        for (handle, it) in sdfg.containers.iter() {
+            let mut descriptor = self.descriptor(it);
+            if it.is_transient && (it.storage != Storage::Register || !in_maps.contains(&handle)) {
+                // Without it, readers allocate anew in each iteration what one state alone uses.
+                descriptor["attributes"]["lifetime"] = json!("SDFG");
+            }
+            arrays.insert(it.name.clone(), descriptor);
         }
         let mut symbols = JsonMap::new();
         for symbol in &sdfg.symbols {
@@ -559,6 +567,18 @@ fn has_control_flow(region: &ControlFlowRegion) -> bool {
     })
 }
 
+/// The containers that iterations of a map use, without those of nested graphs.
+fn containers_in_maps(region: &ControlFlowRegion) -> BTreeSet<Handle<Container>> {
+    let mut found = BTreeSet::new();
+    region.each_state(&mut |state| {
+        found.extend(state.nodes.values().filter_map(|node| match node.kind {
+            NodeKind::Access(data) => node.scope.map(|_| data),
+            _ => None,
+        }));
+    });
+    found
+}
+
 fn loop_variables(region: &ControlFlowRegion, each: &mut dyn FnMut(&Symbol)) {
     for block in &region.blocks {
         match &block.kind {
@@ -575,5 +595,40 @@ fn loop_variables(region: &ControlFlowRegion, each: &mut dyn FnMut(&Symbol)) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use crate::sdfg::from_schedule::lower;
+
+    /// The lifetimes of the containers of a graph and of those inside, by their names.
+    fn lifetimes(graph: &Value, found: &mut Vec<(String, bool)>) {
+        match graph {
+            Value::Object(entries) => {
+                if let Some(Value::Object(arrays)) = graph["attributes"].get("_arrays") {
+                    let all = arrays.iter().filter(|it| it.1["attributes"]["transient"] == true);
+                    found.extend(all.map(|it| (it.0.clone(), it.1["attributes"]["lifetime"] == "SDFG")));
+                }
+                entries.values().for_each(|it| lifetimes(it, found));
+            }
+            Value::Array(all) => all.iter().for_each(|it| lifetimes(it, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn what_passes_from_one_iteration_to_the_next_lives_as_long_as_its_graph() {
+        let of = |tree| {
+            let mut found = Vec::new();
+            lifetimes(&to_json(&lower(&tree), &[], ControlFlowStyle::Regions), &mut found);
+            found
+        };
+        // Iterations of a map have one each.
+        let expected = [("lap".to_owned(), true), ("flux".to_owned(), false)];
+        assert_eq!(of(samples::laplacian()), expected);
+        assert_eq!(of(samples::columns()), [("x".to_owned(), true), ("n".to_owned(), true)]);
     }
 }

@@ -1,0 +1,686 @@
+//! A whole program as one schedule tree: the trees of its groups, after all passes, with its statements around them.
+//!
+//! | of the program | becomes |
+//! |---|---|
+//! | an argument, a constant, state | a field or a scalar of the caller; state that is a scalar is a field of one element |
+//! | a local | a temporary |
+//! | a group | its own tree, with the values of its scalars before it |
+//! | `for` | a `while` over a counter: the variable keeps its last value |
+//! | a copy, a fill, a swap | loops over all points |
+//! | an exchange on the only domain | loops over the boxes of each halo |
+//!
+//! Nothing here is scheduled anew: the order of statements is that of the program.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use isobar_program::interpret::{GroupParam, HaloFill};
+use isobar_program::nodes::{
+    CallArgument, Container as ProgramContainer, ContainerPart, ExchangePhase, HaloExchange, ProgramStmt,
+    ProgramStmtKind,
+};
+use isobar_program::scalar::nodes::{ScalarExpr, ScalarExprKind, ScalarRole, ScalarVariable};
+use isobar_program::size::AffineSize;
+use itertools::Itertools;
+
+use super::halos::{HaloBox, HaloSource, halo_boxes};
+use super::scalars::ScalarLowering;
+use super::{StatementsOfGroup, WholeProgram, given, kept_scalars, touched};
+use crate::call::signature::ParamKind;
+use crate::diag::catalog::programs as catalog;
+use crate::diag::{Diagnostic, Origin, ProgramOrder, Span, StmtId};
+use crate::entity::Handle;
+use crate::expr::ExprKind;
+use crate::schedule::nodes::{
+    Access, Assign, Container, ContainerKind, Expr, GpuMemory, If, Loop, Node, Order, Placement, Storage,
+    Subscript, Tree, While,
+};
+use crate::space::{Affine, Axis, AxisSet, Size, Symbol, names};
+use crate::types::{BinaryOp, DType, Value};
+
+/// The most elements of data at a point that statements name one by one.
+const MOST_ELEMENTS: usize = 1024;
+
+/// A program as one tree.
+#[derive(Debug)]
+pub(super) struct ProgramTree {
+    pub(super) tree: Tree,
+    /// When the statements of groups run.
+    pub(super) order: ProgramOrder,
+    pub(super) groups: Vec<StatementsOfGroup>,
+}
+
+/// Builds the tree of a program.
+///
+/// # Errors
+///
+/// The statements that no tree has, each with the reason.
+pub(super) fn program_tree(whole: &WholeProgram) -> Result<ProgramTree, Vec<Diagnostic>> {
+    let mut building = Building {
+        whole,
+        tree: Tree { name: whole.program.name.clone(), ..Tree::default() },
+        names: BTreeSet::new(),
+        fields: BTreeMap::new(),
+        scalars: BTreeMap::new(),
+        held: Vec::new(),
+        order: ProgramOrder::default(),
+        groups: Vec::new(),
+        n_statements: 0,
+        refused: Vec::new(),
+    };
+    building.declare();
+    building.tree.children = building.statements(&whole.program.body);
+    let Building { tree, order, groups, refused, .. } = building;
+    if refused.is_empty() { Ok(ProgramTree { tree, order, groups }) } else { Err(refused) }
+}
+
+/// An element that a scalar of the program is.
+#[derive(Clone, Copy)]
+struct ScalarPlace {
+    container: Handle<Container>,
+    /// Whether it is an array of one element.
+    is_array: bool,
+}
+
+struct Building<'w> {
+    whole: &'w WholeProgram,
+    tree: Tree,
+    /// The names of containers.
+    names: BTreeSet<String>,
+    fields: BTreeMap<Handle<ProgramContainer>, Handle<Container>>,
+    scalars: BTreeMap<Handle<ScalarVariable>, ScalarPlace>,
+    /// The fields that exchanges which have begun keep their values in.
+    held: Vec<(HaloExchange, Vec<Handle<Container>>)>,
+    order: ProgramOrder,
+    groups: Vec<StatementsOfGroup>,
+    n_statements: u32,
+    refused: Vec<Diagnostic>,
+}
+
+/// The size in symbols.
+fn affine(size: AffineSize) -> Affine {
+    match size.axis {
+        Some(axis) => Affine::beside(&Symbol::new(axis.name()), size.offset),
+        None => Affine::constant(size.offset),
+    }
+}
+
+impl Building<'_> {
+    fn unused(&mut self, wanted: &str) -> String {
+        let wanted = names::of_container(wanted);
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        let mut all = std::iter::once(wanted.clone()).chain(numbered);
+        let name = all.find(|it| !self.names.contains(it)).unwrap_or_default();
+        self.names.insert(name.clone());
+        name
+    }
+
+    /// Arguments come in the order of the signature.
+    fn declare(&mut self) {
+        let whole = self.whole;
+        let touched = touched(&whole.program);
+        let mut access = whole.signature.params.iter().map(|it| it.access);
+        for (handle, it) in given(&whole.program) {
+            let access = access.next().filter(|_| touched.contains(&handle));
+            let Some(access) = access else { continue };
+            let kind = ContainerKind::Field { is_read: access.is_read(), is_written: access.is_written() };
+            let own = self.field(it, kind, Storage::Caller);
+            self.fields.insert(handle, own);
+        }
+        for (handle, it) in kept_scalars(&whole.program) {
+            let kind = ContainerKind::Field { is_read: true, is_written: true };
+            let mut of = self.value(&it.name, it.dtype, kind, Storage::Caller, it.span);
+            of.shape = vec![Affine::constant(1).into()];
+            of.shift = vec![Affine::constant(0)];
+            let container = self.tree.containers.push(of);
+            self.scalars.insert(handle, ScalarPlace { container, is_array: true });
+        }
+        for (handle, it) in whole.program.scalars.iter() {
+            let (kind, storage) = match it.role {
+                ScalarRole::Argument => (ContainerKind::Scalar, Storage::Caller),
+                ScalarRole::Local => (ContainerKind::Temporary, Storage::Heap),
+                ScalarRole::Constant(_) | ScalarRole::State(_) => continue,
+            };
+            let of = self.value(&it.name, it.dtype, kind, storage, it.span);
+            let container = self.tree.containers.push(of);
+            self.scalars.insert(handle, ScalarPlace { container, is_array: false });
+        }
+    }
+
+    /// The container of a field; a local is declared when a statement needs it.
+    fn own(&mut self, handle: Handle<ProgramContainer>) -> Handle<Container> {
+        if let Some(&known) = self.fields.get(&handle) {
+            return known;
+        }
+        let whole = self.whole;
+        let own = self.field(&whole.program.containers[handle], ContainerKind::Temporary, Storage::Heap);
+        self.fields.insert(handle, own);
+        own
+    }
+
+    fn field(&mut self, it: &ProgramContainer, kind: ContainerKind, storage: Storage) -> Handle<Container> {
+        let origin = it.axes.iter().map(|axis| Affine::constant(it.origin[axis.index()]));
+        let data = it.data_dims.iter().map(|&size| Affine::constant(size.into()).into());
+        let name = self.unused(&it.name);
+        self.tree.containers.push(Container {
+            name,
+            dtype: it.dtype,
+            kind,
+            axes: it.axes,
+            shape: it.shape.iter().map(|&size| affine(size).into()).chain(data).collect(),
+            shift: origin.chain(it.data_dims.iter().map(|_| Affine::constant(0))).collect(),
+            storage,
+            ring: None,
+            place: None,
+            span: it.span,
+        })
+    }
+
+    /// One value, which is not declared yet.
+    fn value(
+        &mut self,
+        name: &str,
+        dtype: DType,
+        kind: ContainerKind,
+        storage: Storage,
+        span: Span,
+    ) -> Container {
+        Container {
+            name: self.unused(name),
+            dtype,
+            kind,
+            axes: AxisSet::of(&[]),
+            shape: Vec::new(),
+            shift: Vec::new(),
+            storage,
+            ring: None,
+            place: None,
+            span,
+        }
+    }
+
+    /// A value of the whole run.
+    fn run_value(&mut self, name: &str, dtype: DType, span: Span) -> ScalarPlace {
+        let of = self.value(name, dtype, ContainerKind::Temporary, Storage::Heap, span);
+        ScalarPlace { container: self.tree.containers.push(of), is_array: false }
+    }
+
+    fn origin(&mut self, span: Span) -> Origin {
+        self.n_statements += 1;
+        Origin::new(StmtId(self.n_statements - 1), &[span])
+    }
+
+    fn refuse(&mut self, what: &str, why: &str, span: Span) {
+        let what = format!("{what} of a program as one piece");
+        self.refused.push(catalog::unsupported(&what, why, span));
+    }
+
+    /// An expression that `lower` makes; none where it was refused.
+    fn lowered(
+        &mut self,
+        span: Span,
+        lower: impl FnOnce(&ScalarLowering<'_>) -> Result<Expr, String>,
+    ) -> Option<Expr> {
+        let made = lower(&ScalarLowering { value_of: &|it| self.variable(it, span), span });
+        made.map_err(|why| self.refuse("an expression", &why, span)).ok()
+    }
+
+    /// The value of a variable, in its own type.
+    fn variable(&self, variable: Handle<ScalarVariable>, span: Span) -> Expr {
+        let it = &self.whole.program.scalars[variable];
+        let kind = match (it.role, self.scalars.get(&variable)) {
+            (ScalarRole::Constant(value), _) => ExprKind::Literal(value),
+            (_, Some(&place)) => ExprKind::Access(self.element(place)),
+            (_, None) => ExprKind::Literal(Value::undefined(it.dtype)),
+        };
+        Expr { kind, dtype: it.dtype, span }
+    }
+
+    fn element(&self, place: ScalarPlace) -> Access {
+        let index = if place.is_array { vec![Affine::constant(0).into()] } else { Vec::new() };
+        Access { container: place.container, index }
+    }
+
+    fn read(&self, place: ScalarPlace, span: Span) -> Expr {
+        let dtype = self.tree.containers[place.container].dtype;
+        Expr { kind: ExprKind::Access(self.element(place)), dtype, span }
+    }
+
+    fn give(&mut self, place: ScalarPlace, value: Expr, span: Span) -> Node {
+        let origin = self.origin(span);
+        Node::Assign(Assign { target: self.element(place), value, origin })
+    }
+
+    fn statements(&mut self, body: &[ProgramStmt]) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for stmt in body {
+            // A statement that is not lowered was refused.
+            self.statement(stmt, &mut nodes);
+        }
+        nodes
+    }
+
+    fn statement(&mut self, stmt: &ProgramStmt, nodes: &mut Vec<Node>) -> Option<()> {
+        let span = stmt.span;
+        match &stmt.kind {
+            ProgramStmtKind::Group { number, body } => self.group((*number, body), span, nodes)?,
+            ProgramStmtKind::Let { variable, value } => self.assign(*variable, value, span, nodes)?,
+            ProgramStmtKind::For { variable, range, body } => {
+                self.for_loop(*variable, range, body, span, nodes)?;
+            }
+            ProgramStmtKind::While { condition, body, .. } => {
+                let condition = self.lowered(span, |it| it.truth(condition))?;
+                let origin = self.origin(span);
+                let body = self.statements(body);
+                nodes.push(Node::While(While { condition, body, origin }));
+            }
+            ProgramStmtKind::If { condition, then, otherwise } => {
+                let condition = self.lowered(span, |it| it.truth(condition))?;
+                let origin = self.origin(span);
+                let (then, otherwise) = (self.statements(then), self.statements(otherwise));
+                nodes.push(Node::If(If { condition, then, otherwise, origin }));
+            }
+            ProgramStmtKind::Copy { from, to } if from != to => {
+                let origin = self.origin(span);
+                let from = from.clone();
+                self.own(from.container);
+                self.each_element(to, span, nodes, &|building, target| {
+                    let value = building.value_at(building.beside(&target, to, &from), span);
+                    vec![Node::Assign(Assign { target, value, origin: origin.clone() })]
+                })?;
+            }
+            ProgramStmtKind::Fill { target, value } => {
+                let dtype = self.whole.program.containers[target.container].dtype;
+                let value = self.lowered(span, |it| it.stored(value, dtype))?;
+                let place = self.run_value("filled", dtype, span);
+                nodes.push(self.give(place, value, span));
+                let origin = self.origin(span);
+                self.each_element(target, span, nodes, &|building, target| {
+                    let value = building.read(place, span);
+                    vec![Node::Assign(Assign { target, value, origin: origin.clone() })]
+                })?;
+            }
+            ProgramStmtKind::Swap(one, other) if one != other => self.swap(one, other, span, nodes)?,
+            ProgramStmtKind::Exchange(exchange) => self.exchange(exchange, span, nodes)?,
+            ProgramStmtKind::Trap(_) => self.refuse("a trap", "a schedule ends no run", span),
+            // Calls stand in groups, and callbacks were refused.
+            ProgramStmtKind::Copy { .. }
+            | ProgramStmtKind::Swap(..)
+            | ProgramStmtKind::Mark(_)
+            | ProgramStmtKind::Call(_)
+            | ProgramStmtKind::Host { .. } => {}
+        }
+        Some(())
+    }
+
+    fn assign(
+        &mut self,
+        variable: Handle<ScalarVariable>,
+        value: &ScalarExpr,
+        span: Span,
+        nodes: &mut Vec<Node>,
+    ) -> Option<()> {
+        let dtype = self.whole.program.scalars[variable].dtype;
+        let value = self.lowered(span, |it| it.stored(value, dtype))?;
+        let place = *self.scalars.get(&variable)?;
+        nodes.push(self.give(place, value, span));
+        Some(())
+    }
+
+    /// The bounds are computed once, and the variable keeps its last value.
+    fn for_loop(
+        &mut self,
+        variable: Handle<ScalarVariable>,
+        range: &[ScalarExpr; 3],
+        body: &[ProgramStmt],
+        span: Span,
+        nodes: &mut Vec<Node>,
+    ) -> Option<()> {
+        let of = self.whole.program.scalars[variable].clone();
+        let mut bounds = Vec::new();
+        for (expr, name) in range.iter().zip(["at", "to", "by"]) {
+            let value = self.lowered(span, |it| it.stored(expr, DType::Int64))?;
+            // The first one is counted, and the others stay where they are no numbers.
+            let is_kept = name == "at" || !matches!(value.kind, ExprKind::Literal(_));
+            bounds.push(if is_kept {
+                let place = self.run_value(&format!("{}_{name}", of.name), DType::Int64, span);
+                nodes.push(self.give(place, value, span));
+                (Some(place), self.read(place, span))
+            } else {
+                (None, value)
+            });
+        }
+        let [(counter, at), (_, to), (_, by)] = <[_; 3]>::try_from(bounds).ok()?;
+        let counter = counter?;
+        let (holds, first, next) = {
+            let it = ScalarLowering { value_of: &|it| self.variable(it, span), span };
+            let is_before = it.operation(BinaryOp::Lt, at.clone(), to.clone());
+            let is_behind = it.operation(BinaryOp::Gt, at.clone(), to);
+            let holds = match range[2].as_int() {
+                Some(0) => it.literal(Value::Bool(false)),
+                Some(by) if by > 0 => is_before,
+                Some(_) => is_behind,
+                None => {
+                    let zero = it.literal(Value::Int64(0));
+                    let up = it.operation(BinaryOp::Gt, by.clone(), zero.clone());
+                    let down = it.operation(BinaryOp::Lt, by.clone(), zero);
+                    let up = it.operation(BinaryOp::And, up, is_before);
+                    let down = it.operation(BinaryOp::And, down, is_behind);
+                    it.operation(BinaryOp::Or, up, down)
+                }
+            };
+            (holds, it.cast(at.clone(), of.dtype), it.operation(BinaryOp::Add, at, by))
+        };
+        let origin = self.origin(span);
+        let mut inside = Vec::new();
+        let place = *self.scalars.get(&variable)?;
+        inside.push(self.give(place, first, span));
+        inside.extend(self.statements(body));
+        inside.push(self.give(counter, next, span));
+        nodes.push(Node::While(While { condition: holds, body: inside, origin }));
+        Some(())
+    }
+
+    /// The code of a group: first all scalars of its statements, in order.
+    fn group(
+        &mut self,
+        (number, body): (usize, &[ProgramStmt]),
+        span: Span,
+        nodes: &mut Vec<Node>,
+    ) -> Option<()> {
+        let whole = self.whole;
+        let group = &whole.groups[number];
+        let compilation = &group.compilation;
+        let (Some(own), Some(signature)) = (&compilation.levels.schedule, &compilation.front.signature)
+        else {
+            self.refuse("a group of calls", "its schedule was not made", span);
+            return None;
+        };
+        let params: Vec<(GroupParam, Option<Handle<Container>>)> = group
+            .params
+            .iter()
+            .zip(&signature.params)
+            .map(|(it, param)| {
+                let name = names::of_container(&param.name);
+                (*it, own.containers.find(|it| it.name == name))
+            })
+            .collect();
+        let mut of_group: BTreeMap<Handle<Container>, Handle<Container>> = BTreeMap::new();
+        for (position, stmt) in body.iter().enumerate() {
+            if let ProgramStmtKind::Let { variable, value } = &stmt.kind {
+                self.assign(*variable, value, stmt.span, nodes)?;
+            }
+            for (param, container) in &params {
+                let (GroupParam::Scalar { statement, param }, Some(container)) = (*param, *container) else {
+                    continue;
+                };
+                if statement != position {
+                    continue;
+                }
+                let place = self.scalar_of_group(stmt, param, &own.containers[container], nodes)?;
+                of_group.insert(container, place.container);
+            }
+        }
+        for (param, container) in params {
+            if let (GroupParam::Container(handle), Some(container)) = (param, container) {
+                of_group.insert(container, self.own(handle));
+            }
+        }
+        let n_before = self.tree.containers.len();
+        for (handle, it) in own.containers.iter() {
+            if !of_group.contains_key(&handle) {
+                let name = self.unused(&it.name);
+                of_group.insert(handle, self.tree.containers.push(Container { name, ..it.clone() }));
+            }
+        }
+        for it in self.tree.containers.values_mut().skip(n_before) {
+            if let Some(GpuMemory::Over(output)) = &mut it.place {
+                *output = of_group[output];
+            }
+        }
+        let first = self.n_statements;
+        let mut children = own.children.clone();
+        for node in &mut children {
+            node.each_access_mut(&mut |access| access.container = of_group[&access.container]);
+        }
+        let mut n_statements = 0;
+        children.iter_mut().for_each(|it| renumber(it, first, &mut n_statements));
+        self.order.append(&compilation.front.order(), first);
+        self.n_statements += n_statements;
+        self.groups.push(StatementsOfGroup { group: number, first, n: n_statements });
+        nodes.extend(children);
+        Some(())
+    }
+
+    /// The container that a group reads as one of its scalars, with its value.
+    fn scalar_of_group(
+        &mut self,
+        stmt: &ProgramStmt,
+        param: usize,
+        of: &Container,
+        nodes: &mut Vec<Node>,
+    ) -> Option<ScalarPlace> {
+        let program = &self.whole.program;
+        let span = stmt.span;
+        let given = match &stmt.kind {
+            ProgramStmtKind::Fill { value, .. } => Some(value),
+            ProgramStmtKind::Call(call) => {
+                let default = &program.stencils[call.stencil].params.get(param)?.kind;
+                match (call.arguments.get(param)?, default) {
+                    (Some(CallArgument::Scalar(expr)), _) => Some(expr),
+                    (None, ParamKind::Scalar { default: Some(value), .. }) => {
+                        let place = self.run_value(&of.name, of.dtype, span);
+                        let kind = ExprKind::Literal(*value);
+                        nodes.push(self.give(place, Expr { kind, dtype: value.dtype(), span }, span));
+                        return Some(place);
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        // Nothing changes a scalar of the caller's, so the group reads that itself.
+        if let Some(ScalarExprKind::Variable(it)) = given.map(|it| &it.kind)
+            && program.scalars[*it].role == ScalarRole::Argument
+            && program.scalars[*it].dtype == of.dtype
+        {
+            return self.scalars.get(it).copied();
+        }
+        let value = self.lowered(span, |it| it.stored(given.ok_or("a scalar has no value")?, of.dtype))?;
+        let place = self.run_value(&of.name, of.dtype, span);
+        nodes.push(self.give(place, value, span));
+        Some(place)
+    }
+
+    /// The same element of another part.
+    fn beside(&self, at: &Access, part: &ContainerPart, other: &ContainerPart) -> Access {
+        let n_axes = self.whole.program.containers[part.container].axes.len();
+        let points = at.index[..n_axes].iter().cloned();
+        let chosen = other.data_index.iter().map(|&it| Affine::constant(it.into()).into());
+        let data = at.index[n_axes + part.data_index.len()..].iter().cloned();
+        Access { container: self.fields[&other.container], index: points.chain(chosen).chain(data).collect() }
+    }
+
+    fn value_at(&self, access: Access, span: Span) -> Expr {
+        let dtype = self.tree.containers[access.container].dtype;
+        Expr { kind: ExprKind::Access(access), dtype, span }
+    }
+
+    /// Exchanges all elements of two parts.
+    fn swap(
+        &mut self,
+        one: &ContainerPart,
+        other: &ContainerPart,
+        span: Span,
+        nodes: &mut Vec<Node>,
+    ) -> Option<()> {
+        let own = self.own(one.container);
+        self.own(other.container);
+        let name = self.unused("swapped");
+        let held = Container::local(name, &self.tree.containers[own]);
+        let held = self.tree.containers.push(held);
+        let origin = self.origin(span);
+        let (part, other) = (one.clone(), other.clone());
+        self.each_element(one, span, nodes, &|building, target| {
+            let second = building.beside(&target, &part, &other);
+            let held = Access { container: held, index: Vec::new() };
+            let moves = [(held.clone(), target.clone()), (target, second.clone()), (second, held)];
+            let moved = moves.map(|(target, from)| {
+                let value = building.value_at(from, span);
+                Node::Assign(Assign { target, value, origin: origin.clone() })
+            });
+            moved.to_vec()
+        })
+    }
+
+    /// Statements for each element of a part, in loops over its points.
+    fn each_element(
+        &mut self,
+        part: &ContainerPart,
+        span: Span,
+        nodes: &mut Vec<Node>,
+        statements: &dyn Fn(&Self, Access) -> Vec<Node>,
+    ) -> Option<()> {
+        let program = &self.whole.program;
+        let it = &program.containers[part.container];
+        let points = it.axes.iter().zip(&it.shape).map(|(axis, &size)| {
+            let origin = it.origin[axis.index()];
+            (axis, (Affine::constant(-origin), affine(size).moved(-origin)))
+        });
+        let points: Vec<(Axis, (Affine, Affine))> = points.collect();
+        let index = points.iter().map(|(axis, _)| {
+            Affine::beside(&Symbol::new(axis.position_name()), it.origin[axis.index()]).into()
+        });
+        let index: Vec<Subscript> = index.collect();
+        let Some(elements) = data_elements(part.data_dims(program)) else {
+            self.refuse("a statement", &format!("`{}` has many elements at a point", it.name), span);
+            return None;
+        };
+        let container = self.own(part.container);
+        let mut inside = Vec::new();
+        for data in elements {
+            let chosen = part.data_index.iter().map(|&it| i64::from(it)).chain(data);
+            let data = chosen.map(|it| Affine::constant(it).into());
+            let target = Access { container, index: index.iter().cloned().chain(data).collect() };
+            inside.extend(statements(self, target));
+        }
+        nodes.extend(in_loops(&points, Placement::Threads, inside));
+        Some(())
+    }
+
+    /// Stores in halos the values that the opposite edge or the nearest points have.
+    fn exchange(&mut self, exchange: &HaloExchange, span: Span, nodes: &mut Vec<Node>) -> Option<()> {
+        if self.whole.fill == HaloFill::None {
+            return Some(());
+        }
+        let held = match exchange.phase {
+            ExchangePhase::Update => None,
+            ExchangePhase::Start | ExchangePhase::Wait => Some(self.held_by(exchange)),
+        };
+        let program = &self.whole.program;
+        for (at, part) in exchange.fields.iter().enumerate() {
+            let it = &program.containers[part.container];
+            let (Some(boxes), Some(elements)) =
+                (halo_boxes(it, exchange.width, self.whole.fill), data_elements(part.data_dims(program)))
+            else {
+                self.refuse("an exchange", &format!("`{}` has a shape of its own", it.name), span);
+                return None;
+            };
+            let elements: Vec<Vec<i64>> = elements.collect();
+            let own = self.own(part.container);
+            let held = held.as_ref().map(|it| it[at]);
+            let (to, from) = match (exchange.phase, held) {
+                (ExchangePhase::Start, Some(held)) => (held, own),
+                (ExchangePhase::Wait, Some(held)) => (own, held),
+                _ => (own, own),
+            };
+            // The values of a `start` stand where a `wait` stores them.
+            let stays = exchange.phase == ExchangePhase::Wait;
+            for HaloBox { points, sources } in boxes {
+                let origin = self.origin(span);
+                let mut inside = Vec::new();
+                for data in &elements {
+                    let chosen = part.data_index.iter().map(|&it| i64::from(it)).chain(data.iter().copied());
+                    let data: Vec<Subscript> = chosen.map(|it| Affine::constant(it).into()).collect();
+                    let index = |is_source: bool| {
+                        let points = points.iter().map(|(axis, _)| {
+                            let here = Affine::symbol(&Symbol::new(axis.position_name()));
+                            let at = match sources[axis.index()].as_ref().filter(|_| is_source) {
+                                Some(HaloSource::Moved(by)) => &here + by,
+                                Some(HaloSource::At(place)) => place.clone(),
+                                None => here,
+                            };
+                            Subscript::from(at.moved(it.origin[axis.index()]))
+                        });
+                        points.chain(data.iter().cloned()).collect()
+                    };
+                    let target = Access { container: to, index: index(false) };
+                    let value = self.value_at(Access { container: from, index: index(!stays) }, span);
+                    inside.push(Node::Assign(Assign { target, value, origin: origin.clone() }));
+                }
+                nodes.extend(in_loops(&points, Placement::Sequential, inside));
+            }
+        }
+        Some(())
+    }
+
+    /// The fields that keep the values of an exchange from its start to its wait.
+    fn held_by(&mut self, exchange: &HaloExchange) -> Vec<Handle<Container>> {
+        if let Some(known) = self.held.iter().find(|it| it.0.is_same(exchange)) {
+            return known.1.clone();
+        }
+        let program = &self.whole.program;
+        let fields = exchange.fields.iter().map(|part| {
+            let it = &program.containers[part.container];
+            let of = ProgramContainer { name: format!("{}_sent", it.name), ..it.clone() };
+            self.field(&of, ContainerKind::Temporary, Storage::Heap)
+        });
+        let fields: Vec<Handle<Container>> = fields.collect();
+        self.held.push((exchange.clone(), fields.clone()));
+        fields
+    }
+}
+
+/// The indices of all elements at a point; none where there are too many.
+fn data_elements(dims: &[u32]) -> Option<impl Iterator<Item = Vec<i64>>> {
+    let mut sizes = dims.iter().map(|&it| it as usize);
+    sizes.try_fold(1, usize::checked_mul).filter(|&it| it <= MOST_ELEMENTS)?;
+    let one = dims.is_empty().then(Vec::new);
+    let all = dims.iter().map(|&size| 0..i64::from(size)).multi_cartesian_product();
+    Some(one.into_iter().chain(all.filter(|it| !it.is_empty())))
+}
+
+/// Loops over the points, the levels outermost.
+fn in_loops(points: &[(Axis, (Affine, Affine))], outermost: Placement, inside: Vec<Node>) -> Vec<Node> {
+    let mut nodes = inside;
+    let n = points.len();
+    for (at, (axis, (start, end))) in points.iter().enumerate() {
+        let placement = if at + 1 == n { outermost } else { Placement::Sequential };
+        nodes = vec![Node::Loop(Loop {
+            variable: Symbol::new(axis.position_name()),
+            axis: *axis,
+            start: Size::from(start.clone()),
+            end: Size::from(end.clone()),
+            step: 1,
+            order: Order::Parallel,
+            placement,
+            children: nodes,
+        })];
+    }
+    nodes
+}
+
+/// Adds to the numbers of all statements, and counts them.
+fn renumber(node: &mut Node, first: u32, n_statements: &mut u32) {
+    let origin = match node {
+        Node::If(it) => Some(&mut it.origin),
+        Node::While(it) => Some(&mut it.origin),
+        Node::Region(it) => Some(&mut it.origin),
+        Node::Assign(it) => Some(&mut it.origin),
+        Node::Loop(_) | Node::Where(_) | Node::Barrier => None,
+    };
+    if let Some(origin) = origin {
+        *n_statements = (*n_statements).max(origin.stmt.0 + 1);
+        *origin = Origin::new(StmtId(first + origin.stmt.0), origin.spans());
+    }
+    node.blocks_mut().into_iter().flatten().for_each(|it| renumber(it, first, n_statements));
+}
