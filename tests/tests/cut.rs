@@ -11,7 +11,7 @@ use isobar_program::compile::compile;
 use isobar_program::decomposition::{RankGrid, Topology};
 use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, StencilInterpreter};
 use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, rayon, wgpu};
-use isobar_runtime::programs::{CodeSetting, CutProgram, ProgramRefusal};
+use isobar_runtime::programs::{CodeSetting, CutProgram, ProgramRefusal, RankSource};
 use serde_json::{Value as Json, json};
 
 /// A step that looks around each point in a way of its own, and one that is another at the edges of a tile.
@@ -117,7 +117,8 @@ fn cut(
     code: &CodeSetting,
     inputs: &mut ProgramInputs,
 ) -> Result<(), ProgramRefusal> {
-    let mut program = CutProgram::new(("model.json", text), &Config::default(), (domain, grid), code, true)?;
+    let source = RankSource::Document("model.json", text);
+    let mut program = CutProgram::new(source, &Config::default(), (domain, grid), code, true)?;
     program.run(inputs, &|| 0.0).map(|_| ())
 }
 

@@ -70,6 +70,7 @@ impl OpenedClass {
             given: &given,
             domain: domain.map(|it| u32::try_from(it).unwrap_or(0)),
             halo,
+            edges: [true; 4],
         };
         let config = request.config(&Directives::default());
         let config = Config { externals: BTreeMap::new(), ..config };

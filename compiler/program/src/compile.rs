@@ -78,16 +78,22 @@ fn compile_graph(name: &str, text: &str, options: ProgramOptions) -> ProgramComp
 
 /// Compiles a class of the files, whose constructor is evaluated.
 #[must_use]
-pub fn compile_class(project: &Project, request: &ClassRequest<'_>, config: Config) -> ProgramCompilation {
+pub fn compile_class(
+    project: &Project,
+    request: &ClassRequest<'_>,
+    options: impl Into<ProgramOptions>,
+) -> ProgramCompilation {
+    let options = ProgramOptions { edges: request.edges, ..options.into() };
     let name = format!("{}.json", request.class);
-    let made = from_class::graph(project, &config, request).and_then(|it| from_objects::document_of(&it));
+    let made =
+        from_class::graph(project, &options.config, request).and_then(|it| from_objects::document_of(&it));
     let found = match made.map(|it| serde_json::to_string_pretty(&it)) {
-        Ok(Ok(made)) => return compile_document(&name, &made, config.into()),
+        Ok(Ok(made)) => return compile_document(&name, &made, options),
         Ok(Err(error)) => vec![catalog::unreadable(&error.to_string(), Span::default())],
         Err(found) => found,
     };
     let files = project.files.iter().map(|(name, text)| (name.clone(), text.to_string()));
-    let fronts = ProgramFronts::new(files, config, &SharedStencils::default());
+    let fronts = ProgramFronts::new(files, options.config, &options.shared);
     let document = (name, String::new());
     ProgramCompilation { program: None, fronts, diagnostics: found, kept: Vec::new(), document }
 }

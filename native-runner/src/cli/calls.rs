@@ -82,7 +82,7 @@ pub struct RunArgs {
     /// each other, and fields have the faces as their last dimension
     #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(TOPOLOGIES))]
     pub halo: Option<String>,
-    /// Of a program document: cut the domain, or each face, into so many ranks along I and J, as `2,2`. Each is a thread, and
+    /// Of a program: cut the domain, or each face, into so many ranks along I and J, as `2,2`. Each is a thread, and
     /// exchanges are messages between them
     #[arg(long, value_name = "I,J", value_parser = layout)]
     pub layout: Option<[u32; 2]>,
@@ -231,13 +231,13 @@ pub struct CompareArgs {
     /// A program document instead of a stencil, with `--backends`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "request", "passes"])]
     pub program: Option<PathBuf>,
-    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`. A document may run on
-    /// the six faces of a `cube`
+    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`. It may run on the six
+    /// faces of a `cube`
     #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(TOPOLOGIES), conflicts_with = "passes")]
     pub halo: Option<String>,
-    /// Of a program document: cut the domain, or each face, into so many ranks along I and J, as `2,2`. Their results are compared
+    /// Of a program: cut the domain, or each face, into so many ranks along I and J, as `2,2`. Their results are compared
     /// with those of one rank. Without `--backends`, `debug` runs them
-    #[arg(long, value_name = "I,J", value_parser = layout, requires = "program")]
+    #[arg(long, value_name = "I,J", value_parser = layout)]
     pub layout: Option<[u32; 2]>,
     /// Compare the level behind each pass with the meaning of the stencil
     #[arg(long, conflicts_with = "backends")]

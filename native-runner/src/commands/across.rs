@@ -18,7 +18,7 @@ use isobar_runtime::plans::Plans;
 
 use super::compare::MEMORY;
 use super::job::{self, JobResults};
-use super::program::WrittenFields;
+use super::program::{ProgramSource, WrittenFields};
 use super::{Outcome, Usage, human, print, print_json, program, run, say};
 use crate::backends::Backend;
 use crate::cli::{CompareArgs, Format};
@@ -32,7 +32,8 @@ pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<O
     let mut document = Document::read(args.program.as_deref().or(args.file.as_deref()), &args.shared)?;
     let request = &mut document.request;
     (request.bench, request.tune, request.results) = (None, None, None);
-    let grid = program::grid(args.halo.as_deref(), args.layout);
+    let of_text = ConfiguredProject::of(request).directives.halo.filter(|_| args.layout.is_some());
+    let grid = program::grid(args.halo.as_deref().or(of_text.as_deref()), args.layout);
     if grid.is_none() {
         run::ask_halo(request, args.halo.as_deref())?;
     }
@@ -83,11 +84,13 @@ fn ran(
     report: &mut CompareReport,
 ) -> Result<(EndReason, WrittenFields), Usage> {
     if let Some(grid) = grid {
-        let Some(path) = args.program.as_deref() else {
-            return Err(Usage::Wrong("--halo cube is for program documents: --program FILE".to_owned()));
+        let class = ProgramSource::class(args.file.as_deref(), &args.shared)?;
+        let Some(source) = args.program.as_deref().map(ProgramSource::Document).or(class) else {
+            let why = "--layout and --halo cube are for programs: --program FILE, or a class";
+            return Err(Usage::Wrong(why.to_owned()));
         };
         let init = document.request.init.as_ref();
-        let (ran, fields) = program::on_ranks(path, args, (grid, backend), init, environment)?;
+        let (ran, fields) = program::on_ranks(&source, args, (grid, backend), init, environment)?;
         add_told(report, ran.diagnostics);
         return Ok((ran.reason, fields));
     }

@@ -12,12 +12,14 @@ use isobar_compiler::diag;
 use isobar_compiler::frontend::models::ModelChoice;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::{Compilation, Stage, route};
+use isobar_compiler::project::Project;
 use isobar_program::compile::{ProgramCompilation, compile, compile_class};
 use isobar_program::from_class::ClassRequest;
 use isobar_protocol::compile::Remark;
 use isobar_protocol::diagnostic::{Diagnostic, SpanResolver};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::request::Request;
+use serde_json::{Map, Value};
 
 use super::{Usage, human, say};
 use crate::cli::Shared;
@@ -61,6 +63,25 @@ fn refuse(options: &[(&str, bool)]) -> Result<(), Usage> {
     }
 }
 
+/// A class, and all that its programs are made of.
+struct ClassText {
+    project: Project,
+    /// Of its stencils.
+    config: Config,
+    choice: ModelChoice,
+    /// Arguments of the constructor.
+    given: Map<String, Value>,
+    halo: u32,
+}
+
+impl ClassText {
+    /// The class on a domain that has all edges of its tile.
+    fn on(&self, domain: [u32; 3]) -> ClassRequest<'_> {
+        let ModelChoice { class, method } = &self.choice;
+        ClassRequest { class, method, given: &self.given, domain, halo: self.halo, edges: [true; 4] }
+    }
+}
+
 /// A program whose file is read and compiled.
 struct OpenedProgram {
     /// Its files are those of the document, and the document itself.
@@ -68,6 +89,8 @@ struct OpenedProgram {
     compilation: ProgramCompilation,
     /// The comment lines of a class that describe its run.
     directives: Directives,
+    /// None of a document.
+    class: Option<ClassText>,
 }
 
 /// The domain that a class is printed for, where nothing tells another one.
@@ -105,9 +128,10 @@ impl OpenedProgram {
         let name = request.main.clone().unwrap_or_default();
         let text = request.files.get(&name).cloned().unwrap_or_default();
         let mut described = Directives::default();
+        let mut class_text = None;
         let compilation = match source {
             ProgramSource::Document(_) => compile(&name, &text, request.config(&described)),
-            ProgramSource::Class(_, ModelChoice { class, method }) => {
+            ProgramSource::Class(_, choice) => {
                 let source =
                     ConfiguredProject::of(&Request { externals: BTreeMap::new(), ..request.clone() });
                 described = source.directives;
@@ -117,18 +141,21 @@ impl OpenedProgram {
                     return Err(Usage::Wrong("a domain has no negative number of points".to_owned()));
                 };
                 let domain = [points[0], points[1], points[2]];
-                let given = request.constructor(&described);
-                let halo = halo_points.unwrap_or(USUAL_HALO);
-                let wanted = ClassRequest { class, method, given: &given, domain, halo };
-                // Of a class, they are arguments of its constructor.
-                let config = Config { externals: BTreeMap::new(), ..source.config };
-                on_large_stack(|| compile_class(&source.project, &wanted, config.clone()))
-                    .map_err(|_| Usage::Wrong("the compiler crashed".to_owned()))?
+                let text = class_text.insert(ClassText {
+                    project: source.project,
+                    // Of a class, they are arguments of its constructor.
+                    config: Config { externals: BTreeMap::new(), ..source.config },
+                    choice: choice.clone(),
+                    given: request.constructor(&described),
+                    halo: halo_points.unwrap_or(USUAL_HALO),
+                });
+                let compiled = || compile_class(&text.project, &text.on(domain), text.config.clone());
+                on_large_stack(compiled).map_err(|_| Usage::Wrong("the compiler crashed".to_owned()))?
             }
         };
         let files = compilation.fronts.project().files.iter();
         request.files.extend(files.map(|(name, text)| (name.clone(), text.to_string())));
-        Ok(Self { document, compilation, directives: described })
+        Ok(Self { document, compilation, directives: described, class: class_text })
     }
 
     /// The diagnostics of the compilation.

@@ -510,8 +510,92 @@ def step(q: Field[float], l: Field[float]):
     assert!(text(&wrong.stderr).contains("a layout is I,J, each from 1 to 64"), "{}", text(&wrong.stderr));
     let stencil = isobar(&["run", &class("halo.py"), "--stencil", "shift", "--halo", "periodic"]);
     assert!(text(&stencil.stderr).contains("--halo is for programs"), "{}", text(&stencil.stderr));
-    let class = isobar(&["run", &class("cut.py"), "--layout", "2,2"]);
-    assert!(text(&class.stderr).contains("are for program documents"), "{}", text(&class.stderr));
+    let stencil = isobar(&["compare", &class("cut.py"), "--stencil", "shift", "--layout", "2,2"]);
+    assert!(text(&stencil.stderr).contains("are for programs"), "{}", text(&stencil.stderr));
+}
+
+/// A class that asks where its domain lies on the tile, in its constructor and in its method.
+const ON_A_TILE: &str = "\
+# @stencil Tile
+# @domain 6 6 2
+# @halo periodic
+# @input q random(low=0, high=1, seed=1)
+
+def lap(q: FloatField, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        out = q[-1, 0, 0] + q[1, 0, 0] + q[0, -1, 0] + q[0, 1, 0] - 4.0 * q
+
+def edges(q: FloatField, l: FloatField):
+    from __externals__ import i_start, j_end
+    with computation(PARALLEL), interval(...):
+        q = q + 0.1 * l
+        with horizontal(region[i_start, :], region[:, j_end]):
+            q = q - 0.05 * l
+
+def west(q: FloatField):
+    from __externals__ import i_start
+    with computation(PARALLEL), interval(...):
+        with horizontal(region[i_start : i_start + 2, :]):
+            q = q * 0.5
+
+class Tile:
+    def __init__(self, stencil_factory, quantity_factory, comm):
+        grid = stencil_factory.grid_indexing
+        dims = [X_DIM, Y_DIM, Z_DIM]
+        self._grid = grid
+        self._comm = comm
+        self._lap = stencil_factory.from_dims_halo(lap, compute_dims=dims)
+        self._edges = stencil_factory.from_dims_halo(edges, compute_dims=dims)
+        origin, domain = grid.origin_compute(), grid.domain_compute()
+        offsets = grid.axis_offsets(origin, domain)
+        self._west = stencil_factory.from_origin_domain(west, origin=origin, domain=domain, externals=offsets)
+        self._l = quantity_factory.zeros(dims, units=\"\")
+
+    def __call__(self, q: FloatField):
+        for _ in range(3):
+            self._comm.halo_update(q, n_points=1)
+            self._lap(q, self._l)
+            self._edges(q, self._l)
+            self._west(q)
+            if self._grid.west_edge and not self._grid.ne_corner:
+                self._lap(q, self._l)
+                self._edges(q, self._l)
+";
+
+#[test]
+fn a_class_runs_on_ranks_that_cut_its_domain() {
+    let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/programs/diffusion_steps.py");
+    let on = |domain: &str, more: &[&str]| {
+        let base = ["run", steps, "--domain", domain, "--init", "--format", "json"];
+        let report = json(&isobar(&[&base[..], more].concat()));
+        assert_eq!(report["reason"], "ok", "{report}");
+        report["hashes"]["q"].clone()
+    };
+    let hash = |more: &[&str]| on("12,8,2", more);
+    let whole = hash(&[]);
+    for more in [&["--layout", "1,1"][..], &["--layout", "3,2"], &["--layout", "2,4", "--backend", "rayon"]] {
+        assert_eq!(hash(more), whole, "{more:?}");
+    }
+    // Faces of a cube are square.
+    let cube = |more: &[&str]| on("8,8,2", &[&["--halo", "cube"], more].concat());
+    assert_eq!(cube(&["--layout", "2,2"]), cube(&[]));
+    let compared = isobar(&["compare", steps, "--layout", "2,2", "--domain", "8,8,2", "--backends", "rayon"]);
+    let said = text(&compared.stdout);
+    assert!(said.ends_with("rayon, 2x2 ranks: the bits of `debug`\n"), "{said}{}", text(&compared.stderr));
+}
+
+#[test]
+fn each_rank_of_a_class_knows_its_edges_of_the_tile() {
+    let whole = ON_A_TILE.replace("            if self._grid.west_edge and not self._grid.ne_corner:\n                self._lap(q, self._l)\n                self._edges(q, self._l)\n", "");
+    let path = file("tile.py", whole.as_bytes());
+    let compared = isobar(&["compare", &path, "--layout", "2,3", "--backends", "debug,rayon"]);
+    let said = format!("{}{}", text(&compared.stdout), text(&compared.stderr));
+    assert_eq!(compared.status.code(), Some(0), "{said}");
+    // Here ranks in the west do more than others, and the one that has all edges does not.
+    let path = file("tile-west.py", ON_A_TILE.as_bytes());
+    let compared = isobar(&["compare", &path, "--layout", "2,3"]);
+    let said = text(&compared.stdout);
+    assert!(said.contains("2x3 ranks: ") && said.contains("not as `debug` leaves"), "{said}");
 }
 
 #[test]

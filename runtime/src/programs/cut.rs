@@ -10,9 +10,11 @@ use isobar_compiler::call::run::NoControl;
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::programs as catalog;
+use isobar_compiler::project::Project;
 use isobar_compiler::space::{Axis, Domain};
-use isobar_program::compile::{ProgramCompilation, ProgramOptions, compile};
+use isobar_program::compile::{ProgramCompilation, ProgramOptions, compile, compile_class};
 use isobar_program::decomposition::{RankGrid, planned};
+use isobar_program::from_class::ClassRequest;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
     HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
@@ -58,6 +60,39 @@ struct RankProgram {
 /// The code of a back end: its executor, and where it works. `debug` has none.
 pub type CodeSetting = Option<(Arc<dyn Executor>, OwnedSetting)>;
 
+/// The text of which each rank has its program.
+#[derive(Clone, Copy, Debug)]
+pub enum RankSource<'a> {
+    /// A document, by its name and its text.
+    Document(&'a str, &'a str),
+    /// A class. Each rank evaluates the constructor for its own domain and edges, and not for those of the request.
+    Class(&'a Project, &'a ClassRequest<'a>),
+}
+
+impl RankSource<'_> {
+    /// The program of a rank.
+    fn compiled(self, of_rank: [i64; 3], options: ProgramOptions) -> ProgramCompilation {
+        match self {
+            Self::Document(name, text) => compile(name, text, options),
+            Self::Class(project, request) => {
+                let domain = of_rank.map(|it| u32::try_from(it).unwrap_or(0));
+                let own = ClassRequest { domain, edges: options.edges, ..request.clone() };
+                compile_class(project, &own, options)
+            }
+        }
+    }
+
+    /// The files of a diagnostic that is about no place in them.
+    fn files(self) -> Vec<(String, String)> {
+        match self {
+            Self::Document(name, text) => vec![(name.to_owned(), text.to_owned())],
+            Self::Class(project, _) => {
+                project.files.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
+            }
+        }
+    }
+}
+
 /// How a run went.
 #[derive(Debug)]
 pub struct CutReport {
@@ -68,13 +103,13 @@ pub struct CutReport {
 }
 
 impl CutProgram {
-    /// Compiles a document for each rank, and makes the code of each. `domain` has the points of a tile, or of a face.
+    /// Compiles the program of each rank, and makes its code. `domain` has the points of a tile, or of a face.
     ///
     /// # Errors
     ///
-    /// The faults of the document, those of the domain and its parts, and what the back end cannot do.
+    /// The faults of the text, those of the domain and its parts, and what the back end cannot do.
     pub fn new(
-        (name, text): (&str, &str),
+        source: RankSource<'_>,
         config: &Config,
         (domain, grid): ([i64; 3], RankGrid),
         code: &CodeSetting,
@@ -82,7 +117,7 @@ impl CutProgram {
     ) -> Result<Self, ProgramRefusal> {
         let refused = |what: &str, help: &str| ProgramRefusal {
             diagnostics: vec![catalog::run_input(what, help)],
-            files: vec![(name.to_owned(), text.to_owned())],
+            files: source.files(),
         };
         if domain.iter().any(|it| !(1..=Domain::MAX_ALONG_AXIS).contains(it)) {
             let [i, j, k] = domain;
@@ -108,7 +143,7 @@ impl CutProgram {
             let edges = grid.edges_of_rank(rank, [true; 4]);
             let at = *compiled.entry(edges).or_insert_with(|| {
                 let options = ProgramOptions { config: config.clone(), edges, shared: shared.clone() };
-                compilations.push(compile(name, text, options));
+                compilations.push(source.compiled(of_rank, options));
                 compilations.len() - 1
             });
             let compilation = &mut compilations[at];

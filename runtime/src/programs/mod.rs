@@ -35,7 +35,7 @@ use crate::store::file::StencilFile;
 use device_fields::DeviceFields;
 use shared::{CodeCell, CodeKey, SharedCode, claim};
 
-pub use cut::{CodeSetting, CutProgram, CutReport};
+pub use cut::{CodeSetting, CutProgram, CutReport, RankSource};
 pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
 pub use ranks::{RankThread, Ranks};
 

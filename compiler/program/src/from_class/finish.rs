@@ -218,18 +218,22 @@ impl<'p> ObjectBuilder<'p> {
         let whole = self.grid();
         let mut all =
             vec![("k_start", Constant::Int(origin[2])), ("k_end", Constant::Int(origin[2] + domain[2] - 1))];
+        let [west, east, south, north] = whole.edges;
         let names = [
-            (Axis::I, ["i_start", "local_is"], ["i_end", "local_ie"]),
-            (Axis::J, ["j_start", "local_js"], ["j_end", "local_je"]),
+            (Axis::I, [west, east], ["i_start", "i_end"], ["local_is", "local_ie"]),
+            (Axis::J, [south, north], ["j_start", "j_end"], ["local_js", "local_je"]),
         ];
-        for (axis, starts, ends) in names {
+        for (axis, edges, of_tile, of_domain) in names {
             let at = axis.index();
             let first = whole.origin[at] - origin[at];
             let last = whole.origin[at] + whole.domain[at] - origin[at] - domain[at];
-            let first = Constant::Position(AxisPosition { axis, index: 0, offset: first });
-            let last = Constant::Position(AxisPosition { axis, index: -1, offset: last });
-            all.extend(starts.map(|it| (it, first.clone())));
-            all.extend(ends.map(|it| (it, last.clone())));
+            for (side, (index, offset, beyond)) in
+                [(0, first, -NOWHERE), (-1, last, NOWHERE)].iter().enumerate()
+            {
+                let position = |offset| Constant::Position(AxisPosition { axis, index: *index, offset });
+                all.push((of_tile[side], position(if edges[side] { *offset } else { *beyond })));
+                all.push((of_domain[side], position(*offset)));
+            }
         }
         let entry = |(name, value): (&str, Constant)| {
             (Built::Constant(Constant::Str(name.into())), Built::Constant(value))
@@ -568,8 +572,11 @@ impl<'p> ObjectBuilder<'p> {
     }
 }
 
+/// An edge of the tile that is another domain's lies so far away, as NDSL says.
+const NOWHERE: i64 = i16::MAX as i64;
+
 /// The attributes of a grid that methods ask for.
-const GRID_ATTRIBUTES: [&str; 18] = [
+const GRID_ATTRIBUTES: [&str; 20] = [
     "origin",
     "domain",
     "n_halo",
@@ -588,6 +595,8 @@ const GRID_ATTRIBUTES: [&str; 18] = [
     "north_edge",
     "nw_corner",
     "ne_corner",
+    "sw_corner",
+    "se_corner",
 ];
 
 /// A number, a text or nothing as JSON; an infinite one in the graph's words.

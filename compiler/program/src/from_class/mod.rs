@@ -53,6 +53,8 @@ pub struct ClassRequest<'a> {
     pub domain: [u32; 3],
     /// Points around it along I and J.
     pub halo: u32,
+    /// Whether each edge of the tile is the domain's own, in the order of [`EDGES`](crate::nodes::EDGES).
+    pub edges: [bool; 4],
 }
 
 /// Makes the object graph of a class.
@@ -206,7 +208,8 @@ impl<'p> ObjectBuilder<'p> {
     fn grid(&self) -> GridIndices {
         let [i, j, k] = self.request.domain.map(i64::from);
         let n_halo = i64::from(self.request.halo);
-        GridIndices { origin: [n_halo, n_halo, 0], domain: [i, j, k], n_halo }
+        let edges = self.request.edges;
+        GridIndices { origin: [n_halo, n_halo, 0], domain: [i, j, k], n_halo, edges }
     }
 
     fn list(&mut self, values: Vec<Built<'p>>) -> Built<'p> {

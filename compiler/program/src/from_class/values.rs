@@ -80,6 +80,8 @@ pub(super) struct GridIndices {
     pub(super) origin: [i64; 3],
     pub(super) domain: [i64; 3],
     pub(super) n_halo: i64,
+    /// Whether the edges in the west, east, south and north are those of the tile.
+    pub(super) edges: [bool; 4],
 }
 
 /// The names of a function that runs.
@@ -187,6 +189,7 @@ impl GridIndices {
     /// An attribute: `isc`, `n_halo`, `domain`.
     pub(super) fn attribute<'p>(self, name: &str) -> Option<Built<'p>> {
         let first = self.origin_full();
+        let [west, east, south, north] = self.edges;
         let last = |from: [i64; 3], size: [i64; 3], axis: usize| Built::int(from[axis] + size[axis] - 1);
         Some(match name {
             "origin" => Built::triple(self.origin),
@@ -201,8 +204,14 @@ impl GridIndices {
             "ied" => last(first, self.domain_full(), 0),
             "jed" => last(first, self.domain_full(), 1),
             "max_shape" => Built::triple(plus(self.domain_full(), [1, 1, 1 + self.origin[2]])),
-            "west_edge" | "east_edge" | "south_edge" | "north_edge" | "nw_corner" | "sw_corner"
-            | "ne_corner" | "se_corner" => Built::bool(true),
+            "west_edge" => Built::bool(west),
+            "east_edge" => Built::bool(east),
+            "south_edge" => Built::bool(south),
+            "north_edge" => Built::bool(north),
+            "sw_corner" => Built::bool(south && west),
+            "se_corner" => Built::bool(south && east),
+            "nw_corner" => Built::bool(north && west),
+            "ne_corner" => Built::bool(north && east),
             _ => return None,
         })
     }

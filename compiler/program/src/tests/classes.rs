@@ -45,7 +45,14 @@ def area_of(q: FloatField, area: FloatFieldIJ):
 fn compiled(text: &str, class: &str, given: &Json) -> ProgramCompilation {
     let project = Project::of_one("main.py", &format!("{HEAD}{text}"));
     let given = given.as_object().cloned().unwrap_or_default();
-    let request = ClassRequest { class, method: "__call__", given: &given, domain: [12, 10, 5], halo: 3 };
+    let request = ClassRequest {
+        class,
+        method: "__call__",
+        given: &given,
+        domain: [12, 10, 5],
+        halo: 3,
+        edges: [true; 4],
+    };
     compile_class(&project, &request, Config::default())
 }
 
@@ -327,8 +334,14 @@ fn folders_and_files_may_have_any_names() {
         let files = names.iter().map(|it| ((*it).to_owned(), text.as_str().into())).collect();
         let project = Project { files, main: names[0].to_owned(), stencil: None };
         let given = serde_json::Map::new();
-        let request =
-            ClassRequest { class: "Model", method: "__call__", given: &given, domain: [12, 10, 5], halo: 3 };
+        let request = ClassRequest {
+            class: "Model",
+            method: "__call__",
+            given: &given,
+            domain: [12, 10, 5],
+            halo: 3,
+            edges: [true; 4],
+        };
         compile_class(&project, &request, Config::default())
     };
     for (name, function) in [

@@ -11,6 +11,7 @@
 //!
 //! Nothing here is scheduled anew: the order of statements is that of the program.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isobar_program::interpret::{GroupParam, HaloFill};
@@ -427,9 +428,9 @@ impl Building<'_> {
         }
         let n_before = self.tree.containers.len();
         for (handle, it) in own.containers.iter() {
-            if !of_group.contains_key(&handle) {
+            if let Entry::Vacant(entry) = of_group.entry(handle) {
                 let name = self.unused(&it.name);
-                of_group.insert(handle, self.tree.containers.push(Container { name, ..it.clone() }));
+                entry.insert(self.tree.containers.push(Container { name, ..it.clone() }));
             }
         }
         for it in self.tree.containers.values_mut().skip(n_before) {

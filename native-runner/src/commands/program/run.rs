@@ -27,7 +27,7 @@ use isobar_protocol::job::EndReason;
 use isobar_protocol::report::{MeasuredStep, RunReport};
 use isobar_protocol::request::{Mode, Request};
 use isobar_runtime::executors::{Executor, OwnedSetting};
-use isobar_runtime::programs::{CodeSetting, CutProgram, ProgramCode};
+use isobar_runtime::programs::{CodeSetting, CutProgram, ProgramCode, RankSource};
 
 use super::super::run::{add_generators, check_writable, hash, tell, write};
 use super::super::{Outcome, Usage, human, print_json, say};
@@ -65,11 +65,6 @@ pub(in crate::commands) fn run(
     let halo = args.halo.as_deref().or(opened.directives.halo.as_deref());
     let fill = halo.and_then(HaloFill::from_name).unwrap_or_default();
     let grid = grid(halo, args.layout);
-    if grid.is_some() && matches!(path, ProgramSource::Class(..)) {
-        let why =
-            "--layout and --halo cube are for program documents: the constructor of a class has its edges";
-        return Err(Usage::Wrong(why.to_owned()));
-    }
     // The C compiler writes there; libraries stay loaded until the program ends.
     let temporary = tempfile::tempdir_in(&tools.temporary)
         .map_err(|error| Usage::Unreadable { path: shown(&tools.temporary), error })?;
@@ -126,9 +121,9 @@ fn begun(backend: Backend, diagnostics: Vec<Diagnostic>) -> RunReport {
     }
 }
 
-/// Runs a document on ranks, for a comparison; answers how it ended, with the fields that it may write, whole.
+/// Runs a program on ranks, for a comparison; answers how it ended, with the fields that it may write, whole.
 pub(in crate::commands) fn on_ranks(
-    path: &Path,
+    source: &ProgramSource<'_>,
     args: &CompareArgs,
     (grid, name): (RankGrid, &str),
     init: Option<&BTreeMap<String, String>>,
@@ -136,7 +131,7 @@ pub(in crate::commands) fn on_ranks(
 ) -> Result<(RunReport, WrittenFields), Usage> {
     let tools = Tools::find(environment);
     let backend = backend(Some(name), &tools)?;
-    let mut opened = OpenedProgram::read(&ProgramSource::Document(path), &args.shared, None)?;
+    let mut opened = OpenedProgram::read(source, &args.shared, None)?;
     opened.document.request.init = init.cloned();
     let mut report = begun(backend, opened.told());
     let temporary = tempfile::tempdir_in(&tools.temporary)
@@ -303,11 +298,19 @@ impl OpenedProgram {
     ) -> Result<WrittenFields, Usage> {
         let domain = self.domain()?;
         let Some(mut inputs) = self.given(report)? else { return Ok(Vec::new()) };
-        let config = self.document.request.config(&Directives::default());
         let begun = Instant::now();
-        let (name, text) = self.compilation.document.clone();
-        let made =
-            on_large_stack(|| CutProgram::new((&name, &text), &config, (domain, grid), code, joins_calls));
+        let config = match &self.class {
+            Some(class) => class.config.clone(),
+            None => self.document.request.config(&Directives::default()),
+        };
+        // Each rank has its own domain.
+        let class = self.class.as_ref().map(|it| (&it.project, it.on([0; 3])));
+        let (name, text) = &self.compilation.document;
+        let source = match &class {
+            Some((project, request)) => RankSource::Class(project, request),
+            None => RankSource::Document(name, text),
+        };
+        let made = on_large_stack(|| CutProgram::new(source, &config, (domain, grid), code, joins_calls));
         let made = made.map_err(|_| Usage::Wrong("the compiler crashed".to_owned()))?;
         let mut program = match made {
             Ok(program) => program,
