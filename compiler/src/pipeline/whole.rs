@@ -98,8 +98,7 @@ pub fn compile_whole(
 ) -> Result<WholeProgram, Vec<Diagnostic>> {
     let Some(mut program) = compilation.program.take() else { return Err(Vec::new()) };
     let fronts = &mut compilation.fronts;
-    let first = ProgramInstance::new(&program, fronts, only.unwrap_or(USUAL), fill, u64::MAX);
-    first?;
+    ProgramInstance::check(&program, fronts, only.unwrap_or(USUAL))?;
     let refused = refusals(&program);
     if !refused.is_empty() {
         return Err(refused);
@@ -112,7 +111,7 @@ pub fn compile_whole(
     }
     let least = match only {
         Some(only) => only,
-        None => least_domain(&program, fronts, fill),
+        None => least_domain(&program, fronts),
     };
     let groups = groups(&program, fronts, options)?;
     let undefined = needing_values(&program, &StencilElements::of(&program, fronts));
@@ -157,7 +156,7 @@ fn refusals(program: &ProgramIr) -> Vec<Diagnostic> {
 }
 
 /// The smallest domain that the program runs on: every range has a point, and every array what is read of it.
-fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts, fill: HaloFill) -> [i64; 3] {
+fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts) -> [i64; 3] {
     let mut runs = |domain: [i64; 3]| {
         let mut has_points = true;
         let mut visit = |stmt: &ProgramStmt| {
@@ -168,7 +167,7 @@ fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts, fill: HaloFill)
             }
         };
         program.body.iter().for_each(|it| it.walk(&mut visit));
-        has_points && ProgramInstance::new(program, fronts, domain, fill, u64::MAX).is_ok()
+        has_points && ProgramInstance::check(program, fronts, domain).is_ok()
     };
     let Some(n) = (1..=MOST_NEEDED).find(|&n| runs([n; 3])) else { return USUAL };
     let mut least = [n; 3];

@@ -154,7 +154,20 @@ impl ProgramInstance {
         prepare::instance(program, fronts, domain, (fill, most_bytes), false)
     }
 
-    /// The same for runners that answer callbacks.
+    /// Whether a program could run on a domain, however much memory it takes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn check(
+        program: &ProgramIr,
+        fronts: &mut ProgramFronts,
+        domain: [i64; 3],
+    ) -> Result<(), Vec<Diagnostic>> {
+        prepare::checked(program, fronts, domain, (u64::MAX, false)).map(drop)
+    }
+
+    /// Makes it ready for runners that answer callbacks.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
 //! A program made ready for one domain: what it needs is there, and what a size makes impossible is told.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use isobar_ground::call::array::{Array, Elements};
 use isobar_ground::call::launch::{Call, ScalarInput};
@@ -9,6 +10,7 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::diag::{Diagnostic, Label, Span};
 use isobar_ground::space::{Axis, Domain};
 use isobar_ground::types::Value;
+use isobar_reference::front::Front;
 use isobar_reference::front::contract::Contract;
 
 use super::arrays::{absent, filled, shape};
@@ -34,6 +36,41 @@ pub(super) fn instance(
     (fill, most_bytes): (HaloFill, u64),
     has_callbacks: bool,
 ) -> Result<ProgramInstance, Vec<Diagnostic>> {
+    let found = checked(program, fronts, domain, (most_bytes, has_callbacks))?;
+    let [i, j, k] = domain;
+    let domain = Domain::new(i, j, k);
+    let first = program.containers.values().map(|it| match it.role {
+        ContainerRole::State(value) => filled(it, domain, value),
+        ContainerRole::Argument | ContainerRole::Constant | ContainerRole::Local => absent(it.dtype),
+    });
+    let scalars = program.scalars.values().map(|it| match it.role {
+        ScalarRole::Constant(value) | ScalarRole::State(value) => value,
+        ScalarRole::Argument | ScalarRole::Local => Value::undefined(it.dtype),
+    });
+    Ok(ProgramInstance {
+        domain,
+        fill,
+        fronts: found,
+        arrays: first.collect(),
+        lent: BTreeMap::new(),
+        scalars: scalars.collect(),
+        begun: BTreeSet::new(),
+        needing: needing_values(program, &StencilElements::of(program, fronts)),
+        written: written(program),
+        memory: None,
+        begun_locals: Vec::new(),
+        last_run: None,
+        program: program.clone(),
+    })
+}
+
+/// The stencils of a program's calls, where all that it needs is there on a domain.
+pub(super) fn checked(
+    program: &ProgramIr,
+    fronts: &mut ProgramFronts,
+    domain: [i64; 3],
+    (most_bytes, has_callbacks): (u64, bool),
+) -> Result<BTreeMap<CallKey, Arc<Front>>, Vec<Diagnostic>> {
     let [i, j, k] = domain;
     if domain.iter().any(|it| !(1..=Domain::MAX_ALONG_AXIS).contains(it)) {
         let what = format!("the domain is {i}x{j}x{k}");
@@ -82,32 +119,7 @@ pub(super) fn instance(
     };
     program.body.iter().for_each(|it| it.walk(&mut |it| check(&it.kind, it.span)));
     wrong.dedup();
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
-    let first = program.containers.values().map(|it| match it.role {
-        ContainerRole::State(value) => filled(it, domain, value),
-        ContainerRole::Argument | ContainerRole::Constant | ContainerRole::Local => absent(it.dtype),
-    });
-    let scalars = program.scalars.values().map(|it| match it.role {
-        ScalarRole::Constant(value) | ScalarRole::State(value) => value,
-        ScalarRole::Argument | ScalarRole::Local => Value::undefined(it.dtype),
-    });
-    Ok(ProgramInstance {
-        domain,
-        fill,
-        fronts: found,
-        arrays: first.collect(),
-        lent: BTreeMap::new(),
-        scalars: scalars.collect(),
-        begun: BTreeSet::new(),
-        needing: needing_values(program, &StencilElements::of(program, fronts)),
-        written: written(program),
-        memory: None,
-        begun_locals: Vec::new(),
-        last_run: None,
-        program: program.clone(),
-    })
+    if wrong.is_empty() { Ok(found) } else { Err(wrong) }
 }
 
 /// The bytes of the fields of a program.

@@ -31,7 +31,7 @@ struct HaloRange {
 
 /// The boxes of a field's halo, as wide as `width` along I and J; none where its shape does not follow the domain.
 ///
-/// Values of a periodic domain come from one period away, so a domain needs as many points as the halo is wide.
+/// Values of a periodic domain come from one period away, so a domain needs [`least_points`].
 pub(super) fn halo_boxes(it: &Container, width: u32, fill: HaloFill) -> Option<Vec<HaloBox>> {
     let along = |axis| ranges(it, axis, i64::from(width), fill);
     let (along_i, along_j) = (along(Axis::I)?, along(Axis::J)?);
@@ -58,6 +58,22 @@ pub(super) fn halo_boxes(it: &Container, width: u32, fill: HaloFill) -> Option<V
     Some(boxes)
 }
 
+/// The fewest points along I and J whose halo has its values from one period away.
+pub(super) fn least_points(it: &Container, width: u32) -> [i64; 2] {
+    [Axis::I, Axis::J].map(|axis| {
+        let size = it.axes.iter().zip(&it.shape).find(|it| it.0 == axis).map(|it| it.1);
+        let [before, behind] = size.map_or([0; 2], |size| beside(it, axis, size.offset, i64::from(width)));
+        before.max(behind + i64::from(it.staggered.has(axis)))
+    })
+}
+
+/// The points of a halo before the domain and behind it. `n_more` is how many more points the array has than the domain.
+fn beside(it: &Container, axis: Axis, n_more: i64, width: i64) -> [i64; 2] {
+    let origin = it.origin[axis.index()];
+    let behind = n_more - origin - i64::from(it.staggered.has(axis));
+    [width.min(origin).max(0), width.min(behind).max(0)]
+}
+
 /// The halo before the domain, the domain's own points and the halo behind them; one position where the field lacks the axis.
 fn ranges(it: &Container, axis: Axis, width: i64, fill: HaloFill) -> Option<Vec<HaloRange>> {
     let Some((_, size)) = it.axes.iter().zip(&it.shape).find(|it| it.0 == axis) else {
@@ -67,12 +83,9 @@ fn ranges(it: &Container, axis: Axis, width: i64, fill: HaloFill) -> Option<Vec<
     if size.axis != Some(axis) {
         return None;
     }
-    let origin = it.origin[axis.index()];
-    let n_more = i64::from(it.staggered.has(axis));
     let n = Symbol::new(axis.name());
-    let own = Affine::beside(&n, n_more);
-    let before = width.min(origin).max(0);
-    let behind = width.min(size.offset - origin - n_more).max(0);
+    let own = Affine::beside(&n, i64::from(it.staggered.has(axis)));
+    let [before, behind] = beside(it, axis, size.offset, width);
     let source = |is_before: bool| match fill {
         HaloFill::None => None,
         HaloFill::Periodic => {

@@ -23,7 +23,7 @@ use isobar_program::scalar::nodes::{ScalarExpr, ScalarExprKind, ScalarRole, Scal
 use isobar_program::size::AffineSize;
 use itertools::Itertools;
 
-use super::halos::{HaloBox, HaloSource, halo_boxes};
+use super::halos::{HaloBox, HaloSource, halo_boxes, least_points};
 use super::scalars::ScalarLowering;
 use super::{StatementsOfGroup, WholeProgram, given, kept_scalars, touched};
 use crate::call::signature::ParamKind;
@@ -587,6 +587,15 @@ impl Building<'_> {
                 return None;
             };
             let elements: Vec<Vec<i64>> = elements.collect();
+            let least = least_points(it, exchange.width);
+            if let Some([i, j, _]) = self.whole.only
+                && self.whole.fill == HaloFill::Periodic
+                && (i < least[0] || j < least[1])
+            {
+                let why = format!("the halo of `{}` is wider than the domain", it.name);
+                self.refuse("an exchange", &why, span);
+                return None;
+            }
             let own = self.own(part.container);
             let held = held.as_ref().map(|it| it[at]);
             let (to, from) = match (exchange.phase, held) {
