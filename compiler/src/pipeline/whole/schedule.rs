@@ -14,16 +14,13 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use isobar_program::interpret::{GroupParam, HaloFill};
+use isobar_program::interpret::GroupParam;
 use isobar_program::nodes::{
-    CallArgument, Container as ProgramContainer, ContainerPart, ExchangePhase, HaloExchange, ProgramStmt,
-    ProgramStmtKind,
+    CallArgument, Container as ProgramContainer, HaloExchange, ProgramStmt, ProgramStmtKind,
 };
 use isobar_program::scalar::nodes::{ScalarExpr, ScalarExprKind, ScalarRole, ScalarVariable};
 use isobar_program::size::AffineSize;
-use itertools::Itertools;
 
-use super::halos::{HaloBox, HaloSource, halo_boxes, least_points};
 use super::scalars::ScalarLowering;
 use super::{StatementsOfGroup, WholeProgram, given, kept_scalars, touched};
 use crate::call::signature::ParamKind;
@@ -32,14 +29,10 @@ use crate::diag::{Diagnostic, Origin, ProgramOrder, Span, StmtId};
 use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::schedule::nodes::{
-    Access, Assign, Container, ContainerKind, Expr, GpuMemory, If, Loop, Node, Order, Placement, Storage,
-    Subscript, Tree, While,
+    Access, Assign, Container, ContainerKind, Expr, GpuMemory, If, Node, Storage, Tree, While,
 };
-use crate::space::{Affine, Axis, AxisSet, Size, Symbol, names};
+use crate::space::{Affine, AxisSet, Symbol, names};
 use crate::types::{BinaryOp, DType, Value};
-
-/// The most elements of data at a point that statements name one by one.
-const MOST_ELEMENTS: usize = 1024;
 
 /// A program as one tree.
 #[derive(Debug)]
@@ -76,21 +69,21 @@ pub(super) fn program_tree(whole: &WholeProgram) -> Result<ProgramTree, Vec<Diag
 
 /// An element that a scalar of the program is.
 #[derive(Clone, Copy)]
-struct ScalarPlace {
+pub(super) struct ScalarPlace {
     container: Handle<Container>,
     /// Whether it is an array of one element.
     is_array: bool,
 }
 
-struct Building<'w> {
-    whole: &'w WholeProgram,
-    tree: Tree,
+pub(super) struct Building<'w> {
+    pub(super) whole: &'w WholeProgram,
+    pub(super) tree: Tree,
     /// The names of containers.
     names: BTreeSet<String>,
-    fields: BTreeMap<Handle<ProgramContainer>, Handle<Container>>,
+    pub(super) fields: BTreeMap<Handle<ProgramContainer>, Handle<Container>>,
     scalars: BTreeMap<Handle<ScalarVariable>, ScalarPlace>,
     /// The fields that exchanges which have begun keep their values in.
-    held: Vec<(HaloExchange, Vec<Handle<Container>>)>,
+    pub(super) held: Vec<(HaloExchange, Vec<Handle<Container>>)>,
     order: ProgramOrder,
     groups: Vec<StatementsOfGroup>,
     n_statements: u32,
@@ -98,7 +91,7 @@ struct Building<'w> {
 }
 
 /// The size in symbols.
-fn affine(size: AffineSize) -> Affine {
+pub(super) fn affine(size: AffineSize) -> Affine {
     match size.axis {
         Some(axis) => Affine::beside(&Symbol::new(axis.name()), size.offset),
         None => Affine::constant(size.offset),
@@ -106,7 +99,7 @@ fn affine(size: AffineSize) -> Affine {
 }
 
 impl Building<'_> {
-    fn unused(&mut self, wanted: &str) -> String {
+    pub(super) fn unused(&mut self, wanted: &str) -> String {
         let wanted = names::of_container(wanted);
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let mut all = std::iter::once(wanted.clone()).chain(numbered);
@@ -148,7 +141,7 @@ impl Building<'_> {
     }
 
     /// The container of a field; a local is declared when a statement needs it.
-    fn own(&mut self, handle: Handle<ProgramContainer>) -> Handle<Container> {
+    pub(super) fn own(&mut self, handle: Handle<ProgramContainer>) -> Handle<Container> {
         if let Some(&known) = self.fields.get(&handle) {
             return known;
         }
@@ -158,7 +151,12 @@ impl Building<'_> {
         own
     }
 
-    fn field(&mut self, it: &ProgramContainer, kind: ContainerKind, storage: Storage) -> Handle<Container> {
+    pub(super) fn field(
+        &mut self,
+        it: &ProgramContainer,
+        kind: ContainerKind,
+        storage: Storage,
+    ) -> Handle<Container> {
         let origin = it.axes.iter().map(|axis| Affine::constant(it.origin[axis.index()]));
         let data = it.data_dims.iter().map(|&size| Affine::constant(size.into()).into());
         let name = self.unused(&it.name);
@@ -205,12 +203,12 @@ impl Building<'_> {
         ScalarPlace { container: self.tree.containers.push(of), is_array: false }
     }
 
-    fn origin(&mut self, span: Span) -> Origin {
+    pub(super) fn origin(&mut self, span: Span) -> Origin {
         self.n_statements += 1;
         Origin::new(StmtId(self.n_statements - 1), &[span])
     }
 
-    fn refuse(&mut self, what: &str, why: &str, span: Span) {
+    pub(super) fn refuse(&mut self, what: &str, why: &str, span: Span) {
         let what = format!("{what} of a program as one piece");
         self.refused.push(catalog::unsupported(&what, why, span));
     }
@@ -241,7 +239,7 @@ impl Building<'_> {
         Access { container: place.container, index }
     }
 
-    fn read(&self, place: ScalarPlace, span: Span) -> Expr {
+    pub(super) fn read(&self, place: ScalarPlace, span: Span) -> Expr {
         let dtype = self.tree.containers[place.container].dtype;
         Expr { kind: ExprKind::Access(self.element(place)), dtype, span }
     }
@@ -491,192 +489,6 @@ impl Building<'_> {
         nodes.push(self.give(place, value, span));
         Some(place)
     }
-
-    /// The same element of another part.
-    fn beside(&self, at: &Access, part: &ContainerPart, other: &ContainerPart) -> Access {
-        let n_axes = self.whole.program.containers[part.container].axes.len();
-        let points = at.index[..n_axes].iter().cloned();
-        let chosen = other.data_index.iter().map(|&it| Affine::constant(it.into()).into());
-        let data = at.index[n_axes + part.data_index.len()..].iter().cloned();
-        Access { container: self.fields[&other.container], index: points.chain(chosen).chain(data).collect() }
-    }
-
-    fn value_at(&self, access: Access, span: Span) -> Expr {
-        let dtype = self.tree.containers[access.container].dtype;
-        Expr { kind: ExprKind::Access(access), dtype, span }
-    }
-
-    /// Exchanges all elements of two parts.
-    fn swap(
-        &mut self,
-        one: &ContainerPart,
-        other: &ContainerPart,
-        span: Span,
-        nodes: &mut Vec<Node>,
-    ) -> Option<()> {
-        let own = self.own(one.container);
-        self.own(other.container);
-        let name = self.unused("swapped");
-        let held = Container::local(name, &self.tree.containers[own]);
-        let held = self.tree.containers.push(held);
-        let origin = self.origin(span);
-        let (part, other) = (one.clone(), other.clone());
-        self.each_element(one, span, nodes, &|building, target| {
-            let second = building.beside(&target, &part, &other);
-            let held = Access { container: held, index: Vec::new() };
-            let moves = [(held.clone(), target.clone()), (target, second.clone()), (second, held)];
-            let moved = moves.map(|(target, from)| {
-                let value = building.value_at(from, span);
-                Node::Assign(Assign { target, value, origin: origin.clone() })
-            });
-            moved.to_vec()
-        })
-    }
-
-    /// Statements for each element of a part, in loops over its points.
-    fn each_element(
-        &mut self,
-        part: &ContainerPart,
-        span: Span,
-        nodes: &mut Vec<Node>,
-        statements: &dyn Fn(&Self, Access) -> Vec<Node>,
-    ) -> Option<()> {
-        let program = &self.whole.program;
-        let it = &program.containers[part.container];
-        let points = it.axes.iter().zip(&it.shape).map(|(axis, &size)| {
-            let origin = it.origin[axis.index()];
-            (axis, (Affine::constant(-origin), affine(size).moved(-origin)))
-        });
-        let points: Vec<(Axis, (Affine, Affine))> = points.collect();
-        let index = points.iter().map(|(axis, _)| {
-            Affine::beside(&Symbol::new(axis.position_name()), it.origin[axis.index()]).into()
-        });
-        let index: Vec<Subscript> = index.collect();
-        let Some(elements) = data_elements(part.data_dims(program)) else {
-            self.refuse("a statement", &format!("`{}` has many elements at a point", it.name), span);
-            return None;
-        };
-        let container = self.own(part.container);
-        let mut inside = Vec::new();
-        for data in elements {
-            let chosen = part.data_index.iter().map(|&it| i64::from(it)).chain(data);
-            let data = chosen.map(|it| Affine::constant(it).into());
-            let target = Access { container, index: index.iter().cloned().chain(data).collect() };
-            inside.extend(statements(self, target));
-        }
-        nodes.extend(in_loops(&points, Placement::Threads, inside));
-        Some(())
-    }
-
-    /// Stores in halos the values that the opposite edge or the nearest points have.
-    fn exchange(&mut self, exchange: &HaloExchange, span: Span, nodes: &mut Vec<Node>) -> Option<()> {
-        if self.whole.fill == HaloFill::None {
-            return Some(());
-        }
-        let held = match exchange.phase {
-            ExchangePhase::Update => None,
-            ExchangePhase::Start | ExchangePhase::Wait => Some(self.held_by(exchange)),
-        };
-        let program = &self.whole.program;
-        for (at, part) in exchange.fields.iter().enumerate() {
-            let it = &program.containers[part.container];
-            let (Some(boxes), Some(elements)) =
-                (halo_boxes(it, exchange.width, self.whole.fill), data_elements(part.data_dims(program)))
-            else {
-                self.refuse("an exchange", &format!("`{}` has a shape of its own", it.name), span);
-                return None;
-            };
-            let elements: Vec<Vec<i64>> = elements.collect();
-            let least = least_points(it, exchange.width);
-            if let Some([i, j, _]) = self.whole.only
-                && self.whole.fill == HaloFill::Periodic
-                && (i < least[0] || j < least[1])
-            {
-                let why = format!("the halo of `{}` is wider than the domain", it.name);
-                self.refuse("an exchange", &why, span);
-                return None;
-            }
-            let own = self.own(part.container);
-            let held = held.as_ref().map(|it| it[at]);
-            let (to, from) = match (exchange.phase, held) {
-                (ExchangePhase::Start, Some(held)) => (held, own),
-                (ExchangePhase::Wait, Some(held)) => (own, held),
-                _ => (own, own),
-            };
-            // The values of a `start` stand where a `wait` stores them.
-            let stays = exchange.phase == ExchangePhase::Wait;
-            for HaloBox { points, sources } in boxes {
-                let origin = self.origin(span);
-                let mut inside = Vec::new();
-                for data in &elements {
-                    let chosen = part.data_index.iter().map(|&it| i64::from(it)).chain(data.iter().copied());
-                    let data: Vec<Subscript> = chosen.map(|it| Affine::constant(it).into()).collect();
-                    let index = |is_source: bool| {
-                        let points = points.iter().map(|(axis, _)| {
-                            let here = Affine::symbol(&Symbol::new(axis.position_name()));
-                            let at = match sources[axis.index()].as_ref().filter(|_| is_source) {
-                                Some(HaloSource::Moved(by)) => &here + by,
-                                Some(HaloSource::At(place)) => place.clone(),
-                                None => here,
-                            };
-                            Subscript::from(at.moved(it.origin[axis.index()]))
-                        });
-                        points.chain(data.iter().cloned()).collect()
-                    };
-                    let target = Access { container: to, index: index(false) };
-                    let value = self.value_at(Access { container: from, index: index(!stays) }, span);
-                    inside.push(Node::Assign(Assign { target, value, origin: origin.clone() }));
-                }
-                nodes.extend(in_loops(&points, Placement::Sequential, inside));
-            }
-        }
-        Some(())
-    }
-
-    /// The fields that keep the values of an exchange from its start to its wait.
-    fn held_by(&mut self, exchange: &HaloExchange) -> Vec<Handle<Container>> {
-        if let Some(known) = self.held.iter().find(|it| it.0.is_same(exchange)) {
-            return known.1.clone();
-        }
-        let program = &self.whole.program;
-        let fields = exchange.fields.iter().map(|part| {
-            let it = &program.containers[part.container];
-            let of = ProgramContainer { name: format!("{}_sent", it.name), ..it.clone() };
-            self.field(&of, ContainerKind::Temporary, Storage::Heap)
-        });
-        let fields: Vec<Handle<Container>> = fields.collect();
-        self.held.push((exchange.clone(), fields.clone()));
-        fields
-    }
-}
-
-/// The indices of all elements at a point; none where there are too many.
-fn data_elements(dims: &[u32]) -> Option<impl Iterator<Item = Vec<i64>>> {
-    let mut sizes = dims.iter().map(|&it| it as usize);
-    sizes.try_fold(1, usize::checked_mul).filter(|&it| it <= MOST_ELEMENTS)?;
-    let one = dims.is_empty().then(Vec::new);
-    let all = dims.iter().map(|&size| 0..i64::from(size)).multi_cartesian_product();
-    Some(one.into_iter().chain(all.filter(|it| !it.is_empty())))
-}
-
-/// Loops over the points, the levels outermost.
-fn in_loops(points: &[(Axis, (Affine, Affine))], outermost: Placement, inside: Vec<Node>) -> Vec<Node> {
-    let mut nodes = inside;
-    let n = points.len();
-    for (at, (axis, (start, end))) in points.iter().enumerate() {
-        let placement = if at + 1 == n { outermost } else { Placement::Sequential };
-        nodes = vec![Node::Loop(Loop {
-            variable: Symbol::new(axis.position_name()),
-            axis: *axis,
-            start: Size::from(start.clone()),
-            end: Size::from(end.clone()),
-            step: 1,
-            order: Order::Parallel,
-            placement,
-            children: nodes,
-        })];
-    }
-    nodes
 }
 
 /// Adds to the numbers of all statements, and counts them.
