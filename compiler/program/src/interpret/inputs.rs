@@ -21,7 +21,7 @@ impl ProgramInstance {
         inputs: &mut ProgramInputs,
         runner: &mut dyn StencilRunner,
     ) -> Result<(), Vec<Diagnostic>> {
-        let scalars = self.check(inputs)?;
+        let scalars = self.starting_scalars(inputs)?;
         let (in_rows, is_on_device) = (runner.prefers_rows(), runner.device().is_some());
         self.begin_on_device(runner);
         self.forget_locals(runner);
@@ -87,7 +87,7 @@ impl ProgramInstance {
     }
 
     /// The values of all scalars at the start of a run.
-    fn check(&self, inputs: &ProgramInputs) -> Result<Vec<Value>, Vec<Diagnostic>> {
+    fn starting_scalars(&self, inputs: &ProgramInputs) -> Result<Vec<Value>, Vec<Diagnostic>> {
         let program = &self.program;
         let mut wrong = Vec::new();
         let is_given = |role| matches!(role, ContainerRole::Argument | ContainerRole::Constant);
