@@ -60,7 +60,7 @@ struct RankProgram {
 /// The code of a back end: its executor, and where it works. `debug` has none.
 pub type CodeSetting = Option<(Arc<dyn Executor>, OwnedSetting)>;
 
-/// The text of which each rank has its program.
+/// The text that the program of each rank is made of.
 #[derive(Clone, Copy, Debug)]
 pub enum RankSource<'a> {
     /// A document, by its name and its text.
