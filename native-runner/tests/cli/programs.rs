@@ -390,6 +390,16 @@ fn a_program_that_is_no_single_graph_says_why() {
     let graph = emit(&["--stage", "sdfg", "--form", "sdfg"]);
     assert_eq!(graph.status.code(), Some(1));
     assert!(text(&graph.stderr).contains(why), "{}", text(&graph.stderr));
+    // A halo that takes values from beyond one period.
+    let class = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/programs/diffusion_steps.py");
+    let class = std::fs::read_to_string(class).unwrap().replace("n_points=1", "n_points=3");
+    let path = file("wide_halo.py", class.as_bytes());
+    for (domain, code) in [("2,3,4", 1), ("3,3,4", 0)] {
+        let graph = isobar(&["emit", &path, "--stage", "sdfg", "--form", "sdfg", "--domain", domain]);
+        assert_eq!(graph.status.code(), Some(code), "{}", text(&graph.stderr));
+        let told = text(&graph.stderr).contains("the halo of `q` is wider than the domain");
+        assert_eq!(told, code == 1, "{}", text(&graph.stderr));
+    }
 }
 
 #[test]
