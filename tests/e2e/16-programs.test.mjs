@@ -26,6 +26,17 @@ scenario("a class is a program: its calls, their code, and what they compute", a
   }
   await t.shot("lit");
 
+  // Those behind the calls are of the whole program, and its own statements are in them.
+  await t.clickLine("self._comm.halo_update(q, n_points=1)");
+  for (const [stage, first] of [["schedule", "schedule Diffusion"], ["sdfg", "sdfg Diffusion("], ["loops", "program Diffusion("]]) {
+    await t.show(stage);
+    const lines = await t.lines(stage);
+    assert.ok(lines[0].startsWith(first), `${stage}: ${lines[0]}`);
+    const lit = await t.litLines(stage);
+    assert.ok(lit.length > 0 && lit.length < lines.length, `${stage}: ${lit.length} of ${lines.length} lines are lit`);
+  }
+  await t.shot("exchange");
+
   // The first step is the run that there was.
   const once = await t.hash();
   await t.get("step").click();

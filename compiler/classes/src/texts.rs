@@ -1,7 +1,8 @@
 //! The levels of a program as texts.
 //!
 //! A link of a node names a call and a statement of its stencil: `p3.s0`. So a line of a stencil lights up in each of
-//! its calls. A call lights up in all levels of the code that it is a part of.
+//! its calls. A call lights up in all levels of the code that it is a part of. Any other statement is linked by its
+//! number alone: `p4`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,33 +86,40 @@ impl ProgramTexts<'_> {
     fn of_program(&self) -> StageText {
         let mut text = StageText::new(Stage::PROGRAM.name(), &listing(self.program), &self.places);
         for node in &mut text.nodes {
-            let calls = node.links.iter().filter_map(|it| number(it));
-            node.links = calls.flat_map(|it| self.of_call(it)).collect();
+            let own = node.links.iter().filter_map(|it| number(it));
+            node.links = own.flat_map(|it| self.of_program_statement(it as usize)).collect();
         }
         text
     }
 
-    /// A level of all of the program. Its statements are those of its groups.
+    /// A level of all of the program. Its statements are those of its groups, and its own.
     fn of_one_piece(&self, stage: Stage, whole: &WholeProgram, piece: &OnePiece) -> Option<StageText> {
         let mut text = StageText::new(stage.name(), piece.compilation.listing(stage)?, &self.places);
         let (numbers, firsts) = (statements(self.program), firsts_of_groups(&whole.program));
-        let of_statement = |name: &String| {
-            let (group, stmt) = piece.in_group(StmtId(number(name)?))?;
+        let of_group = |stmt: StmtId| {
+            let (group, stmt) = piece.in_group(stmt)?;
             let of_group = &whole.groups[group].statements;
             let (own, _) = of_group.in_stencil(stmt, [0; 3])?;
             let at = firsts.get(&group)? + of_group.statement_of(stmt)?;
             Some(link(*numbers.get(at)?, own.0))
         };
         for node in &mut text.nodes {
-            node.links = node.links.iter().filter_map(of_statement).collect();
+            let stmts = node.links.iter().filter_map(|it| number(it)).map(StmtId);
+            let links = stmts.flat_map(|stmt| match piece.of_program(stmt).and_then(|at| numbers.get(at)) {
+                Some(&own) => self.of_program_statement(own),
+                None => of_group(stmt).into_iter().collect(),
+            });
+            node.links = links.collect();
         }
         Some(text)
     }
 
-    fn of_call(&self, number: u32) -> Vec<String> {
-        let number = number as usize;
-        let found = self.stencils.iter().find(|it| it.calls.contains(&number));
-        found.map(|it| it.statements.iter().map(|s| link(number, *s)).collect()).unwrap_or_default()
+    /// The links of a statement of the program: those of all statements of its stencil, or its own.
+    fn of_program_statement(&self, number: usize) -> Vec<String> {
+        match self.stencils.iter().find(|it| it.calls.contains(&number)) {
+            Some(it) => it.statements.iter().map(|s| link(number, *s)).collect(),
+            None => vec![format!("p{number}")],
+        }
     }
 
     /// The decisions about the code of all groups.

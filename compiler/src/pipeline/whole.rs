@@ -8,7 +8,7 @@ mod scalars;
 mod schedule;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use isobar_program::analysis::calls::{aliases, written};
@@ -56,6 +56,7 @@ pub struct WholeProgram {
 pub struct OnePiece {
     pub compilation: Compilation,
     groups: Vec<StatementsOfGroup>,
+    own_statements: BTreeMap<StmtId, usize>,
 }
 
 /// The statements of a group among those of the program.
@@ -76,6 +77,12 @@ impl OnePiece {
         let it = self.groups.iter().rev().find(|it| it.first <= stmt.0)?;
         let own = stmt.0 - it.first;
         (own < it.n).then_some((it.group, StmtId(own)))
+    }
+
+    /// For a statement of the program itself: how many of the program's stand before it. Groups are none.
+    #[must_use]
+    pub fn of_program(&self, stmt: StmtId) -> Option<usize> {
+        self.own_statements.get(&stmt).copied()
     }
 }
 
@@ -133,10 +140,10 @@ pub fn compile_as_one(
     options: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Result<OnePiece, Vec<Diagnostic>> {
-    let schedule::ProgramTree { tree, order, groups } = schedule::program_tree(whole)?;
+    let schedule::ProgramTree { tree, order, groups, own_statements } = schedule::program_tree(whole)?;
     let files = whole.groups.first().map(|it| it.compilation.front.files.clone()).unwrap_or_default();
     let front = Arc::new(Front::of_calls(files, whole.signature.clone(), order));
-    Ok(OnePiece { compilation: lower_schedule(&front, tree, options, hook), groups })
+    Ok(OnePiece { compilation: lower_schedule(&front, tree, options, hook), groups, own_statements })
 }
 
 fn unsupported(what: &str, why: &str, at: Span) -> Diagnostic {

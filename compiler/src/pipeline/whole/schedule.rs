@@ -41,6 +41,8 @@ pub(super) struct ProgramTree {
     /// When the statements of groups run.
     pub(super) order: ProgramOrder,
     pub(super) groups: Vec<StatementsOfGroup>,
+    /// The statements that are no ones of groups, each with the program's.
+    pub(super) own_statements: BTreeMap<StmtId, usize>,
 }
 
 /// Builds the tree of a program.
@@ -59,12 +61,15 @@ pub(super) fn program_tree(whole: &WholeProgram) -> Result<ProgramTree, Vec<Diag
         order: ProgramOrder::default(),
         groups: Vec::new(),
         n_statements: 0,
+        current: 0,
+        n_reached: 0,
+        own_statements: BTreeMap::new(),
         refused: Vec::new(),
     };
     building.declare();
     building.tree.children = building.statements(&whole.program.body);
-    let Building { tree, order, groups, refused, .. } = building;
-    if refused.is_empty() { Ok(ProgramTree { tree, order, groups }) } else { Err(refused) }
+    let Building { tree, order, groups, own_statements, refused, .. } = building;
+    if refused.is_empty() { Ok(ProgramTree { tree, order, groups, own_statements }) } else { Err(refused) }
 }
 
 /// An element that a scalar of the program is.
@@ -87,6 +92,11 @@ pub(super) struct Building<'w> {
     order: ProgramOrder,
     groups: Vec<StatementsOfGroup>,
     n_statements: u32,
+    /// The statement of the program that is lowered now: how many stand before it. Groups are none.
+    current: usize,
+    /// How many statements of the program were reached.
+    n_reached: usize,
+    own_statements: BTreeMap<StmtId, usize>,
     refused: Vec<Diagnostic>,
 }
 
@@ -204,8 +214,10 @@ impl Building<'_> {
     }
 
     pub(super) fn origin(&mut self, span: Span) -> Origin {
+        let stmt = StmtId(self.n_statements);
         self.n_statements += 1;
-        Origin::new(StmtId(self.n_statements - 1), &[span])
+        self.own_statements.insert(stmt, self.current);
+        Origin::new(stmt, &[span])
     }
 
     pub(super) fn refuse(&mut self, what: &str, why: &str, span: Span) {
@@ -252,10 +264,20 @@ impl Building<'_> {
     fn statements(&mut self, body: &[ProgramStmt]) -> Vec<Node> {
         let mut nodes = Vec::new();
         for stmt in body {
+            let outer = self.current;
+            if !matches!(stmt.kind, ProgramStmtKind::Group { .. }) {
+                self.reach_statement();
+            }
             // A statement that is not lowered was refused.
             self.statement(stmt, &mut nodes);
+            self.current = outer;
         }
         nodes
+    }
+
+    fn reach_statement(&mut self) {
+        self.current = self.n_reached;
+        self.n_reached += 1;
     }
 
     fn statement(&mut self, stmt: &ProgramStmt, nodes: &mut Vec<Node>) -> Option<()> {
@@ -405,6 +427,7 @@ impl Building<'_> {
             .collect();
         let mut of_group: BTreeMap<Handle<Container>, Handle<Container>> = BTreeMap::new();
         for (position, stmt) in body.iter().enumerate() {
+            self.reach_statement();
             if let ProgramStmtKind::Let { variable, value } = &stmt.kind {
                 self.assign(*variable, value, stmt.span, nodes)?;
             }
