@@ -13,7 +13,7 @@ mod publish;
 use crate::build::{Built, build, lint};
 use crate::install;
 use crate::process::{output, patient_cargo, program, root, run, say, target_dir};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -43,8 +43,13 @@ pub(crate) fn page(profile: Profile) -> Result<Built> {
     let html = fs::read_to_string(home.join("index.html")).context("static/index.html")?;
     let links = Link::all_of(&html)?;
     let programs: Vec<&Link> = links.iter().filter(|link| link.get("rel") == "rust").collect();
-    let mut built = compile(&programs, profile)?;
-    built.add(glue()?);
+    // The programs take longer, and less than two processors at their end.
+    let mut built = thread::scope(|scope| {
+        let making = scope.spawn(glue);
+        let mut built = compile(&programs, profile)?;
+        built.add(making.join().unwrap_or_else(|_| bail!("what builds the glue panicked"))?);
+        Ok::<_, Error>(built)
+    })?;
     // Each is taken apart and made smaller by programs of one thread.
     let bound_folders = thread::scope(|scope| {
         let making: Vec<_> = programs.iter().map(|&link| scope.spawn(move || bound(link, profile))).collect();
@@ -137,11 +142,10 @@ fn compile(programs: &[&Link], profile: Profile) -> Result<Built> {
 /// Takes programs apart and writes the JavaScript that starts them.
 const GLUE: &str = "isobar-glue";
 
-/// Builds [`GLUE`], in the folder of programs that run while the page is compiled, so that other builds need
-/// not wait.
+/// Builds [`GLUE`], in the folder of the tests: in that of the page it would wait for the page.
 fn glue() -> Result<Built> {
     let mut command = patient_cargo();
-    command.args(["build", "--locked", "--package", GLUE, "--profile", QUICK]);
+    command.args(["build", "--locked", "--package", GLUE]);
     lint(&mut command);
     build(&mut command, "build what makes the page's glue")
 }
@@ -182,7 +186,7 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(&out)?;
-    let mut glue = program(target_dir().join(QUICK).join(GLUE));
+    let mut glue = program(target_dir().join("debug").join(GLUE));
     glue.arg(name).arg(&compiled).arg(&out);
     match profile {
         Profile::Quick => glue.arg("--names"),
