@@ -69,6 +69,27 @@ fn steps() -> String {
     )
 }
 
+/// Two fields whose exchanges stand behind each other, with calls of one beside the exchange of the other.
+fn overlapping_steps() -> String {
+    let update = |q: &str| json!({"exchange": [q], "width": HALO});
+    let lap = |q: &str, l: &str| json!({"call": "lap", "args": {"q": q, "out": l}});
+    let step = |q: &str, l: &str| json!({"call": "step", "args": {"q": q, "l": l, "a": "a"}});
+    document(
+        &json!({"q": field("argument", ""), "w": field("argument", ""),
+            "l": field("local", ""), "m": field("local", "")}),
+        &json!([
+            {"fill": "l", "with": 0.0},
+            {"fill": "m", "with": 0.0},
+            {"for": "it", "range": [3], "body": [
+                update("q"), update("w"),
+                lap("w", "m"), step("w", "m"), {"swap": ["l", "m"]},
+                lap("q", "l"), step("q", "l"),
+                update("w"),
+                {"if": "a > 0", "then": [lap("w", "m"), {"copy": "m", "to": "l"}]},
+                step("w", "l")]}]),
+    )
+}
+
 /// An array whose elements all differ.
 fn numbered(shape: &[usize], first: f64) -> Array {
     let n: usize = shape.iter().product();
@@ -149,6 +170,22 @@ fn ranks_that_cut_a_tile_have_its_bits() {
         assert_ne!(bits(&expected), bits(&given));
         for code in codes() {
             for layout in [[1, 1], [2, 1], [1, 2], [3, 2], [2, 4], [6, 4]] {
+                let mut found = given.clone();
+                cut(&text, (domain, tile(fill, layout)), &code, &mut found).unwrap();
+                hold(&found, &expected, &(fill, layout, &code));
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_that_compute_while_messages_are_on_their_way_have_the_same_bits() {
+    let (text, domain) = (overlapping_steps(), [12, 8, 3]);
+    for fill in HaloFill::ALL.map(|it| it.0) {
+        let given = inputs(&[("q", vec![16, 12, 3]), ("w", vec![16, 12, 3])]);
+        let expected = on_one(&text, domain, fill, given.clone());
+        for code in codes() {
+            for layout in [[1, 1], [2, 1], [3, 2], [6, 4]] {
                 let mut found = given.clone();
                 cut(&text, (domain, tile(fill, layout)), &code, &mut found).unwrap();
                 hold(&found, &expected, &(fill, layout, &code));

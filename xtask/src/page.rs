@@ -44,7 +44,7 @@ pub(crate) fn page(profile: Profile) -> Result<Built> {
     let links = Link::all_of(&html)?;
     let programs: Vec<&Link> = links.iter().filter(|link| link.get("rel") == "rust").collect();
     // The programs take longer, and less than two processors at their end.
-    let mut built = thread::scope(|scope| {
+    let built = thread::scope(|scope| {
         let making = scope.spawn(glue);
         let mut built = compile(&programs, profile)?;
         built.add(making.join().unwrap_or_else(|_| bail!("what builds the glue panicked"))?);

@@ -2,7 +2,7 @@
 
 use crate::binary::binary;
 use crate::page::{Profile, page};
-use crate::process::{built, program, run, say, target_dir};
+use crate::process::{built_beside, program, run, say, target_dir};
 use anyhow::Result;
 use std::process::Command;
 use std::thread;
@@ -39,7 +39,7 @@ fn quick() -> Result<Command> {
     say("a quick build, which the tests share; `cargo xtask play --release` builds a faster one");
     thread::scope(|scope| {
         let page = scope.spawn(|| page(Profile::Quick));
-        let runner = built("isobar");
+        let runner = built_beside("isobar");
         page.join().expect("the thread of the page does not panic")?;
         runner
     })

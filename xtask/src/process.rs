@@ -1,6 +1,6 @@
 //! Running other programs, and saying so first.
 
-use crate::build::linting_cargo;
+use crate::build::{lint, linting_cargo};
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::ffi::OsStr;
@@ -44,7 +44,17 @@ pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--exclude", "isobar-glu
 
 /// A program of the sources by its name, as the tests of all crates build it.
 pub(crate) fn built(name: &str) -> Result<Command> {
-    let mut build = linting_cargo();
+    built_by(linting_cargo(), name)
+}
+
+/// The same, beside the page: both then end at about the same time.
+pub(crate) fn built_beside(name: &str) -> Result<Command> {
+    let mut build = patient_cargo();
+    lint(&mut build);
+    built_by(build, name)
+}
+
+fn built_by(mut build: Command, name: &str) -> Result<Command> {
     build.args(["build", "--locked", "--quiet"]).args(WORKSPACE).args(["--bin", name]);
     run(&mut build, &format!("build `{name}`"))?;
     Ok(program(target_dir().join("debug").join(name)))

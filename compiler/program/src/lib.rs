@@ -29,9 +29,10 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 
-// Passes: fields that are no results become locals, and calls become groups.
+// Passes: fields that are no results become locals, calls become groups, and ranks compute while messages are on their way.
 pub mod localize;
 pub mod group;
+pub mod overlap;
 
 // All of it together.
 pub mod compile;

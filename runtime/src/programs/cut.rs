@@ -21,6 +21,7 @@ use isobar_program::interpret::{
     StatementMeasure, StencilInterpreter, StencilRunner,
 };
 use isobar_program::nodes::{Container, ContainerRole, ProgramIr, ProgramStmtKind};
+use isobar_program::overlap::overlap_exchanges;
 
 use isobar_program::stencils::SharedStencils;
 
@@ -160,6 +161,10 @@ impl CutProgram {
             });
             if joins_calls && code.as_ref().is_some_and(ProgramCode::joins_calls) {
                 group_calls(&mut program);
+            }
+            // The interpreter keeps the order of the text.
+            if code.is_some() {
+                overlap_exchanges(&mut program);
             }
             let own = ProgramBytes::of(&program, rank_domain);
             bytes.given = bytes.given.saturating_add(own.given);

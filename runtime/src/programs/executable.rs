@@ -17,6 +17,7 @@ use isobar_program::interpret::{
     ProgramStop, StencilRunner, StencilStop, Transport,
 };
 use isobar_program::nodes::{Container, ContainerRole};
+use isobar_program::overlap::overlap_exchanges;
 use isobar_program::print::listing;
 
 use super::ProgramCode;
@@ -74,6 +75,7 @@ impl ProgramExecutable {
         if code.joins_calls() {
             group_calls(&mut program);
         }
+        overlap_exchanges(&mut program);
         let made =
             ProgramInstance::with_callbacks(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
         let instance = made.map_err(|it| refusal(&compilation, it))?;

@@ -7,6 +7,7 @@ mod groups;
 mod halos;
 mod mutated;
 mod objects;
+mod overlap;
 mod refused;
 mod results;
 mod shared;
