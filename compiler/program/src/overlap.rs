@@ -3,7 +3,7 @@
 //! - **Precondition**: a valid program, whose calls stand in groups where they are to be one piece of code.
 //! - **Effect**: an exchange starts as early as its values are there, and waits as late as nothing touches its fields.
 //!   An `update` that has something to do meanwhile becomes a `start` and a `wait`. All ranks keep the order of starts,
-//!   and that of waits. Each field has the same values wherever a statement touches it.
+//!   and for messages of one tag that of waits. Each field has the same values wherever a statement touches it.
 //! - **Why**: a rank computes while messages of others are on their way.
 
 use std::collections::BTreeSet;
@@ -49,6 +49,10 @@ fn between_ranks(stmt: &ProgramStmt) -> Option<&HaloExchange> {
 
 fn phase_of(stmt: &ProgramStmt) -> Option<ExchangePhase> {
     between_ranks(stmt).map(|it| it.phase)
+}
+
+fn tag(program: &ProgramIr, stmt: &ProgramStmt) -> Option<u32> {
+    between_ranks(stmt).and_then(|it| it.plan).map(|it| program.plans[it].tag)
 }
 
 /// An `update` as two statements.
@@ -106,7 +110,9 @@ fn sink(program: &ProgramIr, body: &mut [ProgramStmt], mut at: usize) {
     let own = fields(program, &body[at]);
     while let Some(other) = body.get(at + 1) {
         let stays = match phase_of(other) {
-            Some(phase) => phase != ExchangePhase::Start,
+            Some(ExchangePhase::Start) => false,
+            // Messages of one tag are told apart by their order.
+            Some(_) => tag(program, other) == tag(program, &body[at]),
             None => !lets_pass(other),
         };
         if stays || !fields(program, other).is_disjoint(&own) {

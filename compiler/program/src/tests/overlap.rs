@@ -87,8 +87,8 @@ fn exchanges_that_stand_behind_each_other_wait_together() {
             exchange start scalar 1 of s by exchange_2
             exchange wait scalar 1 of q by exchange_0
             call lap(q=q, out=t)
-            exchange wait scalar 1 of r by exchange_1
             exchange wait scalar 1 of s by exchange_2
+            exchange wait scalar 1 of r by exchange_1
         "#]],
     );
 }
