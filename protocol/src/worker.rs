@@ -409,11 +409,21 @@ pub enum ExternalValueKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GivenValue {
     pub value: serde_json::Value,
-    /// By an `# @external` line; else the compiler knows the name, as it does `i_start`.
-    pub is_of_text: bool,
+    pub by: ValueGiver,
+}
+
+/// The giver of a value that no request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueGiver {
+    /// An `# @external` line.
+    Line,
+    /// The parameter of a constructor has it.
+    Default,
+    /// The compiler knows the name, as it does `i_start`.
+    Compiler,
     /// It is made up: a plausible value for how it is used.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_made_up: bool,
+    MadeUp,
 }
 
 /// A field that is worth a look, and at which level.

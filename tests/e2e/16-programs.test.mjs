@@ -89,6 +89,31 @@ scenario("a program gives the same picture on the runner", async (t) => {
   assert.equal(await picked.getAttribute("data-name"), "rub");
 });
 
+scenario("a number that a constructor takes is an input", async (t) => {
+  const text = DIFFUSION.replace("comm):", "comm, factor: float = 1.0, name: str = \"x\"):")
+    .replace("        self._comm = comm\n", "        self._comm = comm\n        self._factor = factor\n")
+    .replace("self._tendency, alpha)", "self._tendency, alpha * self._factor)");
+  await pasteOver(t.page, text);
+  await t.settled();
+  await t.unfold();
+  await t.runHere();
+  await t.ran("done");
+  const before = await t.hash();
+  assert.equal(await t.get("input-external-factor").inputValue(), "1.0");
+  assert.equal(await t.get("input-external-name").count(), 0);
+  await t.shot("inputs");
+  await t.give("external-factor", "0.5");
+  await t.settled();
+  await t.runHere();
+  await t.ran("done");
+  assert.notEqual(await t.hash(), before);
+  await t.get("reset-external-factor").click();
+  await t.settled();
+  await t.runHere();
+  await t.ran("done");
+  assert.equal(await t.hash(), before);
+});
+
 scenario("a class is offered beside the stencils of a text", async (t) => {
   await pasteOver(t.page, DIFFUSION.replace(/# @stencil .*\n/, ""));
   await t.settled();

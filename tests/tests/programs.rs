@@ -16,8 +16,8 @@ use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramBytes, ProgramInput
 use isobar_runtime::executors::{Executor, OwnedSetting, interpreters, openmp, rayon, wgpu};
 use isobar_runtime::programs::ProgramCode;
 use isobar_tests::programs::{
-    PrivateFields, ProgramPieces, ProgramRunner, hold_program, hold_program_levels, hold_results,
-    hold_whole_program, ran,
+    PrivateFields, ProgramPieces, ProgramRunner, hold_on_ranks, hold_program, hold_program_levels,
+    hold_results, hold_whole_program, ran,
 };
 use serde_json::{Value as Json, json};
 
@@ -134,6 +134,13 @@ fn generated_programs_have_the_bits_of_the_interpreter() {
         }
     }
     assert!(all.n_groups > 100 && all.n_stencils > 100, "{all:?}");
+}
+
+#[test]
+fn ranks_that_compute_while_messages_are_on_their_way_have_the_bits_of_those_that_wait() {
+    let held = (0..20).map(|seed| hold_on_ranks(seed).unwrap().runs);
+    let n_overlapping: u64 = held.sum();
+    assert!(n_overlapping > 20, "{n_overlapping}");
 }
 
 #[test]

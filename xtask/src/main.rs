@@ -180,7 +180,8 @@ enum Chore {
         #[arg(long, value_delimiter = ',')]
         backend: Vec<String>,
         /// `kernels` holds that level alone, in each form of launches. `programs` holds the groups of generated programs on
-        /// all levels. `results` holds programs whose fields are mostly no results
+        /// all levels. `whole` holds each as one schedule and one graph, and `ranks` on ranks that compute while messages
+        /// are on their way. `results` holds programs whose fields are mostly no results
         #[arg(long, conflicts_with = "backend")]
         levels: Option<String>,
         /// Instead of generated stencils hold what people wrote: gallery, kernels, conformance pages, and what is below

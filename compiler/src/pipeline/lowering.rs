@@ -37,9 +37,7 @@ pub(super) fn lower(
     options: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Result<Compilation, TurnRefusal> {
-    let (notes, levels) = (front.notes.clone(), Levels { options: options.clone(), ..Levels::default() });
-    let trip = Trip::new(hook, options, notes);
-    let mut at = BackTrip { front: &front, trip, found: Diagnostics::default(), levels, refusal: None };
+    let mut at = BackTrip::new(&front, options, front.notes.clone(), hook);
     if front.is_whole {
         at.levels_through(pipelines, project);
     }
@@ -53,9 +51,7 @@ pub(super) fn lower_tree(
     options: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Compilation {
-    let levels = Levels { options: options.clone(), ..Levels::default() };
-    let trip = Trip::new(hook, options, Notes::default());
-    let mut at = BackTrip { front, trip, found: Diagnostics::default(), levels, refusal: None };
+    let mut at = BackTrip::new(front, options, Notes::default(), hook);
     let explicit = at.trip.door("tree", || explicit);
     at.levels_behind(explicit, &Pipelines::of(options), &Project::default());
     // Loops of a tree are turned for a stencil alone, so there is no refusal.
@@ -69,9 +65,7 @@ pub(super) fn lower_schedule(
     options: &PassOptions,
     hook: &mut dyn Hook,
 ) -> Compilation {
-    let levels = Levels { options: options.clone(), ..Levels::default() };
-    let trip = Trip::new(hook, options, Notes::default());
-    let mut at = BackTrip { front, trip, found: Diagnostics::default(), levels, refusal: None };
+    let mut at = BackTrip::new(front, options, Notes::default(), hook);
     let scheduled = at.trip.door("schedule", || scheduled);
     at.trip.validate(
         "schedule",
@@ -93,6 +87,14 @@ struct WrittenSchedule<'w> {
     before: schedule::Tree,
     /// The choices that it leaves to passes.
     open: OpenChoices,
+}
+
+impl<'a> BackTrip<'a> {
+    fn new(front: &'a Front, options: &'a PassOptions, notes: Notes, hook: &'a mut dyn Hook) -> Self {
+        let levels = Levels { options: options.clone(), ..Levels::default() };
+        let trip = Trip::new(hook, options, notes);
+        Self { front, trip, found: Diagnostics::default(), levels, refusal: None }
+    }
 }
 
 impl BackTrip<'_> {

@@ -3,6 +3,7 @@
 //! Code of a program calls that of its groups. Its schedule and its graph are one, with the statements around the groups in them.
 
 mod elements;
+mod groups;
 mod halos;
 mod scalars;
 mod schedule;

@@ -17,7 +17,7 @@ use isobar_tests::fence::Fence;
 use isobar_tests::gpu::written::{called, subjects};
 use isobar_tests::levels::{Held, hold, hold_kernels};
 use isobar_tests::native::{Workplace, hold_native, named};
-use isobar_tests::programs::{hold_program_levels, hold_results_in_code};
+use isobar_tests::programs::{hold_on_ranks, hold_program_levels, hold_results_in_code, hold_whole_program};
 use isobar_tests::schedules::hold as hold_schedules;
 use isobar_tests::shared::hold_shared;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels|programs|results]
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels|programs|results|whole|ranks]
 equivalence FIRST_SEED COUNT [--jobs N] --schedules drawn --backend rayon
 equivalence written [--backend wgpu|cuda|cuda-emulation]... [--in FOLDER]... [--with FOLDER]...";
 
@@ -119,6 +119,8 @@ impl Options {
                 "--levels" if value == "kernels" => levels = hold_kernels,
                 "--levels" if value == "programs" => levels = hold_program_levels,
                 "--levels" if value == "results" => levels = hold_results_in_code,
+                "--levels" if value == "whole" => levels = hold_whole_program,
+                "--levels" if value == "ranks" => levels = hold_on_ranks,
                 "--schedules" if value == "drawn" => given = Given::Schedules,
                 "--arrays" => given = Given::named(value)?,
                 _ => bail!(USAGE),

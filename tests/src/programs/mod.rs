@@ -2,11 +2,13 @@
 
 mod generate;
 mod levels;
+mod ranks;
 mod results;
 mod whole;
 
 pub use generate::generated;
 pub use levels::hold_program_levels;
+pub use ranks::hold_on_ranks;
 pub use results::{PrivateFields, hold_results, hold_results_in_code};
 pub use whole::{WholeCase, hold_as_one, hold_whole_program};
 

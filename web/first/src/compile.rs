@@ -180,6 +180,9 @@ impl Compiler {
         let mut defaults = defaults::of(&front, &project, tile, made);
         defaults.refused = made::refused(request);
         (defaults.is_program, defaults.has_steps) = (true, false);
+        if let Some(class) = classes.iter().find(|it| it.name == choice.class) {
+            defaults.externals = defaults::of_constructor(class, &front.directives);
+        }
         (compiled, defaults)
     }
 

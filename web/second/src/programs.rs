@@ -108,6 +108,7 @@ mod tests {
 
     use isobar_compiler::pipeline::Stage;
     use isobar_protocol::compile::Compiled;
+    use isobar_protocol::worker::{ExternalValueKind, GivenValue, ValueGiver};
     use isobar_worker_first::compile::{Compiler, model_of};
 
     use super::*;
@@ -127,6 +128,33 @@ mod tests {
         let choice = model_of(request).unwrap();
         let mut later = ProgramDesk::default();
         Compiler::default().compile_program(request, &choice, Some(&mut later), &|| 0.0).0
+    }
+
+    #[test]
+    fn numbers_of_a_constructor_are_offered_with_the_values_of_the_text() {
+        let constructor =
+            "comm, width: int = 2, factor: Float = -1, name=\"x\", is_wide=False, order=1, q=None";
+        let text = DIFFUSION.replace("comm):", &format!("{constructor}):"));
+        let request = request(&format!("# @external order = 6\n# @external stranger = 1\n{text}"));
+        let choice = model_of(&request).unwrap();
+        let mut later = ProgramDesk::default();
+        let (_, defaults) = Compiler::default().compile_program(&request, &choice, Some(&mut later), &|| 0.0);
+        let declared: Vec<_> = defaults
+            .externals
+            .into_iter()
+            .map(|it| {
+                let GivenValue { value, by } = it.value.unwrap();
+                (it.name, value.to_string(), by, it.wanted)
+            })
+            .collect();
+        let expected = [
+            ("width", "2", ValueGiver::Default, ExternalValueKind::WholeNumber),
+            ("factor", "-1", ValueGiver::Default, ExternalValueKind::Number),
+            ("is_wide", "false", ValueGiver::Default, ExternalValueKind::Condition),
+            ("order", "6", ValueGiver::Line, ExternalValueKind::WholeNumber),
+        ]
+        .map(|(name, value, by, wanted)| (name.to_owned(), value.to_owned(), by, wanted));
+        assert_eq!(declared, expected);
     }
 
     /// The links of a stage's nodes in whose lines a text stands.

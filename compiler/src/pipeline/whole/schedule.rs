@@ -11,25 +11,20 @@
 //!
 //! Nothing here is scheduled anew: the order of statements is that of the program.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use isobar_program::interpret::GroupParam;
-use isobar_program::nodes::{
-    CallArgument, Container as ProgramContainer, HaloExchange, ProgramStmt, ProgramStmtKind,
-};
-use isobar_program::scalar::nodes::{ScalarExpr, ScalarExprKind, ScalarRole, ScalarVariable};
+use isobar_program::nodes::{Container as ProgramContainer, HaloExchange, ProgramStmt, ProgramStmtKind};
+use isobar_program::scalar::nodes::{ScalarExpr, ScalarRole, ScalarVariable};
 use isobar_program::size::AffineSize;
 
 use super::scalars::ScalarLowering;
 use super::{StatementsOfGroup, WholeProgram, given, kept_scalars, touched};
-use crate::call::signature::ParamKind;
 use crate::diag::catalog::programs as catalog;
 use crate::diag::{Diagnostic, Origin, ProgramOrder, Span, StmtId};
 use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::schedule::nodes::{
-    Access, Assign, Container, ContainerKind, Expr, GpuMemory, If, Node, Storage, Tree, While,
+    Access, Assign, Container, ContainerKind, Expr, If, Node, Storage, Tree, While,
 };
 use crate::space::{Affine, AxisSet, Symbol, names};
 use crate::types::{BinaryOp, DType, Value};
@@ -75,7 +70,7 @@ pub(super) fn program_tree(whole: &WholeProgram) -> Result<ProgramTree, Vec<Diag
 /// An element that a scalar of the program is.
 #[derive(Clone, Copy)]
 pub(super) struct ScalarPlace {
-    container: Handle<Container>,
+    pub(super) container: Handle<Container>,
     /// Whether it is an array of one element.
     is_array: bool,
 }
@@ -86,12 +81,12 @@ pub(super) struct Building<'w> {
     /// The names of containers.
     names: BTreeSet<String>,
     pub(super) fields: BTreeMap<Handle<ProgramContainer>, Handle<Container>>,
-    scalars: BTreeMap<Handle<ScalarVariable>, ScalarPlace>,
+    pub(super) scalars: BTreeMap<Handle<ScalarVariable>, ScalarPlace>,
     /// The fields that exchanges which have begun keep their values in.
     pub(super) held: Vec<(HaloExchange, Vec<Handle<Container>>)>,
-    order: ProgramOrder,
-    groups: Vec<StatementsOfGroup>,
-    n_statements: u32,
+    pub(super) order: ProgramOrder,
+    pub(super) groups: Vec<StatementsOfGroup>,
+    pub(super) n_statements: u32,
     /// The statement of the program that is lowered now: how many stand before it. Groups are none.
     current: usize,
     /// How many statements of the program were reached.
@@ -208,7 +203,7 @@ impl Building<'_> {
     }
 
     /// A value of the whole run.
-    fn run_value(&mut self, name: &str, dtype: DType, span: Span) -> ScalarPlace {
+    pub(super) fn run_value(&mut self, name: &str, dtype: DType, span: Span) -> ScalarPlace {
         let of = self.value(name, dtype, ContainerKind::Temporary, Storage::Heap, span);
         ScalarPlace { container: self.tree.containers.push(of), is_array: false }
     }
@@ -226,7 +221,7 @@ impl Building<'_> {
     }
 
     /// An expression that `lower` makes; none where it was refused.
-    fn lowered(
+    pub(super) fn lowered(
         &mut self,
         span: Span,
         lower: impl FnOnce(&ScalarLowering<'_>) -> Result<Expr, String>,
@@ -256,7 +251,7 @@ impl Building<'_> {
         Expr { kind: ExprKind::Access(self.element(place)), dtype, span }
     }
 
-    fn give(&mut self, place: ScalarPlace, value: Expr, span: Span) -> Node {
+    pub(super) fn give(&mut self, place: ScalarPlace, value: Expr, span: Span) -> Node {
         let origin = self.origin(span);
         Node::Assign(Assign { target: self.element(place), value, origin })
     }
@@ -275,7 +270,7 @@ impl Building<'_> {
         nodes
     }
 
-    fn reach_statement(&mut self) {
+    pub(super) fn reach_statement(&mut self) {
         self.current = self.n_reached;
         self.n_reached += 1;
     }
@@ -333,7 +328,7 @@ impl Building<'_> {
         Some(())
     }
 
-    fn assign(
+    pub(super) fn assign(
         &mut self,
         variable: Handle<ScalarVariable>,
         value: &ScalarExpr,
@@ -400,132 +395,4 @@ impl Building<'_> {
         nodes.push(Node::While(While { condition: holds, body: inside, origin }));
         Some(())
     }
-
-    /// The code of a group: first all scalars of its statements, in order.
-    fn group(
-        &mut self,
-        (number, body): (usize, &[ProgramStmt]),
-        span: Span,
-        nodes: &mut Vec<Node>,
-    ) -> Option<()> {
-        let whole = self.whole;
-        let group = &whole.groups[number];
-        let compilation = &group.compilation;
-        let (Some(own), Some(signature)) = (&compilation.levels.schedule, &compilation.front.signature)
-        else {
-            self.refuse("a group of calls", "its schedule was not made", span);
-            return None;
-        };
-        let params: Vec<(GroupParam, Option<Handle<Container>>)> = group
-            .params
-            .iter()
-            .zip(&signature.params)
-            .map(|(it, param)| {
-                let name = names::of_container(&param.name);
-                (*it, own.containers.find(|it| it.name == name))
-            })
-            .collect();
-        let mut of_group: BTreeMap<Handle<Container>, Handle<Container>> = BTreeMap::new();
-        for (position, stmt) in body.iter().enumerate() {
-            self.reach_statement();
-            if let ProgramStmtKind::Let { variable, value } = &stmt.kind {
-                self.assign(*variable, value, stmt.span, nodes)?;
-            }
-            for (param, container) in &params {
-                let (GroupParam::Scalar { statement, param }, Some(container)) = (*param, *container) else {
-                    continue;
-                };
-                if statement != position {
-                    continue;
-                }
-                let place = self.scalar_of_group(stmt, param, &own.containers[container], nodes)?;
-                of_group.insert(container, place.container);
-            }
-        }
-        for (param, container) in params {
-            if let (GroupParam::Container(handle), Some(container)) = (param, container) {
-                of_group.insert(container, self.own(handle));
-            }
-        }
-        let n_before = self.tree.containers.len();
-        for (handle, it) in own.containers.iter() {
-            if let Entry::Vacant(entry) = of_group.entry(handle) {
-                let name = self.unused(&it.name);
-                entry.insert(self.tree.containers.push(Container { name, ..it.clone() }));
-            }
-        }
-        for it in self.tree.containers.values_mut().skip(n_before) {
-            if let Some(GpuMemory::Over(output)) = &mut it.place {
-                *output = of_group[output];
-            }
-        }
-        let first = self.n_statements;
-        let mut children = own.children.clone();
-        for node in &mut children {
-            node.each_access_mut(&mut |access| access.container = of_group[&access.container]);
-        }
-        let mut n_statements = 0;
-        children.iter_mut().for_each(|it| renumber(it, first, &mut n_statements));
-        self.order.append(&compilation.front.order(), first);
-        self.n_statements += n_statements;
-        self.groups.push(StatementsOfGroup { group: number, first, n: n_statements });
-        nodes.extend(children);
-        Some(())
-    }
-
-    /// The container that a group reads as one of its scalars, with its value.
-    fn scalar_of_group(
-        &mut self,
-        stmt: &ProgramStmt,
-        param: usize,
-        of: &Container,
-        nodes: &mut Vec<Node>,
-    ) -> Option<ScalarPlace> {
-        let program = &self.whole.program;
-        let span = stmt.span;
-        let given = match &stmt.kind {
-            ProgramStmtKind::Fill { value, .. } => Some(value),
-            ProgramStmtKind::Call(call) => {
-                let default = &program.stencils[call.stencil].params.get(param)?.kind;
-                match (call.arguments.get(param)?, default) {
-                    (Some(CallArgument::Scalar(expr)), _) => Some(expr),
-                    (None, ParamKind::Scalar { default: Some(value), .. }) => {
-                        let place = self.run_value(&of.name, of.dtype, span);
-                        let kind = ExprKind::Literal(*value);
-                        nodes.push(self.give(place, Expr { kind, dtype: value.dtype(), span }, span));
-                        return Some(place);
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-        // Nothing changes a scalar of the caller's, so the group reads that itself.
-        if let Some(ScalarExprKind::Variable(it)) = given.map(|it| &it.kind)
-            && program.scalars[*it].role == ScalarRole::Argument
-            && program.scalars[*it].dtype == of.dtype
-        {
-            return self.scalars.get(it).copied();
-        }
-        let value = self.lowered(span, |it| it.stored(given.ok_or("a scalar has no value")?, of.dtype))?;
-        let place = self.run_value(&of.name, of.dtype, span);
-        nodes.push(self.give(place, value, span));
-        Some(place)
-    }
-}
-
-/// Adds to the numbers of all statements, and counts them.
-fn renumber(node: &mut Node, first: u32, n_statements: &mut u32) {
-    let origin = match node {
-        Node::If(it) => Some(&mut it.origin),
-        Node::While(it) => Some(&mut it.origin),
-        Node::Region(it) => Some(&mut it.origin),
-        Node::Assign(it) => Some(&mut it.origin),
-        Node::Loop(_) | Node::Where(_) | Node::Barrier => None,
-    };
-    if let Some(origin) = origin {
-        *n_statements = (*n_statements).max(origin.stmt.0 + 1);
-        *origin = Origin::new(StmtId(first + origin.stmt.0), origin.spans());
-    }
-    node.blocks_mut().into_iter().flatten().for_each(|it| renumber(it, first, n_statements));
 }

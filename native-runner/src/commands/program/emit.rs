@@ -134,23 +134,13 @@ fn emit_groups(path: &ProgramSource<'_>, args: &EmitArgs) -> Result<Outcome, Usa
         }
     }
     report.level.text = text.trim_end().to_owned() + "\n";
-    match args.shared.format {
-        Format::Json => print_json(&report),
-        Format::Human => {
-            opened.say(&report.diagnostics);
-            print(&report.level.text);
-            if args.remarks {
-                print(&human::remarks(&report.remarks));
-                for it in opened.resolved(&why_apart) {
-                    print(&format!("the program is no single {stage}: {}\n", it.message));
-                }
-                for (stmt, why) in &missed {
-                    let place = opened.place(stmt.span);
-                    print(&format!("{place}: stands for itself: {why}\n"));
-                }
-            }
-        }
-    }
+    let apart = opened.resolved(&why_apart);
+    let no_single = apart.iter().map(|it| format!("the program is no single {stage}: {}\n", it.message));
+    let alone = missed.iter().map(|(stmt, why)| {
+        let place = opened.place(stmt.span);
+        format!("{place}: stands for itself: {why}\n")
+    });
+    print_level(&opened, &report, args, &no_single.chain(alone).collect::<String>());
     Ok(Outcome::of(&report.diagnostics))
 }
 
@@ -192,17 +182,23 @@ fn emit_as_one(
         report.remarks.extend(opened.remarks(&group.compilation, Stage::SCHEDULE, args.remarks));
     }
     report.remarks.extend(opened.remarks(&compilation, stage, args.remarks));
+    print_level(&opened, &report, args, "");
+    Ok(Ok(Outcome::of(&report.diagnostics)))
+}
+
+/// Prints a level. `apart` tells what is no part of it, behind the remarks.
+fn print_level(opened: &OpenedProgram, report: &EmitReport, args: &EmitArgs, apart: &str) {
     match args.shared.format {
-        Format::Json => print_json(&report),
+        Format::Json => print_json(report),
         Format::Human => {
             opened.say(&report.diagnostics);
             print(&report.level.text);
             if args.remarks {
                 print(&human::remarks(&report.remarks));
+                print(apart);
             }
         }
     }
-    Ok(Ok(Outcome::of(&report.diagnostics)))
 }
 
 /// Whether the stencils of a class have a stage, each for itself; or all stages are asked for.

@@ -17,7 +17,7 @@ use isobar_ground::types::Value;
 use isobar_protocol::diagnostic::SpanResolver;
 use isobar_protocol::worker::{
     DeclaredExternal, Defaults, ExternalValueKind, FunctionSketch, GivenValue, GuessedInputs, MissingModule,
-    Plot, StencilPlace,
+    Plot, StencilPlace, ValueGiver,
 };
 use isobar_reference::front::Front;
 use isobar_reference::inputs::Directives;
@@ -35,6 +35,28 @@ fn classes(front: &Front, project: &Project, places: &SpanResolver<'_>) -> Vec<S
         StencilPlace { file, name: it.name, at, lines: [first.line, last.line], is_class: true }
     };
     main.map(|it| models_of(it)).unwrap_or_default().into_iter().map(class).collect()
+}
+
+/// The numbers and conditions that the constructor of a class takes, each with its value.
+pub(super) fn of_constructor(class: &ModelClass, directives: &Directives) -> Vec<DeclaredExternal> {
+    let declared = class.constructor.iter().filter_map(|param| {
+        let line = directives.externals.iter().find(|it| it.name == param.name).map(|it| &it.value);
+        let (value, by) = match (line, &param.default) {
+            (Some(line), _) => (line, ValueGiver::Line),
+            (None, Some(default)) => (default, ValueGiver::Default),
+            // It is a scalar or a field of the program.
+            (None, None) => return None,
+        };
+        let wanted = match value {
+            External::Bool(_) => ExternalValueKind::Condition,
+            External::Int(_) if !param.is_float => ExternalValueKind::WholeNumber,
+            External::Int(_) | External::Float(_) => ExternalValueKind::Number,
+            _ => return None,
+        };
+        let value = Some(GivenValue { value: external(value), by });
+        Some(DeclaredExternal { name: param.name.clone(), value, wanted })
+    });
+    declared.collect()
 }
 
 /// Returns the text's own settings for a run on this part of a tile.
@@ -118,14 +140,14 @@ fn own_value(
 ) -> Option<GivenValue> {
     let line = directives.externals.iter().find(|it| it.name == of.name).map(|it| &it.value);
     if let Some(value) = line.or(of.given.as_ref()) {
-        return Some(GivenValue { value: external(value), is_of_text: true, is_made_up: false });
+        return Some(GivenValue { value: external(value), by: ValueGiver::Line });
     }
     let config = Config { tile, ..Config::default() }.for_domain(directives.domain.or(made.domain));
     if let Some(known) = config.external_of_ndsl(&of.name) {
-        return Some(GivenValue { value: external(&known), is_of_text: false, is_made_up: false });
+        return Some(GivenValue { value: external(&known), by: ValueGiver::Compiler });
     }
     let value = made.externals.get(&of.name)?.clone();
-    Some(GivenValue { value, is_of_text: false, is_made_up: true })
+    Some(GivenValue { value, by: ValueGiver::MadeUp })
 }
 
 /// The stencils of all files, those of the main file first.
@@ -276,21 +298,12 @@ mod tests {
         let found = defaults(text);
         let names: Vec<_> = found.externals.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["order", "missing", "edge", "i_start"]);
-        assert_eq!(
-            given(&found, "order"),
-            Some(GivenValue { value: 5.into(), is_of_text: true, is_made_up: false })
-        );
+        assert_eq!(given(&found, "order"), Some(GivenValue { value: 5.into(), by: ValueGiver::Line }));
         assert_eq!(given(&found, "missing"), None);
         let edge = json!({ "axis": "I", "index": -1, "offset": 1 });
-        assert_eq!(
-            given(&found, "edge"),
-            Some(GivenValue { value: edge, is_of_text: true, is_made_up: false })
-        );
+        assert_eq!(given(&found, "edge"), Some(GivenValue { value: edge, by: ValueGiver::Line }));
         let start = json!({ "axis": "I", "index": 0, "offset": 0 });
-        assert_eq!(
-            given(&found, "i_start"),
-            Some(GivenValue { value: start, is_of_text: false, is_made_up: false })
-        );
+        assert_eq!(given(&found, "i_start"), Some(GivenValue { value: start, by: ValueGiver::Compiler }));
     }
 
     #[test]
@@ -299,10 +312,7 @@ mod tests {
             with computation(PARALLEL), interval(...):\n        with horizontal(region[i_end, :]):\n            q = 1.0\n";
         let found = defaults_on(Some(request::Tile::West), text);
         let far = json!({ "axis": "I", "index": -1, "offset": 32767 });
-        assert_eq!(
-            given(&found, "i_end"),
-            Some(GivenValue { value: far, is_of_text: false, is_made_up: false })
-        );
+        assert_eq!(given(&found, "i_end"), Some(GivenValue { value: far, by: ValueGiver::Compiler }));
     }
 
     #[test]

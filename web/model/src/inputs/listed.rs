@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use isobar_protocol::compile::ScalarParam;
-use isobar_protocol::worker::{DeclaredExternal, ExternalValueKind};
+use isobar_protocol::worker::{DeclaredExternal, ExternalValueKind, ValueGiver};
 use serde_json::{Value, json};
 
 use crate::values::{self, ValueRefusal};
@@ -211,15 +211,16 @@ pub fn scalars(
     taken.chain(left(chosen, is_left)).collect()
 }
 
-/// The externals that a text imports, then those that the user set for an earlier one.
+/// The externals that a text imports or the values that a constructor takes, then those that the user set for an earlier one.
 #[must_use]
 pub fn externals(declared: &[DeclaredExternal], chosen: &BTreeMap<String, Value>) -> Vec<ValueInput> {
     let taken = declared.iter().map(|it| {
         let own = it.value.as_ref().map(|given| {
-            let origin = match (given.is_of_text, given.is_made_up) {
-                (true, _) => ValueOrigin::Line,
-                (false, true) => ValueOrigin::MadeUp,
-                (false, false) => ValueOrigin::Compiler,
+            let origin = match given.by {
+                ValueGiver::Line => ValueOrigin::Line,
+                ValueGiver::Default => ValueOrigin::Default,
+                ValueGiver::Compiler => ValueOrigin::Compiler,
+                ValueGiver::MadeUp => ValueOrigin::MadeUp,
             };
             (values::spelled(&given.value), origin)
         });
