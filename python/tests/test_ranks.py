@@ -267,7 +267,8 @@ class Exchanges(unittest.TestCase):
     def test_edges_that_two_ranks_share_are_an_exchange(self):
         for is_program in ([True, True], [True, False], [False, True]):
             for text in filter(None, self.held(is_program, of=EdgeModel)):
-                self.assertIn("exchange update interface", text)
+                self.assertIn("exchange start interface", text)
+                self.assertIn("exchange wait interface", text)
                 self.assertNotIn("host", text)
         self.assertNotIn("host", self.held([True, True], Plain, of=EdgeModel)[0])
 

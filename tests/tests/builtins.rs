@@ -50,6 +50,11 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
         &["abs", "exp", "floor", "log", "max", "min", "round", "sqrt"],
         "functions of Python's numbers",
     ),
+    (
+        "compiler/src/pipeline/whole/scalars.rs",
+        &["abs", "floor", "round", "trunc"],
+        "functions of Python's numbers",
+    ),
     ("compiler/front/src/frontend/evaluate/functions.rs", &["min", "max"], "attributes of `numpy.finfo`"),
     ("compiler/front/src/frontend/builtins.rs", &["min", "max"], "attributes of `sys.float_info`"),
     ("compiler/ground/src/types/math/pow.rs", &["log"], "the name of a value in a formula"),
