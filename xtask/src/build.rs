@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::process::{cargo, say, spelled};
+use crate::process::{cargo, root, say, spelled};
 
 /// `cargo` that lints what it builds. One wrapper for all builds of the dev profile: another one builds anew.
 pub(crate) fn linting_cargo() -> Command {
@@ -22,7 +22,7 @@ pub(crate) fn linting_cargo() -> Command {
 
 /// Makes a program that calls cargo build as [`linting_cargo`] does.
 pub(crate) fn lint(command: &mut Command) {
-    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    command.env("RUSTC_WORKSPACE_WRAPPER", root().join("xtask/lint"));
 }
 
 /// A program of tests that cargo built.

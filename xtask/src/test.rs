@@ -12,7 +12,7 @@ use crate::process::{WORKSPACE, built, cargo, output, program, root, run, say, s
 use crate::{install, nvrtc, registry, tidy};
 use anyhow::{Context, Result, bail};
 use count::Count;
-use lanes::{Task, Variables};
+use lanes::{Chosen, Task, Variables};
 use report::{Report, Told};
 use std::collections::BTreeMap;
 use std::env;
@@ -56,16 +56,16 @@ fn ended(mut report: Report, filter: Option<&str>) -> Result<()> {
 /// `cargo xtask check`: what tells within minutes whether a change holds; nothing of page or browser.
 pub(crate) fn check() -> Result<()> {
     let mut report = Report::new();
-    sources(&mut report);
     let variables = variables(false)?;
     let (tasks, queue) = mpsc::channel();
     let mut alone = Vec::new();
     // The largest crate is built last, with one processor: the tests of others have the other one meanwhile.
     let (ran, time) = thread::scope(|scope| {
+        let of_sources = scope.spawn(sources);
         let lanes = scope.spawn(|| lanes::run_as_they_come(queue, n_lanes(), &variables));
         report.step("build and lint", || {
             let mut take = |program: &TestProgram| {
-                let [beside, more] = lanes::shares(slice::from_ref(program), None)?;
+                let [beside, more] = lanes::shares(slice::from_ref(program), Chosen::FirstShards)?;
                 beside.into_iter().for_each(|it| drop(tasks.send(Task::Share(it))));
                 alone.extend(more);
                 Ok(())
@@ -76,6 +76,7 @@ pub(crate) fn check() -> Result<()> {
             Ok(lints(&build_telling(&mut units, why, &mut take)?))
         });
         drop(tasks);
+        report.join(of_sources.join().expect("the thread of the sources does not panic"));
         let start = Instant::now();
         (lanes.join().expect("a lane does not panic"), start.elapsed())
     });
@@ -128,7 +129,7 @@ fn tell_of_disk() {
 
 fn everything(report: &mut Report) {
     tell_of_disk();
-    sources(report);
+    report.join(sources());
     report.step("install", || install().map(|()| Count::default()));
     let mut programs = Vec::new();
     // The page uses another folder of the target, and takes processors that build and tests leave idle.
@@ -160,7 +161,7 @@ fn everything(report: &mut Report) {
             });
             report.add("page, and lint it", time, told.into());
         };
-        let ready = variables(true).and_then(|it| Ok((it, lanes::shares(&programs, None)?)));
+        let ready = variables(true).and_then(|it| Ok((it, lanes::shares(&programs, Chosen::All)?)));
         match ready {
             Ok((variables, shares)) => run_shares(report, shares, &variables, others, page_is_made),
             Err(error) => report.step("tests", || -> Result<Count> { Err(error) }),
@@ -170,13 +171,15 @@ fn everything(report: &mut Report) {
 }
 
 /// The steps that need no build.
-fn sources(report: &mut Report) {
+fn sources() -> Report {
+    let mut report = Report::new();
     report.step("format", || {
         check_by(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
     });
     report.step("tidy", || tidy::tidy().map(|()| Count::one()));
     report.step("typos", || registry::typos().map(|()| Count::one()));
     report.step("deny", || registry::deny().map(|()| Count::one()));
+    report
 }
 
 /// All targets of all crates: built once, linted on the way.
@@ -196,7 +199,7 @@ fn some(report: &mut Report, filter: &str) -> Result<()> {
     let mut command = linting_cargo();
     command.args(["test", "--no-run", "--locked", "--tests"]).args(WORKSPACE);
     let all = build(&mut command, "build all crates with their tests")?;
-    let shares = lanes::shares(&all.test_programs, Some(filter))?;
+    let shares = lanes::shares(&all.test_programs, Chosen::Named(filter))?;
     let needs_tools = shares.iter().flatten().any(|it| it.has("export"));
     run_shares(report, shares, &variables(needs_tools)?, Vec::new(), |_| {});
     Ok(())

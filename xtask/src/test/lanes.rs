@@ -39,6 +39,26 @@ const SLOW_FIRST: [&str; 7] = [
 /// Variables of the environment that tests read.
 pub(super) type Variables = Vec<(&'static str, OsString)>;
 
+/// The tests of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Chosen<'a> {
+    All,
+    /// Of each loop that is cut into shards, the first one: it has cases of each kind.
+    FirstShards,
+    /// Those whose name contains this.
+    Named(&'a str),
+}
+
+impl Chosen<'_> {
+    fn has(self, test: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::FirstShards => !is_shard(test) || test.ends_with("::shard_1"),
+            Self::Named(part) => test.contains(part),
+        }
+    }
+}
+
 /// Tests of one module of a program.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
@@ -52,7 +72,7 @@ pub(super) struct Share {
 /// # Errors
 ///
 /// Where a program does not list its tests, or a line of `tests/alone.txt` names none.
-pub(super) fn shares(programs: &[TestProgram], filter: Option<&str>) -> Result<[Vec<Share>; 2]> {
+pub(super) fn shares(programs: &[TestProgram], chosen: Chosen<'_>) -> Result<[Vec<Share>; 2]> {
     let text = fs::read_to_string(root().join(ALONE)).context(ALONE)?;
     let alone = alone(&text)?;
     let mut used = vec![false; alone.len()];
@@ -64,7 +84,7 @@ pub(super) fn shares(programs: &[TestProgram], filter: Option<&str>) -> Result<[
             if let Some(at) = at {
                 used[at] = true;
             }
-            if filter.is_none_or(|it| test.contains(it)) {
+            if chosen.has(&test) {
                 modules[usize::from(at.is_some())].entry(module_of(&test)).or_default().push(test);
             }
         }
@@ -84,11 +104,16 @@ pub(super) fn shares(programs: &[TestProgram], filter: Option<&str>) -> Result<[
 
 /// The module whose tests run in one process: the first of the name, and for a shard of a loop all of it.
 fn module_of(test: &str) -> String {
-    let (path, last) = test.rsplit_once("::").unwrap_or(("", test));
-    if last.starts_with("shard_") {
+    if is_shard(test) {
         return test.to_owned();
     }
+    let (path, _) = test.rsplit_once("::").unwrap_or(("", test));
     path.split_once("::").map_or(path, |it| it.0).to_owned()
+}
+
+/// Whether a test is a part of a loop that is cut into several.
+fn is_shard(test: &str) -> bool {
+    test.rsplit("::").next().is_some_and(|it| it.starts_with("shard_"))
 }
 
 /// Package and start of the name, of each line.
@@ -261,6 +286,16 @@ mod tests {
         assert_eq!(module_of("oir::one"), "oir");
         assert_eq!(module_of("gpu::generated::shard_2"), "gpu::generated::shard_2");
         assert_eq!(module_of("gpu::generated::window_of_the_tree"), "gpu");
+    }
+
+    #[test]
+    fn a_change_is_checked_with_the_first_shard_of_each_loop() {
+        let all =
+            ["gpu::one", "gpu::generated::shard_1", "gpu::generated::shard_2", "gpu::generated::shard_11"];
+        let of = |chosen: Chosen<'_>| all.into_iter().filter(|it| chosen.has(it)).collect::<Vec<_>>();
+        assert_eq!(of(Chosen::FirstShards), ["gpu::one", "gpu::generated::shard_1"]);
+        assert_eq!(of(Chosen::Named("shard_2")), ["gpu::generated::shard_2"]);
+        assert_eq!(of(Chosen::All), all);
     }
 
     #[test]

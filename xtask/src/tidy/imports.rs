@@ -40,7 +40,9 @@ pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
             imports.push(Import { line, path, name: String::new(), is_passed_on: false });
             at += end;
         } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
+            // The next character that one of these words begins with.
+            let next = rest.char_indices().skip(1).find(|(_, it)| matches!(it, 'u' | 'c' | 's' | 'i'));
+            at += next.map_or(rest.len(), |it| it.0);
         }
     }
     imports
@@ -156,6 +158,13 @@ pub(super) fn blanked(text: &str) -> String {
     let blank =
         |out: &mut String, part: &str| out.extend(part.chars().map(|it| if it == '\n' { '\n' } else { ' ' }));
     while let Some(first) = rest.chars().next() {
+        // Most characters begin nothing, and sources are long.
+        let plain = rest.find(['/', '"', '\'', 'r', 'b']).unwrap_or(rest.len());
+        if plain > 0 {
+            out.push_str(&rest[..plain]);
+            rest = &rest[plain..];
+            continue;
+        }
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
