@@ -21,6 +21,7 @@ use isobar_program::group::group_each_call;
 use isobar_program::interpret::{HaloFill, ProgramInstance};
 use isobar_program::nodes::{Container, ContainerRole, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::scalar::nodes::{ScalarRole, ScalarVariable};
+use isobar_program::size::AffineSize;
 use isobar_program::stencils::ProgramFronts;
 
 use super::group::{GroupCompilation, compile_group};
@@ -107,6 +108,9 @@ pub fn compile_whole(
 ) -> Result<WholeProgram, Vec<Diagnostic>> {
     let Some(mut program) = compilation.program.take() else { return Err(Vec::new()) };
     let fronts = &mut compilation.fronts;
+    if let Some(only) = only {
+        follow(&mut program, only);
+    }
     ProgramInstance::check(&program, fronts, only.unwrap_or(USUAL))?;
     let refused = refusals(&program);
     if !refused.is_empty() {
@@ -151,14 +155,28 @@ fn unsupported(what: &str, why: &str, at: Span) -> Diagnostic {
     catalog::unsupported(&format!("{what} of an exported program"), why, at)
 }
 
-/// The fields that the code of a program does not take.
+/// States each size along an axis by the points of the one domain there: 9 levels are five more than 4.
+fn follow(program: &mut ProgramIr, only: [i64; 3]) {
+    let [i, j, k] = only;
+    let domain = Domain::new(i, j, k);
+    let along = |axis: Axis, size: &mut AffineSize| {
+        *size = AffineSize { axis: Some(axis), offset: size.on(domain) - only[axis.index()] };
+    };
+    for it in program.containers.values_mut() {
+        it.axes.iter().zip(&mut it.shape).for_each(|(axis, size)| along(axis, size));
+    }
+    for it in program.stencils.values_mut() {
+        Axis::ALL.into_iter().zip(&mut it.domain).for_each(|(axis, size)| along(axis, size));
+    }
+}
+
+/// The fields that the code of a program for every domain does not take.
 fn refusals(program: &ProgramIr) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for it in program.containers.values().filter(|it| it.role != ContainerRole::Local) {
         let other = it.axes.iter().zip(&it.shape).find(|(axis, size)| size.axis != Some(*axis));
         if let Some((axis, size)) = other {
-            let why = format!("`{}` has {size} points along {axis}, however large the domain is", it.name);
-            found.push(unsupported("a field", &why, it.span));
+            found.push(catalog::fixed_size(&it.name, &size.to_string(), axis.name(), it.span));
         }
     }
     found

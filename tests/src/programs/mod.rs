@@ -10,7 +10,7 @@ pub use generate::generated;
 pub use levels::hold_program_levels;
 pub use ranks::hold_on_ranks;
 pub use results::{PrivateFields, hold_results, hold_results_in_code};
-pub use whole::{WholeCase, hold_as_one, hold_whole_program};
+pub use whole::{WholeCase, hold_as_one, hold_case_as_one, hold_whole_program};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

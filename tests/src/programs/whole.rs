@@ -36,12 +36,21 @@ pub struct WholeCase {
 }
 
 impl WholeCase {
-    /// Compiles the groups of a document.
+    /// Compiles the groups of a document for all domains that are large enough.
     ///
     /// # Errors
     ///
     /// The diagnostics.
     pub fn of(text: &str, fill: HaloFill) -> Result<Self, String> {
+        Self::on(text, fill, None)
+    }
+
+    /// The same for one domain alone, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// The diagnostics.
+    pub fn on(text: &str, fill: HaloFill, only: Option<[i64; 3]>) -> Result<Self, String> {
         let mut compilation = compile("model.json", text, Config::default());
         let told = |compilation: &ProgramCompilation| {
             compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect::<String>()
@@ -49,7 +58,7 @@ impl WholeCase {
         if compilation.has_errors() {
             return Err(told(&compilation));
         }
-        let made = compile_whole(&mut compilation, &PassOptions::default(), fill, None);
+        let made = compile_whole(&mut compilation, &PassOptions::default(), fill, only);
         let whole = made.map_err(|it| it.iter().map(|it| compilation.rendered(it)).collect::<String>())?;
         Ok(Self { compilation, whole, fill })
     }
@@ -180,7 +189,21 @@ pub fn hold_as_one(
     scalars: &BTreeMap<&str, Value>,
     seed: u64,
 ) -> Result<Held> {
-    let mut case = WholeCase::of(text, fill).map_err(anyhow::Error::msg)?;
+    let case = WholeCase::of(text, fill).map_err(anyhow::Error::msg)?;
+    hold_case_as_one(case, domain, scalars, seed)
+}
+
+/// The same for a program whose groups are compiled.
+///
+/// # Errors
+///
+/// The same.
+pub fn hold_case_as_one(
+    mut case: WholeCase,
+    domain: Domain,
+    scalars: &BTreeMap<&str, Value>,
+    seed: u64,
+) -> Result<Held> {
     let launch = case.launch(domain, scalars);
     let expected = case.meant(&launch).map_err(|it| anyhow!("{it:?}"))?;
     // The first compilation tells the order of the statements.

@@ -292,6 +292,15 @@ pub fn unsupported(what: &str, why: &str, at: Span) -> Diagnostic {
         .help("leave it out, or say the same with other statements")
 }
 
+/// `size` is the number of points, `axis` the name of the axis.
+pub fn fixed_size(field: &str, size: &str, axis: &str, at: Span) -> Diagnostic {
+    let message = format!(
+        "code for every domain takes no field of a fixed size: `{field}` has {size} points along {axis}"
+    );
+    Diagnostic::error(UNSUPPORTED, message, at, "as many on every domain")
+        .help("name the one domain that the code is for, as `--domain 64,64,20`")
+}
+
 /// `what` says which input is wrong, `help` what to pass.
 pub fn run_input(what: &str, help: &str) -> Diagnostic {
     Diagnostic::without_place(RUN_INPUT, what).help(help)
