@@ -10,10 +10,10 @@ use super::skips;
 /// Steps, and the seconds that none should take: twice what each took on two quiet cores when the bound was set. A step
 /// over its bound is told and fails nothing: machines differ.
 const BOUNDS: [(&str, f64); 11] = [
-    ("format", 10.0),
-    ("tidy", 14.0),
+    ("format", 5.0),
+    ("tidy", 7.0),
     ("typos", 10.0),
-    ("deny", 8.0),
+    ("deny", 4.0),
     ("install", 60.0),
     ("build and lint", 820.0),
     ("page, and lint it", 2_100.0),
