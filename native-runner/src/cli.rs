@@ -10,12 +10,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use calls::{BenchArgs, BisectArgs, CUBE, CompareArgs, RunArgs, TuneArgs};
+pub use calls::{BenchArgs, BisectArgs, CALLER, CUBE, CompareArgs, RunArgs, TuneArgs};
 pub use machine::{
     BackendsArgs, CacheArgs, CacheCommand, ConfigArgs, DoctorArgs, ExplainMissArgs, LogFormat, ServeArgs,
 };
 pub use shared::{Shared, Taking};
-pub use texts::{CheckArgs, EmitArgs, ExplainArgs, ExportArgs, GraphFormat, Log, LspArgs, OpenArgs};
+pub use texts::{
+    CheckArgs, EDGES, EmitArgs, ExplainArgs, ExportArgs, GraphFormat, Log, LspArgs, NO_EDGES, OpenArgs,
+};
 
 use crate::commands::{self, Outcome};
 use crate::config::Environment;

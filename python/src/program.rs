@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use isobar_compiler::inputs::Directives;
-use isobar_program::interpret::HaloFill;
+use isobar_program::interpret::{Callback, HaloFill};
 use isobar_protocol::request::Request;
 use isobar_runtime::machine::DetectedMachine;
 use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
@@ -109,8 +109,8 @@ impl Program {
         }
         let busy = || PyRuntimeError::new_err("the program runs already, in another thread");
         let mut raised = None;
-        let mut answer = |name: &str| {
-            Python::attach(|py| match host.call1(py, (name,)) {
+        let mut answer = |callback: &mut Callback<'_>| {
+            Python::attach(|py| match host.call1(py, (callback.name(),)) {
                 Ok(_) => Ok(()),
                 Err(error) => {
                     let why = error.value(py).to_string();

@@ -15,7 +15,8 @@ use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_tests::exported::{
-    Driver, LANGUAGES, Language, Lying, Tools, driver, files, files_with, hold, run, write, write_arrays,
+    Answering, Driver, LANGUAGES, Language, Lying, Tools, driver, files, files_with, hold, run, write,
+    write_arrays,
 };
 use isobar_tests::{gallery_text, launch, root, run_debug};
 use serde_json::Value as Json;
@@ -221,7 +222,7 @@ fn check(tools: &Tools, case: &Case) -> Result<()> {
                     tools,
                     language,
                     compilation.front.signature.as_ref().context("it compiled")?,
-                    &launch,
+                    (&launch, None),
                     [&project, &stencil],
                     &own,
                     [&project_folder, &prefix],
@@ -518,12 +519,12 @@ pub(crate) fn call(
     tools: &Tools,
     language: Language,
     signature: &Signature,
-    launch: &Launch,
+    (launch, answer): (&Launch, Option<&Answering>),
     [project, stencil]: [&str; 2],
     folder: &Path,
     [project_folder, prefix]: [&Path; 2],
 ) -> Result<()> {
-    let text = driver(language, &Driver { project, stencil, signature, launch });
+    let text = driver(language, &Driver { project, stencil, signature, launch, answer });
     let library = prefix.join("lib");
     match language {
         Language::C => {

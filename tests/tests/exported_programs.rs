@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exported::{call, scratch_folder, tools};
 
-const STENCILS: &str = "
+pub(crate) const STENCILS: &str = "
 import numpy as np
 from gt4py.cartesian.gtscript import FORWARD, IJ, K, PARALLEL, Field, computation, interval
 
@@ -42,7 +42,7 @@ def count(steps: Field[IJ, np.int32], n: np.int32):
         steps = steps + n
 ";
 
-fn field(role: &str, axes: &str) -> Json {
+pub(crate) fn field(role: &str, axes: &str) -> Json {
     let halo = axes.contains('I');
     let shape: Vec<String> =
         axes.chars().map(|it| if halo && it != 'K' { format!("{it}+4") } else { it.to_string() }).collect();
@@ -51,7 +51,7 @@ fn field(role: &str, axes: &str) -> Json {
 }
 
 /// A model with each kind of statement that code carries out.
-fn model() -> String {
+pub(crate) fn model() -> String {
     let tracer = |at: u32| json!({"view": "tracers", "data_index": [at]});
     let mut tracers = field("argument", "IJK");
     tracers["shape"] = json!(["I+4", "J+4", "K", 2]);
@@ -99,7 +99,7 @@ fn model() -> String {
     .to_string()
 }
 
-fn files(case: &WholeCase, bindings: Vec<&'static Binding>) -> Result<Vec<File>, String> {
+pub(crate) fn files(case: &WholeCase, bindings: Vec<&'static Binding>) -> Result<Vec<File>, String> {
     let files = case.compilation.fronts.project().files.iter();
     let (name, text) = &case.compilation.document;
     let stencil = CompiledStencil {
@@ -142,14 +142,15 @@ fn each_language_runs_a_program_with_the_bits_of_the_interpreter() {
             }
             let signature = &exported.whole.signature;
             let names = ["model", "model"];
-            call(&tools, language, signature, &launch, names, &own, [&project_folder, &prefix]).unwrap();
+            call(&tools, language, signature, (&launch, None), names, &own, [&project_folder, &prefix])
+                .unwrap();
             hold(&own, &meant).with_context(|| format!("{lying:?} {language:?}")).unwrap();
         }
     }
 }
 
 /// Builds the sources of a project and a main program in C, and runs it where it lies.
-fn in_c(folder: &Path, files: &[File], name: &str, main: &str) -> Result<String> {
+pub(crate) fn in_c(folder: &Path, files: &[File], name: &str, main: &str) -> Result<String> {
     write(folder, files)?;
     fs::write(folder.join("main.c"), main)?;
     let readme = fs::read_to_string(folder.join("README.md"))?;
@@ -188,7 +189,13 @@ fn hold_in_c(own: &Path, mut exported: WholeCase, domain: Domain) -> Result<()> 
     let name = exported.whole.signature.name.clone();
     let main = driver(
         Language::C,
-        &Driver { project: &name, stencil: &name, signature: &exported.whole.signature, launch: &launch },
+        &Driver {
+            project: &name,
+            stencil: &name,
+            signature: &exported.whole.signature,
+            launch: &launch,
+            answer: None,
+        },
     );
     let said = in_c(own, &files, &name, &main)?;
     anyhow::ensure!(said.is_empty(), "{said}");

@@ -14,6 +14,7 @@ mod cut;
 mod emulation;
 mod equivalence;
 mod exported;
+mod exported_callers;
 mod exported_programs;
 mod features;
 mod fixes;

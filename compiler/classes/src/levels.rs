@@ -9,11 +9,12 @@ use isobar_compiler::inputs::Directives;
 use isobar_compiler::pass::Device;
 use isobar_compiler::pipeline::group::compile_group;
 use isobar_compiler::pipeline::registry;
-use isobar_compiler::pipeline::whole::{OnePiece, compile_as_one, compile_whole};
+use isobar_compiler::pipeline::whole::{OnePiece, WholeOptions, compile_as_one, compile_whole};
 use isobar_compiler::pipeline::{NoHook, Stage};
 use isobar_program::analysis::calls::aliases;
 use isobar_program::analysis::interface;
 use isobar_program::group::group_calls;
+use isobar_program::interpret::Answers;
 use isobar_program::nodes::{ProgramStencil, StencilCall};
 use isobar_protocol::compile::{Compiled, Signature, StepTime};
 use isobar_protocol::diagnostic::SpanResolver;
@@ -49,7 +50,10 @@ pub fn compiled(
     if wanted.iter().any(|it| OnePiece::STAGES.contains(it)) && options.device == Device::Cpu {
         let (fill, only) = (opened.fill(request), Some(opened.domain));
         opened.compilation.program = Some(program.clone());
-        let whole = compile_whole(&mut opened.compilation, &options, fill, only);
+        let whole = compile_whole(
+            &mut opened.compilation,
+            WholeOptions { passes: &options, fill, answers: Answers::None, only },
+        );
         // Where it is no single piece, the levels are those of its groups.
         one = whole.ok().and_then(|whole| {
             let piece = compile_as_one(&whole, &options, &mut NoHook).ok()?;

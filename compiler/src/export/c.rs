@@ -10,6 +10,7 @@ use crate::space::{Axis, Bound, Level, Region};
 use crate::types::DType;
 
 const ABI: &str = include_str!("texts/abi.h");
+const CALLER: &str = include_str!("texts/caller_abi.h");
 const CHECKS: &str = include_str!("texts/checks.h");
 
 pub(super) const BINDING: Binding =
@@ -72,11 +73,17 @@ fn header(project: &Project<'_>) -> String {
     text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
     text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     text.push_str(ABI);
+    if project.asks_caller() {
+        text.push_str(CALLER);
+    }
     text.push('\n');
     for stencil in &project.stencils {
         let _ = writeln!(text, "/* Parameters of {}:", stencil.name);
         for (name, what) in described(stencil) {
             let _ = writeln!(text, "   {name}: {what}");
+        }
+        if stencil.asks_caller() {
+            text.push_str("   caller: carries out the statements that README.md lists\n");
         }
         text.push_str("   `error` may be NULL. The answer is one of ISOBAR_OK and its like. */\n");
         let _ = writeln!(text, "{};\n", prototype(stencil));
@@ -118,6 +125,7 @@ fn prototype(stencil: &Stencil<'_>) -> String {
         Some(_) => format!("const isobar_field *{}", it.name),
         None => format!("{} {}", c_type(it.dtype()), it.name),
     }));
+    params.extend(stencil.asks_caller().then(|| "const isobar_caller *caller".to_owned()));
     params.push("isobar_error *error".to_owned());
     function(&format!("int32_t {}_run", stencil.name), &params)
 }
@@ -140,6 +148,17 @@ fn source(project: &Project<'_>, stencil: &Stencil<'_>) -> String {
     let has_traps = if traps.is_empty() { "false" } else { "true" };
     let traps = or_none(traps, "  {0, 0, 0, \"\", \"\"},\n");
     let scalars = or_none(listed(scalars.iter().map(|it| format!("&{it}"))), "NULL");
+    let (mut asked, mut event, mut passed) = (String::new(), String::new(), "&run");
+    if stencil.asks_caller() {
+        asked = format!(
+            "  if (caller == NULL || caller->answer == NULL) {{\n    return isobar_fail(error, ISOBAR_WRONG_CALL, \"A02\", \"`{}` leaves statements to its caller, and the call has no function for them\");\n  }}\n",
+            stencil.name
+        );
+        let most = stencil.kernel.of_caller.iter().map(|it| it.fields.len()).max().unwrap_or(0).max(1);
+        let values = [("NAME", stencil.name.as_str()), ("MOST", &most.to_string())];
+        event = filled(include_str!("texts/event.c"), &values);
+        passed = "&((isobar_answered){.call = run, .caller = caller}).call";
+    }
     filled(
         include_str!("texts/stencil.c"),
         &[
@@ -158,6 +177,9 @@ fn source(project: &Project<'_>, stencil: &Stencil<'_>) -> String {
             ("SCALARS", &scalars),
             ("UNUSED", &unused),
             ("OTHERS", &stencil.kernel.refusals),
+            ("ASKED", &asked),
+            ("PASSED", passed),
+            ("EVENT", &event),
         ],
     )
 }
@@ -264,6 +286,14 @@ fn example(project: &Project<'_>) -> String {
             Some(_) => format!("&{}", it.name),
             None => it.name.clone(),
         }));
+        if stencil.asks_caller() {
+            let _ = writeln!(
+                text,
+                "/* int32_t answer(void *user, const isobar_event *event) returns 0 to go on. */"
+            );
+            let _ = writeln!(text, "isobar_caller caller = {{answer, NULL}};");
+            arguments.push("&caller".to_owned());
+        }
         arguments.push("&error".to_owned());
         let _ = writeln!(text, "isobar_error error = ISOBAR_ERROR_INIT;");
         let _ = writeln!(text, "if ({}_run({}) != ISOBAR_OK) {{", stencil.name, listed(arguments));

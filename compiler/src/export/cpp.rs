@@ -17,6 +17,9 @@ fn files(project: &Project<'_>) -> Vec<File> {
         project.name
     );
     text.push_str(include_str!("texts/view.hpp"));
+    if project.asks_caller() {
+        text.push_str(include_str!("texts/caller.hpp"));
+    }
     let _ = writeln!(text, "\nnamespace {} {{\n", project.name);
     for it in &project.stencils {
         text.push_str(&function(it));
@@ -53,7 +56,9 @@ fn function(stencil: &Stencil<'_>) -> String {
         }
         None => format!("{} {}", cpp_type(it.dtype()), it.name),
     });
-    let params: Vec<String> = params.chain(["const isobar::call &call = {}".to_owned()]).collect();
+    let answer = stencil.asks_caller().then(|| "const isobar::answer &answer".to_owned());
+    let params: Vec<String> =
+        params.chain(answer).chain(["const isobar::call &call = {}".to_owned()]).collect();
     let _ = writeln!(text, "void {}({})\n{{", stencil.name, listed(params));
     for (at, (it, field)) in stencil.fields().enumerate() {
         if !field.is_used {
@@ -77,9 +82,18 @@ fn function(stencil: &Stencil<'_>) -> String {
         }
         None => it.name.clone(),
     });
-    let arguments = listed(["&call".to_owned()].into_iter().chain(arguments).chain(["&error".to_owned()]));
+    let caller = stencil.asks_caller().then(|| "&caller".to_owned());
+    let arguments =
+        listed(["&call".to_owned()].into_iter().chain(arguments).chain(caller).chain(["&error".to_owned()]));
+    if stencil.asks_caller() {
+        text.push_str("  isobar::detail::answering answering{answer, nullptr};\n");
+        text.push_str("  const isobar_caller caller{isobar::detail::answering::of, &answering};\n");
+    }
     text.push_str("  isobar_error error = ISOBAR_ERROR_INIT;\n");
     let _ = writeln!(text, "  const int status = {}_run({arguments});", stencil.name);
+    if stencil.asks_caller() {
+        text.push_str("  if (answering.thrown) std::rethrow_exception(answering.thrown);\n");
+    }
     text.push_str("  if (status != ISOBAR_OK) throw isobar::error(status, error);\n}\n\n");
     text
 }
@@ -97,7 +111,8 @@ fn example(project: &Project<'_>) -> String {
                 it.name
             );
         }
-        let arguments = listed(stencil.params.iter().map(|it| it.name.as_str()));
+        let answer = stencil.asks_caller().then_some("[&](const isobar_event &event) { /* ... */ }");
+        let arguments = listed(stencil.params.iter().map(|it| it.name.as_str()).chain(answer));
         let _ = writeln!(text, "{}::{}({arguments});\n```\n", project.name, stencil.name);
     }
     text.push_str("Instead of `isobar::view`, whatever has `data_handle()`, `extent(r)`, `stride(r)` and `rank()` will do: `std::mdspan`, that of Kokkos.\n`isobar::at(span, {3, 3, 0})` gives it an origin.\n");

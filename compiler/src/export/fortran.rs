@@ -1,6 +1,7 @@
 //! Fortran: a module whose procedures take arrays of assumed shape, and the C that reads their descriptors.
 //! Another module is shared by all projects of a program.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c::{constant, described};
@@ -17,21 +18,47 @@ fn files(project: &Project<'_>) -> Vec<File> {
         interfaces.push_str(&interface(it));
         shims.push_str(&shim(it));
     }
+    let kinds = pointer_kinds(project);
+    if !kinds.is_empty() {
+        let _ = writeln!(
+            interfaces,
+            "  end interface\n\n  ! Lets `p` point to a field of an event, from 1 on, where type and rank are those; halo included.\n  interface {}_pointer",
+            project.name
+        );
+        for kind in &kinds {
+            interfaces.push_str(&pointer_interface(&project.name, *kind));
+            shims.push_str(&pointer_shim(&project.name, *kind));
+        }
+    }
+    let uses_caller = format!("  use {CALLER_MODULE}\n");
     let abi = ABI.to_string();
     let module = filled(
         include_str!("texts/module.f90"),
-        &[("NAME", project.name.as_str()), ("ABI", &abi), ("INTERFACES", interfaces.trim_end())],
+        &[
+            ("NAME", project.name.as_str()),
+            ("ABI", &abi),
+            ("CALLER", if project.asks_caller() { &uses_caller } else { "" }),
+            ("INTERFACES", interfaces.trim_end()),
+        ],
     );
     let shared = filled(include_str!("texts/shared.f90"), &[("ABI", &abi)]);
     let c = filled(
         include_str!("texts/fortran.c"),
-        &[("NAME", project.name.as_str()), ("SHIMS", shims.trim_end())],
+        &[
+            ("NAME", project.name.as_str()),
+            ("POINT", if kinds.is_empty() { "" } else { include_str!("texts/fortran_point.c") }),
+            ("SHIMS", shims.trim_end()),
+        ],
     );
-    vec![
+    let mut files = vec![
         File::new(format!("fortran/{}.f90", shared_module()), shared),
         File::new(format!("fortran/{}.f90", project.name), module),
         File::new(format!("fortran/{}_descriptors.c", project.name), c),
-    ]
+    ];
+    if project.asks_caller() {
+        files.push(File::new(format!("fortran/{CALLER_MODULE}.f90"), include_str!("texts/caller.f90")));
+    }
+    files
 }
 
 /// The module of what all exported stencils share.
@@ -39,6 +66,40 @@ fn files(project: &Project<'_>) -> Vec<File> {
 /// Its name has the version: projects of two versions in one program have two types of errors, and the compiler says so.
 pub(super) fn shared_module() -> String {
     format!("isobar_abi_{ABI}")
+}
+
+/// The module of what programs leave to their caller.
+pub(super) const CALLER_MODULE: &str = "isobar_caller_1";
+
+/// The types and ranks of the fields of events.
+fn pointer_kinds(project: &Project<'_>) -> BTreeSet<(DType, usize)> {
+    let all = project.stencils.iter().flat_map(|it| &it.kernel.of_caller).flat_map(|it| &it.fields);
+    all.map(|it| (it.dtype, it.rank)).collect()
+}
+
+fn pointer_name(project: &str, (dtype, rank): (DType, usize)) -> String {
+    format!("{project}_pointer_{}_{rank}", dtype.name())
+}
+
+fn pointer_interface(project: &str, kind: (DType, usize)) -> String {
+    let name = pointer_name(project, kind);
+    let shape = match kind.1 {
+        0 => String::new(),
+        n => format!("({})", vec![":"; n].join(",")),
+    };
+    format!(
+        "    subroutine {name}(event, at, p) bind(c, name=\"{name}\")\n      import :: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double, c_bool, isobar_event\n      type(isobar_event), intent(in) :: event\n      integer(c_int32_t), value :: at\n      {}, pointer, intent(out) :: p{shape}\n    end subroutine {name}\n\n",
+        fortran_type(kind.0)
+    )
+}
+
+fn pointer_shim(project: &str, kind: (DType, usize)) -> String {
+    let name = pointer_name(project, kind);
+    format!(
+        "void {name}(const isobar_event *event, int32_t at, CFI_cdesc_t *p)\n{{\n  isobar_point(event, at, {}, {}, p);\n}}\n\n",
+        constant(kind.0),
+        kind.1
+    )
 }
 
 /// As Fortran declares an element or a value of this type.
@@ -76,7 +137,9 @@ const OPTIONS: [&str; 7] = ["domain", "origin", "origins", "threads", "scratch",
 
 fn interface(stencil: &Stencil<'_>) -> String {
     let mut text = String::new();
-    let names = stencil.params.iter().map(|it| it.name.as_str()).chain(OPTIONS).map(str::to_owned);
+    let asked: &[&str] = if stencil.asks_caller() { &["answer", "user"] } else { &[] };
+    let names = stencil.params.iter().map(|it| it.name.as_str()).chain(asked.iter().copied());
+    let names = names.chain(OPTIONS).map(str::to_owned);
     for (name, what) in described(stencil) {
         let _ = writeln!(text, "    ! {name}: {what}");
     }
@@ -88,7 +151,8 @@ fn interface(stencil: &Stencil<'_>) -> String {
     );
     let _ = writeln!(
         text,
-        "      import :: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double, c_bool, isobar_error"
+        "      import :: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double, c_bool, isobar_error{}",
+        if stencil.asks_caller() { ", c_funptr, c_ptr" } else { "" }
     );
     for it in &stencil.params {
         let declared = fortran_type(it.dtype());
@@ -109,6 +173,9 @@ fn interface(stencil: &Stencil<'_>) -> String {
                 let _ = writeln!(text, "      {declared}, value :: {}", it.name);
             }
         }
+    }
+    if stencil.asks_caller() {
+        text.push_str("      type(c_funptr), value :: answer\n      type(c_ptr), value :: user\n");
     }
     let n_fields = stencil.n_fields().max(1);
     let _ = writeln!(
@@ -145,6 +212,10 @@ fn shim(stencil: &Stencil<'_>) -> String {
         "const int64_t *scratch_bytes",
         "isobar_error *error",
     ];
+    if stencil.asks_caller() {
+        params.push("int32_t (*answer)(void *user, const isobar_event *event)".to_owned());
+        params.push("void *user".to_owned());
+    }
     params.extend(options.map(str::to_owned));
     let _ = writeln!(text, "int32_t {}_fortran({})\n{{", stencil.name, params.join(",\n    "));
     let _ = writeln!(
@@ -192,25 +263,48 @@ fn shim(stencil: &Stencil<'_>) -> String {
         }
         None => it.name.clone(),
     });
-    let arguments = listed(["&call".to_owned()].into_iter().chain(arguments).chain(["error".to_owned()]));
+    let caller = stencil.asks_caller().then(|| "&(const isobar_caller){answer, user}".to_owned());
+    let arguments =
+        listed(["&call".to_owned()].into_iter().chain(arguments).chain(caller).chain(["error".to_owned()]));
     let _ = writeln!(text, "  return {}_run({arguments});\n}}\n", stencil.name);
     text
 }
 
 fn cmake(project: &Project<'_>) -> String {
-    filled(include_str!("texts/fortran.cmake"), &[("NAME", &project.name), ("SHARED", &shared_module())])
+    let (mut source, mut module) = (String::new(), String::new());
+    if project.asks_caller() {
+        source = format!(" fortran/{CALLER_MODULE}.f90");
+        module = format!("\n    \"${{CMAKE_CURRENT_BINARY_DIR}}/fortran/{CALLER_MODULE}.mod\"");
+    }
+    let values = [
+        ("NAME", project.name.as_str()),
+        ("SHARED", &shared_module()),
+        ("CALLER", &source),
+        ("CALLER_MOD", &module),
+    ];
+    filled(include_str!("texts/fortran.cmake"), &values)
 }
 
 fn example(project: &Project<'_>) -> String {
     let mut text = String::new();
     for stencil in &project.stencils {
         let arguments = stencil.params.iter().map(|it| it.name.clone());
-        let arguments = over_lines(arguments.chain(["error=error".to_owned()]), "    ");
+        let answer = stencil.asks_caller().then_some(["c_funloc(answer)", "c_null_ptr"]);
+        let answer = answer.into_iter().flatten().map(str::to_owned);
+        let arguments = over_lines(arguments.chain(answer).chain(["error=error".to_owned()]), "    ");
         let _ = writeln!(
             text,
             "```fortran\nuse {0}\nuse, intrinsic :: iso_c_binding\ntype(isobar_error) :: error\n\
              if ({1}_run(&\n    {arguments}) /= isobar_ok) print *, isobar_message(error)\n```\n",
             project.name, stencil.name,
+        );
+    }
+    if project.asks_caller() {
+        let _ = writeln!(
+            text,
+            "`answer` is `integer(c_int32_t) function answer(user, event) bind(c)` with `type(c_ptr), value :: user` and `type(isobar_event), intent(in) :: event`.\n\
+             `call {}_pointer(event, at, p)` lets a pointer of a field's type and rank point to it, and leaves others not associated.\n",
+            project.name
         );
     }
     text.push_str(

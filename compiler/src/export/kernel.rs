@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::program;
+use super::program::{self, CallerStatement};
 use super::touched::{FieldHulls, touched};
 use super::{CompiledStencil, ExportedCode, File, StencilCode, filled};
 use crate::c::{ArgumentKind, CArtifact};
@@ -23,6 +23,8 @@ pub(super) struct Kernel {
     pub(super) refusals: String,
     /// Facts for callers beside the parameters, a line each.
     pub(super) notes: Vec<String>,
+    /// The statements that it leaves to its caller.
+    pub(super) of_caller: Vec<CallerStatement>,
 }
 
 /// An argument of generated code, by the name of its parameter.
@@ -66,12 +68,14 @@ impl Kernel {
             hulls: touched(code.oir, code.extents),
             refusals: String::new(),
             notes: Vec::new(),
+            of_caller: Vec::new(),
         }
     }
 
     fn of_program(name: &str, code: &WholeProgram, sources: &[(&str, &str)]) -> Self {
+        let of_caller = program::caller_statements(code);
         let program::ProgramText { file, of_one_thread, groups, arguments, traps } =
-            program::text(name, code, sources);
+            program::text(name, code, &of_caller, sources);
         let (mut files, mut compiled) = (vec![file, of_one_thread], Vec::new());
         let path = format!("src/one_thread/{name}.c");
         files.push(File::new(&*path, one_thread(name)));
@@ -87,8 +91,8 @@ impl Kernel {
             compiled.push(path);
         }
         let (hulls, refusals) = (program::hulls(code), program::refusals(name, code));
-        let notes = program::notes(code);
-        Self { files, compiled, arguments, traps, hulls, refusals, notes }
+        let notes = program::notes(code, &of_caller);
+        Self { files, compiled, arguments, traps, hulls, refusals, notes, of_caller }
     }
 }
 

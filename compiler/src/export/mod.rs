@@ -220,6 +220,11 @@ impl Stencil<'_> {
         self.params.iter().filter(|it| it.field().is_none())
     }
 
+    /// Whether it leaves statements to its caller.
+    fn asks_caller(&self) -> bool {
+        !self.kernel.of_caller.is_empty()
+    }
+
     fn n_fields(&self) -> usize {
         self.fields().count()
     }
@@ -258,7 +263,10 @@ impl<'a> Project<'a> {
                 params.push(Parameter { name, param });
             }
             let stencil = names.choose(&source.signature.name);
-            if ["run", "scratch", "fortran", "kernel"].iter().any(|it| name == format!("{stencil}_{it}")) {
+            if ["run", "scratch", "fortran", "kernel", "event"]
+                .iter()
+                .any(|it| name == format!("{stencil}_{it}"))
+            {
                 return Err(format!(
                     "`{name}` is the name of a function of this project: give it another one"
                 ));
@@ -273,6 +281,10 @@ impl<'a> Project<'a> {
             flags: flags(request),
             is_fast: request.is_fast,
         })
+    }
+
+    fn asks_caller(&self) -> bool {
+        self.stencils.iter().any(Stencil::asks_caller)
     }
 
     fn has(&self, binding: &str) -> bool {

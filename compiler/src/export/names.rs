@@ -64,7 +64,7 @@ const WORDS: [&str; 6] = [
      lambda none nonlocal not or pass raise return try while with yield ctypes os numpy print len range list dict tuple",
     // Names that a call has beside the stencil's parameters.
     "call error domain origin origins threads scratch scratch_bytes options status view field description given views \
-     passed scalars fields run message status_t",
+     passed scalars fields run message status_t caller answer user",
     "python test tests lib src std core alloc proc_macro build example",
 ];
 

@@ -11,13 +11,18 @@ fn files(project: &Project<'_>) -> Vec<File> {
     let mut functions = String::new();
     for stencil in &project.stencils {
         let params = listed(stencil.params.iter().map(|it| it.name.as_str()));
+        let asks = stencil.asks_caller();
+        let answer = if asks { ", answer" } else { "" };
         let _ = write!(
             functions,
-            "\n\ndef {}({params}, *, domain=None, origin=None, threads=0):\n    \"\"\"Run the stencil on arrays as they lie.\n\n    Args:\n",
+            "\n\ndef {}({params}, *{answer}, domain=None, origin=None, threads=0):\n    \"\"\"Run the stencil on arrays as they lie.\n\n    Args:\n",
             stencil.name
         );
         for (name, what) in described(stencil) {
             let _ = writeln!(functions, "        {name}: {what}");
+        }
+        if asks {
+            functions.push_str("        answer: takes each `Event`, and returns a dict of the numbers that a callback gives\n");
         }
         functions.push_str(
             "        domain: points along I, J, K; the largest that fits without\n        origin: index of the first of them, for all fields, or a dict with one for each\n        threads: how many; all without\n    \"\"\"\n",
@@ -43,8 +48,10 @@ fn files(project: &Project<'_>) -> Vec<File> {
         }
         let _ = writeln!(
             functions,
-            "    _run(\n        \"{}_run\",\n        [\n{rows}        ],\n        domain,\n        origin,\n        threads,\n    )",
-            stencil.name
+            "    {}(\n        \"{}_run\",\n        [\n{rows}        ],\n        domain,\n        origin,\n        threads,\n{}    )",
+            if asks { "_run_asking" } else { "_run" },
+            stencil.name,
+            if asks { "        answer,\n" } else { "" },
         );
     }
     let text = filled(
@@ -53,6 +60,7 @@ fn files(project: &Project<'_>) -> Vec<File> {
             ("NAME", project.name.as_str()),
             ("UPPER", &project.name.to_ascii_uppercase()),
             ("ABI", &ABI.to_string()),
+            ("CALLER", if project.asks_caller() { include_str!("texts/caller.py") } else { "" }),
             ("FUNCTIONS", functions.trim_start_matches('\n').trim_end()),
         ],
     );
@@ -66,7 +74,8 @@ fn cmake(project: &Project<'_>) -> String {
 fn example(project: &Project<'_>) -> String {
     let mut text = String::new();
     for stencil in &project.stencils {
-        let params = listed(stencil.params.iter().map(|it| it.name.as_str()));
+        let answer = stencil.asks_caller().then_some("answer=answer");
+        let params = listed(stencil.params.iter().map(|it| it.name.as_str()).chain(answer));
         let _ =
             writeln!(text, "```python\nimport {0}\n\n{0}.{1}({params})\n```\n", project.name, stencil.name);
     }

@@ -31,9 +31,14 @@ pub(super) fn text(project: &Project<'_>) -> String {
     );
     if project.has("fortran") {
         let shared = fortran::shared_module();
+        let (mut source, mut object) = (String::new(), String::new());
+        if project.asks_caller() {
+            source = format!(" fortran/{}.f90", fortran::CALLER_MODULE);
+            object = format!(" {}.o", fortran::CALLER_MODULE);
+        }
         let _ = write!(
             text,
-            "\nand for Fortran, with its own compiler:\n\n```sh\ngcc -O3 -march=native -fPIC -I include -c fortran/{name}_descriptors.c\ngfortran -O2 -c fortran/{shared}.f90 fortran/{name}.f90\ngfortran PROGRAM.f90 {shared}.o {name}.o {name}_descriptors.o -L. -l{name}\n```\n"
+            "\nand for Fortran, with its own compiler:\n\n```sh\ngcc -O3 -march=native -fPIC -I include -c fortran/{name}_descriptors.c\ngfortran -O2 -c fortran/{shared}.f90{source} fortran/{name}.f90\ngfortran PROGRAM.f90 {shared}.o{object} {name}.o {name}_descriptors.o -L. -l{name}\n```\n"
         );
     }
     let bits = if project.is_fast {

@@ -23,6 +23,7 @@ fn files(project: &Project<'_>) -> Vec<File> {
         ("GCC_FLAGS", &quoted(&of_gcc)),
         ("SOURCES", &listed(sources)),
         ("EXTERNS", externs.trim_end()),
+        ("CALLER", if project.asks_caller() { include_str!("texts/caller.rs.txt") } else { "" }),
         ("FUNCTIONS", functions.trim_end()),
     ];
     let file = |path: &str, text: &str| File::new(format!("rust/{path}"), filled(text, &values));
@@ -55,6 +56,7 @@ fn external(stencil: &Stencil<'_>) -> String {
         ["call: *const CallOptions".to_owned()]
             .into_iter()
             .chain(params)
+            .chain(stencil.asks_caller().then(|| "caller: *const Caller".to_owned()))
             .chain(["error: *mut Report".to_owned()]),
     );
     format!("    fn {}_run({params}) -> i32;\n", stencil.name)
@@ -77,9 +79,13 @@ fn function(stencil: &Stencil<'_>) -> String {
         Some(_) => format!("{}: &View<'_, {}>", it.name, rust_type(it.dtype())),
         None => format!("{}: {}", it.name, rust_type(it.dtype())),
     });
-    let params = listed(params.chain(["options: &Options".to_owned()]));
+    let answer = stencil.asks_caller().then(|| "answer: &mut Answer<'_>".to_owned());
+    let params = listed(params.chain(answer).chain(["options: &Options".to_owned()]));
     let _ = writeln!(text, "pub fn {}({params}) -> Result<(), Error> {{", stencil.name);
     text.push_str("    let (call, mut report) = (options.call(), Report::new());\n");
+    if stencil.asks_caller() {
+        text.push_str("    let mut asking = Answering::new(answer);\n    let caller = asking.caller();\n");
+    }
     let arguments = stencil.params.iter().map(|it| match it.field() {
         Some(field) if !field.is_used => {
             format!("{}.map_or(std::ptr::null(), |it| &it.field as *const Field)", it.name)
@@ -87,11 +93,17 @@ fn function(stencil: &Stencil<'_>) -> String {
         Some(_) => format!("&{}.field", it.name),
         None => it.name.clone(),
     });
-    let arguments =
-        listed(["&call".to_owned()].into_iter().chain(arguments).chain(["&mut report".to_owned()]));
+    let caller = stencil.asks_caller().then(|| "&caller".to_owned());
+    let arguments = listed(
+        ["&call".to_owned()].into_iter().chain(arguments).chain(caller).chain(["&mut report".to_owned()]),
+    );
     text.push_str("    // SAFETY: each view lies within a slice that is lent for the call, and the library checks all else.\n");
     let _ = writeln!(text, "    let status = unsafe {{ {}_run({arguments}) }};", stencil.name);
-    text.push_str("    report.result(status)\n}\n\n");
+    text.push_str(if stencil.asks_caller() {
+        "    asking.result(report, status)\n}\n\n"
+    } else {
+        "    report.result(status)\n}\n\n"
+    });
     text
 }
 
@@ -105,7 +117,8 @@ fn example(project: &Project<'_>) -> String {
             Some(_) => format!("&{}", it.name),
             None => it.name.clone(),
         });
-        let arguments = listed(arguments.chain(["&Options::default()".to_owned()]));
+        let answer = stencil.asks_caller().then(|| "&mut |event| Ok(())".to_owned());
+        let arguments = listed(arguments.chain(answer).chain(["&Options::default()".to_owned()]));
         let _ = writeln!(text, "```rust\nuse {0}::{{Options, View, ViewMut}};\n", project.name);
         for (it, field) in stencil.fields() {
             let (kind, lent) = if field.is_written { ("ViewMut", "&mut ") } else { ("View", "&") };

@@ -18,8 +18,11 @@ use isobar_program::analysis::interface::scalar_params;
 use isobar_program::analysis::unwritten::needing_values;
 use isobar_program::compile::ProgramCompilation;
 use isobar_program::group::group_each_call;
-use isobar_program::interpret::{HaloFill, ProgramInstance};
-use isobar_program::nodes::{Container, ContainerRole, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
+use isobar_program::interpret::{Answers, HaloFill, ProgramInstance};
+use isobar_program::nodes::{
+    Container, ContainerRole, HaloExchange, ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall,
+};
+use isobar_program::overlap::overlap_exchanges;
 use isobar_program::scalar::nodes::{ScalarRole, ScalarVariable};
 use isobar_program::size::AffineSize;
 use isobar_program::stencils::ProgramFronts;
@@ -45,6 +48,8 @@ pub struct WholeProgram {
     pub signature: Signature,
     /// The values that its exchanges store in halos.
     pub fill: HaloFill,
+    /// The statements that its callers answer.
+    pub answers: Answers,
     /// The only domain that it is for, where there is one.
     pub only: Option<[i64; 3]>,
     /// The fewest points of a domain along I, J and K.
@@ -94,25 +99,35 @@ const USUAL: [i64; 3] = [64, 64, 80];
 /// The most points along each axis that a program may need at least.
 const MOST_NEEDED: i64 = 64;
 
-/// Compiles the groups of a program for the device of the options. `only` is the domain that it is for; without, it is for
-/// all that are large enough.
+/// How a program is compiled as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeOptions<'o> {
+    pub passes: &'o PassOptions,
+    /// The values that exchanges store in halos.
+    pub fill: HaloFill,
+    /// The statements that callers of the code answer.
+    pub answers: Answers,
+    /// The domain that it is for; without, it is for all that are large enough.
+    pub only: Option<[i64; 3]>,
+}
+
+/// Compiles the groups of a program for the device of the options.
 ///
 /// # Errors
 ///
 /// The statements that code alone cannot carry out, each with the reason, and the faults of a domain.
 pub fn compile_whole(
     compilation: &mut ProgramCompilation,
-    options: &PassOptions,
-    fill: HaloFill,
-    only: Option<[i64; 3]>,
+    options: WholeOptions<'_>,
 ) -> Result<WholeProgram, Vec<Diagnostic>> {
+    let WholeOptions { passes, fill, answers, only } = options;
     let Some(mut program) = compilation.program.take() else { return Err(Vec::new()) };
     let fronts = &mut compilation.fronts;
     if let Some(only) = only {
         follow(&mut program, only);
     }
-    ProgramInstance::check(&program, fronts, only.unwrap_or(USUAL))?;
-    let refused = refusals(&program);
+    ProgramInstance::check(&program, fronts, only.unwrap_or(USUAL), answers)?;
+    let refused = refusals(&program, answers);
     if !refused.is_empty() {
         return Err(refused);
     }
@@ -122,14 +137,17 @@ pub fn compile_whole(
     if !told.is_empty() {
         return Err(told);
     }
+    if answers == Answers::Exchanges {
+        overlap_exchanges(&mut program, answers);
+    }
     let least = match only {
         Some(only) => only,
-        None => least_domain(&program, fronts),
+        None => least_domain(&program, fronts, answers),
     };
-    let groups = groups(&program, fronts, options)?;
+    let groups = groups(&program, fronts, passes)?;
     let undefined = needing_values(&program, &StencilElements::of(&program, fronts));
     let signature = signature(&program, least[Axis::K.index()]);
-    Ok(WholeProgram { program, groups, signature, fill, only, least, undefined })
+    Ok(WholeProgram { program, groups, signature, fill, answers, only, least, undefined })
 }
 
 /// Compiles a program whose groups are compiled as one schedule tree, and one graph. No pass of schedules runs again.
@@ -170,9 +188,19 @@ fn follow(program: &mut ProgramIr, only: [i64; 3]) {
     }
 }
 
-/// The fields that the code of a program for every domain does not take.
-fn refusals(program: &ProgramIr) -> Vec<Diagnostic> {
+/// The fields that the code of a program for every domain does not take, and the exchanges that nobody carries out.
+fn refusals(program: &ProgramIr, answers: Answers) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let mut visit = |stmt: &ProgramStmt| {
+        if let ProgramStmtKind::Exchange(HaloExchange { plan: Some(_), .. }) = &stmt.kind
+            && answers != Answers::Exchanges
+        {
+            let why =
+                "code has no ranks of its own: with `--halo caller`, a function of its caller exchanges";
+            found.push(unsupported("an exchange between ranks", why, stmt.span));
+        }
+    };
+    program.body.iter().for_each(|it| it.walk(&mut visit));
     for it in program.containers.values().filter(|it| it.role != ContainerRole::Local) {
         let other = it.axes.iter().zip(&it.shape).find(|(axis, size)| size.axis != Some(*axis));
         if let Some((axis, size)) = other {
@@ -183,7 +211,7 @@ fn refusals(program: &ProgramIr) -> Vec<Diagnostic> {
 }
 
 /// The smallest domain that the program runs on: every range has a point, and every array what is read of it.
-fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts) -> [i64; 3] {
+fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts, answers: Answers) -> [i64; 3] {
     let mut runs = |domain: [i64; 3]| {
         let mut has_points = true;
         let mut visit = |stmt: &ProgramStmt| {
@@ -194,7 +222,7 @@ fn least_domain(program: &ProgramIr, fronts: &mut ProgramFronts) -> [i64; 3] {
             }
         };
         program.body.iter().for_each(|it| it.walk(&mut visit));
-        has_points && ProgramInstance::check(program, fronts, domain).is_ok()
+        has_points && ProgramInstance::check(program, fronts, domain, answers).is_ok()
     };
     let Some(n) = (1..=MOST_NEEDED).find(|&n| runs([n; 3])) else { return USUAL };
     let mut least = [n; 3];

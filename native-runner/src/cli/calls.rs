@@ -122,6 +122,12 @@ pub struct RunArgs {
 /// The values of `--halo` for one domain.
 pub(super) const FILLS: [&str; 3] = ["none", "periodic", "zero-gradient"];
 
+/// The value of `--halo` for exchanges that the caller of exported code carries out.
+pub const CALLER: &str = "caller";
+
+/// The values of `--halo` for exported code.
+pub(super) const EXPORTED_FILLS: [&str; 4] = ["none", "periodic", "zero-gradient", CALLER];
+
 /// The value of `--halo` for six faces.
 pub const CUBE: &str = "cube";
 

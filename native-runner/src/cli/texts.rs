@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::calls::{FILLS, MAKING_LOOPS};
+use super::calls::{EXPORTED_FILLS, FILLS, MAKING_LOOPS};
 use super::shared::{DOMAIN, MACHINE, MODE, RUNNER, SCHEDULE, TEXT, Taking};
 
 const CHECK_EXAMPLES: &str = "\
@@ -24,6 +24,12 @@ Examples:
   isobar emit --program step.json --stage schedule --remarks
   isobar emit --program step.json --stage sdfg --form sdfg > step.sdfg";
 
+/// The edges of a tile, as `--edges` names them.
+pub const EDGES: [&str; 4] = ["west", "east", "south", "north"];
+
+/// The value of `--edges` for a domain that has none.
+pub const NO_EDGES: &str = "none";
+
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   isobar export diffusion.py -o diffusion
@@ -31,10 +37,12 @@ Examples:
   isobar export model.py --stencil advect --machine here -o advect --force
   isobar export steps.py --stencil Diffusion --domain 64,64,20 -o diffusion_steps
   isobar export --program step.json --halo periodic -o step
+  isobar export steps.py --stencil Diffusion --domain 32,32,20 --halo caller --edges west,south -o diffusion_rank
 
 The folder is new or empty; with --force, files that an export wrote there are replaced, and no others. It has a
 README, builds with CMake or with one line of gcc, and works wherever it is moved to. Without --stencil all stencils
-of a file are in one library. A program is one function; that of a class is for one domain.";
+of a file are in one library. A program is one function; that of a class is for one domain. Callbacks of a program,
+and with --halo caller its exchanges, are left to a function of the caller's.";
 
 const OPEN_EXAMPLES: &str = "\
 Examples:
@@ -181,12 +189,16 @@ pub struct ExportArgs {
     /// A program document instead of a stencil
     #[arg(long, value_name = "FILE.json", conflicts_with_all = ["file", "request"])]
     pub program: Option<PathBuf>,
-    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`
-    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(FILLS))]
+    /// Of a program: the values that its exchanges store in halos; without, as its text says, or `none`. With `caller`, a
+    /// function of the caller's carries them out, as between ranks
+    #[arg(long, value_name = "FILL", value_parser = clap::builder::PossibleValuesParser::new(EXPORTED_FILLS))]
     pub halo: Option<String>,
     /// Of a class as a program: points of the halo along I and J; without, 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub halo_points: Option<u32>,
+    /// Of a class for one rank of several: the edges of the tile that its domain has; without, all
+    #[arg(long, value_name = "EDGE,..", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(EDGES.into_iter().chain([NO_EDGES])))]
+    pub edges: Vec<String>,
     /// The languages that call it
     #[arg(long, value_name = "L,..", value_delimiter = ',', default_value = "c,cpp,fortran,python,rust")]
     pub bindings: Vec<String>,

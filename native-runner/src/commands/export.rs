@@ -31,8 +31,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Outcome, Usage> {
         Some(path) => Some(ProgramSource::Document(path)),
         None => ProgramSource::class(args.file.as_deref(), &args.shared)?,
     };
-    if source.is_none() && (args.halo.is_some() || args.halo_points.is_some()) {
-        return Err(Usage::Wrong("--halo and --halo-points are for programs".to_owned()));
+    if source.is_none() && (args.halo.is_some() || args.halo_points.is_some() || !args.edges.is_empty()) {
+        return Err(Usage::Wrong("--halo, --halo-points and --edges are for programs".to_owned()));
     }
     let (made, request) = match source {
         Some(source) => program::export(&source, args, bindings)?,

@@ -72,13 +72,29 @@ struct ClassText {
     /// Arguments of the constructor.
     given: Map<String, Value>,
     halo: u32,
+    /// Which edges of its tile the domain has: west, east, south, north.
+    edges: [bool; 4],
+}
+
+/// The options of a class beside its text.
+#[derive(Clone, Copy, Debug)]
+struct ClassOptions {
+    halo_points: Option<u32>,
+    edges: [bool; 4],
+}
+
+impl From<Option<u32>> for ClassOptions {
+    /// With all edges of its tile.
+    fn from(halo_points: Option<u32>) -> Self {
+        Self { halo_points, edges: [true; 4] }
+    }
 }
 
 impl ClassText {
-    /// The class on a domain that has all edges of its tile.
+    /// The class on a domain.
     fn on(&self, domain: [u32; 3]) -> ClassRequest<'_> {
         let ModelChoice { class, method } = &self.choice;
-        ClassRequest { class, method, given: &self.given, domain, halo: self.halo, edges: [true; 4] }
+        ClassRequest { class, method, given: &self.given, domain, halo: self.halo, edges: self.edges }
     }
 }
 
@@ -100,7 +116,12 @@ const USUAL_DOMAIN: [i64; 3] = [12, 12, 10];
 const USUAL_HALO: u32 = 3;
 
 impl OpenedProgram {
-    fn read(source: &ProgramSource<'_>, shared: &Shared, halo_points: Option<u32>) -> Result<Self, Usage> {
+    fn read(
+        source: &ProgramSource<'_>,
+        shared: &Shared,
+        of_class: impl Into<ClassOptions>,
+    ) -> Result<Self, Usage> {
+        let ClassOptions { halo_points, edges } = of_class.into();
         if let ProgramSource::Document(_) = source {
             refuse(&[
                 ("--stencil", shared.stencil.is_some()),
@@ -148,6 +169,7 @@ impl OpenedProgram {
                     choice: choice.clone(),
                     given: request.constructor(&described),
                     halo: halo_points.unwrap_or(USUAL_HALO),
+                    edges,
                 });
                 let compiled = || compile_class(&text.project, &text.on(domain), text.config.clone());
                 on_large_stack(compiled).map_err(|_| Usage::Wrong("the compiler crashed".to_owned()))?

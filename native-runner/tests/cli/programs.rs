@@ -625,16 +625,45 @@ fn a_program_is_exported_as_one_function() {
     assert!(readme.contains("It needs 1 x 1 x 1 points along I, J and K at least."), "{readme}");
 }
 
+/// Code of a rank has the regions of its edges alone, and leaves exchanges to its caller.
+#[test]
+fn a_class_is_exported_for_the_edges_of_a_rank() {
+    let path = file("exported-tile.py", ON_A_TILE.as_bytes());
+    let exported = |edges: &[&str]| {
+        let folder = format!("{}.d", file("exported-edges", b""));
+        let _ = std::fs::remove_dir_all(&folder);
+        let base =
+            ["export", &path, "--domain", "6,6,2", "--halo", "caller", "--bindings", "c", "-o", &folder];
+        let output = isobar(&[&base[..], edges].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let kernels = std::fs::read_dir(format!("{folder}/src/kernels")).unwrap();
+        let text_of = |it: std::fs::DirEntry| std::fs::read_to_string(it.path()).ok();
+        let code: String = kernels.filter_map(|it| text_of(it.unwrap())).collect();
+        let readme = std::fs::read_to_string(format!("{folder}/README.md")).unwrap();
+        assert!(readme.contains("| 0 | exchange, scalar of width 1 | `q` |  |"), "{readme}");
+        (code.matches("* 0.05").count() + code.matches("0.05 *").count(), code.matches("_event(").count())
+    };
+    let (all, of_all) = exported(&[]);
+    let (one, of_one) = exported(&["--edges", "west"]);
+    let (none, of_none) = exported(&["--edges", "none"]);
+    assert!(all > 0 && none == 0, "{all} {one} {none}");
+    assert!(one > 0 && of_all > 0 && of_one == of_none, "{of_all} {of_one} {of_none}");
+}
+
 #[test]
 fn an_export_that_lacks_a_domain_or_is_of_no_program_is_told() {
     let folder = format!("{}.d", file("refused-export", b""));
     let steps = class("exported-steps.py");
     let stencils = file("exported-stencils.py", STENCILS.as_bytes());
+    let document = program("exported-edges.json");
     let without_domain = std::fs::read_to_string(&steps).unwrap().replace("# @domain", "# domain");
     let steps = file("exported-steps.py", without_domain.as_bytes());
     for (arguments, told) in [
         (vec![&*steps, "--bindings", "c"], "a class is exported for one domain"),
-        (vec![&*stencils, "--halo", "periodic"], "--halo and --halo-points are for programs"),
+        (vec![&*stencils, "--halo", "periodic"], "--halo, --halo-points and --edges are for programs"),
+        (vec![&*stencils, "--edges", "west"], "--halo, --halo-points and --edges are for programs"),
+        (vec!["--program", &*document, "--edges", "west"], "a document has `edges` in its `grid`"),
+        (vec![&*steps, "--domain", "8,8,2", "--edges", "west,none"], "--edges has `none` beside an edge"),
     ] {
         let output = isobar(&[&["export", "-o", &folder], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2));

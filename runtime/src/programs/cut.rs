@@ -17,8 +17,8 @@ use isobar_program::decomposition::{RankGrid, planned};
 use isobar_program::from_class::ClassRequest;
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance, ProgramReport, ProgramStop,
-    StatementMeasure, StencilInterpreter, StencilRunner,
+    Answers, Callback, HaloFill, MOST_BYTES, ProgramBytes, ProgramInputs, ProgramInstance, ProgramReport,
+    ProgramStop, StatementMeasure, StencilInterpreter, StencilRunner,
 };
 use isobar_program::nodes::{Container, ContainerRole, ProgramIr, ProgramStmtKind};
 use isobar_program::overlap::overlap_exchanges;
@@ -164,7 +164,7 @@ impl CutProgram {
             }
             // The interpreter keeps the order of the text.
             if code.is_some() {
-                overlap_exchanges(&mut program);
+                overlap_exchanges(&mut program, Answers::Callbacks);
             }
             let own = ProgramBytes::of(&program, rank_domain);
             bytes.given = bytes.given.saturating_add(own.given);
@@ -447,7 +447,7 @@ impl RankProgram {
         transport: &mut RankThread,
         now: &(dyn Fn() -> f64 + Sync),
     ) -> Result<(ProgramReport, Vec<StatementMeasure>), ProgramStop> {
-        let mut host = |_: &str| Err("no run of the command line answers it".to_owned());
+        let mut host = |_: &mut Callback<'_>| Err("no run of the command line answers it".to_owned());
         let around = RunSurroundings { host: &mut host, transport: Some(transport) };
         let runner: &mut dyn StencilRunner = match &mut self.code {
             Some(code) => code,

@@ -13,8 +13,8 @@ use isobar_compiler::front::Front;
 use isobar_program::compile::{ProgramCompilation, ProgramOptions, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    DeviceRunner, GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramReport,
-    ProgramStop, StencilRunner, StencilStop, Transport,
+    Answers, Callback, DeviceRunner, GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs,
+    ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop, Transport,
 };
 use isobar_program::nodes::{Container, ContainerRole};
 use isobar_program::overlap::overlap_exchanges;
@@ -75,7 +75,7 @@ impl ProgramExecutable {
         if code.joins_calls() {
             group_calls(&mut program);
         }
-        overlap_exchanges(&mut program);
+        overlap_exchanges(&mut program, Answers::Callbacks);
         let made =
             ProgramInstance::with_callbacks(&program, &mut compilation.fronts, domain, fill, MOST_BYTES);
         let instance = made.map_err(|it| refusal(&compilation, it))?;
@@ -144,7 +144,7 @@ impl ProgramExecutable {
 /// The things that a program calls outside of itself.
 pub struct RunSurroundings<'a> {
     /// Answers callbacks, by their names in the document. Meanwhile all arguments are where the caller has them.
-    pub host: &'a mut dyn FnMut(&str) -> Result<(), String>,
+    pub host: &'a mut dyn FnMut(&mut Callback<'_>) -> Result<(), String>,
     /// Carries messages to other ranks and from them, where there are some.
     pub transport: Option<&'a mut dyn Transport>,
 }
@@ -186,8 +186,8 @@ impl StencilRunner for HostedCode<'_, '_> {
         self.code.run_group(number, launch, control)
     }
 
-    fn host(&mut self, name: &str) -> Result<(), StencilStop> {
-        (self.around.host)(name).map_err(|why| StencilStop::Fault { why, statement: None })
+    fn host(&mut self, callback: &mut Callback<'_>) -> Result<(), StencilStop> {
+        (self.around.host)(callback).map_err(|why| StencilStop::Fault { why, statement: None })
     }
 
     fn transport(&mut self) -> Option<&mut dyn Transport> {

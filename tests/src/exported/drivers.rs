@@ -30,6 +30,16 @@ pub struct Driver<'a> {
     pub stencil: &'a str,
     pub signature: &'a Signature,
     pub launch: &'a Launch,
+    /// How it answers what a program asks for, in its language.
+    pub answer: Option<&'a Answering>,
+}
+
+/// How a program answers, in its language.
+#[derive(Clone, Copy, Debug)]
+pub struct Answering {
+    pub definitions: &'static str,
+    /// The arguments behind those of the parameters.
+    pub arguments: &'static str,
 }
 
 /// A parameter as it is passed.
@@ -92,6 +102,15 @@ impl<'a> Driver<'a> {
                 Passed::Nothing => nothing.to_owned(),
             })
             .collect()
+    }
+
+    fn definitions(&self) -> &'static str {
+        self.answer.map_or("", |it| it.definitions)
+    }
+
+    fn answered(&self, arguments: Vec<String>) -> String {
+        let answer = self.answer.map(|it| it.arguments.to_owned());
+        joined(arguments.into_iter().chain(answer))
     }
 
     fn domain(&self) -> String {
@@ -169,8 +188,9 @@ fn c(it: &Driver<'_>) -> String {
     let mut text = format!(
         "#include <stdbool.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n\
          static int n_allocated;\nextern void *__libc_malloc(size_t);\n\
-         void *malloc(size_t n) {{ ++n_allocated; return __libc_malloc(n); }}\n{LOAD}\nint main(void)\n{{\n",
-        it.project
+         void *malloc(size_t n) {{ ++n_allocated; return __libc_malloc(n); }}\n{LOAD}\n{}\nint main(void)\n{{\n",
+        it.project,
+        it.definitions()
     );
     for (at, (axes, field)) in it.fields().into_iter().enumerate() {
         let dtype = field.array.dtype();
@@ -200,7 +220,7 @@ fn c(it: &Driver<'_>) -> String {
         Passed::Scalar(..) => None,
     });
     let fields = joined(fields);
-    let arguments = joined(it.arguments(|at| format!("&f{at}"), c_value, "NULL"));
+    let arguments = it.answered(it.arguments(|at| format!("&f{at}"), c_value, "NULL"));
     let _ = write!(
         text,
         "  isobar_call call = ISOBAR_CALL_INIT;\n  isobar_error error = ISOBAR_ERROR_INIT;\n\
@@ -240,8 +260,9 @@ fn c(it: &Driver<'_>) -> String {
 
 fn cpp(it: &Driver<'_>) -> String {
     let mut text = format!(
-        "#include <cstdio>\n#include <cstdlib>\n\n#include \"{}.hpp\"\n{LOAD}\nint main()\n{{\n",
-        it.project
+        "#include <cstdio>\n#include <cstdlib>\n\n#include \"{}.hpp\"\n{LOAD}\n{}\nint main()\n{{\n",
+        it.project,
+        it.definitions()
     );
     for (at, (axes, field)) in it.fields().into_iter().enumerate() {
         let (dtype, rank) = (c_type(field.array.dtype()), field.array.shape.len());
@@ -256,7 +277,7 @@ fn cpp(it: &Driver<'_>) -> String {
             joined(origin(axes, field)),
         );
     }
-    let arguments = joined(it.arguments(|at| format!("f{at}"), c_value, "nullptr"));
+    let arguments = it.answered(it.arguments(|at| format!("f{at}"), c_value, "nullptr"));
     let _ = writeln!(
         text,
         "  isobar::call call({0});\n  call.flags = 1;\n  try {{\n    {1}::{2}({arguments}, call);\n    return 2;\n  }} catch (const isobar::error &error) {{\n    if (error.status() != ISOBAR_WRONG_CALL) return 3;\n  }}\n  call.flags = 0;\n  {1}::{2}({arguments}, call);",
@@ -286,8 +307,10 @@ fn fortran_type(dtype: DType) -> (&'static str, &'static str) {
 /// Arrays are sections: it takes those that lie so, and none that are transposed.
 fn fortran(it: &Driver<'_>) -> String {
     let mut text = format!(
-        "program main\n  use {}\n  use, intrinsic :: iso_c_binding\n  implicit none\n  integer :: unit\n  integer(c_int32_t) :: status\n  type(isobar_error) :: error\n",
-        it.project
+        "{}program main\n  use {}\n{}  use, intrinsic :: iso_c_binding\n  implicit none\n  integer :: unit\n  integer(c_int32_t) :: status\n  type(isobar_error) :: error\n",
+        it.definitions(),
+        it.project,
+        if it.answer.is_some() { "  use answering\n" } else { "" },
     );
     let (mut sections, mut parents) = (Vec::new(), Vec::new());
     for (at, (_, field)) in it.fields().into_iter().enumerate() {
@@ -331,6 +354,9 @@ fn fortran(it: &Driver<'_>) -> String {
     for (name, argument) in names.iter().zip(arguments).filter(|it| !it.1.is_empty()) {
         let _ = writeln!(text, "      {name}={argument}, &");
     }
+    if let Some(answer) = it.answer {
+        let _ = writeln!(text, "      {}, &", answer.arguments);
+    }
     let _ = writeln!(
         text,
         "      domain=[integer(c_int64_t) :: {}], &\n      origins=reshape([integer(c_int64_t) :: {}], [3, {}]), error=error)\n  if (status /= isobar_ok) then\n    print *, isobar_message(error)\n    error stop 1\n  end if",
@@ -349,7 +375,7 @@ fn fortran(it: &Driver<'_>) -> String {
 }
 
 fn python(it: &Driver<'_>) -> String {
-    let mut text = format!("import numpy as np\n\nimport {}\n\n", it.project);
+    let mut text = format!("import numpy as np\n\nimport {}\n\n{}", it.project, it.definitions());
     let mut origins = String::new();
     for (at, (axes, field)) in it.fields().into_iter().enumerate() {
         let size = i64::try_from(field.array.dtype().size_bytes()).unwrap_or(0);
@@ -364,7 +390,7 @@ fn python(it: &Driver<'_>) -> String {
         let own: Vec<i64> = axes.iter().map(|axis| field.origin[axis.index()]).collect();
         origins += &format!("\"{}\": ({},), ", param_name(it, at), joined(own));
     }
-    let arguments = joined(it.arguments(
+    let arguments = it.answered(it.arguments(
         |at| format!("f{at}"),
         |value, dtype| match (dtype, value) {
             (DType::Bool, "true") => "True".to_owned(),
@@ -408,7 +434,8 @@ fn rust_type(dtype: DType) -> &'static str {
 }
 
 fn rust(it: &Driver<'_>) -> String {
-    let mut text = format!("use {}::{{Options, View, ViewMut}};\n\nfn main() {{\n", it.project);
+    let mut text =
+        format!("use {}::{{Options, View, ViewMut}};\n\n{}fn main() {{\n", it.project, it.definitions());
     let all = it.signature.params.iter().zip(&it.launch.arguments);
     let fields = all.filter(|(_, argument)| matches!(argument, Argument::Field(_)));
     let written: Vec<bool> = fields.map(|(param, _)| param.access.is_written()).collect();
@@ -433,7 +460,7 @@ fn rust(it: &Driver<'_>) -> String {
             joined(origin(axes, field)),
         );
     }
-    let arguments = joined(it.arguments(
+    let arguments = it.answered(it.arguments(
         |at| if written[at] { format!("&mut f{at}") } else { format!("&f{at}") },
         |value, dtype| match dtype {
             DType::Bool => value.to_owned(),

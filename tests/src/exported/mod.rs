@@ -2,7 +2,7 @@
 
 mod drivers;
 
-pub use drivers::{Driver, LANGUAGES, Language, driver};
+pub use drivers::{Answering, Driver, LANGUAGES, Language, driver};
 
 use std::ffi::OsStr;
 use std::fs;

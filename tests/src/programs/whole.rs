@@ -1,14 +1,16 @@
 //! Whole programs: their groups as code, and all of a program as one schedule, one graph and one piece of code.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::{Result, anyhow, ensure};
 use isobar_compiler::call::array::Array;
 use isobar_compiler::call::launch::{Argument, FieldArgument, Launch, ScalarInput};
-use isobar_compiler::call::run::NoControl;
+use isobar_compiler::call::run::{Control, NoControl};
 use isobar_compiler::config::Config;
+use isobar_compiler::front::Front;
 use isobar_compiler::pass::{Hook, PassOptions};
-use isobar_compiler::pipeline::whole::{WholeProgram, compile_as_one, compile_whole};
+use isobar_compiler::pipeline::whole::{WholeOptions, WholeProgram, compile_as_one, compile_whole};
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::sdfg::file::import::from_json;
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
@@ -17,7 +19,10 @@ use isobar_compiler::types::Value;
 use isobar_equivalence::run::Options;
 use isobar_equivalence::sdfg as sdfg_run;
 use isobar_program::compile::{ProgramCompilation, compile};
-use isobar_program::interpret::{HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop};
+use isobar_program::interpret::{
+    Answers, Callback, HaloFill, MOST_BYTES, ProgramInputs, ProgramInstance, ProgramStop, StencilInterpreter,
+    StencilRunner, StencilStop,
+};
 use isobar_program::nodes::{ContainerRole, ProgramIr};
 use isobar_program::scalar::nodes::ScalarRole;
 use isobar_runtime::executors::rayon::Rayon;
@@ -51,6 +56,19 @@ impl WholeCase {
     ///
     /// The diagnostics.
     pub fn on(text: &str, fill: HaloFill, only: Option<[i64; 3]>) -> Result<Self, String> {
+        Self::asking(text, (fill, only), Answers::None)
+    }
+
+    /// The same, where callers of the code answer statements. In `meant`, exchanges store what `fill` says all the same.
+    ///
+    /// # Errors
+    ///
+    /// The diagnostics.
+    pub fn asking(
+        text: &str,
+        (fill, only): (HaloFill, Option<[i64; 3]>),
+        answers: Answers,
+    ) -> Result<Self, String> {
         let mut compilation = compile("model.json", text, Config::default());
         let told = |compilation: &ProgramCompilation| {
             compilation.diagnostics.iter().map(|it| compilation.rendered(it)).collect::<String>()
@@ -58,7 +76,10 @@ impl WholeCase {
         if compilation.has_errors() {
             return Err(told(&compilation));
         }
-        let made = compile_whole(&mut compilation, &PassOptions::default(), fill, only);
+        let made = compile_whole(
+            &mut compilation,
+            WholeOptions { passes: &PassOptions::default(), fill, answers, only },
+        );
         let whole = made.map_err(|it| it.iter().map(|it| compilation.rendered(it)).collect::<String>())?;
         Ok(Self { compilation, whole, fill })
     }
@@ -112,10 +133,23 @@ impl WholeCase {
     ///
     /// Where the run ends.
     pub fn meant(&mut self, launch: &Launch) -> Result<Launch, ProgramStop> {
+        self.meant_by(launch, &mut |_| Err("nobody answers it".to_owned()))
+    }
+
+    /// The same, with the answers to callbacks.
+    ///
+    /// # Errors
+    ///
+    /// Where the run ends.
+    pub fn meant_by(
+        &mut self,
+        launch: &Launch,
+        answer: &mut dyn FnMut(&mut Callback<'_>) -> Result<(), String>,
+    ) -> Result<Launch, ProgramStop> {
         let program: &ProgramIr = &self.whole.program;
         let Domain { i, j, k } = launch.domain;
         let fronts = &mut self.compilation.fronts;
-        let made = ProgramInstance::new(program, fronts, [i, j, k], self.fill, MOST_BYTES);
+        let made = ProgramInstance::with_callbacks(program, fronts, [i, j, k], self.fill, MOST_BYTES);
         let mut instance = made.map_err(ProgramStop::Fault)?;
         let mut inputs = ProgramInputs::default();
         let named = || self.whole.signature.params.iter().zip(&launch.arguments);
@@ -132,7 +166,7 @@ impl WholeCase {
                 Argument::Field(_) | Argument::Unused => {}
             }
         }
-        instance.run(&mut inputs, &mut NoControl)?;
+        instance.run_with(&mut inputs, &mut AnsweringInterpreter { answer }, &mut NoControl)?;
         let mut after = launch.clone();
         for (argument, (param, _)) in after.arguments.iter_mut().zip(named()) {
             let Argument::Field(field) = argument else { continue };
@@ -149,6 +183,26 @@ impl WholeCase {
             }
         }
         Ok(after)
+    }
+}
+
+/// Runs stencils as `debug` does, with the answers of a test.
+struct AnsweringInterpreter<'a> {
+    answer: &'a mut dyn FnMut(&mut Callback<'_>) -> Result<(), String>,
+}
+
+impl StencilRunner for AnsweringInterpreter<'_> {
+    fn run(
+        &mut self,
+        front: &Arc<Front>,
+        launch: &mut Launch,
+        control: &mut dyn Control,
+    ) -> Result<(), StencilStop> {
+        StencilInterpreter.run(front, launch, control)
+    }
+
+    fn host(&mut self, callback: &mut Callback<'_>) -> Result<(), StencilStop> {
+        (self.answer)(callback).map_err(|why| StencilStop::Fault { why, statement: None })
     }
 }
 

@@ -8,6 +8,7 @@
 //! - An exchange meets the domain itself: it is the only one.
 
 mod arrays;
+mod callback;
 mod calls;
 mod groups;
 mod halos;
@@ -27,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use arrays::ElementBox;
+pub use callback::Callback;
 use isobar_ground::call::array::Array;
 use isobar_ground::call::launch::ScalarInput;
 use isobar_ground::call::run::Control;
@@ -78,6 +80,17 @@ impl HaloFill {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.1 == name).map(|it| it.0)
     }
+}
+
+/// The statements that others answer, while a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// None: the program runs alone.
+    None,
+    /// Callbacks, and exchanges with a plan.
+    Callbacks,
+    /// Callbacks and all exchanges.
+    Exchanges,
 }
 
 /// The inputs of a run; its written fields are updated in place.
@@ -151,7 +164,7 @@ impl ProgramInstance {
         fill: HaloFill,
         most_bytes: u64,
     ) -> Result<Self, Vec<Diagnostic>> {
-        prepare::instance(program, fronts, domain, (fill, most_bytes), false)
+        prepare::instance(program, fronts, domain, (fill, most_bytes), Answers::None)
     }
 
     /// Whether a program could run on a domain, however much memory it takes.
@@ -163,8 +176,9 @@ impl ProgramInstance {
         program: &ProgramIr,
         fronts: &mut ProgramFronts,
         domain: [i64; 3],
+        answers: Answers,
     ) -> Result<(), Vec<Diagnostic>> {
-        prepare::checked(program, fronts, domain, (u64::MAX, false)).map(drop)
+        prepare::checked(program, fronts, domain, (u64::MAX, answers)).map(drop)
     }
 
     /// Makes it ready for runners that answer callbacks.
@@ -179,7 +193,7 @@ impl ProgramInstance {
         fill: HaloFill,
         most_bytes: u64,
     ) -> Result<Self, Vec<Diagnostic>> {
-        prepare::instance(program, fronts, domain, (fill, most_bytes), true)
+        prepare::instance(program, fronts, domain, (fill, most_bytes), Answers::Callbacks)
     }
 
     /// The program.

@@ -15,7 +15,7 @@ use isobar_reference::front::contract::Contract;
 
 use super::arrays::{absent, filled, shape};
 use super::calls::origin;
-use super::{CallKey, HaloFill, ProgramInstance};
+use super::{Answers, CallKey, HaloFill, ProgramInstance};
 use crate::analysis::calls::{aliases, written};
 use crate::analysis::element_boxes::StencilElements;
 use crate::analysis::exchanges::spelled;
@@ -34,9 +34,9 @@ pub(super) fn instance(
     fronts: &mut ProgramFronts,
     domain: [i64; 3],
     (fill, most_bytes): (HaloFill, u64),
-    has_callbacks: bool,
+    answers: Answers,
 ) -> Result<ProgramInstance, Vec<Diagnostic>> {
-    let found = checked(program, fronts, domain, (most_bytes, has_callbacks))?;
+    let found = checked(program, fronts, domain, (most_bytes, answers))?;
     let [i, j, k] = domain;
     let domain = Domain::new(i, j, k);
     let first = program.containers.values().map(|it| match it.role {
@@ -69,7 +69,7 @@ pub(super) fn checked(
     program: &ProgramIr,
     fronts: &mut ProgramFronts,
     domain: [i64; 3],
-    (most_bytes, has_callbacks): (u64, bool),
+    (most_bytes, answers): (u64, Answers),
 ) -> Result<BTreeMap<CallKey, Arc<Front>>, Vec<Diagnostic>> {
     let [i, j, k] = domain;
     if domain.iter().any(|it| !(1..=Domain::MAX_ALONG_AXIS).contains(it)) {
@@ -78,7 +78,7 @@ pub(super) fn checked(
         return Err(vec![catalog::run_input(&what, &help)]);
     }
     let domain = Domain::new(i, j, k);
-    let mut wrong = sizes(program, domain, (most_bytes, has_callbacks));
+    let mut wrong = sizes(program, domain, (most_bytes, answers != Answers::None));
     let mut found = BTreeMap::new();
     // Making a contract takes longer than a check against it, and few stencils have many calls.
     let mut contracts: BTreeMap<CallKey, Option<Contract>> = BTreeMap::new();
@@ -97,10 +97,11 @@ pub(super) fn checked(
             }
         }
         ProgramStmtKind::Exchange(it) => match it.plan {
-            None => wrong.extend(exchange_faults(program, it, (domain, span))),
+            None => wrong.extend(exchange_faults(program, it, answers, (domain, span))),
+            Some(_) if answers == Answers::Exchanges => {}
             Some(plan) => {
                 let what = || format!("the exchange of `{}`", spelled(program, &it.fields));
-                if !has_callbacks {
+                if answers == Answers::None {
                     let why = "this run has one rank, and it exchanges with others";
                     wrong.push(catalog::unsupported(&what(), why, span));
                 } else if let Some(why) = plan_fault(program, &it.fields, plan, &|it| {
@@ -110,7 +111,7 @@ pub(super) fn checked(
                 }
             }
         },
-        ProgramStmtKind::Host { .. } if has_callbacks => {}
+        ProgramStmtKind::Host { .. } if answers != Answers::None => {}
         ProgramStmtKind::Host { name, .. } => {
             let why = "this compiler calls nothing outside of a program";
             wrong.push(catalog::unsupported(&format!("the callback `{name}`"), why, span));
@@ -240,11 +241,12 @@ fn call_faults(
 fn exchange_faults(
     program: &ProgramIr,
     exchange: &HaloExchange,
+    answers: Answers,
     (domain, span): (Domain, Span),
 ) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     // Without faces beside it, components of vectors do not turn.
-    if exchange.kind == ExchangeKind::Interface {
+    if exchange.kind == ExchangeKind::Interface && answers != Answers::Exchanges {
         let what = format!("an exchange of kind `{}`", exchange.kind.name());
         let why = "it is between ranks, and this run has none: give it a layout, as `--layout 1,1`";
         wrong.push(catalog::unsupported(&what, why, span));

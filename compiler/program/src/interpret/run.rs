@@ -11,6 +11,7 @@ use isobar_ground::diag::catalog::programs as catalog;
 use isobar_ground::entity::Handle;
 use isobar_ground::types::{DType, Value};
 
+use super::callback::Callback;
 use super::halos::halo_boxes;
 use super::measure::{StatementClock, StatementMeasure};
 use super::messages::{BoxMessage, MessageBoxes};
@@ -167,7 +168,7 @@ impl<'a> ProgramRun<'a> {
                 self.store(first, other, span)?;
             }
             ProgramStmtKind::Exchange(exchange) => self.exchange(exchange, span)?,
-            ProgramStmtKind::Host { name, reads, writes, is_exact, .. } => {
+            ProgramStmtKind::Host { name, reads, writes, gives, is_exact } => {
                 let touched =
                     |parts: &[ContainerPart]| is_exact.then(|| parts.iter().map(|it| it.container).collect());
                 let (mut read, written): (Option<BTreeSet<_>>, _) = (touched(reads), touched(writes));
@@ -175,7 +176,11 @@ impl<'a> ProgramRun<'a> {
                 read.iter_mut().for_each(|it| it.extend(writes.iter().map(|it| it.container)));
                 self.touched(read.as_ref()).into_iter().try_for_each(|it| self.bring(it, span))?;
                 self.instance.give_copies(read.as_ref());
-                let answered = self.runner.host(name);
+                let named: BTreeSet<_> = reads.iter().chain(writes).map(|it| it.container).collect();
+                named.into_iter().for_each(|it| self.instance.begin(it));
+                let mut callback = Callback::new(name, (reads, writes), gives, self.instance);
+                let answered = self.runner.host(&mut callback);
+                let missing = callback.missing().map(|it| format!("it gives `{it}` no value"));
                 self.instance.take_copies(written.as_ref());
                 self.touched(written.as_ref()).into_iter().for_each(|it| self.is_changed(it));
                 answered.map_err(|stop| match stop {
@@ -185,6 +190,10 @@ impl<'a> ProgramRun<'a> {
                         ProgramStop::Fault(vec![catalog::ended(&why, span)])
                     }
                 })?;
+                if let Some(why) = missing {
+                    let why = format!("the callback `{name}` ended: {why}");
+                    return Err(ProgramStop::Fault(vec![catalog::ended(&why, span)]));
+                }
             }
             ProgramStmtKind::Group { number, body } => self.group(*number, body)?,
             ProgramStmtKind::Mark(label) => self.mark(label),

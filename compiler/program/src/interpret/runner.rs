@@ -12,6 +12,7 @@ use isobar_reference::front::Front;
 use isobar_reference::{debug, numpy};
 
 use super::arrays::ElementBox;
+use super::callback::Callback;
 use crate::nodes::Container;
 
 /// Runs the stencils that a program calls.
@@ -48,12 +49,12 @@ pub trait StencilRunner {
         Err(GroupStop { stop, statement: None })
     }
 
-    /// Answers a callback of the program, by its name in the document.
+    /// Answers a callback of the program.
     ///
     /// # Errors
     ///
     /// Why the run ends here.
-    fn host(&mut self, _name: &str) -> Result<(), StencilStop> {
+    fn host(&mut self, _callback: &mut Callback<'_>) -> Result<(), StencilStop> {
         Err(StencilStop::Fault { why: "nobody answers it".to_owned(), statement: None })
     }
 

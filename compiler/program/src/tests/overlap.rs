@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{compiled, document, halo_field};
 use crate::decomposition::{RankGrid, Topology, planned};
 use crate::group::group_calls;
+use crate::interpret::Answers;
 use crate::interpret::HaloFill;
 use crate::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind};
 use crate::overlap::overlap_exchanges;
@@ -30,7 +31,7 @@ fn of_rank(body: &Json) -> ProgramIr {
 fn check(body: &Json, expected: &Expect) {
     let mut program = of_rank(body);
     group_calls(&mut program);
-    overlap_exchanges(&mut program);
+    overlap_exchanges(&mut program, Answers::Callbacks);
     assert_eq!(validate(&program), Vec::<String>::new());
     let text = listing(&program).text;
     let (_, statements) = text.rsplit_once("\n\n").unwrap();
@@ -158,6 +159,6 @@ fn nothing_passes_marks_and_other_exchanges_on_the_domain_alone() {
     };
     program.body.iter_mut().for_each(no_plan);
     let before = program.clone();
-    overlap_exchanges(&mut program);
+    overlap_exchanges(&mut program, Answers::Callbacks);
     assert_eq!(program.body, before.body);
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use isobar_program::interpret::{GroupParam, HaloFill};
 use isobar_program::nodes::{
-    CallArgument, Container, ContainerPart, ContainerRole, ExchangePhase, HaloExchange, ProgramStmt,
-    ProgramStmtKind,
+    CallArgument, Container, ContainerPart, ContainerRole, ExchangeKind, ExchangePhase, HaloExchange,
+    ProgramStmt, ProgramStmtKind,
 };
 use isobar_program::scalar::nodes::{ScalarExpr, ScalarRole, ScalarVariable};
 use isobar_program::size::AffineSize;
@@ -16,6 +16,7 @@ use super::super::kernel::{TrapPlace, traps_of};
 use super::super::listed;
 use super::GroupText;
 use super::arrays::size;
+use super::events::{CallerStatement, CallerTask, number_of};
 use super::expressions::{ScalarWriter, literal};
 use crate::c::{c_type, math};
 use crate::c_family::Language;
@@ -34,6 +35,7 @@ const GO_ON: &str = "if (call->cancel != NULL && *call->cancel != 0) {\n  status
 
 const NO_VALUE: &str = "a number of this statement has no value, as a quotient by zero";
 const NO_END: &str = "the `while` does not end within its limit, or its condition has no value";
+const ENDED: &str = "the function of the caller ended the run here";
 const TRAP: &str = "the program ends the run here";
 
 /// The code of a program for calls with any number of threads, or with one.
@@ -44,14 +46,22 @@ pub(super) struct DriverText {
     pub(super) traps: Vec<TrapPlace>,
 }
 
+/// The name of a program's code, and the texts that it is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'d> {
+    pub(super) name: &'d str,
+    pub(super) of_caller: &'d [CallerStatement],
+    /// Name and text of each file.
+    pub(super) sources: &'d [(&'d str, &'d str)],
+    pub(super) is_one_thread: bool,
+}
+
 /// Writes the statements of a program.
 pub(super) struct Driver<'d, 'a> {
     pub(super) code: &'d WholeProgram,
     pub(super) groups: &'d [GroupText<'a>],
-    /// Name and text of each file, with where its lines start.
-    sources: &'d [(&'d str, &'d str)],
+    named: Named<'d>,
     indices: Vec<LineIndex>,
-    is_one_thread: bool,
     expressions: ScalarWriter,
     /// The statements so far.
     body: String,
@@ -60,18 +70,14 @@ pub(super) struct Driver<'d, 'a> {
     /// The number of the first statement of each group's code among those that may end a run.
     firsts: Vec<u32>,
     n_statements: u32,
+    n_callbacks: usize,
     /// The fields that exchanges which have begun keep their values in: each exchange with the numbers of its arrays.
     held: Vec<(HaloExchange, Vec<usize>)>,
     /// The declarations of these arrays.
     pub(super) held_arrays: Vec<Handle<Container>>,
 }
 
-pub(super) fn text(
-    code: &WholeProgram,
-    groups: &[GroupText<'_>],
-    sources: &[(&str, &str)],
-    is_one_thread: bool,
-) -> DriverText {
+pub(super) fn text(code: &WholeProgram, groups: &[GroupText<'_>], named: Named<'_>) -> DriverText {
     let mut first = 0;
     code.program.body.iter().for_each(|it| it.walk(&mut |_| first += 1));
     let (mut firsts, mut traps) = (Vec::new(), Vec::new());
@@ -84,15 +90,15 @@ pub(super) fn text(
     let mut driver = Driver {
         code,
         groups,
-        sources,
-        indices: sources.iter().map(|it| LineIndex::new(it.1)).collect(),
-        is_one_thread,
+        named,
+        indices: named.sources.iter().map(|it| LineIndex::new(it.1)).collect(),
         expressions: ScalarWriter::default(),
         body: String::new(),
         depth: 1,
         traps: Vec::new(),
         firsts,
         n_statements: 0,
+        n_callbacks: 0,
         held: Vec::new(),
         held_arrays: Vec::new(),
     };
@@ -101,6 +107,20 @@ pub(super) fn text(
     let workspace = driver.workspace();
     traps.splice(0..0, driver.traps);
     DriverText { text, workspace, traps }
+}
+
+/// The number of a type of elements in the interface.
+fn dtype_number(dtype: DType) -> usize {
+    DTYPES.iter().position(|it| *it == dtype).unwrap_or(0)
+}
+
+/// In the order of `abi.h`.
+const DTYPES: [DType; 7] =
+    [DType::Bool, DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::Float32, DType::Float64];
+
+/// In the order of `caller_abi.h`.
+fn kind_number(kind: ExchangeKind) -> usize {
+    ExchangeKind::ALL.iter().position(|it| it.0 == kind).unwrap_or(0)
 }
 
 impl Driver<'_, '_> {
@@ -123,7 +143,7 @@ impl Driver<'_, '_> {
     /// The last part of a file's name, and the line.
     fn place(&self, span: Span) -> Option<String> {
         let file = usize::from(span.file.0);
-        let (&(name, text), index) = self.sources.get(file).zip(self.indices.get(file))?;
+        let (&(name, text), index) = self.named.sources.get(file).zip(self.indices.get(file))?;
         Some(format!("{}:{}", harmless(name), index.line_col(text, span.start).line))
     }
 
@@ -185,7 +205,17 @@ impl Driver<'_, '_> {
             }
             ProgramStmtKind::Let { variable, value } => self.give(*variable, value, (number, span)),
             ProgramStmtKind::Swap(one, other) => self.swap(one, other),
-            ProgramStmtKind::Exchange(exchange) => self.exchange(exchange),
+            ProgramStmtKind::Exchange(exchange) => match number_of(self.named.of_caller, exchange) {
+                Some(which) => {
+                    let phase = match exchange.phase {
+                        ExchangePhase::Update => "ISOBAR_UPDATE",
+                        ExchangePhase::Start => "ISOBAR_START",
+                        ExchangePhase::Wait => "ISOBAR_WAIT",
+                    };
+                    self.ask(&self.named.of_caller[which], which, phase, (number, span));
+                }
+                None => self.exchange(exchange),
+            },
             ProgramStmtKind::Trap(_) => self.ends_where("true", number, (span, TRAP)),
             ProgramStmtKind::Copy { from, to } if from != to => {
                 self.open("{");
@@ -203,11 +233,17 @@ impl Driver<'_, '_> {
                 self.line(format!("isobar_fill_all({target}, &value);"));
                 self.close();
             }
-            // Calls stand in groups, and callbacks were refused.
-            ProgramStmtKind::Mark(_)
-            | ProgramStmtKind::Copy { .. }
-            | ProgramStmtKind::Call(_)
-            | ProgramStmtKind::Host { .. } => {}
+            ProgramStmtKind::Host { .. } => {
+                let at = self.n_callbacks;
+                self.n_callbacks += 1;
+                let of_caller = self.named.of_caller.iter().enumerate();
+                let mut callbacks = of_caller.filter(|it| matches!(it.1.what, CallerTask::Callback(_)));
+                if let Some((which, it)) = callbacks.nth(at) {
+                    self.ask(it, which, "ISOBAR_CALLBACK", (number, span));
+                }
+            }
+            // Calls stand in groups.
+            ProgramStmtKind::Mark(_) | ProgramStmtKind::Copy { .. } | ProgramStmtKind::Call(_) => {}
         }
     }
 
@@ -341,6 +377,59 @@ impl Driver<'_, '_> {
         }
     }
 
+    /// Leaves a statement to the caller, whose answer may end the run.
+    fn ask(&mut self, it: &CallerStatement, which: usize, event: &str, (number, span): (u32, Span)) {
+        let or_null = |is_empty: bool, name: &str| if is_empty { "NULL".to_owned() } else { name.to_owned() };
+        self.open("{");
+        let mut arrays = Vec::new();
+        for (at, field) in it.fields.iter().enumerate() {
+            arrays.push(self.part(&field.part, &format!("part_{at}")));
+        }
+        if !arrays.is_empty() {
+            let names = listed(it.fields.iter().map(|it| format!("\"{}\"", it.name)));
+            let dtypes = listed(it.fields.iter().map(|it| dtype_number(it.dtype)));
+            let written = listed(it.fields.iter().map(|it| it.is_written));
+            self.line(format!("const isobar_array *const arrays[] = {{{}}};", listed(arrays)));
+            self.line(format!("static const char *const names[] = {{{names}}};"));
+            self.line(format!("static const int32_t dtypes[] = {{{dtypes}}};"));
+            self.line(format!("static const bool written[] = {{{written}}};"));
+        }
+        for value in &it.values {
+            let undefined = literal(Value::undefined(value.dtype));
+            self.line(format!("s_{} = {undefined};", value.variable.index()));
+        }
+        if !it.values.is_empty() {
+            let names = listed(it.values.iter().map(|it| format!("\"{}\"", it.name)));
+            let dtypes = listed(it.values.iter().map(|it| dtype_number(it.dtype)));
+            let values = listed(it.values.iter().map(|it| format!("&s_{}", it.variable.index())));
+            self.line(format!("static const char *const value_names[] = {{{names}}};"));
+            self.line(format!("static const int32_t value_dtypes[] = {{{dtypes}}};"));
+            self.line(format!("void *const values[] = {{{values}}};"));
+        }
+        let (name, kind, width) = match &it.what {
+            CallerTask::Callback(name) => (name.as_str(), 0, 0),
+            CallerTask::Exchange(it) => (it.kind.name(), kind_number(it.kind), it.width),
+        };
+        let (no_fields, no_values) = (it.fields.is_empty(), it.values.is_empty());
+        let field = |name| or_null(no_fields, name);
+        let value = |name| or_null(no_values, name);
+        self.line(format!(
+            "const isobar_statement statement = {{{event}, {which}, {kind}, {width}, {}, {}, \"{name}\", {}, {}, {}, {}, {}, {}, {}, {{I, J, K}}}};",
+            it.fields.len(),
+            it.values.len(),
+            field("arrays"),
+            field("names"),
+            field("dtypes"),
+            field("written"),
+            value("value_names"),
+            value("value_dtypes"),
+            value("values"),
+        ));
+        let name = self.named.name;
+        self.ends_where(&format!("{name}_event(caller, &statement) != 0"), number, (span, ENDED));
+        self.close();
+    }
+
     /// Calls the code of a group: first all scalars of its statements, in order.
     fn group(&mut self, group: usize, body: &[ProgramStmt]) {
         let program = &self.code.program;
@@ -399,7 +488,7 @@ impl Driver<'_, '_> {
             self.line("own.scalars = scalars;");
         }
         let name = &self.groups[group].name;
-        let suffix = if self.is_one_thread { "_kernel_one_thread" } else { "" };
+        let suffix = if self.named.is_one_thread { "_kernel_one_thread" } else { "" };
         self.line(format!("status = {name}{suffix}(&own);"));
         self.line(format!(
             "if (status == 1 && own.trap != NULL) own.trap->statement += {};",
@@ -446,6 +535,14 @@ impl Driver<'_, '_> {
                 "int32_t {name}(const isobar_call *call);\nint32_t {name}_kernel_one_thread(const isobar_call *call);\nuint64_t {name}_workspace(const isobar_call *call);"
             );
         }
+        if !self.named.of_caller.is_empty() {
+            let name = self.named.name;
+            text += include_str!("../texts/caller.h");
+            let _ = writeln!(
+                text,
+                "int32_t {name}_event(const void *caller, const isobar_statement *statement);"
+            );
+        }
         let n_arrays = (program.containers.len() + self.held_arrays.len()).max(1);
         let n_fields = (0..self.groups.len()).map(|it| self.params(it, true).len()).max().unwrap_or(0).max(1);
         let _ = writeln!(
@@ -480,6 +577,9 @@ impl Driver<'_, '_> {
         let mut text = String::new();
         text += "  const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];\n  (void)I, (void)J, (void)K;\n";
         let [i, j, k] = self.code.only.unwrap_or(self.code.least);
+        if !self.named.of_caller.is_empty() {
+            text += "  const void *const caller = ((const isobar_answered *)call)->caller;\n";
+        }
         text += &match self.code.only {
             Some(_) => format!("  if (I != {i} || J != {j} || K != {k}) return 6;\n"),
             None => format!("  if (I < {i} || J < {j} || K < {k}) return 5;\n"),

@@ -5,9 +5,11 @@
 
 mod arrays;
 mod driver;
+mod events;
 mod expressions;
 
-use isobar_program::interpret::HaloFill;
+pub(super) use events::{CallerStatement, caller_statements};
+use isobar_program::interpret::{Answers, HaloFill};
 use isobar_program::nodes::{Container, ContainerRole, ProgramStmt, ProgramStmtKind};
 use isobar_program::scalar::nodes::ScalarRole;
 
@@ -51,7 +53,7 @@ pub(super) fn hulls(code: &WholeProgram) -> FieldHulls {
 }
 
 /// Facts for callers beside the parameters, a line each.
-pub(super) fn notes(code: &WholeProgram) -> Vec<String> {
+pub(super) fn notes(code: &WholeProgram, of_caller: &[CallerStatement]) -> Vec<String> {
     let points = |[i, j, k]: [i64; 3]| format!("{i} x {j} x {k} points along I, J and K");
     let mut notes = vec![match code.only {
         Some(only) => format!("This is a program of several stencils. It was made for {}.", points(only)),
@@ -60,7 +62,7 @@ pub(super) fn notes(code: &WholeProgram) -> Vec<String> {
     let mut has_exchanges = false;
     let mut visit = |stmt: &ProgramStmt| has_exchanges |= matches!(stmt.kind, ProgramStmtKind::Exchange(_));
     code.program.body.iter().for_each(|it| it.walk(&mut visit));
-    if has_exchanges {
+    if has_exchanges && code.answers != Answers::Exchanges {
         notes.push(match code.fill {
             HaloFill::None => "Its exchanges store nothing: halos stay as the caller has them.".to_owned(),
             HaloFill::Periodic => "Its exchanges fill halos from the opposite edge.".to_owned(),
@@ -83,6 +85,7 @@ pub(super) fn notes(code: &WholeProgram) -> Vec<String> {
             notes.push(kept(&it.name, first));
         }
     }
+    notes.extend(events::notes(of_caller));
     notes
 }
 
@@ -101,7 +104,12 @@ pub(super) fn refusals(name: &str, code: &WholeProgram) -> String {
 }
 
 /// The code of a program that has this name in all languages.
-pub(super) fn text<'a>(name: &str, code: &'a WholeProgram, sources: &[(&str, &str)]) -> ProgramText<'a> {
+pub(super) fn text<'a>(
+    name: &str,
+    code: &'a WholeProgram,
+    of_caller: &[CallerStatement],
+    sources: &[(&str, &str)],
+) -> ProgramText<'a> {
     let groups = code.groups.iter().enumerate().filter_map(|(number, it)| {
         Some(GroupText {
             name: format!("{name}_group_{number}"),
@@ -117,8 +125,9 @@ pub(super) fn text<'a>(name: &str, code: &'a WholeProgram, sources: &[(&str, &st
     let arguments = fields.chain(kept).chain(scalars.map(|it| (&it.name, false)));
     let arguments =
         arguments.map(|(name, is_field)| KernelArgument { name: name.clone(), is_field }).collect();
-    let file = driver::text(code, &groups, sources, false);
-    let of_one_thread = driver::text(code, &groups, sources, true);
+    let named = |is_one_thread| driver::Named { name, of_caller, sources, is_one_thread };
+    let file = driver::text(code, &groups, named(false));
+    let of_one_thread = driver::text(code, &groups, named(true));
     ProgramText {
         file: File::new(format!("src/kernels/{name}.c"), format!("{}\n{}", file.text, file.workspace)),
         of_one_thread: File::new(format!("src/kernels/one_thread/{name}.c"), of_one_thread.text),

@@ -52,4 +52,4 @@ static inline void isobar_describe_element(isobar_field *field, int32_t dtype, v
   *field = (isobar_field){.size = sizeof *field, .dtype = dtype, .data = given};
 }
 
-@SHIMS@
+@POINT@@SHIMS@

@@ -2,7 +2,7 @@
 module @NAME@
   use, intrinsic :: iso_c_binding
   use isobar_abi_@ABI@
-  implicit none
+@CALLER@  implicit none
 
   interface
 @INTERFACES@

@@ -132,7 +132,7 @@ def _scalar(name, value, dtype):
         raise Error(2, "C01", f"scalar `{name}` is {value!r}, and is declared {dtype}") from None
 
 
-def _run(function, arguments, domain, origin, threads):
+def _run(function, arguments, domain, origin, threads, asked=()):
     library = _loaded()
     passed = []
     for name, value, dtype, axes, is_written in arguments:
@@ -145,10 +145,10 @@ def _run(function, arguments, domain, origin, threads):
     call = _Call(size=ctypes.sizeof(_Call), abi=_ABI, threads=threads)
     call.domain[:] = (-1, -1, -1) if domain is None else domain
     error = _Error(size=ctypes.sizeof(_Error))
-    status = getattr(library, function)(ctypes.byref(call), *passed, ctypes.byref(error))
+    status = getattr(library, function)(ctypes.byref(call), *passed, *asked, ctypes.byref(error))
     if status != 0:
         code, message, file = (it.decode("utf-8", "replace") for it in (error.code, error.message, error.file))
         raise Error(status, code, message, file, error.line, tuple(error.cell))
 
 
-@FUNCTIONS@
+@CALLER@@FUNCTIONS@

@@ -98,7 +98,7 @@ static inline void isobar_prepare(const isobar_call *call, const isobar_field *c
   int64_t domain[3];
   const int32_t status = isobar_check(&isobar_description, call, given, views, domain, error);
   if (status != ISOBAR_OK) return status;
-  if (domain[0] == 0 || domain[1] == 0 || domain[2] == 0) return ISOBAR_OK;
+@ASKED@  if (domain[0] == 0 || domain[1] == 0 || domain[2] == 0) return ISOBAR_OK;
   isobar_kernel_field fields[@N_PASSED@];
   isobar_kernel_call run;
   isobar_prepare(call, given, domain, fields, &run);
@@ -125,7 +125,7 @@ static inline void isobar_prepare(const isobar_call *call, const isobar_field *c
     run.workspace = memory + skipped;
     run.workspace_bytes = available - skipped;
   }
-  switch (run.threads == 1 ? @NAME@_kernel_one_thread(&run) : @NAME@_kernel(&run)) {
+  switch (run.threads == 1 ? @NAME@_kernel_one_thread(@PASSED@) : @NAME@_kernel(@PASSED@)) {
   case 0: return ISOBAR_OK;
   case 1: return isobar_trapped(&trap, error);
   case 2:
@@ -135,3 +135,4 @@ static inline void isobar_prepare(const isobar_call *call, const isobar_field *c
 @OTHERS@  default: return isobar_fail(error, ISOBAR_VERSION, "A01", "the generated code was compiled with flags that it does not take");
   }
 }
+@EVENT@

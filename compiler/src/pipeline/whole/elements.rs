@@ -1,6 +1,6 @@
 //! The statements that touch all elements of a part, or of a halo: copies, fills, swaps and exchanges.
 
-use isobar_program::interpret::HaloFill;
+use isobar_program::interpret::{Answers, HaloFill};
 use isobar_program::nodes::{Container as ProgramContainer, ContainerPart, ExchangePhase, HaloExchange};
 use itertools::Itertools;
 
@@ -101,6 +101,10 @@ impl Building<'_> {
         span: Span,
         nodes: &mut Vec<Node>,
     ) -> Option<()> {
+        if self.whole.answers == Answers::Exchanges {
+            self.refuse("an exchange", "the caller of the program carries it out", span);
+            return None;
+        }
         if self.whole.fill == HaloFill::None {
             return Some(());
         }

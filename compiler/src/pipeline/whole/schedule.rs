@@ -318,12 +318,12 @@ impl Building<'_> {
             ProgramStmtKind::Swap(one, other) if one != other => self.swap(one, other, span, nodes)?,
             ProgramStmtKind::Exchange(exchange) => self.exchange(exchange, span, nodes)?,
             ProgramStmtKind::Trap(_) => self.refuse("a trap", "a schedule ends no run", span),
-            // Calls stand in groups, and callbacks were refused.
+            ProgramStmtKind::Host { .. } => self.refuse("a callback", "a schedule calls nothing", span),
+            // Calls stand in groups.
             ProgramStmtKind::Copy { .. }
             | ProgramStmtKind::Swap(..)
             | ProgramStmtKind::Mark(_)
-            | ProgramStmtKind::Call(_)
-            | ProgramStmtKind::Host { .. } => {}
+            | ProgramStmtKind::Call(_) => {}
         }
         Some(())
     }

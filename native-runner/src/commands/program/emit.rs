@@ -10,12 +10,12 @@ use isobar_compiler::front::stage::StageOrigin;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pass::Device;
 use isobar_compiler::pipeline::group::compile_group;
-use isobar_compiler::pipeline::whole::{OnePiece, compile_as_one, compile_whole};
+use isobar_compiler::pipeline::whole::{OnePiece, WholeOptions, compile_as_one, compile_whole};
 use isobar_compiler::pipeline::{Compilation, NoHook, Stage, registry};
 use isobar_compiler::sdfg::file::json::{ControlFlowStyle, to_json};
 use isobar_program::analysis::calls::aliases;
 use isobar_program::group::group_calls;
-use isobar_program::interpret::HaloFill;
+use isobar_program::interpret::{Answers, HaloFill};
 use isobar_program::localize::FieldKept;
 use isobar_program::nodes::{ProgramIr, ProgramStmt, ProgramStmtKind, StencilCall};
 use isobar_program::print::{listing, listing_with};
@@ -167,7 +167,10 @@ fn emit_as_one(
     let fill = halo.and_then(HaloFill::from_name).unwrap_or_default();
     let diagnostics = opened.told();
     let made = on_large_stack(|| {
-        let whole = compile_whole(&mut opened.compilation, &options, fill, request.domain)?;
+        let whole = compile_whole(
+            &mut opened.compilation,
+            WholeOptions { passes: &options, fill, answers: Answers::None, only: request.domain },
+        )?;
         compile_as_one(&whole, &options, &mut NoHook).map(|it| (whole, it.compilation))
     });
     let crashed = || Err(vec![catalog::run_input("the compiler crashed", "report it")]);

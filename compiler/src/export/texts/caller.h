@@ -1,0 +1,25 @@
+
+/* A call with what its caller answers by. */
+typedef struct {
+  isobar_call call;
+  const void *caller;
+} isobar_answered;
+
+enum { ISOBAR_CALLBACK = 0, ISOBAR_UPDATE = 1, ISOBAR_START = 2, ISOBAR_WAIT = 3 };
+
+/* A statement that the caller carries out. */
+typedef struct {
+  int32_t event, number, kind, width;
+  int32_t n_fields, n_values;
+  const char *name;
+  const isobar_array *const *arrays;
+  const char *const *names;
+  const int32_t *dtypes;
+  const bool *written;
+  const char *const *value_names;
+  const int32_t *value_dtypes;
+  void *const *values;
+  int64_t domain[3];
+} isobar_statement;
+
+/* Hands it to the caller; defined beside the interface. */
