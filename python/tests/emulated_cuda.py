@@ -93,20 +93,24 @@ class Programs(unittest.TestCase):
         model = test_program.Diffusion()
         frame = {"domain": test_program.DOMAIN, "halo": 3}
         meant, made = isobar.program(model, **frame), isobar.program(model, backend="cuda", **frame)
-        copies = []
-        for n in (1, 4, 4):
+        copies, graphs = [], []
+        for n in (1, 4, 4, 4):
             q, model.l[:] = np.asfortranarray(np.random.default_rng(n).random(test_program.SHAPE)), 0.5
             own, l = q.copy(order="F"), model.l.copy()  # noqa: E741
             meant(q, 0.1, n)
             left, model.l[:] = model.l.copy(), l
-            before = count("to device"), count("to host")
+            before = [count(it) for it in ("to device", "to host", "graph launches", "launches")]
             made(own, 0.1, n)
-            copies.append((count("to device") - before[0], count("to host") - before[1]))
+            did = [count(it) - known for it, known in zip(("to device", "to host", "graph launches", "launches"), before)]
+            copies.append(tuple(did[:2]))
+            graphs.append(tuple(did[2:]))
             self.assertTrue(np.array_equal(q, own) and np.array_equal(left, model.l), n)
         # Both fields once in each direction, however many calls there are.
-        self.assertEqual(copies[1:], copies[:2])
+        self.assertEqual(copies[1:], copies[:3])
         self.assertLessEqual(sum(copies[0]), 4)
-        self.assertGreater(count("graph launches"), 0)
+        # The whole program is one graph from its second run on, which launches no kernel by itself.
+        self.assertEqual([it[0] for it in graphs], [0, 0, 1, 1])
+        self.assertEqual(graphs[-1], (1, 0))
 
     def test_halos_copies_and_fills_need_no_copy_to_the_host(self):
         field = {"dtype": "float64", "axes": "IJK", "shape": ["I+4", "J+4", "K"], "origin": [2, 2, 0]}
@@ -131,15 +135,18 @@ class Programs(unittest.TestCase):
         document = json.dumps(document)
         for halo in ("periodic", "zero-gradient"):
             made = {it: _native.Program(document, _wanted(it), (9, 8, 4), halo, "{}") for it in ("rayon", "cuda")}
-            copies = []
-            for n in (1, 5):
+            copies, graphs = [], []
+            for n in (1, 5, 5, 5, 5, 5):
                 arrays = {it: np.asfortranarray(np.random.default_rng(n).random((13, 12, 4))) for it in made}
                 for backend, program in made.items():
-                    before = count("to host")
+                    before = count("to host"), count("graph launches"), count("launches")
                     program.run({"q": arrays[backend]}, {"n": n}, None)
-                copies.append(count("to host") - before)
+                copies.append(count("to host") - before[0])
+                graphs.append((count("graph launches") - before[1], count("launches") - before[2]))
                 self.assertTrue(np.array_equal(arrays["rayon"], arrays["cuda"]), (halo, n))
-            self.assertEqual(copies, [1, 1])
+            self.assertEqual(copies, [1] * 6)
+            # Copies and fills are in the graph too. The swaps change places with each run.
+            self.assertEqual(graphs[-1], (1, 0))
 
 
 def _wanted(backend):

@@ -63,6 +63,11 @@ pub trait Device: fmt::Debug + Send + Sync {
         Err(Failure::Machine(format!("{} copies no boxes", self.name())))
     }
 
+    /// Collects calls and copies that are put on the device at once; none where each is put there by itself.
+    fn sequence(&self) -> Option<Box<dyn DeviceSequence>> {
+        None
+    }
+
     /// Facts about the device, in the words of its driver, by name: model, driver, versions.
     fn about(&self) -> BTreeMap<&'static str, String> {
         BTreeMap::new()
@@ -105,6 +110,39 @@ pub trait DeviceMemory: Any + fmt::Debug + Send {
 
     /// The memory itself, for the back end of its device.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// Calls and copies that a device carries out in order, once they are submitted. Until then nothing may free, read or write
+/// the memory that they touch.
+pub trait DeviceSequence: Any + fmt::Debug + Send {
+    /// Adds a copy, as [`Device::copy_box`] starts one.
+    ///
+    /// # Errors
+    ///
+    /// Where the box leaves a memory, or the device fails.
+    fn copy_box(
+        &mut self,
+        from: &dyn DeviceMemory,
+        to: &dyn DeviceMemory,
+        size: usize,
+        copy: &BoxCopy,
+    ) -> Result<(), Failure>;
+
+    /// Whether so much is collected that the device should begin.
+    fn is_full(&self) -> bool;
+
+    /// Has the device begin with all that was collected; none where that is nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where the device does not begin.
+    fn submit(&mut self) -> Result<Option<Box<dyn Ticket>>, Failure>;
+
+    /// Drops all that was collected.
+    fn forget(&mut self);
+
+    /// The sequence itself, for the back end of its device.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A call that a device carries out.

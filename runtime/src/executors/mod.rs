@@ -28,7 +28,7 @@ use isobar_compiler::pipeline::{Compilation, ProgramKind};
 use isobar_compiler::space::Domain;
 
 use crate::cache::{CodeKind, KeyParts};
-use crate::device::{Device, DeviceMemory, Ticket};
+use crate::device::{Device, DeviceMemory, DeviceSequence, Ticket};
 use crate::events::Sink;
 pub use crate::failure::Failure;
 use crate::plans::{PlanHandle, Plans};
@@ -298,7 +298,29 @@ pub trait Caller: Send {
         Err(Failure::Machine("this back end runs on the host alone".to_owned()))
     }
 
+    /// Adds one call to a sequence of its device, as [`start`](Self::start) starts one. It is never ended early.
+    ///
+    /// # Errors
+    ///
+    /// As for [`start`](Self::start).
+    fn add(
+        &mut self,
+        _launch: &Launch,
+        _memories: &[Option<&dyn DeviceMemory>],
+        _sequence: &mut dyn DeviceSequence,
+    ) -> Result<SequenceAddition, Failure> {
+        Err(Failure::Machine("this back end has no sequences".to_owned()))
+    }
+
     fn progress(&self) -> Arc<Progress>;
+}
+
+/// Whether a call was added to a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceAddition {
+    Added,
+    /// Not before the sequence is over: memory that its calls use is to be freed.
+    AfterSubmission,
 }
 
 /// A stencil that is ready to be called, as often as one likes. A clone is another caller of the same code, on any
@@ -371,6 +393,16 @@ impl Prepared {
         memories: &[Option<&dyn DeviceMemory>],
     ) -> Result<Box<dyn Ticket>, Failure> {
         self.caller.start(launch, memories)
+    }
+
+    /// Adds a call to a sequence; see [`Caller::add`].
+    pub(crate) fn add(
+        &mut self,
+        launch: &Launch,
+        memories: &[Option<&dyn DeviceMemory>],
+        sequence: &mut dyn DeviceSequence,
+    ) -> Result<SequenceAddition, Failure> {
+        self.caller.add(launch, memories, sequence)
     }
 
     /// How far the call at hand is, for another thread to look at.

@@ -1,6 +1,6 @@
 //! The fields of a program in the memory of a device, and the calls that it carries out meanwhile.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +14,8 @@ use isobar_program::nodes::Container;
 
 use crate::boxes::{BoxCopy, BoxDimension};
 use crate::bytes::{bytes_of, with_bytes};
-use crate::device::{Device, DeviceMemory, Ticket};
-use crate::executors::Prepared;
+use crate::device::{Device, DeviceMemory, DeviceSequence, Ticket};
+use crate::executors::{Prepared, SequenceAddition};
 use crate::failure::Failure;
 
 /// The most calls that are not over: each has buffers of its own.
@@ -23,6 +23,9 @@ const MOST_CALLS: usize = 64;
 
 /// The most memories of messages that wait for others.
 const MOST_SPARE: usize = 16;
+
+/// The most numbers that are kept for fills.
+const MOST_CONSTANTS: usize = 64;
 
 /// The side of a copy that is a box of a container; on the other one, elements lie close together in C order.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +49,11 @@ fn copy_of(its: &ElementBox, side: BoxSide, at: usize) -> BoxCopy {
     }
 }
 
+/// The place of a memory in this process, which tells it from others.
+fn address(memory: &dyn DeviceMemory) -> usize {
+    std::ptr::from_ref(memory).addr()
+}
+
 /// The memory of each container of a program.
 pub(super) struct DeviceFields {
     device: Arc<dyn Device>,
@@ -61,6 +69,14 @@ pub(super) struct DeviceFields {
     is_copying: bool,
     /// Memory of messages that are over.
     spare: Vec<Box<dyn DeviceMemory>>,
+    /// Calls and copies that the device has not begun, where it takes them together.
+    sequence: Option<Box<dyn DeviceSequence>>,
+    /// The addresses of the memories that these touch.
+    collected: BTreeSet<usize>,
+    /// Memory that only these may still use.
+    retired: Vec<Box<dyn DeviceMemory>>,
+    /// Numbers that fields are filled with, by type and bytes: each is sent once.
+    constants: BTreeMap<(DType, Vec<u8>), Box<dyn DeviceMemory>>,
 }
 
 /// Elements on their way between containers.
@@ -93,8 +109,13 @@ impl fmt::Debug for DeviceFields {
 
 impl DeviceFields {
     pub(super) fn new(device: Arc<dyn Device>) -> Self {
+        let sequence = device.sequence();
         Self {
             device,
+            sequence,
+            collected: BTreeSet::new(),
+            retired: Vec::new(),
+            constants: BTreeMap::new(),
             fields: BTreeMap::new(),
             run: None,
             under_way: VecDeque::new(),
@@ -108,10 +129,13 @@ impl DeviceFields {
     /// Begins a run; elements of any but the last one are forgotten.
     pub(super) fn begin_run(&mut self, last: Option<u64>) -> u64 {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
+        // A run that ended early may leave some.
+        self.sequence.iter_mut().for_each(|it| it.forget());
+        self.collected.clear();
         if last.is_none() || last != self.run {
             self.fields.clear();
         }
-        // A run that ended early leaves some.
+        self.retired.clear();
         self.messages.clear();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         self.run = Some(number);
@@ -120,10 +144,23 @@ impl DeviceFields {
 
     pub(super) fn send(&mut self, container: Handle<Container>, array: &Array) -> Result<(), Failure> {
         let bytes = bytes_of(&array.elements);
-        let known = self.fields.remove(&container).filter(|it| it.memory.bytes() >= bytes.len());
-        let mut field = match known {
-            Some(known) => known,
-            None => DeviceField { memory: self.device.allocate(bytes.len())?, newer: NewerElements::Here },
+        let is_sufficient = |it: &DeviceField| it.memory.bytes() >= bytes.len();
+        let mut field = match self.fields.remove(&container) {
+            Some(known) if is_sufficient(&known) => {
+                // A call that was collected may read what is there.
+                if known.newer == NewerElements::Here
+                    && self.collected.contains(&address(&*known.memory))
+                    && let Err(why) = self.submit()
+                {
+                    self.fields.insert(container, known);
+                    return Err(why);
+                }
+                known
+            }
+            known => {
+                self.retired.extend(known.map(|it| it.memory));
+                DeviceField { memory: self.device.allocate(bytes.len())?, newer: NewerElements::Here }
+            }
         };
         if field.newer == NewerElements::Here {
             field.memory.write(0, bytes)?;
@@ -133,11 +170,40 @@ impl DeviceFields {
         Ok(())
     }
 
+    /// Has the device begin with all that was collected.
+    fn submit(&mut self) -> Result<(), Failure> {
+        let Some(sequence) = &mut self.sequence else { return Ok(()) };
+        let submitted = sequence.submit();
+        self.collected.clear();
+        // Freeing memory waits for the device.
+        self.retired.clear();
+        match submitted? {
+            Some(ticket) => self.keep_ticket(ticket),
+            None => Ok(()),
+        }
+    }
+
+    fn submit_if_full(&mut self) -> Result<(), Failure> {
+        match self.sequence.as_ref().is_some_and(|it| it.is_full()) {
+            true => self.submit(),
+            false => Ok(()),
+        }
+    }
+
+    fn keep_ticket(&mut self, ticket: Box<dyn Ticket>) -> Result<(), Failure> {
+        self.under_way.push_back(ticket);
+        match self.under_way.len() > MOST_CALLS {
+            true => self.under_way.pop_front().map_or(Ok(()), Ticket::wait),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn bring(&mut self, container: Handle<Container>, array: &mut Array) -> Result<(), Failure> {
         let is_newer = |it: &&DeviceField| it.newer == NewerElements::OnDevice;
         if self.fields.get(&container).filter(is_newer).is_none() {
             return Ok(());
         }
+        self.submit()?;
         self.wait_for_calls()?;
         if let Some(field) = self.fields.get_mut(&container) {
             with_bytes(&mut array.elements, |bytes| field.memory.read(0, bytes))?;
@@ -156,7 +222,8 @@ impl DeviceFields {
 
     pub(super) fn begins(&mut self, container: Handle<Container>, before: Option<Handle<Container>>) {
         if let Some(field) = before.and_then(|it| self.fields.remove(&it)) {
-            self.fields.insert(container, field);
+            let replaced = self.fields.insert(container, field);
+            self.retired.extend(replaced.map(|it| it.memory));
         }
         if let Some(field) = self.fields.get_mut(&container) {
             field.newer = NewerElements::Neither;
@@ -176,7 +243,8 @@ impl DeviceFields {
     fn put_away(&mut self, message: FieldMessage) {
         self.spare.push(message.memory);
         if self.spare.len() > MOST_SPARE {
-            self.spare.remove(0);
+            let oldest = self.spare.remove(0);
+            self.retired.push(oldest);
         }
     }
 
@@ -188,13 +256,6 @@ impl DeviceFields {
 
     fn taken(&mut self, number: u64) -> Result<FieldMessage, Failure> {
         self.messages.remove(&number).ok_or_else(|| Failure::Machine("there is no such message".to_owned()))
-    }
-
-    fn memory_of(&self, container: Handle<Container>) -> Result<&dyn DeviceMemory, Failure> {
-        let field = self.fields.get(&container);
-        field
-            .map(|it| &*it.memory)
-            .ok_or_else(|| Failure::Machine("a field was not sent to the device".to_owned()))
     }
 
     pub(super) fn gather(
@@ -210,10 +271,10 @@ impl DeviceFields {
         let mut at = 0;
         for (container, it) in boxes {
             let copy = copy_of(it, BoxSide::From, at);
-            self.device.copy_box(self.memory_of(*container)?, &*memory, dtype.size_bytes(), &copy)?;
+            self.copy(*container, (&*memory, BoxSide::To), dtype.size_bytes(), &copy)?;
             at += it.n();
         }
-        self.is_copying = true;
+        self.submit_if_full()?;
         Ok(Some(self.keep(FieldMessage { dtype, n, memory })))
     }
 
@@ -227,16 +288,16 @@ impl DeviceFields {
         for (container, it) in boxes {
             let copy = copy_of(it, BoxSide::To, at);
             let size = message.dtype.size_bytes();
-            self.device.copy_box(&*message.memory, self.memory_of(*container)?, size, &copy)?;
+            self.copy(*container, (&*message.memory, BoxSide::From), size, &copy)?;
             self.is_newer_there(*container);
             at += it.n();
         }
-        self.is_copying = true;
         self.put_away(message);
-        Ok(())
+        self.submit_if_full()
     }
 
     pub(super) fn read(&mut self, message: u64) -> Result<Elements, Failure> {
+        self.submit()?;
         let message = self.taken(message)?;
         let mut elements = Elements::zeros(message.dtype, message.n);
         with_bytes(&mut elements, |bytes| message.memory.read(0, bytes))?;
@@ -250,6 +311,10 @@ impl DeviceFields {
             return Ok(None);
         }
         let mut memory = self.memory_for(dtype, n)?;
+        // It may be that of a message which is on its way.
+        if self.collected.contains(&address(&*memory)) {
+            self.submit()?;
+        }
         memory.write(0, bytes_of(elements))?;
         Ok(Some(self.keep(FieldMessage { dtype, n, memory })))
     }
@@ -260,15 +325,58 @@ impl DeviceFields {
         its: &ElementBox,
         value: Value,
     ) -> Result<bool, Failure> {
-        let Some(one) = self.message(&Elements::filled(value, 1))? else { return Ok(false) };
-        let one = self.taken(one)?;
+        let dtype = value.dtype();
+        if !self.device.copies_boxes(dtype.size_bytes()) {
+            return Ok(false);
+        }
         let mut copy = copy_of(its, BoxSide::To, 0);
         copy.dimensions.iter_mut().for_each(|it| it.from = 0);
-        self.device.copy_box(&*one.memory, self.memory_of(container)?, value.dtype().size_bytes(), &copy)?;
+        let one = Elements::filled(value, 1);
+        let key = (dtype, bytes_of(&one).to_vec());
+        let memory = match self.constants.remove(&key) {
+            Some(known) => known,
+            None => {
+                if self.constants.len() == MOST_CONSTANTS {
+                    self.retired.extend(self.constants.pop_first().map(|it| it.1));
+                }
+                let mut memory = self.device.allocate(key.1.len())?;
+                memory.write(0, &key.1)?;
+                memory
+            }
+        };
+        let copied = self.copy(container, (&*memory, BoxSide::From), dtype.size_bytes(), &copy);
+        self.constants.insert(key, memory);
+        copied?;
         self.is_newer_there(container);
-        self.is_copying = true;
-        self.put_away(one);
+        self.submit_if_full()?;
         Ok(true)
+    }
+
+    /// Copies between a container and another memory, which is on the `side` of the copy that is named.
+    fn copy(
+        &mut self,
+        container: Handle<Container>,
+        (other, side): (&dyn DeviceMemory, BoxSide),
+        size: usize,
+        copy: &BoxCopy,
+    ) -> Result<(), Failure> {
+        let Some(field) = self.fields.get(&container) else {
+            return Err(Failure::Machine("a field was not sent to the device".to_owned()));
+        };
+        let (from, to) = match side {
+            BoxSide::From => (other, &*field.memory),
+            BoxSide::To => (&*field.memory, other),
+        };
+        match &mut self.sequence {
+            Some(sequence) => {
+                self.collected.extend([address(from), address(to)]);
+                sequence.copy_box(from, to, size, copy)
+            }
+            None => {
+                self.is_copying = true;
+                self.device.copy_box(from, to, size, copy)
+            }
+        }
     }
 
     fn is_newer_there(&mut self, container: Handle<Container>) {
@@ -288,7 +396,7 @@ impl DeviceFields {
 
     /// Waits for all calls and copies.
     pub(super) fn wait(&mut self) -> Result<(), Failure> {
-        let mut ended = self.wait_for_calls();
+        let mut ended = self.submit().and_then(|()| self.wait_for_calls());
         // A copy has no ticket; a read comes behind it.
         if std::mem::take(&mut self.is_copying)
             && let Some(field) = self.fields.values().find(|it| it.memory.bytes() > 0)
@@ -332,12 +440,29 @@ impl DeviceFields {
                 None => copies.get(&at).map(|it| &**it),
             })
             .collect();
-        let started = prepared.start(launch, &memories);
-        for (at, container) in containers.iter().enumerate() {
-            if let Some(container) = container.filter(|_| written(at)) {
-                self.is_newer_there(container);
-            }
+        if let Some(sequence) = self.sequence.as_mut().filter(|_| !prepared.may_trap() && copies.is_empty()) {
+            let added = prepared.add(launch, &memories, &mut **sequence);
+            let added = match added {
+                Ok(SequenceAddition::AfterSubmission) => {
+                    let ticket = sequence.submit()?;
+                    self.under_way.extend(ticket);
+                    self.collected.clear();
+                    prepared.add(launch, &memories, &mut **sequence)
+                }
+                other => other,
+            };
+            self.collected.extend(memories.into_iter().flatten().map(address));
+            self.were_written(containers, written);
+            added?;
+            return self.submit_if_full();
         }
+        if let Some(sequence) = &mut self.sequence {
+            let ticket = sequence.submit()?;
+            self.under_way.extend(ticket);
+            self.collected.clear();
+        }
+        let started = prepared.start(launch, &memories);
+        self.were_written(containers, written);
         let ticket = started?;
         if prepared.may_trap() || !copies.is_empty() {
             let mut ended = ticket.wait();
@@ -349,10 +474,15 @@ impl DeviceFields {
             }
             return ended;
         }
-        self.under_way.push_back(ticket);
-        match self.under_way.len() > MOST_CALLS {
-            true => self.under_way.pop_front().map_or(Ok(()), Ticket::wait),
-            false => Ok(()),
+        self.keep_ticket(ticket)
+    }
+
+    /// The device has the newer elements of the containers that a call writes.
+    fn were_written(&mut self, containers: &[Option<Handle<Container>>], written: &dyn Fn(usize) -> bool) {
+        for (at, container) in containers.iter().enumerate() {
+            if let Some(container) = container.filter(|_| written(at)) {
+                self.is_newer_there(container);
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ use isobar_runner::backends::events::milliseconds;
 use isobar_runner::backends::{Backend, Prepared, RunThreads, Setting, prepare_compiled};
 use isobar_runtime::Device;
 use isobar_runtime::device::DeviceMemory;
-use isobar_runtime::executors::cuda::gpu::{CudaDevice, Gpu};
+use isobar_runtime::executors::cuda::device::CudaDevice;
+use isobar_runtime::executors::cuda::gpu::Gpu;
 use isobar_runtime::executors::cuda::written::{self, HandWrittenModule, LaunchShape};
 use serde::{Deserialize, Serialize};
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::error::CudaError;
 use super::gpu::{CudaMemory, Gpu};
 use super::nvrtc::Nvrtc;
+use super::sequence::CollectedLaunch;
 use super::written::{HandWrittenModule, LaunchShape};
 use crate::boxes::{BoxCopy, BoxDimension};
 use crate::device::DeviceMemory;
@@ -18,30 +19,44 @@ const THREADS: usize = 256;
 #[expect(unsafe_code, reason = "a kernel is launched here")]
 pub(super) fn copy(
     gpu: &Arc<Gpu>,
-    (from, to): (&CudaMemory, &CudaMemory),
+    memories: (&CudaMemory, &CudaMemory),
     size: usize,
     copy: &BoxCopy,
 ) -> Result<(), Failure> {
+    let launches = launches(gpu, memories, size, copy)?;
+    gpu.usable()?;
+    let _order = gpu.order();
+    // SAFETY: `launches` holds all elements against both memories.
+    launches.iter().try_for_each(|it| unsafe { it.put(gpu) })?;
+    Ok(())
+}
+
+/// The launches of a copy.
+pub(super) fn launches(
+    gpu: &Arc<Gpu>,
+    (from, to): (&CudaMemory, &CudaMemory),
+    size: usize,
+    copy: &BoxCopy,
+) -> Result<Vec<CollectedLaunch>, Failure> {
     /// There is one GPU for the process.
     static KERNEL: OnceLock<Result<HandWrittenModule, Failure>> = OnceLock::new();
     copy.fits(from.bytes() / size.max(1), to.bytes() / size.max(1))?;
     if copy.n() == 0 {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let kernel = KERNEL.get_or_init(|| {
         let nvrtc = Nvrtc::here().map_err(CudaError::from)?;
         HandWrittenModule::on(gpu, nvrtc, TEXT, &["copy_box"])
     });
-    let kernel = kernel.as_ref().map_err(Clone::clone)?;
-    for copy in copy.for_kernels() {
+    let kernel = kernel.as_ref().map_err(Clone::clone)?.kernel(0)?;
+    let launch = |copy: BoxCopy| {
         let mut words = vec![from.start, to.start];
         words.extend(arguments(size, &copy));
         let blocks = u32::try_from(copy.n().div_ceil(THREADS)).map_err(|_| Failure::OutOfMemory)?;
         let shape = LaunchShape { blocks: [blocks, 1, 1], threads: [256, 1, 1], shared_bytes: 0 };
-        // SAFETY: `fits` holds all elements against both memories.
-        unsafe { kernel.submit_words(0, shape, &mut words) }?;
-    }
-    Ok(())
+        Ok(CollectedLaunch { kernel: kernel.clone(), name: "copy_box".to_owned(), shape, words })
+    };
+    copy.for_kernels().into_iter().map(launch).collect()
 }
 
 /// Returns the elements of a plane, of `size` bytes each, in the order of the plane's positions.

@@ -13,30 +13,27 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaGraph, result, sys};
 use isobar_compiler::call::array::Elements;
 use isobar_compiler::call::launch::{Argument, Launch};
-use isobar_compiler::entity::SideTable;
+use isobar_compiler::entity::{Handle, SideTable};
 use isobar_compiler::loops::nodes::{Array, ArrayKind};
 use isobar_compiler::space::Domain;
 
 use super::error::{CudaError, said};
 use super::gpu::CudaMemory;
 use super::plan::{CallPlan, LaunchArgument, bits};
+use super::sequence::{CollectedLaunch, CudaSequence, UnderWay};
+use super::written::LaunchShape;
 use super::{CudaCode, StoredModule, boxes};
 use crate::bytes::{bytes_of, with_bytes};
-use crate::device::{DeviceMemory, FinishedTicket, Ticket};
-use crate::executors::{Caller, Failure, Progress};
+use crate::device::{DeviceMemory, DeviceSequence, FinishedTicket, Ticket};
+use crate::executors::{Caller, Failure, Progress, SequenceAddition};
 use crate::wanted::FetchSelection;
 use isobar_compiler::kernel::call::{ArrayArgument, ended};
-
-/// The longest sleep of a waiting thread between two queries.
-const ASKED: Duration = Duration::from_millis(1);
-/// A waiting thread does not sleep before this: it would wake up tens of microseconds late.
-const AWAKE: Duration = Duration::from_micros(500);
 
 /// The state of one caller.
 pub(super) struct CudaCaller {
@@ -92,13 +89,7 @@ impl CudaCaller {
         let module = made.module(plan.module, &|_| ())?;
         self.reserve(&plan)?;
         let words = self.words(&plan, launch, starts)?;
-        for it in &plan.launches {
-            let kernel = &made.artifact.kernels[it.kernel].name;
-            if it.shared_bytes > gpu.shared_bytes {
-                let (kernel, needed, there) = (kernel.clone(), it.shared_bytes, gpu.shared_bytes);
-                return Err(CudaError::Shared { kernel, needed, there }.into());
-            }
-        }
+        made.has_shared_memory(&plan)?;
         let _order = gpu.order();
         self.progress.done.store(0, Ordering::Relaxed);
         let at = self.before.iter().position(|it| it.words == words && it.plan == plan);
@@ -124,16 +115,55 @@ impl CudaCaller {
         self.before.truncate(MOST_BEFORE);
         let over = gpu.context.new_event(None).map_err(CudaError::from)?;
         over.record(&gpu.stream).map_err(|why| gpu.note(why.into()))?;
+        let under_way = UnderWay { over, gpu: Arc::clone(gpu), begun: Instant::now(), longest: made.longest };
         Ok(CudaTicket {
-            over,
+            under_way,
             made: Arc::clone(&made),
             _module: module,
             domain: launch.domain,
             slots: self.slots.clone(),
             events,
             progress: Arc::clone(&self.progress),
-            begun: Instant::now(),
         })
+    }
+
+    /// Adds a call to a sequence, with fields that begin at these addresses.
+    #[expect(unsafe_code, reason = "launches of generated kernels are collected here")]
+    fn collect(
+        &mut self,
+        launch: &Launch,
+        starts: &[CUdeviceptr],
+        sequence: &mut CudaSequence,
+    ) -> Result<SequenceAddition, Failure> {
+        let made = Arc::clone(&self.made);
+        made.gpu.usable()?;
+        let plan = made.plan(launch)?;
+        let module = made.module(plan.module, &|_| ())?;
+        if self.replaces_memory(&plan) && !sequence.is_empty() {
+            return Ok(SequenceAddition::AfterSubmission);
+        }
+        self.reserve(&plan)?;
+        made.has_shared_memory(&plan)?;
+        let words = self.words(&plan, launch, starts)?;
+        let kernels = &module.get()?.kernels;
+        let launches = plan.launches.iter().zip(words).map(|(it, words)| CollectedLaunch {
+            kernel: kernels[it.kernel].clone(),
+            name: made.artifact.kernels[it.kernel].name.clone(),
+            shape: LaunchShape { blocks: it.blocks, threads: it.threads, shared_bytes: it.shared_bytes },
+            words,
+        });
+        // SAFETY: as in `put`. Fields live as long as their program, and other memory as this caller; neither is freed
+        // before the sequence is over.
+        unsafe { sequence.add(launches) };
+        Ok(SequenceAddition::Added)
+    }
+
+    /// Whether a call frees memory of calls before it.
+    fn replaces_memory(&self, plan: &CallPlan) -> bool {
+        let is_small = |(array, bytes): &(Handle<Array>, u64)| {
+            self.own.get(*array).is_some_and(|it| (it.bytes() as u64) < *bytes)
+        };
+        plan.allocated.iter().any(is_small)
     }
 
     /// Takes as much memory as a run needs. Memory of an earlier run is kept where it suffices.
@@ -341,6 +371,24 @@ impl CudaCaller {
     }
 }
 
+impl CudaCaller {
+    /// Where fields begin in these memories, by position in the launch.
+    fn starts_in(
+        &self,
+        launch: &Launch,
+        memories: &[Option<&dyn DeviceMemory>],
+    ) -> Result<Vec<CUdeviceptr>, Failure> {
+        let elsewhere = || Failure::Machine("a field lies on another device than its kernels".to_owned());
+        let mut starts = vec![0; launch.arguments.len()];
+        for place in self.made.places.values().filter(|it| it.axes.is_some()) {
+            let Some(memory) = memories.get(place.position).copied().flatten() else { continue };
+            let memory = memory.as_any().downcast_ref::<CudaMemory>().ok_or_else(elsewhere)?;
+            starts[place.position] = memory.start;
+        }
+        Ok(starts)
+    }
+}
+
 impl Caller for CudaCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
@@ -383,14 +431,23 @@ impl Caller for CudaCaller {
         if launch.domain.points() == 0 {
             return Ok(Box::new(FinishedTicket));
         }
-        let elsewhere = || Failure::Machine("a field lies on another device than its kernels".to_owned());
-        let mut starts = vec![0; launch.arguments.len()];
-        for place in self.made.places.values().filter(|it| it.axes.is_some()) {
-            let Some(memory) = memories.get(place.position).copied().flatten() else { continue };
-            let memory = memory.as_any().downcast_ref::<CudaMemory>().ok_or_else(elsewhere)?;
-            starts[place.position] = memory.start;
-        }
+        let starts = self.starts_in(launch, memories)?;
         Ok(Box::new(self.begin(launch, &starts)?))
+    }
+
+    fn add(
+        &mut self,
+        launch: &Launch,
+        memories: &[Option<&dyn DeviceMemory>],
+        sequence: &mut dyn DeviceSequence,
+    ) -> Result<SequenceAddition, Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(SequenceAddition::Added);
+        }
+        let other = || Failure::Machine("a sequence is of another device".to_owned());
+        let starts = self.starts_in(launch, memories)?;
+        let sequence = sequence.as_any_mut().downcast_mut::<CudaSequence>().ok_or_else(other)?;
+        self.collect(launch, &starts, sequence)
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -404,8 +461,7 @@ fn is_written(array: &Array) -> bool {
 
 /// A run that the GPU carries out.
 struct CudaTicket {
-    /// Behind its last kernel.
-    over: CudaEvent,
+    under_way: UnderWay,
     made: Arc<CudaCode>,
     /// Held so that it is not unloaded during the run.
     _module: Arc<StoredModule>,
@@ -413,29 +469,15 @@ struct CudaTicket {
     slots: Option<Arc<CudaMemory>>,
     events: Arc<Vec<CudaEvent>>,
     progress: Arc<Progress>,
-    begun: Instant,
 }
 
 impl Ticket for CudaTicket {
     fn is_over(&self) -> bool {
-        self.made.gpu.usable().is_err() || self.over.is_complete()
+        self.under_way.is_over()
     }
 
     fn wait(self: Box<Self>) -> Result<(), Failure> {
-        let gpu = &self.made.gpu;
-        gpu.usable()?;
-        while !self.over.try_is_complete().map_err(|why| gpu.note(why.into()))? {
-            let longest = self.made.longest;
-            let ran = self.begun.elapsed();
-            if ran > longest {
-                return Err(gpu.note(CudaError::Endless(longest)).into());
-            }
-            if ran < AWAKE {
-                std::hint::spin_loop();
-            } else {
-                std::thread::sleep((ran / 16).min(ASKED));
-            }
-        }
+        self.under_way.wait()?;
         self.progress.done.store(self.progress.total.load(Ordering::Relaxed), Ordering::Relaxed);
         if let Some((first, rest)) = self.events.split_first() {
             let behind = |it: &CudaEvent| first.elapsed_ms(it).map(f64::from);

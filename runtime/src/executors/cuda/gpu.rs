@@ -6,7 +6,6 @@
 //! reports that, and memory is left to the system.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -16,15 +15,11 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use isobar_compiler::pass::GpuModel;
 
-use super::boxes;
 use super::context::ContextGuard;
-use super::copying;
 use super::error::{CudaError, LEAST_DRIVER};
-use super::nvrtc::Nvrtc;
 use super::staging::Staging;
-use crate::boxes::BoxCopy;
 use crate::copying::CopyMeasurement;
-use crate::device::{Device, DeviceMemory};
+use crate::device::DeviceMemory;
 use crate::failure::Failure;
 
 /// The first GPU that the driver lists; `CUDA_VISIBLE_DEVICES` tells which that is.
@@ -32,12 +27,12 @@ pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
     /// The stream of all work here, which runs in the order of submission.
     pub(super) stream: Arc<CudaStream>,
-    name: String,
+    pub(super) name: String,
     model: String,
     /// As NVRTC spells it: `sm_90`.
     pub(super) arch: String,
     /// The driver's version of CUDA, as the driver encodes it: 12000 for 12.0.
-    driver: i32,
+    pub(super) driver: i32,
     /// Bytes of shared memory that a block may ask for.
     pub(super) shared_bytes: u32,
     /// The model that schedules for it are made for.
@@ -45,7 +40,7 @@ pub struct Gpu {
     /// The stream on which others signal the end of their work, once requested: see [`Gpu::arrivals`].
     pub(super) arrivals: OnceLock<Result<Arc<CudaStream>, CudaError>>,
     /// The rate of its copies, once measured.
-    copies: OnceLock<Result<CopyMeasurement, Failure>>,
+    pub(super) copies: OnceLock<Result<CopyMeasurement, Failure>>,
     /// Memory for copies. Its lock guards the stream: otherwise the work of one thread would become part of
     /// the graph that another thread captures.
     staging: Mutex<Option<Staging>>,
@@ -162,6 +157,11 @@ impl Gpu {
         Ok(CudaMemory { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
     }
 
+    /// Memory that somebody else owns and frees.
+    pub(super) fn lent(self: &Arc<Self>, start: CUdeviceptr, bytes: usize) -> CudaMemory {
+        CudaMemory { gpu: Arc::clone(self), start, bytes, owner: Owner::Other }
+    }
+
     /// Reserves the stream for this thread, until the guard is dropped.
     pub(super) fn order(&self) -> MutexGuard<'_, Option<Staging>> {
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
@@ -214,75 +214,6 @@ fn figures(context: &CudaContext) -> GpuModel {
         f64_ratio: told(Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)
             .unwrap_or(usual.f64_ratio),
         ..usual
-    }
-}
-
-/// A GPU, as programs allocate on it.
-#[derive(Debug)]
-pub struct CudaDevice(pub Arc<Gpu>);
-
-impl Device for CudaDevice {
-    fn name(&self) -> &str {
-        &self.0.name
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
-        let memory = self.0.reserve(bytes)?;
-        let order = self.0.order();
-        memory.fill(0)?;
-        drop(order);
-        Ok(Box::new(memory))
-    }
-
-    #[expect(unsafe_code, reason = "the memory is somebody else's")]
-    unsafe fn lend(&self, start: u64, bytes: usize) -> Result<Box<dyn DeviceMemory>, Failure> {
-        Ok(Box::new(CudaMemory { gpu: Arc::clone(&self.0), start, bytes, owner: Owner::Other }))
-    }
-
-    fn copies_boxes(&self, size: usize) -> bool {
-        matches!(size, 1 | 2 | 4 | 8)
-    }
-
-    fn copy_box(
-        &self,
-        from: &dyn DeviceMemory,
-        to: &dyn DeviceMemory,
-        size: usize,
-        copy: &BoxCopy,
-    ) -> Result<(), Failure> {
-        let [Some(from), Some(to)] = [from, to].map(|it| it.as_any().downcast_ref::<CudaMemory>()) else {
-            return Err(Failure::Machine("a copy is between memories of two devices".to_owned()));
-        };
-        boxes::copy(&self.0, (from, to), size, copy)
-    }
-
-    fn about(&self) -> BTreeMap<&'static str, String> {
-        let gpu = &self.0;
-        let (major, minor) = (gpu.driver / 1000, gpu.driver % 1000 / 10);
-        let mut about = BTreeMap::from([
-            ("model", gpu.model.clone()),
-            ("architecture", gpu.arch.clone()),
-            ("cuda", format!("{major}.{minor}")),
-        ]);
-        // People know a driver by the version of its kernel module.
-        if let Ok(text) = std::fs::read_to_string("/proc/driver/nvidia/version")
-            && let Some(line) = text.lines().next()
-        {
-            about.insert("driver", line.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
-        if let Ok(nvrtc) = Nvrtc::here() {
-            let (major, minor) = nvrtc.version();
-            about.insert("nvrtc", format!("{major}.{minor}"));
-        }
-        about
-    }
-
-    fn model(&self) -> Option<GpuModel> {
-        Some(self.0.figures)
-    }
-
-    fn copies(&self) -> Result<CopyMeasurement, Failure> {
-        self.0.copies.get_or_init(|| copying::measured(&self.0)).clone()
     }
 }
 

@@ -8,9 +8,11 @@
 //! All work of the process is on one stream, in order. A call plans its launches. A call like one of those before,
 //! with the same memory, is a graph from its second time on. Events between the steps measure their times.
 //! Fields of the host go to the GPU and back with each call, unless they stay there for later calls (`keep`).
-//! Fields of a program lie on the GPU, in memory of ours or of its own (`lent`).
+//! Fields of a program lie on the GPU, in memory of ours or of its own (`lent`). A program's calls and copies are
+//! collected up to the next joint, and put on the stream together (`sequence`).
 
 pub mod context;
+pub mod device;
 pub mod error;
 pub mod figures;
 pub mod gpu;
@@ -25,6 +27,7 @@ mod copying;
 mod lent;
 mod library;
 mod module;
+mod sequence;
 mod staging;
 
 use std::path::PathBuf;
@@ -41,10 +44,12 @@ use isobar_compiler::pipeline::ProgramKind;
 use isobar_compiler::space::Domain;
 
 use self::call::CudaCaller;
-use self::gpu::{CudaDevice, Gpu};
+use self::device::CudaDevice;
+use self::gpu::Gpu;
 use self::module::{Module, ModuleInputs, module};
 use self::nvrtc::Nvrtc;
 use self::plan::{CallPlan, ModuleKey};
+use self::sequence::LONGEST;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::cache::{CodeKind, KeyParts};
 use crate::device::Device;
@@ -60,10 +65,6 @@ pub struct Cuda {
     device: Option<Arc<dyn Device>>,
     longest: Duration,
 }
-
-/// A longer run counts as one that does not end. The iterations of a `while` are limited, and a day of
-/// weather is more than one run.
-const LONGEST: Duration = Duration::from_mins(10);
 
 impl Cuda {
     /// Looks for the GPU. Where there is none, `prepare` fails and tells why.
@@ -196,6 +197,18 @@ type StoredModule = StoreEntry<ModuleKey, Module>;
 impl CudaCode {
     fn plan(&self, launch: &Launch) -> Result<CallPlan, Failure> {
         Ok(CallPlan::of(&self.kernels, &self.artifact, &self.places, launch)?)
+    }
+
+    /// Whether blocks may have as much shared memory as the launches ask for.
+    fn has_shared_memory(&self, plan: &CallPlan) -> Result<(), Failure> {
+        let there = self.gpu.shared_bytes;
+        match plan.launches.iter().find(|it| it.shared_bytes > there) {
+            Some(it) => {
+                let kernel = self.artifact.kernels[it.kernel].name.clone();
+                Err(error::CudaError::Shared { kernel, needed: it.shared_bytes, there }.into())
+            }
+            None => Ok(()),
+        }
     }
 
     fn module(&self, key: ModuleKey, sink: Sink<'_>) -> Result<Arc<StoredModule>, Failure> {

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUevent_flags;
-use cudarc::driver::{CudaEvent, result};
+use cudarc::driver::{CudaEvent, CudaFunction, result};
 
 use super::error::CudaError;
 use super::gpu::{CudaMemory, Gpu};
@@ -35,7 +35,7 @@ pub struct LaunchShape {
 /// An argument of a kernel.
 #[derive(Debug)]
 pub enum KernelArgument<'a> {
-    /// An address: so many bytes behind the start of memory of [`CudaDevice`](super::gpu::CudaDevice).
+    /// An address: so many bytes behind the start of memory of [`CudaDevice`](super::device::CudaDevice).
     Memory(&'a mut dyn DeviceMemory, u64),
     /// The first bytes of a word, as many as the parameter has: an integer, or the bits of a float.
     Bits(u64),
@@ -100,25 +100,13 @@ impl HandWrittenModule {
         unsafe { self.launch_words(kernel, shape, &mut words) }
     }
 
-    /// Launches it with addresses, without waiting.
-    ///
-    /// # Safety
-    ///
-    /// As for [`launch`](Self::launch), where all memory lives until the stream comes there.
-    #[expect(unsafe_code, reason = "kernels that a person wrote are launched here")]
-    pub(super) unsafe fn submit_words(
-        &self,
-        kernel: usize,
-        shape: LaunchShape,
-        words: &mut [u64],
-    ) -> Result<(), Failure> {
-        self.gpu.usable()?;
-        let _order = self.gpu.order();
-        // SAFETY: the caller vouches for the arguments.
-        unsafe { self.put(kernel, shape, words) }
+    /// A kernel, by its position among the named ones.
+    pub(super) fn kernel(&self, at: usize) -> Result<&CudaFunction, Failure> {
+        let missing = || Failure::Machine("there is no such kernel".to_owned());
+        self.module.kernels.get(at).ok_or_else(missing)
     }
 
-    /// The same with addresses; waits, and returns the milliseconds that the GPU took.
+    /// Launches it with addresses, waits, and returns the milliseconds that the GPU took.
     ///
     /// # Safety
     ///
@@ -152,8 +140,7 @@ impl HandWrittenModule {
         words: &mut [u64],
     ) -> Result<(), Failure> {
         let gpu = &self.gpu;
-        let missing = || Failure::Machine("there is no such kernel".to_owned());
-        let function = self.module.kernels.get(kernel).ok_or_else(missing)?;
+        let function = self.kernel(kernel)?;
         let mut arguments: Vec<*mut c_void> = words.iter_mut().map(|it| (&raw mut *it).cast()).collect();
         // SAFETY: the caller vouches for the arguments, which the driver copies.
         let launched = unsafe {
