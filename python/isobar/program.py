@@ -76,6 +76,21 @@ class Program:
         text: str = self._native.text
         return text
 
+    @property
+    def memory(self) -> dict[str, int]:
+        """The bytes of its fields; the method has to be called before.
+
+        `given` is that of the arrays that a call passes, and `state` that of fields which it keeps. Locals that live at
+        different times share the bytes of `locals`; `locals_alone` would be theirs with an array for each. Locals that a
+        single group of calls touches take none.
+        """
+        if self._native is None:
+            raise CallError(f"`{self.__name__}` was not called yet")
+        told = self._native.memory
+        if told is None:
+            raise CallError(f"`{self.__name__}` runs, in another thread")
+        return dict(zip(("given", "state", "locals", "locals_alone"), told))
+
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Calls the method.
 

@@ -7,7 +7,9 @@ use isobar_compiler::inputs::Directives;
 use isobar_program::interpret::{Callback, HaloFill};
 use isobar_protocol::request::Request;
 use isobar_runtime::machine::DetectedMachine;
-use isobar_runtime::programs::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
+use isobar_runtime::programs::{
+    ProgramArguments, ProgramExecutable, ProgramMemory, ProgramRefusal, RunSurroundings,
+};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -68,6 +70,15 @@ impl Program {
     #[getter]
     fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The bytes of its fields behind its first run: those that are given, its state, its locals, and these if each had an
+    /// array of its own. Nothing while it runs.
+    #[getter]
+    fn memory(&self) -> Option<(u64, u64, u64, u64)> {
+        let executable = self.executable.try_lock().ok()?;
+        let ProgramMemory { given, state, locals, locals_alone } = executable.memory();
+        Some((given, state, locals, locals_alone))
     }
 
     /// The names of the fields that a run is given.

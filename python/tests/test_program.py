@@ -237,6 +237,10 @@ class Programs(unittest.TestCase):
                 # Whatever it held decides nothing.
                 self.assertEqual("local l:" in program.text, is_local)
                 model.l[:] = np.nan if is_local else model.l
+            memory = program.memory
+            self.assertEqual(memory["locals_alone"] > 0, is_local)
+            self.assertLessEqual(memory["locals"], memory["locals_alone"])
+            self.assertEqual(memory["given"], q.nbytes if is_local else q.nbytes + model.l.nbytes)
             np.testing.assert_array_equal(q, expected)
         model, q = Diffusion(), first.copy()
         program = isobar.program(model, domain=DOMAIN, halo=(3, 3, 0), results=[model.l, q])

@@ -64,6 +64,15 @@ struct Told {
     objects: usize,
     steps: Vec<f64>,
     hashes: Vec<String>,
+    /// Of a program.
+    memory: Option<ProgramMemory>,
+}
+
+/// The bytes of a program's locals on a rank.
+#[derive(Debug, Deserialize)]
+struct ProgramMemory {
+    locals: u64,
+    locals_alone: u64,
 }
 
 /// One way to run it.
@@ -152,9 +161,11 @@ pub(crate) fn model(order: &Order) -> Result<()> {
     runs.updates()?;
     let mut table = String::new();
     let mut meant: Option<Vec<String>> = None;
+    let mut memory = None;
     for way in &WAYS {
         let told = runs.once(way, "isobar.ndsl", "ours")?;
         table += &row(way.name, &told);
+        memory = told.memory.or(memory);
         match &meant {
             None => meant = Some(told.hashes),
             Some(meant) if *meant != told.hashes => {
@@ -187,7 +198,8 @@ pub(crate) fn model(order: &Order) -> Result<()> {
         apart = runs.compare()?;
     }
     let page = root().join("docs/benchmarks/model.md");
-    fs::write(&page, report(order, &table, &apart)?).with_context(|| page.display().to_string())?;
+    fs::write(&page, report(order, (&table, memory.as_ref()), &apart)?)
+        .with_context(|| page.display().to_string())?;
     say("docs/benchmarks/model.md has the table");
     Ok(())
 }
@@ -280,7 +292,7 @@ fn row(name: &str, told: &Told) -> String {
     )
 }
 
-fn report(order: &Order, table: &str, apart: &str) -> Result<String> {
+fn report(order: &Order, (table, memory): (&str, Option<&ProgramMemory>), apart: &str) -> Result<String> {
     let Order { points, levels, steps, has_reference, .. } = order;
     let mut text = format!(
         "# A model: PyFV3's dynamical core\n\n\
@@ -291,6 +303,16 @@ fn report(order: &Order, table: &str, apart: &str) -> Result<String> {
     );
     if *has_reference {
         writeln!(text, "The last state beside that of GT4Py's `numpy`:\n\n{apart}")?;
+    }
+    if let Some(ProgramMemory { locals, locals_alone }) = memory {
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        writeln!(
+            text,
+            "The locals of a rank's program take {:.1} MB together, {:.0} % of the {:.1} MB that they would take one by one.\n",
+            megabytes(*locals),
+            100.0 * megabytes(*locals) / megabytes(*locals_alone),
+            megabytes(*locals_alone)
+        )?;
     }
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let date = output(program("date").arg("+%Y-%m-%d"))?;

@@ -10,11 +10,12 @@ use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::programs as catalog;
 use isobar_compiler::front::Front;
+use isobar_compiler::space::Domain;
 use isobar_program::compile::{ProgramCompilation, ProgramOptions, compile};
 use isobar_program::group::group_calls;
 use isobar_program::interpret::{
-    Answers, Callback, DeviceRunner, GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramInputs,
-    ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop, Transport,
+    Answers, Callback, DeviceRunner, GroupParam, GroupStop, HaloFill, MOST_BYTES, ProgramBytes,
+    ProgramInputs, ProgramInstance, ProgramReport, ProgramStop, StencilRunner, StencilStop, Transport,
 };
 use isobar_program::nodes::{Container, ContainerRole};
 use isobar_program::overlap::overlap_exchanges;
@@ -33,6 +34,18 @@ pub struct ProgramExecutable {
     code: ProgramCode,
     /// The text of the level, with its groups.
     text: String,
+}
+
+/// The bytes of a program's fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProgramMemory {
+    /// Of the arrays that a run is given.
+    pub given: u64,
+    pub state: u64,
+    /// Of its locals, which share memory; groups keep what they alone touch.
+    pub locals: u64,
+    /// Of its locals, if each had an array of its own.
+    pub locals_alone: u64,
 }
 
 /// Why a program is refused, or ended early: what is told, and the files that its places are in.
@@ -108,6 +121,23 @@ impl ProgramExecutable {
                 refusal(&self.compilation, vec![catalog::run_input("the run was cancelled", "run it again")])
             }
         })
+    }
+
+    /// The bytes of its memory behind its first run.
+    #[must_use]
+    pub fn memory(&self) -> ProgramMemory {
+        let Domain { i, j, k } = self.instance.domain();
+        let program = self.instance.program();
+        let bytes_where = |is_meant: fn(&ContainerRole) -> bool| {
+            let meant = program.containers.iter().filter(|it| is_meant(&it.1.role));
+            meant.map(|it| ProgramBytes::of_container(it.1, Domain::new(i, j, k))).sum()
+        };
+        ProgramMemory {
+            given: bytes_where(|it| matches!(it, ContainerRole::Argument | ContainerRole::Constant)),
+            state: bytes_where(|it| matches!(it, ContainerRole::State(_))),
+            locals: self.instance.local_bytes(),
+            locals_alone: bytes_where(|it| matches!(it, ContainerRole::Local)),
+        }
     }
 
     /// The names of the fields that a run is given.

@@ -36,7 +36,7 @@ use device_fields::DeviceFields;
 use shared::{CodeCell, CodeKey, SharedCode, claim};
 
 pub use cut::{CodeSetting, CutProgram, CutReport, RankSource};
-pub use executable::{ProgramArguments, ProgramExecutable, ProgramRefusal, RunSurroundings};
+pub use executable::{ProgramArguments, ProgramExecutable, ProgramMemory, ProgramRefusal, RunSurroundings};
 pub use ranks::{RankThread, Ranks};
 
 /// The code of each stencil that a program calls.

@@ -196,6 +196,12 @@ impl ProgramInstance {
         prepare::instance(program, fronts, domain, (fill, most_bytes), Answers::Callbacks)
     }
 
+    /// The domain that it is for.
+    #[must_use]
+    pub fn domain(&self) -> Domain {
+        self.domain
+    }
+
     /// The program.
     #[must_use]
     pub fn program(&self) -> &ProgramIr {

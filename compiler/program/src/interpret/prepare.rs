@@ -148,6 +148,12 @@ impl ProgramBytes {
         all
     }
 
+    /// Of one field on a domain.
+    #[must_use]
+    pub fn of_container(container: &Container, domain: Domain) -> u64 {
+        bytes_of(container, domain)
+    }
+
     /// The most bytes on a domain, where locals share memory, as those of compiled code do.
     #[must_use]
     pub fn sharing(program: &ProgramIr, fronts: &mut ProgramFronts, domain: Domain) -> Self {
