@@ -72,8 +72,8 @@ impl Program {
         &self.text
     }
 
-    /// The bytes of its fields behind its first run: those that are given, its state, its locals, and these if each had an
-    /// array of its own. Nothing while it runs.
+    /// The bytes of its fields behind its first run: given, state, locals, and locals with an array for each. Nothing while it
+    /// runs.
     #[getter]
     fn memory(&self) -> Option<(u64, u64, u64, u64)> {
         let executable = self.executable.try_lock().ok()?;

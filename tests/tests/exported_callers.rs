@@ -158,6 +158,28 @@ int main(void)
     );
 }
 
+/// Exchanges with a plan are refused, or told to the caller with its name.
+#[test]
+fn an_exchange_between_ranks_is_the_callers_with_the_name_of_its_plan() {
+    let all = json!([[0, 2, 5, 1], [1, 0, 8, 1], [2, 0, 3, 1]]);
+    let strips = json!([{"field": 0, "along": all}]);
+    let text = json!({
+        "isobar_program": 1, "name": "planned", "files": {"main.py": "\n"}, "grid": {"halo": 2},
+        "fields": {"q": crate::exported_programs::field("argument", "IJK")},
+        "scalars": {}, "stencils": {},
+        "plans": {"to_the_west": {"tag": 1, "neighbours": [{"rank": 1, "send": strips, "receive": strips}]}},
+        "body": [{"exchange": ["q"], "kind": "scalar", "width": 2, "phase": "update", "plan": "to_the_west"}]})
+    .to_string();
+    let refused = WholeCase::asking(&text, (HaloFill::Periodic, None), Answers::Callbacks).unwrap_err();
+    assert!(refused.contains("with `--halo caller`, a function of its caller exchanges"), "{refused}");
+    let case = WholeCase::asking(&text, (HaloFill::None, None), Answers::Exchanges).unwrap();
+    let files = files(&case, vec![&BINDINGS[0]]).unwrap();
+    let text_of = |path: &str| &files.iter().find(|it| it.path == path).unwrap().text;
+    let row = "| 0 | exchange, scalar of width 2 by the plan `to_the_west` | `q` |  |";
+    assert!(text_of("README.md").contains(row));
+    assert!(text_of("src/kernels/planned.c").contains("ISOBAR_UPDATE, 0, 0, 2, 1, 0, \"to_the_west\""));
+}
+
 /// A callback has to give what it names: no undefined number goes on.
 #[test]
 fn a_callback_that_gives_nothing_ends_the_run() {

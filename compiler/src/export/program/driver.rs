@@ -408,7 +408,9 @@ impl Driver<'_, '_> {
         }
         let (name, kind, width) = match &it.what {
             CallerTask::Callback(name) => (name.as_str(), 0, 0),
-            CallerTask::Exchange(it) => (it.kind.name(), kind_number(it.kind), it.width),
+            CallerTask::Exchange { plan, exchange } => {
+                (plan.as_str(), kind_number(exchange.kind), exchange.width)
+            }
         };
         let (no_fields, no_values) = (it.fields.is_empty(), it.values.is_empty());
         let field = |name| or_null(no_fields, name);

@@ -27,7 +27,11 @@ pub(in crate::export) struct CallerStatement {
 #[derive(Debug)]
 pub(in crate::export) enum CallerTask {
     Callback(String),
-    Exchange(HaloExchange),
+    Exchange {
+        /// The name of its plan, if it has one.
+        plan: String,
+        exchange: HaloExchange,
+    },
 }
 
 /// A field of such a statement, under the name that it has in all languages.
@@ -53,6 +57,7 @@ struct CallerNames<'p> {
     program: &'p ProgramIr,
     fields: BTreeMap<Handle<Container>, String>,
     callbacks: QuotedNames<'p>,
+    plans: QuotedNames<'p>,
 }
 
 /// Names that stand in texts alone, and so may be words of any language.
@@ -88,7 +93,7 @@ impl<'p> CallerNames<'p> {
             let name = given.get(it.name.as_str()).cloned().unwrap_or_else(|| used.choose(&it.name));
             fields.insert(handle, name);
         }
-        Self { program, fields, callbacks: QuotedNames::default() }
+        Self { program, fields, callbacks: QuotedNames::default(), plans: QuotedNames::default() }
     }
 
     fn field(&self, part: &ContainerPart, is_written: bool) -> CallerField {
@@ -128,7 +133,9 @@ pub(in crate::export) fn caller_statements(code: &WholeProgram) -> Vec<CallerSta
             ProgramStmtKind::Exchange(exchange) if code.answers == Answers::Exchanges => {
                 if number_of(&found, exchange).is_none() {
                     let fields = exchange.fields.iter().map(|it| names.field(it, true)).collect();
-                    let what = CallerTask::Exchange(exchange.clone());
+                    let plan = exchange.plan.map(|it| names.plans.choose(&code.program.plans[it].name));
+                    let what =
+                        CallerTask::Exchange { plan: plan.unwrap_or_default(), exchange: exchange.clone() };
                     found.push(CallerStatement { what, fields, values: Vec::new() });
                 }
             }
@@ -141,7 +148,7 @@ pub(in crate::export) fn caller_statements(code: &WholeProgram) -> Vec<CallerSta
 /// The number of an exchange among the statements of the caller.
 pub(super) fn number_of(all: &[CallerStatement], exchange: &HaloExchange) -> Option<usize> {
     all.iter().position(|it| match &it.what {
-        CallerTask::Exchange(known) => known.is_same(exchange),
+        CallerTask::Exchange { exchange: known, .. } => known.is_same(exchange),
         CallerTask::Callback(_) => false,
     })
 }
@@ -170,7 +177,10 @@ pub(super) fn notes(all: &[CallerStatement]) -> Vec<String> {
     for (number, it) in all.iter().enumerate() {
         let what = match &it.what {
             CallerTask::Callback(name) => format!("callback `{name}`"),
-            CallerTask::Exchange(it) => format!("exchange, {} of width {}", it.kind.name(), it.width),
+            CallerTask::Exchange { plan, exchange: it } => {
+                let by = if plan.is_empty() { String::new() } else { format!(" by the plan `{plan}`") };
+                format!("exchange, {} of width {}{by}", it.kind.name(), it.width)
+            }
         };
         let fields = quoted(it.fields.iter().map(|it| it.name.as_str()).collect());
         let values = quoted(it.values.iter().map(|it| it.name.as_str()).collect());

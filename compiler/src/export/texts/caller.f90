@@ -25,7 +25,7 @@ module isobar_caller_1
 
 contains
 
-  ! The name of the callback, or the kind of the exchange.
+  ! The name of the callback, or of the exchange's plan.
   function isobar_event_name(event) result(text)
     type(isobar_event), intent(in) :: event
     character(len=:), allocatable :: text

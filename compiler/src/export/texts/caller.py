@@ -49,7 +49,7 @@ class Event:
     Attributes:
         event: "callback", "update", "start" or "wait"
         number: which statement, as README.md lists them; the phases of an exchange have one number
-        name: of the callback; None of an exchange
+        name: of the callback, or of the exchange's plan; None without one
         kind: of the exchange, "scalar", "vector" or "interface"; None of a callback
         width: points of the halo on each side
         fields: for each name its arrays, in order: an exchange may have several parts of one field
@@ -60,7 +60,9 @@ class Event:
     def __init__(self, told):
         name = told.name.decode()
         self.event = ["callback", "update", "start", "wait"][told.event]
-        self.name, self.kind = (name, None) if told.event == 0 else (None, name)
+        self.name, self.kind = name, None
+        if told.event != 0:
+            self.name, self.kind = name or None, ["scalar", "vector", "interface"][told.kind]
         self.number, self.width, self.domain = told.number, told.width, tuple(told.domain)
         self.fields = {}
         for at in range(told.n_fields):

@@ -24,7 +24,7 @@ typedef struct isobar_event {
   int32_t event, number;            /* ISOBAR_EVENT_..., and which statement: README.md lists them */
   int32_t kind, width;              /* of an exchange: ISOBAR_EXCHANGE_..., and points of the halo */
   int32_t n_fields, n_values;
-  const char *name;                 /* of the callback, or the kind of the exchange */
+  const char *name;                 /* of the callback, or of the exchange's plan; empty without one */
   const isobar_field *fields;       /* as they lie, halo included: `data` is the first element of all */
   const char *const *field_names;
   const bool *is_written;           /* which of them it may write */
