@@ -101,6 +101,9 @@ scenario("a number that a constructor takes is an input", async (t) => {
   const before = await t.hash();
   assert.equal(await t.get("input-external-factor").inputValue(), "1.0");
   assert.equal(await t.get("input-external-name").count(), 0);
+  const inputs = t.get("inputs");
+  assert.equal(await inputs.getByRole("heading", { name: "Constructor", exact: true }).count(), 1);
+  assert.equal(await inputs.getByRole("heading", { name: "Externals", exact: true }).count(), 0);
   await t.shot("inputs");
   await t.give("external-factor", "0.5");
   await t.settled();

@@ -22,7 +22,7 @@ pub(super) fn text(project: &Project<'_>) -> String {
     }
     let _ = write!(
         text,
-        "\n## Build\n\n```sh\ncmake -S . -B build && cmake --build build\ncmake --install build --prefix PREFIX\n```\n\n\
+        "\n## Build\n\n```sh\ncmake -S . -B build && cmake --build build --parallel\ncmake --install build --prefix PREFIX\n```\n\n\
          It is optimised for the processor of the machine that builds: `-D{upper}_ARCH=` builds for any of its kind, `-D{upper}_ARCH=x86-64-v3` for that level.\n\
          `-DBUILD_SHARED_LIBS=OFF` makes a static library.\n\
          Afterwards `find_package({name})` has the target `{name}::{name}`, with `CMAKE_PREFIX_PATH=PREFIX`, and `pkg-config --cflags --libs {name}` the flags, with `PKG_CONFIG_PATH=PREFIX/lib/pkgconfig`.\n\

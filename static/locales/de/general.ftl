@@ -26,6 +26,10 @@ n-externals = { $count ->
     [one] 1 External
    *[other] { $count } Externals
 }
+n-constructor = { $count ->
+    [one] 1 Wert des Konstruktors
+   *[other] { $count } Werte des Konstruktors
+}
 n-inputs = { $count ->
     [one] 1 Eingabe
    *[other] { $count } Eingaben

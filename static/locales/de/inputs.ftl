@@ -5,6 +5,7 @@ inputs-missing = { $count ->
 }
 scalars = Skalare
 inputs-externals = Externals
+inputs-constructor = Konstruktor
 inputs-none = Was das Stencil nimmt, steht hier, sobald es übersetzt ist.
 inputs-left = hier gesetzt und nicht mehr im Text: nicht verwendet
 inputs-choose-function = hat keinen Wert: hier eine Funktion wählen

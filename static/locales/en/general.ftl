@@ -26,6 +26,10 @@ n-externals = { $count ->
     [one] 1 external
    *[other] { $count } externals
 }
+n-constructor = { $count ->
+    [one] 1 value of the constructor
+   *[other] { $count } values of the constructor
+}
 n-inputs = { $count ->
     [one] 1 input
    *[other] { $count } inputs

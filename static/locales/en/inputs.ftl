@@ -2,6 +2,7 @@ inputs-changed = { $count } changed
 inputs-missing = { $count } missing
 scalars = Scalars
 inputs-externals = Externals
+inputs-constructor = Constructor
 inputs-none = What the stencil takes stands here once it compiles.
 inputs-left = set here, and no longer in the text: not used
 inputs-choose-function = has no value: choose a function here

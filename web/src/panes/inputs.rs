@@ -44,10 +44,19 @@ pub fn Inputs() -> impl IntoView {
         let words = [
             (fields > 0).then(|| t!("n-fields", count = fields)),
             (scalars > 0).then(|| t!("n-scalars", count = scalars)),
-            (externals > 0).then(|| t!("n-externals", count = externals)),
+            (externals > 0).then(|| match app.compilation.is_program() {
+                true => t!("n-constructor", count = externals),
+                false => t!("n-externals", count = externals),
+            }),
         ];
         words.into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
+    // Of a class, they are arguments of its constructor.
+    let of_externals = Signal::derive(move || match app.compilation.is_program() {
+        true => t!("inputs-constructor"),
+        false => t!("inputs-externals"),
+    });
+    let of_scalars = Signal::derive(|| t!("scalars"));
     let of_both = move |test: fn(&ValueInput) -> bool| {
         let count = |of: &Vec<ValueInput>| of.iter().filter(|it| test(it)).count();
         scalars.with(count) + externals.with(count)
@@ -76,8 +85,8 @@ pub fn Inputs() -> impl IntoView {
                 {move || (missing() > 0).then(|| view! { <span class="mark mark-warn">{t!("inputs-missing", count = missing())}</span> })}
             </h2>
             <div class="inputs" id="inputs-body" hidden=move || !is_open.get()>
-                <ValueList title=t!("scalars") kind=InputKind::Scalar rows=scalars />
-                <ValueList title=t!("inputs-externals") kind=InputKind::External rows=externals />
+                <ValueList title=of_scalars kind=InputKind::Scalar rows=scalars />
+                <ValueList title=of_externals kind=InputKind::External rows=externals />
                 <Model />
                 <FieldTable rows=fields />
                 <p class="muted inputs-none" hidden=move || !summary().is_empty()>
@@ -89,7 +98,7 @@ pub fn Inputs() -> impl IntoView {
 }
 
 #[component]
-fn ValueList(title: &'static str, kind: InputKind, rows: Memo<Vec<ValueInput>>) -> impl IntoView {
+fn ValueList(title: Signal<&'static str>, kind: InputKind, rows: Memo<Vec<ValueInput>>) -> impl IntoView {
     let opened = use_app().project.opened;
     let names = Memo::new(move |_| {
         let opened = opened.get();

@@ -130,14 +130,14 @@ pub(in crate::export) fn caller_statements(code: &WholeProgram) -> Vec<CallerSta
                     values,
                 });
             }
-            ProgramStmtKind::Exchange(exchange) if code.answers == Answers::Exchanges => {
-                if number_of(&found, exchange).is_none() {
-                    let fields = exchange.fields.iter().map(|it| names.field(it, true)).collect();
-                    let plan = exchange.plan.map(|it| names.plans.choose(&code.program.plans[it].name));
-                    let what =
-                        CallerTask::Exchange { plan: plan.unwrap_or_default(), exchange: exchange.clone() };
-                    found.push(CallerStatement { what, fields, values: Vec::new() });
-                }
+            ProgramStmtKind::Exchange(exchange)
+                if code.answers == Answers::Exchanges && number_of(&found, exchange).is_none() =>
+            {
+                let fields = exchange.fields.iter().map(|it| names.field(it, true)).collect();
+                let plan = exchange.plan.map(|it| names.plans.choose(&code.program.plans[it].name));
+                let what =
+                    CallerTask::Exchange { plan: plan.unwrap_or_default(), exchange: exchange.clone() };
+                found.push(CallerStatement { what, fields, values: Vec::new() });
             }
             _ => {}
         }
