@@ -311,6 +311,8 @@ fn equal_programs_of_a_process_share_their_code() {
     let (_instance, code) = prepared(&other, folder.path(), None);
     let of_other = addresses(&code);
     assert_eq!((of_other[0] != shared[0], of_other[1] == shared[1]), (true, true));
+    // Its two groups do the same with other fields.
+    assert_eq!(of_other[0], of_other[1]);
     // Each runs with arrays of its own, and gives the same bits.
     let n = [("n", ScalarInput::Int(1))];
     let runner = ProgramRunner {
@@ -324,6 +326,38 @@ fn equal_programs_of_a_process_share_their_code() {
     });
     let expected = ran(&first, [6, 5, 4], &interpreter(), &n).unwrap().0;
     assert!(all.iter().all(|it| *it == expected));
+    let expected = ran(&other, [6, 5, 4], &interpreter(), &n).unwrap().0;
+    assert_eq!(ran(&other, [6, 5, 4], &runner, &n).unwrap().0, expected);
+}
+
+/// A stop in code that two groups share is told at the statement of the group that ran.
+#[test]
+fn equal_groups_tell_their_own_statements() {
+    let group = |out: &str, at: &str| {
+        [
+            json!({"call": "lap", "args": {"q": "q", "out": out}}),
+            json!({"call": "gathered", "args": {"q": "q", "out": out, "at": at}}),
+        ]
+    };
+    let exchange = json!({"exchange": ["q"], "kind": "scalar", "width": 2, "phase": "update"});
+    let body: Vec<Json> = group("r", "0").into_iter().chain([exchange]).chain(group("s", "n")).collect();
+    let text = document(&json!(body));
+    let folder = tempfile::tempdir().unwrap();
+    let runner = ProgramRunner {
+        executor: Some(Arc::new(rayon::Rayon)),
+        joins_calls: true,
+        temporary: folder.path().to_owned(),
+    };
+    let (_instance, code) = prepared(&text, folder.path(), None);
+    let addresses: Vec<_> = code.groups().map(|it| std::ptr::from_ref(it.1).addr()).collect();
+    assert!(addresses.len() == 2 && addresses[0] == addresses[1], "{addresses:?}");
+    let n = [("a", ScalarInput::Float(0.1)), ("n", ScalarInput::Int(5))];
+    let (told, found) = (
+        ran(&text, [4, 3, 2], &interpreter(), &n).unwrap_err(),
+        ran(&text, [4, 3, 2], &runner, &n).unwrap_err(),
+    );
+    let place = |it: &str| it.lines().find(|line| line.contains("model.json:")).map(str::to_owned);
+    assert!(place(&told).is_some() && place(&told) == place(&found), "{told}{found}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Locals of the program that a group alone touches, and writes before it reads them, become temporaries.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use isobar_program::interpret::GroupParam;
@@ -94,11 +95,33 @@ impl JoinedGroup {
         self.front.signature.as_ref()
     }
 
-    /// The text that decides its code, together with its files.
+    /// The text that decides its code, together with its files. Names of containers decide nothing, so equal statements on
+    /// other fields have the same text.
     #[must_use]
     pub fn text(&self) -> String {
         let listing = tree::print::listing(&self.tree).text;
-        format!("{:?}\n{listing}\n{:?}", self.front.signature, self.front.order())
+        let containers = self.tree.containers.iter().map(|(handle, it)| (it.name.as_str(), handle.index()));
+        let names: BTreeMap<&str, usize> = containers.collect();
+        let mut text = String::new();
+        for it in self.front.signature.iter().flat_map(|it| &it.params) {
+            let number = names.get(it.name.as_str());
+            let _ = writeln!(text, "{number:?} {:?} {:?}", it.kind, it.access);
+        }
+        let is_of_name = |it: char| it.is_alphanumeric() || it == '_';
+        // Behind the line with the name of the tree.
+        let mut rest = listing.split_once('\n').map_or("", |it| it.1);
+        while !rest.is_empty() {
+            let word = rest.find(|it| !is_of_name(it)).unwrap_or(rest.len());
+            match names.get(&rest[..word]) {
+                Some(number) => drop(write!(text, "container {number}")),
+                None => text.push_str(&rest[..word]),
+            }
+            let between = rest[word..].find(is_of_name).map_or(rest.len(), |it| word + it);
+            text.push_str(&rest[word..between]);
+            rest = &rest[between..];
+        }
+        let _ = write!(text, "\n{:?}", self.front.order());
+        text
     }
 
     /// The files of its places, as names and texts.
