@@ -122,7 +122,8 @@ fn a_caller_ends_a_run_by_its_answer() {
         "fields": {"q": {"role": "argument", "dtype": "float64", "axes": "IJ", "shape": ["I", "J"], "origin": [0, 0]}},
         "scalars": {}, "stencils": {},
         "body": [{"fill": "q", "with": 1.0}, {"host": "log", "at": {"file": "main.py", "line": 2, "col": 1}},
-            {"fill": "q", "with": 2.0}]});
+            {"host": "limit", "gives": {"c": "float64", "go": "bool"}, "at": {"file": "main.py", "line": 1, "col": 1}},
+            {"if": "go", "then": [{"fill": "q", "with": "c"}]}]});
     let case = WholeCase::asking(&text.to_string(), (HaloFill::None, None), Answers::Callbacks).unwrap();
     let main = "
 #include <stdio.h>
@@ -131,8 +132,13 @@ fn a_caller_ends_a_run_by_its_answer() {
 
 static int32_t stops(void *user, const isobar_event *event)
 {
-  *(int *)user += 1;
-  return event->event == ISOBAR_EVENT_CALLBACK && event->n_fields == 0 && strcmp(event->name, \"log\") == 0;
+  const int n = *(int *)user += 1;
+  if (strcmp(event->name, \"limit\") == 0) {
+    *(double *)event->values[0] = 5.0;
+    if (n > 3) *(bool *)event->values[1] = true;
+    return 0;
+  }
+  return n == 1 && event->event == ISOBAR_EVENT_CALLBACK && event->n_fields == 0 && strcmp(event->name, \"log\") == 0;
 }
 
 int main(void)
@@ -146,6 +152,10 @@ int main(void)
   const isobar_caller caller = {stops, &n};
   printf(\"%d\\n\", ends_run(NULL, &q, &caller, &error));
   printf(\"%s %s %s:%d %g %d\\n\", error.code, error.message, error.file, error.line, data[0], n);
+  printf(\"%d\\n\", ends_run(NULL, &q, &caller, &error));
+  printf(\"%s %s %s:%d %g %d\\n\", error.code, error.message, error.file, error.line, data[0], n);
+  const int32_t last = ends_run(NULL, &q, &caller, &error);
+  printf(\"%d %g %d\\n\", last, data[0], n);
   return 0;
 }
 ";
@@ -154,7 +164,9 @@ int main(void)
     assert_eq!(
         said,
         "2\nA02 `ends` leaves statements to its caller, and the call has no function for them 0\n\
-         3\nA03 the function of the caller ended the run here main.py:2 1 1\n"
+         3\nA03 the function of the caller ended the run here main.py:2 1 1\n\
+         3\nA03 the function of the caller ended the run here, or did not give a number that it has to give main.py:1 1 3\n\
+         0 5 5\n"
     );
 }
 

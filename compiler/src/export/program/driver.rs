@@ -36,6 +36,8 @@ const GO_ON: &str = "if (call->cancel != NULL && *call->cancel != 0) {\n  status
 const NO_VALUE: &str = "a number of this statement has no value, as a quotient by zero";
 const NO_END: &str = "the `while` does not end within its limit, or its condition has no value";
 const ENDED: &str = "the function of the caller ended the run here";
+const ENDED_OR_LEFT_OUT: &str =
+    "the function of the caller ended the run here, or did not give a number that it has to give";
 const TRAP: &str = "the program ends the run here";
 
 /// The code of a program for calls with any number of threads, or with one.
@@ -117,6 +119,11 @@ fn dtype_number(dtype: DType) -> usize {
 /// In the order of `abi.h`.
 const DTYPES: [DType; 7] =
     [DType::Bool, DType::Int8, DType::Int16, DType::Int32, DType::Int64, DType::Float32, DType::Float64];
+
+/// Whether a number that a callback did not give can be told from one that it gave: small integers have no bits to spare.
+fn is_told_apart(dtype: DType) -> bool {
+    !matches!(dtype, DType::Int8 | DType::Int16)
+}
 
 /// In the order of `caller_abi.h`.
 fn kind_number(kind: ExchangeKind) -> usize {
@@ -395,8 +402,11 @@ impl Driver<'_, '_> {
             self.line(format!("static const bool written[] = {{{written}}};"));
         }
         for value in &it.values {
-            let undefined = literal(Value::undefined(value.dtype));
-            self.line(format!("s_{} = {undefined};", value.variable.index()));
+            let place = format!("s_{}", value.variable.index());
+            self.line(match is_told_apart(value.dtype) {
+                true => format!("isobar_leave_out(&{place}, sizeof {place});"),
+                false => format!("{place} = {};", literal(Value::undefined(value.dtype))),
+            });
         }
         if !it.values.is_empty() {
             let names = listed(it.values.iter().map(|it| format!("\"{}\"", it.name)));
@@ -428,7 +438,13 @@ impl Driver<'_, '_> {
             value("values"),
         ));
         let name = self.named.name;
-        self.ends_where(&format!("{name}_event(caller, &statement) != 0"), number, (span, ENDED));
+        let why = if no_values { ENDED } else { ENDED_OR_LEFT_OUT };
+        self.ends_where(&format!("{name}_event(caller, &statement) != 0"), number, (span, why));
+        for value in it.values.iter().filter(|it| is_told_apart(it.dtype)) {
+            let place = format!("s_{}", value.variable.index());
+            let is_left_out = format!("isobar_is_left_out(&{place}, sizeof {place})");
+            self.ends_where(&is_left_out, number, (span, why));
+        }
         self.close();
     }
 

@@ -28,7 +28,7 @@ typedef struct isobar_event {
   const isobar_field *fields;       /* as they lie, halo included: `data` is the first element of all */
   const char *const *field_names;
   const bool *is_written;           /* which of them it may write */
-  void *const *values;              /* where a callback stores the numbers that it gives: all of them */
+  void *const *values;              /* where a callback stores the numbers that it gives: all of them, or the run ends */
   const char *const *value_names;
   const int32_t *value_dtypes;
   int64_t domain[3];
