@@ -188,7 +188,7 @@ fn follow(program: &mut ProgramIr, only: [i64; 3]) {
     }
 }
 
-/// The fields that the code of a program for every domain does not take, and the exchanges that nobody carries out.
+/// Refuses fields of a fixed size, which code for every domain does not take, and exchanges without a rank to carry them out.
 fn refusals(program: &ProgramIr, answers: Answers) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut visit = |stmt: &ProgramStmt| {

@@ -113,11 +113,6 @@ impl ProgramInstance {
         self.begun_locals.push(BegunLocal { container: handle, before, has_values: false });
     }
 
-    /// Whether a container has an array now.
-    pub(super) fn has_begun(&self, handle: Handle<Container>) -> bool {
-        self.program.containers[handle].role != ContainerRole::Local || self.begun.contains(&handle)
-    }
-
     /// The bytes of the memory of locals that runs have made so far.
     #[must_use]
     pub fn local_bytes(&self) -> u64 {

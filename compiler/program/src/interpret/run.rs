@@ -169,20 +169,26 @@ impl<'a> ProgramRun<'a> {
             }
             ProgramStmtKind::Exchange(exchange) => self.exchange(exchange, span)?,
             ProgramStmtKind::Host { name, reads, writes, gives, is_exact } => {
-                let touched =
-                    |parts: &[ContainerPart]| is_exact.then(|| parts.iter().map(|it| it.container).collect());
-                let (mut read, written): (Option<BTreeSet<_>>, _) = (touched(reads), touched(writes));
+                let containers = |parts: &[ContainerPart]| parts.iter().map(|it| it.container).collect();
+                let mut named: BTreeSet<Handle<Container>> = containers(reads);
+                let written: Option<BTreeSet<_>> = is_exact.then(|| containers(writes));
                 // A field that it writes in part keeps its other elements.
-                read.iter_mut().for_each(|it| it.extend(writes.iter().map(|it| it.container)));
-                self.touched(read.as_ref()).into_iter().try_for_each(|it| self.bring(it, span))?;
-                self.instance.give_copies(read.as_ref());
-                let named: BTreeSet<_> = reads.iter().chain(writes).map(|it| it.container).collect();
-                named.into_iter().for_each(|it| self.instance.begin(it));
+                named.extend(writes.iter().map(|it| it.container));
+                named.iter().for_each(|it| self.instance.begin(*it));
+                let read = is_exact.then_some(&named);
+                self.touched(read, &named).into_iter().try_for_each(|it| self.bring(it, span))?;
+                self.instance.give_copies(read);
                 let mut callback = Callback::new(name, (reads, writes), gives, self.instance);
                 let answered = self.runner.host(&mut callback);
-                let missing = callback.missing().map(|it| format!("it gives `{it}` no value"));
+                let answered = answered.and_then(|()| match callback.missing() {
+                    Some(it) => {
+                        let why = format!("it gives `{it}` no value");
+                        Err(StencilStop::Fault { why, statement: None })
+                    }
+                    None => Ok(()),
+                });
                 self.instance.take_copies(written.as_ref());
-                self.touched(written.as_ref()).into_iter().for_each(|it| self.is_changed(it));
+                self.touched(written.as_ref(), &named).into_iter().for_each(|it| self.is_changed(it));
                 answered.map_err(|stop| match stop {
                     StencilStop::Cancelled => ProgramStop::Cancelled,
                     StencilStop::Fault { why, .. } => {
@@ -190,10 +196,6 @@ impl<'a> ProgramRun<'a> {
                         ProgramStop::Fault(vec![catalog::ended(&why, span)])
                     }
                 })?;
-                if let Some(why) = missing {
-                    let why = format!("the callback `{name}` ended: {why}");
-                    return Err(ProgramStop::Fault(vec![catalog::ended(&why, span)]));
-                }
             }
             ProgramStmtKind::Group { number, body } => self.group(*number, body)?,
             ProgramStmtKind::Mark(label) => self.mark(label),
@@ -340,15 +342,20 @@ impl<'a> ProgramRun<'a> {
         self.instance.is_changed(handle, self.runner);
     }
 
-    /// The containers that a callback touches, where a device has their elements: these, or all but locals.
-    fn touched(&mut self, only: Option<&BTreeSet<Handle<Container>>>) -> Vec<Handle<Container>> {
+    /// The containers that a callback touches, where a device has their elements: `only` these, or those that it has `named`
+    /// and all but locals.
+    fn touched(
+        &mut self,
+        only: Option<&BTreeSet<Handle<Container>>>,
+        named: &BTreeSet<Handle<Container>>,
+    ) -> Vec<Handle<Container>> {
         if self.runner.device().is_none() {
             return Vec::new();
         }
         let containers = self.instance.program.containers.iter();
         let is_touched = |(handle, container): &(Handle<Container>, &Container)| match only {
-            Some(only) => only.contains(handle) && self.instance.has_begun(*handle),
-            None => container.role != ContainerRole::Local,
+            Some(only) => only.contains(handle),
+            None => container.role != ContainerRole::Local || named.contains(handle),
         };
         containers.filter(is_touched).map(|it| it.0).collect()
     }

@@ -15,6 +15,14 @@ use crate::wanted::ArrayPlane;
 const TEXT: &str = include_str!("../../../../shaders/boxes.cuh");
 const THREADS: usize = 256;
 
+/// The two memories of a copy as those of the GPU.
+pub(super) fn of_gpu(memories: [&dyn DeviceMemory; 2]) -> Result<(&CudaMemory, &CudaMemory), Failure> {
+    match memories.map(|it| it.as_any().downcast_ref::<CudaMemory>()) {
+        [Some(from), Some(to)] => Ok((from, to)),
+        _ => Err(Failure::Machine("a copy is between memories of two devices".to_owned())),
+    }
+}
+
 /// Starts a copy of elements of `size` bytes each.
 #[expect(unsafe_code, reason = "a kernel is launched here")]
 pub(super) fn copy(

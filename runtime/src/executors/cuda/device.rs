@@ -7,7 +7,7 @@ use isobar_compiler::pass::GpuModel;
 
 use super::boxes;
 use super::copying;
-use super::gpu::{CudaMemory, Gpu};
+use super::gpu::Gpu;
 use super::nvrtc::Nvrtc;
 use super::sequence::{CudaSequence, LONGEST};
 use crate::boxes::BoxCopy;
@@ -48,10 +48,7 @@ impl Device for CudaDevice {
         size: usize,
         copy: &BoxCopy,
     ) -> Result<(), Failure> {
-        let [Some(from), Some(to)] = [from, to].map(|it| it.as_any().downcast_ref::<CudaMemory>()) else {
-            return Err(Failure::Machine("a copy is between memories of two devices".to_owned()));
-        };
-        boxes::copy(&self.0, (from, to), size, copy)
+        boxes::copy(&self.0, boxes::of_gpu([from, to])?, size, copy)
     }
 
     fn sequence(&self) -> Option<Box<dyn DeviceSequence>> {

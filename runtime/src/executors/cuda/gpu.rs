@@ -157,7 +157,7 @@ impl Gpu {
         Ok(CudaMemory { gpu: Arc::clone(self), start, bytes, owner: Owner::Ours })
     }
 
-    /// Memory that somebody else owns and frees.
+    /// Takes memory of another owner, who frees it.
     pub(super) fn lent(self: &Arc<Self>, start: CUdeviceptr, bytes: usize) -> CudaMemory {
         CudaMemory { gpu: Arc::clone(self), start, bytes, owner: Owner::Other }
     }

@@ -15,7 +15,7 @@ use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, result};
 
 use super::boxes;
 use super::error::{CudaError, said};
-use super::gpu::{CudaMemory, Gpu};
+use super::gpu::Gpu;
 use super::written::LaunchShape;
 use crate::boxes::BoxCopy;
 use crate::device::{DeviceMemory, DeviceSequence, Ticket};
@@ -173,10 +173,7 @@ impl DeviceSequence for CudaSequence {
         size: usize,
         copy: &BoxCopy,
     ) -> Result<(), Failure> {
-        let [Some(from), Some(to)] = [from, to].map(|it| it.as_any().downcast_ref::<CudaMemory>()) else {
-            return Err(Failure::Machine("a copy is between memories of two devices".to_owned()));
-        };
-        self.launches.extend(boxes::launches(&self.gpu, (from, to), size, copy)?);
+        self.launches.extend(boxes::launches(&self.gpu, boxes::of_gpu([from, to])?, size, copy)?);
         Ok(())
     }
 
@@ -235,7 +232,7 @@ impl DeviceSequence for CudaSequence {
 
 impl Drop for CudaSequence {
     fn drop(&mut self) {
-        // Work that nobody waited for still uses the kernels that are held here.
+        // Work that is still on the stream uses the kernels that are held here.
         if !self.gpu.is_lost() {
             let _ = self.gpu.stream.synchronize();
         }
